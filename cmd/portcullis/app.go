@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// cacheEntries bounds the values of each kind that are kept near the decision.
+const cacheEntries = 100_000
+
+// upstreamAccess and upstreamKeys are the names under which the catalogue finds the
+// handlers of this process.
+const (
+	upstreamAccess = "access"
+	upstreamKeys   = "keys"
+)
+
+// core is what every command that opens the data folder needs.
+type core struct {
+	master      resources.MasterKey
+	store       store.Store
+	collections store.Collections
+	policy      *engine.Engine
+	access      *access.Service
+	ids         resources.IDs
+}
+
+// openCore opens the data folder and loads the policy.
+func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *core, err error) {
+	c := &core{collections: store.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
+	if c.policy, err = engine.New(ctx, s.policyTree(), options); err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	if c.master, err = s.masterKey(true); err != nil {
+		return nil, err
+	}
+	tokens, err := wire.NewPageTokens(c.master.Derive(resources.PurposePageToken))
+	if err != nil {
+		return nil, err
+	}
+	opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.dataDir, Schemas: c.collections.Schemas()})
+	if err != nil {
+		return nil, dataFolderError(s.dataDir, err)
+	}
+	c.store = opened
+	c.access = access.New(access.Config{
+		Store: c.store, Collections: c.collections, Judge: c.policy, Tokens: tokens, IDs: c.ids, Now: time.Now,
+	})
+	return c, nil
+}
+
+// policyTree is the operator's folder, or the embedded tree.
+func (s *settings) policyTree() fs.FS {
+	if s.policyDir != "" {
+		return os.DirFS(s.policyDir)
+	}
+	return policies.Tree()
+}
+
+// dataFolderError adds the remedy.
+func dataFolderError(dir string, err error) error {
+	if errors.Is(err, sqlite.ErrInUse) {
+		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
+			"or ask it over HTTP: POST /api/v1/accounts (N1) makes an account, POST /api/v1/accounts/{accountId}/projects (N3) a project", dir)
+	}
+	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
+}
+
+// app is a running gateway.
+type app struct {
+	*core
+	log     *slog.Logger
+	metrics *metrics
+	edge    *gateway.Edge
+}
+
+// assemble makes the gateway from its parts.
+func (s *settings) assemble(ctx context.Context, log *slog.Logger) (*app, error) {
+	a := &app{log: log, metrics: newMetrics()}
+	options := engine.Options{
+		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
+		Observer: engine.Observer{
+			Evaluated: a.metrics.evaluated,
+			Reloaded:  a.reloaded,
+			Refused: func(err error) {
+				a.metrics.reloads.WithLabelValues("refused").Inc()
+				log.Error("policy change refused; the last good one stays in force", "error", err.Error())
+			},
+		},
+	}
+	var err error
+	if a.core, err = s.openCore(ctx, options); err != nil {
+		return nil, err
+	}
+	if a.edge, err = s.newEdge(ctx, a); err != nil {
+		return nil, errors.Join(err, a.store.Close())
+	}
+	a.metrics.inForce(a.policy.Revision())
+	return a, nil
+}
+
+// reloaded takes a new tree's catalogue into use.
+func (a *app) reloaded(revision string) {
+	if err := a.edge.SetCatalogue(a.policy.Routes()); err != nil {
+		a.log.Error("the new policy's catalogue can't be served; the routes in use stay", "error", err.Error())
+		return
+	}
+	a.metrics.reloads.WithLabelValues("taken").Inc()
+	a.metrics.inForce(revision)
+	a.log.Info("policy reloaded", "policy_revision", revision)
+}
+
+func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
+	cache, err := rolecache.New(a.store, a.collections, rolecache.Options{Entries: cacheEntries})
+	if err != nil {
+		return nil, err
+	}
+	signer, err := authn.NewSigner(a.master)
+	if err != nil {
+		return nil, err
+	}
+	authenticator, err := s.authenticator(ctx, cache, signer, a.log)
+	if err != nil {
+		return nil, err
+	}
+	return gateway.New(gateway.Config{
+		Policy: a.policy, Authn: authenticator, Facts: cache,
+		Catalogue:  a.policy.Routes(),
+		Handlers:   map[string]wire.Routes{upstreamAccess: a.access.Routes(), upstreamKeys: s.keyRoutes(signer)},
+		Upstreams:  s.bases,
+		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log,
+		Observe: func(r gateway.Record) {
+			a.metrics.request(r)
+			accessLine(a.log, r)
+		},
+	})
+}
+
+// keyRoutes serves the data folder's public keys while it signs (N14).
+func (s *settings) keyRoutes(signer *authn.Signer) wire.Routes {
+	return wire.Routes{"N14": func(context.Context, *wire.Request) (wire.Response, error) {
+		if s.outside() {
+			return wire.Response{}, resources.NotFound("key set: tokens come from an outside issuer")
+		}
+		return wire.OK(json.RawMessage(signer.JWKS()))
+	}}
+}

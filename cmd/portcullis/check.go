@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// question is what `check` asks a running gateway.
+type question struct{ url, token, user, account, action, path string }
+
+var errQuestionParts = errors.New("--user, --account and --action are needed")
+
+func newCheck() *cobra.Command {
+	s := &settings{}
+	var q question
+	cmd := &cobra.Command{
+		Use: "check PATH", Short: "Ask a running gateway for a decision: exit 0 allowed, 1 denied, 2 error",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := s.fill(cmd.Flags()); err != nil {
+				return err
+			}
+			q.path = strings.TrimPrefix(args[0], "/")
+			if q.user == "" || q.account == "" || q.action == "" {
+				return errQuestionParts
+			}
+			if q.token == "" {
+				q.token = os.Getenv(envPrefix + "TOKEN")
+			}
+			if q.token == "" {
+				token, err := s.sign(authn.TokenRequest{
+					Subject: resources.ServicePrefix + "check", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Minute,
+				})
+				if err != nil {
+					return fmt.Errorf("no --token or PORTCULLIS_TOKEN, and none can be signed: %w", err)
+				}
+				q.token = token
+			}
+			return q.ask(cmd.Context(), cmd.OutOrStdout())
+		},
+	}
+	s.commonFlags(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the gateway")
+	f.StringVar(&q.token, "token", "", "a token that may ask (default: PORTCULLIS_TOKEN, else one signed with the data folder's key)")
+	f.StringVar(&q.user, "user", "", "the user in question")
+	f.StringVar(&q.account, "account", "", "the account in question")
+	f.StringVar(&q.action, "action", "", "the action: <scope>:<resource>:<verb>")
+	return cmd
+}
+
+// ask prints the decision; a denial is errDenied.
+func (q question) ask(ctx context.Context, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+"/api/v1/authorize/"+q.path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+q.token)
+	req.Header.Set("X-User-ID", q.user)
+	req.Header.Set("X-Account-ID", q.account)
+	req.Header.Set("X-Action", q.action)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("the gateway does not answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if err != nil {
+		return err
+	}
+	var answer struct {
+		Allowed *bool  `json:"allowed"`
+		Reason  string `json:"reason"`
+	}
+	decided := resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusForbidden
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !decided {
+		return fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, body)
+	}
+	if *answer.Allowed {
+		_, err = fmt.Fprintln(out, "allowed: "+answer.Reason)
+		return err
+	}
+	if _, err := fmt.Fprintln(out, "denied: "+answer.Reason); err != nil {
+		return err
+	}
+	return errDenied
+}

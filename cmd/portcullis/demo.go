@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// The demo data (API contract, 7).
+const (
+	demoAccount = "acct-demo-v1"
+	demoProject = "proj-demo-v1"
+	demoAlice   = "user-alice-v1"
+	demoBob     = "user-bob-v1"
+	demoCarol   = "user-carol-v1"
+	demoTTL     = 24 * time.Hour
+)
+
+// makeDemo makes the demo data on an empty store, in two steps that a repeat finds
+// done. A store with accounts of its own is left alone.
+func (a *app) makeDemo(ctx context.Context) error {
+	var others bool
+	err := a.store.View(ctx, func(tx store.Tx) error {
+		found, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: store.ByCreated, Limit: 2})
+		others = len(found) > 1 || len(found) == 1 && found[0].Value.ID != demoAccount
+		return err
+	})
+	if err != nil || others {
+		return err
+	}
+	_, err = a.access.Bootstrap(ctx, access.Bootstrap{
+		AccountID: demoAccount, AccountName: "Demo", AdminEmail: "alice@demo.example", AdminID: demoAlice, AdminName: "Alice",
+		ProjectID: demoProject, ProjectName: "Demo project",
+	})
+	if resources.IsKind(err, resources.KindConflict) {
+		return nil // somebody has worked with the demo data: it is theirs now
+	}
+	if err != nil {
+		return err
+	}
+	return a.store.Transact(ctx, func(tx store.Tx) error {
+		if _, err := tx.Bump(ctx, demoAccount); err != nil {
+			return err
+		}
+		bob := resources.Assignment{RoleID: "project_reader", RoleScope: resources.RoleScopeProject, ProjectID: demoProject}
+		carol := resources.Assignment{RoleID: "team_member", RoleScope: resources.RoleScopeAccount}
+		return errors.Join(
+			a.demoMember(ctx, tx, demoBob, "Bob", "bob@demo.example", bob),
+			a.demoMember(ctx, tx, demoCarol, "Carol", "carol@demo.example", carol))
+	})
+}
+
+// demoMember makes one user with one role, unless the user is there.
+func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email string, role resources.Assignment) error {
+	_, err := a.collections.Users.Get(ctx, tx, id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	now := resources.At(time.Now())
+	err = a.collections.Users.Insert(ctx, tx, resources.User{
+		ExternalID: id, UUID: a.ids.UUID(), AccountID: demoAccount, Email: email, Name: name, IsVerified: true,
+		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		return err
+	}
+	role.AccountID, role.AssigneeType, role.AssigneeID = demoAccount, resources.AssigneeUser, id
+	role.Status, role.CreatedAt, role.UpdatedAt = resources.StatusActive, now, now
+	role.ID = store.AssignmentID(role)
+	return a.collections.Assignments.Insert(ctx, tx, role)
+}
+
+// demoLines are what to type to see each kind of answer.
+func (a *app) demoLines(listener net.Addr) ([]string, error) {
+	signer, err := authn.NewSigner(a.master)
+	if err != nil {
+		return nil, err
+	}
+	token, err := signer.Sign(authn.TokenRequest{
+		Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL,
+	})
+	if err != nil {
+		return nil, err
+	}
+	_, port, err := net.SplitHostPort(listener.String())
+	if err != nil {
+		return nil, err
+	}
+	ask := func(comment, user, action string) []string {
+		return []string{"", "# " + comment, fmt.Sprintf(
+			`curl -s -w '\n' -X POST "http://127.0.0.1:%s/api/v1/authorize/accounts/%s/projects/%s/instances" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
+			port, demoAccount, demoProject, user, demoAccount, action)}
+	}
+	lines := []string{
+		"", "# Ask for a decision. First, in the shell that asks, a token that may ask about anybody, for 24 hours:",
+		"TOKEN=" + token,
+	}
+	lines = append(lines, ask("alice is account_admin: allowed", demoAlice, "project:instance:create")...)
+	lines = append(lines, ask("bob is project_reader, and may not create: denied, with the reason", demoBob, "project:instance:create")...)
+	lines = append(lines, ask("bob may read: allowed", demoBob, "project:instance:read")...)
+	lines = append(lines, ask("carol is team_member, without a role in the project: denied", demoCarol, "project:instance:read")...)
+	return append(lines, ask("not an action: 400, with every problem", demoAlice, "create-instances")...), nil
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources/health"
+)
+
+// serviceName is what health reports call this service.
+const serviceName = "portcullis"
+
+// healthServer serves the private listener: probes, metrics and, where it was asked
+// for, profiles.
+func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
+	client := &http.Client{Timeout: 2 * time.Second}
+	checks := map[string]health.Check{
+		health.CheckDatabase:      a.store.Check,
+		health.CheckAccounts:      a.store.Ping,
+		health.CheckNotifications: a.store.Check,
+	}
+	if s.accountsURL != "" {
+		checks[health.CheckAccounts] = health.Remote(client, s.accountsURL)
+	}
+	if s.notifyURL != "" {
+		checks[health.CheckNotifications] = health.Remote(client, s.notifyURL)
+	}
+	mux := http.NewServeMux()
+	health.Routes(mux, health.Config{
+		Service: serviceName, Version: version, Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
+	})
+	mux.Handle("GET /metrics", a.metrics.handler())
+	if s.pprof {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle}
+}

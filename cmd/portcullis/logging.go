@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+)
+
+// newLog writes structured lines; a line break in a value stays inside it.
+func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == "text" {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// accessLine writes the one line of a request.
+func accessLine(log *slog.Logger, r gateway.Record) {
+	decision := "deny"
+	if r.Allowed {
+		decision = "allow"
+	}
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("request_id", r.RequestID), slog.String("method", r.Method), slog.String("path", r.Path),
+		slog.String("route", r.Route), slog.Int("status", r.Status), slog.String("principal", r.Principal),
+		slog.String("action", r.Action), slog.String("account", r.Account), slog.String("decision", decision),
+		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
+		slog.Float64("duration_ms", float64(r.Duration.Microseconds())/1000),
+	}
+	if r.Err != nil {
+		attrs = append(attrs, slog.String("error", r.Err.Error()))
+		if r.Status >= 500 {
+			level = slog.LevelError
+		}
+	}
+	log.LogAttrs(context.Background(), level, "request", attrs...)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes (API contract, 7).
+const (
+	exitOK     = 0
+	exitDenied = 1
+	exitError  = 2
+)
+
+// errDenied ends `check` with its own code and no message of an error.
+var errDenied = errors.New("denied")
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errDenied):
+		return exitDenied
+	default:
+		fmt.Fprintln(os.Stderr, "portcullis: "+oneLine(err.Error()))
+		return exitError
+	}
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "portcullis",
+		Short: "A policy-engine-centred authorization gateway",
+		Long: "Portcullis decides with Rego whether a user may do an action on a path, and guards\n" +
+			"the services behind it with the same decision.",
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newVersion())
+	return root
+}
+
+// oneLine keeps a message on one line.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}

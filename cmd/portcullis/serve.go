@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newServe() *cobra.Command {
+	s := &settings{}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run the gateway, its handlers and the health listener", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.fill(cmd.Flags()); err != nil {
+				return err
+			}
+			if err := s.check(); err != nil {
+				return err
+			}
+			log := newLog(cmd.ErrOrStderr(), s.logFormat, s.level)
+			return s.serve(cmd.Context(), log, cmd)
+		},
+	}
+	s.serveFlags(cmd.Flags())
+	return cmd
+}
+
+// serve runs until ctx ends (SIGTERM) or a listener fails, then drains.
+func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Command) (err error) {
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	a, err := s.assemble(background, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.store.Close()) }()
+	var demo []string
+	if s.demo {
+		if err := a.makeDemo(ctx); err != nil {
+			return fmt.Errorf("--demo: %w", err)
+		}
+	}
+	listeners, err := listen(ctx, s.listen, s.usersListen, s.healthListen)
+	if err != nil {
+		return err
+	}
+	if s.demo {
+		if demo, err = a.demoLines(listeners[0].Addr()); err != nil {
+			return err
+		}
+	}
+	var draining atomic.Bool
+	private := s.healthServer(a, draining.Load)
+	failed := make(chan error, len(listeners)+1)
+	go func() { failed <- a.edge.Listen(listeners[0]) }()
+	go func() { failed <- a.edge.Listen(listeners[1]) }()
+	go func() { failed <- private.Serve(listeners[2]) }()
+	if s.policyDir != "" {
+		go func() {
+			if err := a.policy.Watch(background, s.policyDir); background.Err() == nil {
+				failed <- fmt.Errorf("--policy-dir: watching: %w", err)
+			}
+		}()
+	}
+	log.Info("ready", "listen", listeners[0].Addr().String(), "users_listen", listeners[1].Addr().String(),
+		"health_listen", listeners[2].Addr().String(), "version", version, "policy_revision", a.policy.Revision())
+	for _, line := range demo {
+		fmt.Fprintln(cmd.OutOrStdout(), line)
+	}
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("a listener ended: %w", err)
+	case <-ctx.Done():
+		log.Info("stopping")
+	}
+	draining.Store(true)
+	return errors.Join(err, s.stop(a, private))
+}
+
+// stop lets requests under way finish.
+func (s *settings) stop(a *app, private *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.drain)
+	defer cancel()
+	err := a.edge.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		a.log.Warn("some requests did not end in time", "drain_timeout", s.drain)
+		err = nil
+	}
+	return errors.Join(err, private.Close())
+}
+
+// listen opens all listeners or none.
+func listen(ctx context.Context, addresses ...string) (_ []net.Listener, err error) {
+	var open []net.Listener
+	defer func() {
+		if err != nil {
+			for _, l := range open {
+				_ = l.Close() // the other error is the one to tell
+			}
+		}
+	}()
+	for _, address := range addresses {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("can't listen on %s: %w", address, err)
+		}
+		open = append(open, l)
+	}
+	return open, nil
+}
+
+// readHeaderTimeout bounds a slow client of the private listener.
+const readHeaderTimeout = 5 * time.Second

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+)
+
+// settings are everything that serve can be told.
+type settings struct {
+	configFile    string
+	dataDir       string
+	listen        string
+	usersListen   string
+	healthListen  string
+	masterKeyFile string
+	policyDir     string
+	upstreams     []string
+	denyStatus    int
+	accountsURL   string
+	notifyURL     string
+	logLevel      string
+	logFormat     string
+	pprof         bool
+	demo          bool
+	drain         time.Duration
+	issuer        issuerFlags
+	limits        gateway.Limits
+
+	// issuers are the configuration file's; flags name one at most.
+	issuers []issuerSettings
+	// bases are upstreams, parsed.
+	bases map[string]*url.URL
+	level slog.Level
+}
+
+// commonFlags are those of every command that works with the data folder.
+func (s *settings) commonFlags(f *pflag.FlagSet) {
+	f.StringVar(&s.configFile, "config", "", "a YAML file with the flags' names")
+	f.StringVar(&s.dataDir, "data-dir", "./data", "the folder of the embedded store and the master key")
+	f.StringVar(&s.masterKeyFile, "master-key-file", "", "the master key (default: master.key in the data folder, made on first start)")
+	f.StringVar(&s.policyDir, "policy-dir", "", "a policy tree to use instead of the embedded one; watched and reloaded")
+	f.StringVar(&s.issuer.jwksURL, "jwks-url", "", "the key set of an outside issuer, by URL")
+	f.StringVar(&s.issuer.jwksFile, "jwks-file", "", "the key set of an outside issuer, in a file")
+	f.StringVar(&s.issuer.name, "jwt-issuer", "", "the issuer (iss) of the tokens that are accepted")
+	f.StringVar(&s.issuer.audience, "jwt-audience", "", "the audience (aud) of the tokens that are accepted")
+}
+
+// serveFlags are serve's own.
+func (s *settings) serveFlags(f *pflag.FlagSet) {
+	s.commonFlags(f)
+	limits := gateway.DefaultLimits()
+	f.StringVar(&s.listen, "listen", ":8080", "the edge")
+	f.StringVar(&s.usersListen, "users-listen", ":9001", "the same edge, for clients of the user-service address")
+	f.StringVar(&s.healthListen, "health-listen", ":9002", "health and metrics; keep it private")
+	f.StringArrayVar(&s.upstreams, "upstream", nil, "name=url: serve the routes of that upstream in another process (repeatable)")
+	f.IntVar(&s.denyStatus, "deny-status", 200, "the status of a denied authorize call: 200 or 403")
+	f.StringVar(&s.accountsURL, "accounts-url", "", "readiness checks this accounts service instead of the built-in one")
+	f.StringVar(&s.notifyURL, "notifications-url", "", "readiness checks this notification service instead of the built-in one")
+	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&s.logFormat, "log-format", "json", "json or text")
+	f.BoolVar(&s.pprof, "pprof", false, "profiles at /debug/pprof on the health listener")
+	f.BoolVar(&s.demo, "demo", false, "on an empty store, first make demo data, and print how to ask")
+	f.DurationVar(&s.drain, "drain-timeout", 10*time.Second, "how long requests under way may take after SIGTERM")
+	f.IntVar(&s.limits.Body, "body-limit", limits.Body, "the largest request body in bytes")
+	f.IntVar(&s.limits.Header, "header-limit", limits.Header, "the largest request line with headers in bytes")
+	f.DurationVar(&s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
+	f.DurationVar(&s.limits.Write, "write-timeout", limits.Write, "how long an answer may take to be sent")
+	f.DurationVar(&s.limits.Idle, "idle-timeout", limits.Idle, "how long a connection may be idle")
+	f.DurationVar(&s.limits.Upstream, "upstream-timeout", limits.Upstream, "how long an upstream may take to answer")
+}
+
+// check reads what is more than a string, and refuses what can't be meant.
+func (s *settings) check() error {
+	if s.denyStatus != 200 && s.denyStatus != 403 {
+		return fmt.Errorf("--deny-status must be 200 or 403, not %d", s.denyStatus)
+	}
+	if err := s.level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return fmt.Errorf("--log-level must be debug, info, warn or error, not %q", s.logLevel)
+	}
+	if s.logFormat != "json" && s.logFormat != "text" {
+		return fmt.Errorf("--log-format must be json or text, not %q", s.logFormat)
+	}
+	positive := map[string]bool{
+		"--body-limit": s.limits.Body > 0, "--header-limit": s.limits.Header >= 16<<10, "--read-timeout": s.limits.Read > 0,
+		"--write-timeout": s.limits.Write > 0, "--idle-timeout": s.limits.Idle > 0, "--upstream-timeout": s.limits.Upstream > 0,
+		"--drain-timeout": s.drain > 0,
+	}
+	for name, ok := range positive {
+		if !ok {
+			return fmt.Errorf("%s is too small: without a bound a client could hold the server", name)
+		}
+	}
+	s.bases = map[string]*url.URL{}
+	for _, pair := range s.upstreams {
+		name, raw, ok := strings.Cut(pair, "=")
+		base, err := url.Parse(raw)
+		if !ok || name == "" || err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
+			return fmt.Errorf("--upstream %q must be name=http://host:port or name=https://host:port, without a user", name)
+		}
+		s.bases[name] = base
+	}
+	return s.issuer.check(len(s.issuers))
+}

@@ -1,0 +1,39 @@
+package gateway
+
+import (
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// answer serves an allowed request: E3 by itself, a handler of this process, or an
+// upstream.
+func (e *Edge) answer(x *exchange) error {
+	switch {
+	case x.entry.answers:
+		return e.decide(x)
+	case x.entry.proxy != nil:
+		return x.entry.proxy.pass(x)
+	default:
+		return e.call(x)
+	}
+}
+
+// call runs a handler of this process.
+func (e *Edge) call(x *exchange) error {
+	response, err := x.entry.handler(x.ctx, &wire.Request{
+		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
+	})
+	if err != nil {
+		return err
+	}
+	body, err := wire.Render(response.Body)
+	if err != nil {
+		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Name, err)
+	}
+	for name, value := range response.Header {
+		x.raw.Response.Header.Set(name, value)
+	}
+	send(x.raw, response.Status, body)
+	return nil
+}

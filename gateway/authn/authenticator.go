@@ -1,0 +1,129 @@
+package authn
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+var (
+	errUnknownIssuer = errors.New("no issuer of that name is configured")
+	errNoSubject     = errors.New("the token names no subject")
+)
+
+// Options are what an Authenticator is made of.
+type Options struct {
+	// Issuers are the trusted makers of tokens; at least one, no name twice.
+	Issuers []Issuer
+	// Directory knows the users.
+	Directory Directory
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Authenticator checks tokens. It is safe for concurrent use and remembers nothing of them.
+type Authenticator struct {
+	issuers   map[string]*trusted
+	directory Directory
+}
+
+// New checks the settings and makes an Authenticator. It does no input or output.
+// The error is one line for the operator.
+func New(o Options) (*Authenticator, error) {
+	if len(o.Issuers) == 0 {
+		return nil, errors.New("authentication: no issuer is configured")
+	}
+	if o.Directory == nil {
+		return nil, errors.New("authentication: no user directory is given")
+	}
+	now := o.Now
+	if now == nil {
+		now = time.Now
+	}
+	a := &Authenticator{issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory}
+	for _, settings := range o.Issuers {
+		issuer, err := trust(settings, now)
+		if err != nil {
+			return nil, fmt.Errorf("authentication: %w", err)
+		}
+		if a.issuers[issuer.Issuer.Issuer] != nil {
+			return nil, fmt.Errorf("authentication: the issuer %q is configured twice", settings.Issuer)
+		}
+		a.issuers[settings.Issuer] = issuer
+	}
+	return a, nil
+}
+
+// Verify says who the bearer of the token is: Claims, then Principal. Errors are
+// *resources.Error: KindNoCredential for a blank token, KindBadCredential with one
+// text for every refused one, KindUnavailable where it could not be found out.
+func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Principal, error) {
+	claims, err := a.Claims(ctx, token)
+	if err != nil {
+		return resources.Principal{}, err
+	}
+	return a.Principal(ctx, claims)
+}
+
+// Claims checks the token alone: form, signature, issuer, audience, subject and
+// times. It asks no directory. Errors as in Verify.
+func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error) {
+	if strings.TrimSpace(token) == "" {
+		return Claims{}, absent()
+	}
+	read, err := readUnverified(token)
+	if err != nil {
+		return Claims{}, refused(err)
+	}
+	issuer := a.issuers[read.issuer]
+	if issuer == nil {
+		return Claims{}, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
+	}
+	key, err := issuer.key(ctx, read.header)
+	if err != nil {
+		return Claims{}, err
+	}
+	claims := &payload{}
+	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key, nil }); err != nil {
+		return Claims{}, refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
+	}
+	if claims.subject == "" {
+		return Claims{}, refused(errNoSubject)
+	}
+	return Claims{
+		Issuer:        claims.issuer,
+		Subject:       claims.subject,
+		Email:         claims.email,
+		EmailVerified: claims.emailVerified,
+		Scope:         strings.FieldsFunc(claims.scope, func(r rune) bool { return r == ' ' }),
+		ExpiresAt:     resources.At(claims.expires.Time),
+	}, nil
+}
+
+// key gives the issuer's key for the header, and has its source look again once
+// where it is not there.
+func (t *trusted) key(ctx context.Context, h header) (crypto.PublicKey, error) {
+	for _, missing := range []bool{false, true} {
+		set, err := t.Keys.Keys(ctx, missing)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, resources.Unavailable("The token could not be checked in time.", ctx.Err())
+			}
+			return nil, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
+		}
+		key, err := set.find(h)
+		if err == nil {
+			return key, nil
+		}
+		if missing || !errors.Is(err, errUnknownKey) {
+			return nil, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
+		}
+	}
+	return nil, refused(errUnknownKey)
+}

@@ -1,0 +1,32 @@
+package authn
+
+import (
+	"errors"
+	"strings"
+)
+
+const bearerScheme = "bearer"
+
+var (
+	errSeveralValues = errors.New("several Authorization values")
+	errBearerForm    = errors.New("the Authorization value is not `Bearer <token>`")
+)
+
+// BearerToken takes the token out of the values of the Authorization header:
+// `Bearer <token>`, the scheme in any case, exactly one space. No value or a
+// blank one is resources.KindNoCredential; another scheme, more spaces, a blank
+// token or a second value is resources.KindBadCredential. The token is not
+// looked into, and is a part of the given string (copy what a server lent).
+func BearerToken(values ...string) (string, error) {
+	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
+		return "", absent()
+	}
+	if len(values) > 1 {
+		return "", refused(errSeveralValues)
+	}
+	scheme, token, found := strings.Cut(values[0], " ")
+	if !found || !strings.EqualFold(scheme, bearerScheme) || token == "" || strings.ContainsAny(token, " \t\r\n,") {
+		return "", refused(errBearerForm)
+	}
+	return token, nil
+}

@@ -1,0 +1,144 @@
+package authn
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// lastSecond is the end of the year 9999 in unix seconds: a date past it is an
+// overflow waiting to happen, not an expiry.
+const lastSecond = 253402300799
+
+// Claims are what a token said, after its signature, issuer, audience and times
+// have been checked.
+type Claims struct {
+	// Issuer is the `iss` whose keys the token was checked with.
+	Issuer string
+	// Subject is never blank.
+	Subject string
+	// Email is "" where there is none. Only with EmailVerified may it count for anything.
+	Email string
+	// EmailVerified is true only for the JSON value true.
+	EmailVerified bool
+	// Scope are the words of the `scope` claim, not bounded by what the issuer may give.
+	Scope []string
+	// ExpiresAt is `exp`; the token is accepted for 30 seconds more.
+	ExpiresAt resources.Time
+}
+
+// payload is the strict reading of a token's claims. It implements jwt.Claims.
+type payload struct {
+	issuer, subject, email, scope string
+	audience                      []string
+	expires, notBefore, issuedAt  *jwt.NumericDate
+	emailVerified                 bool
+}
+
+var errMember = errors.New("a claim has the wrong type or is out of range")
+
+// UnmarshalJSON reads the claims under their exact names.
+func (p *payload) UnmarshalJSON(raw []byte) error {
+	members, err := strictObject(raw)
+	if err != nil {
+		return err
+	}
+	read := payload{}
+	for _, claim := range []struct {
+		name string
+		to   *string
+	}{{"iss", &read.issuer}, {"sub", &read.subject}, {"scope", &read.scope}} {
+		if *claim.to, err = stringMember(members, claim.name); err != nil {
+			return err
+		}
+	}
+	for _, claim := range []struct {
+		name string
+		to   **jwt.NumericDate
+	}{{"exp", &read.expires}, {"nbf", &read.notBefore}, {"iat", &read.issuedAt}} {
+		if *claim.to, err = dateMember(members, claim.name); err != nil {
+			return err
+		}
+	}
+	if read.audience, err = listMember(members, "aud"); err != nil {
+		return err
+	}
+	// Neither proves anything unless it has its own type, and no user is refused for their profile.
+	read.email, _ = stringMember(members, "email")
+	read.emailVerified = string(members["email_verified"]) == "true"
+	*p = read
+	return nil
+}
+
+// stringMember gives a string; "" where it is not there. Null is not a string.
+func stringMember(members map[string]json.RawMessage, name string) (string, error) {
+	raw, ok := members[name]
+	if !ok {
+		return "", nil
+	}
+	var s *string
+	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
+		return "", fmt.Errorf("%s: %w", name, errMember)
+	}
+	return *s, nil
+}
+
+// listMember gives a string or a list of strings as a list.
+func listMember(members map[string]json.RawMessage, name string) ([]string, error) {
+	if raw, ok := members[name]; !ok || len(raw) == 0 || raw[0] != '[' {
+		one, err := stringMember(members, name)
+		if err != nil || one == "" {
+			return nil, err
+		}
+		return []string{one}, nil
+	}
+	var list []*string
+	if err := json.Unmarshal(members[name], &list); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, errMember)
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		if s == nil {
+			return nil, fmt.Errorf("%s: %w", name, errMember)
+		}
+		out[i] = *s
+	}
+	return out, nil
+}
+
+// dateMember gives a NumericDate in whole seconds; nil where it is not there.
+func dateMember(members map[string]json.RawMessage, name string) (*jwt.NumericDate, error) {
+	raw, ok := members[name]
+	if !ok {
+		return nil, nil
+	}
+	// What is not a number (a string, null, true) fails here too: its JSON is not one.
+	seconds, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || seconds < 0 || seconds > lastSecond {
+		return nil, fmt.Errorf("%s: %w", name, errMember)
+	}
+	return jwt.NewNumericDate(time.Unix(int64(seconds), 0)), nil
+}
+
+// GetExpirationTime implements jwt.Claims.
+func (p *payload) GetExpirationTime() (*jwt.NumericDate, error) { return p.expires, nil }
+
+// GetNotBefore implements jwt.Claims.
+func (p *payload) GetNotBefore() (*jwt.NumericDate, error) { return p.notBefore, nil }
+
+// GetIssuedAt implements jwt.Claims.
+func (p *payload) GetIssuedAt() (*jwt.NumericDate, error) { return p.issuedAt, nil }
+
+// GetAudience implements jwt.Claims.
+func (p *payload) GetAudience() (jwt.ClaimStrings, error) { return p.audience, nil }
+
+// GetIssuer implements jwt.Claims.
+func (p *payload) GetIssuer() (string, error) { return p.issuer, nil }
+
+// GetSubject implements jwt.Claims.
+func (p *payload) GetSubject() (string, error) { return p.subject, nil }

@@ -1,0 +1,89 @@
+package authn_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+)
+
+// write replaces the file and gives it a time of its own, so that no test depends on the grain of the file system's clock.
+func write(t *testing.T, path string, body []byte, at time.Time) {
+	t.Helper()
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(path, at, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestChangedKeyFileIsReadAgain(t *testing.T) {
+	c, k := newClock(), testKeys()
+	path := filepath.Join(t.TempDir(), "keys.json")
+	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start)
+	var out strings.Builder
+	s, err := authn.NewFileSource(authn.FileOptions{Path: path, Now: c.Now, Log: slog.New(slog.NewTextHandler(&out, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := authenticator(t, c, issuer(s))
+	mustAccept(t, a, edToken(nil))
+
+	// Removed: refused within a second.
+	other := jwks(t, jwk("new", "", "", k.otherEd.Public()))
+	write(t, path, other, start.Add(time.Second))
+	mustAccept(t, a, edToken(nil))
+	c.Advance(time.Second)
+	mustRefuse(t, a, edToken(nil))
+
+	// Broken, cut, gone: the last good one serves, and the log says so once for each.
+	renewed := forge(`{"alg":"EdDSA","kid":"new"}`, claims().json(), "EdDSA", k.otherEd)
+	for i, broken := range [][]byte{[]byte("{"), other[:len(other)-5], nil} {
+		out.Reset()
+		if broken == nil {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, path, broken, start.Add(time.Duration(2+i)*time.Second))
+		}
+		for range 3 {
+			c.Advance(time.Second)
+			mustAccept(t, a, renewed)
+			mustRefuse(t, a, edToken(nil))
+		}
+		if n := strings.Count(out.String(), "last good keys"); n != 1 {
+			t.Errorf("%d: reported %d times: %s", i, n, out.String())
+		}
+	}
+
+	// Back with a new key: an unknown kid does not wait for the second to pass.
+	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start.Add(time.Minute))
+	mustAccept(t, a, edToken(nil))
+	mustRefuse(t, a, renewed)
+}
+
+func TestBadKeyFileIsRefusedAtConstruction(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "keys.json")
+	for name, body := range map[string]string{
+		"symmetric": string(jwks(t, jwk("ed", "", "", testKeys().ed.Public()), jwk("oct", "", "", []byte("bytes")))),
+		"empty set": `{"keys":[]}`,
+		"empty":     ``,
+	} {
+		write(t, path, []byte(body), start)
+		if _, err := authn.NewFileSource(authn.FileOptions{Path: path}); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, path := range []string{"", dir, filepath.Join(dir, "absent.json")} {
+		if _, err := authn.NewFileSource(authn.FileOptions{Path: path}); err == nil {
+			t.Errorf("%q is accepted", path)
+		}
+	}
+}

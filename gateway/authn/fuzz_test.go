@@ -1,0 +1,53 @@
+package authn_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// FuzzVerify holds that no byte string but the genuine token is accepted, that
+// none panics, and that every refusal has the one public text.
+func FuzzVerify(f *testing.F) {
+	a := standard(f)
+	genuine := edToken(nil)
+	parts := strings.Split(genuine, ".")
+	for _, seed := range []string{
+		"", ".", "..", "a.b.c", genuine[:40], genuine + "=", parts[0] + "." + parts[1] + ".", parts[0] + ".." + parts[2],
+		b64([]byte(`{"alg":"none"}`)) + "." + parts[1] + ".",
+		b64([]byte(`{"alg":"ES256","kid":"es"}`)) + "." + parts[1] + "." + parts[2],
+		b64([]byte(`{"alg":"EdDSA","x":"\ud800\`)) + "." + parts[1] + "." + parts[2],
+		parts[0] + "." + b64([]byte(`{"iss":"`+issuerName+`","exp":1e400}`)) + "." + parts[2],
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		p, err := a.Verify(t.Context(), token)
+		if err == nil {
+			if token != genuine {
+				t.Fatalf("accepted %q as %+v", token, p)
+			}
+			return
+		}
+		e := resources.AsError(err)
+		blank := strings.TrimSpace(token) == "" && e.Kind == resources.KindNoCredential
+		if !blank && (e.Kind != resources.KindBadCredential || e.Message != refusal) || p.Kind != "" {
+			t.Fatalf("%q: %v, %+v", token, err, p)
+		}
+	})
+}
+
+// FuzzVerifySignedJSON signs what the fuzzer makes of header and claims, so that
+// it gets past the signature: what is accepted has a subject and no second reading.
+func FuzzVerifySignedJSON(f *testing.F) {
+	a, k := standard(f), testKeys()
+	f.Add(edHead().json(), claims().json())
+	f.Add(`{"alg":"EdDSA","x":"\ud83d\ude00\\"}`, claims().with(object{"aud": []string{"x", audience}}).json())
+	f.Fuzz(func(t *testing.T, head, payload string) {
+		p, err := a.Verify(t.Context(), forge(head, payload, "EdDSA", k.ed))
+		if err == nil && (p.ID == "" || !strings.Contains(payload, `"`+"exp") && !strings.Contains(payload, `\u`)) {
+			t.Fatalf("accepted %q . %q as %+v", head, payload, p)
+		}
+	})
+}

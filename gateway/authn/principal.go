@@ -1,0 +1,112 @@
+package authn
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxSubject bounds a user's subject in bytes (OpenID Connect, "sub").
+const maxSubject = 255
+
+var (
+	errServiceRefused = errors.New("the issuer's tokens may not be a service's")
+	errSubjectForm    = errors.New("the subject is malformed")
+	errUnknownUser    = errors.New("no user has this subject")
+	errInactiveUser   = errors.New("the user is not active")
+	errBlankRecord    = errors.New("the user's record is not complete")
+)
+
+// Identity is what the directory knows of a user.
+type Identity struct {
+	// ExternalID is the user's public id; UUID the internal one.
+	ExternalID, UUID string
+	// AccountID is the account of which the user is a member; "" is none.
+	AccountID string
+	// Status is as in resources: only resources.StatusActive may sign in.
+	Status string
+}
+
+// Directory finds users by what a token says of them.
+type Directory interface {
+	// BySubject finds the one user whose external id or partner id (as by says) is
+	// sub, byte for byte; false where there is none. An error means that it could
+	// not be found out, and refuses nobody.
+	BySubject(ctx context.Context, sub string, by Subjects) (Identity, bool, error)
+}
+
+// Principal says who the subject of checked claims is. Errors as in Verify.
+func (a *Authenticator) Principal(ctx context.Context, claims Claims) (resources.Principal, error) {
+	issuer := a.issuers[claims.Issuer]
+	if issuer == nil {
+		return resources.Principal{}, refused(errUnknownIssuer)
+	}
+	if strings.HasPrefix(claims.Subject, resources.ServicePrefix) {
+		return service(issuer, claims)
+	}
+	return a.user(ctx, issuer, claims)
+}
+
+func service(issuer *trusted, claims Claims) (resources.Principal, error) {
+	if !issuer.Services.Allowed {
+		return resources.Principal{}, refusedf("issuer %q: %w", issuer.Issuer.Issuer, errServiceRefused)
+	}
+	if !resources.ValidID(claims.Subject) || claims.Subject == resources.ServicePrefix {
+		return resources.Principal{}, refused(errSubjectForm)
+	}
+	scopes := []string{}
+	for _, scope := range issuer.Services.Scopes {
+		if slices.Contains(claims.Scope, scope) && !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return resources.Principal{
+		Kind:       resources.PrincipalService,
+		ID:         claims.Subject,
+		Scopes:     scopes,
+		Credential: resources.CredentialToken,
+	}, nil
+}
+
+func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
+	if !wellFormedSubject(claims.Subject) {
+		return resources.Principal{}, refused(errSubjectForm)
+	}
+	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
+	if err != nil {
+		return resources.Principal{}, unavailable(err)
+	}
+	switch {
+	case !found:
+		return resources.Principal{}, refused(errUnknownUser)
+	case identity.Status != resources.StatusActive:
+		return resources.Principal{}, refused(errInactiveUser)
+	case identity.ExternalID == "" || strings.HasPrefix(identity.ExternalID, resources.ServicePrefix):
+		return resources.Principal{}, refused(errBlankRecord)
+	}
+	return resources.Principal{
+		Kind:       resources.PrincipalUser,
+		ID:         identity.ExternalID,
+		UUID:       identity.UUID,
+		AccountID:  identity.AccountID,
+		Credential: resources.CredentialToken,
+	}, nil
+}
+
+// wellFormedSubject says whether s may be a user's subject.
+func wellFormedSubject(s string) bool {
+	return s != "" && len(s) <= maxSubject && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
+}
+
+// unavailable keeps the directory's own answer where it already says when to come again.
+func unavailable(err error) error {
+	if known := resources.AsError(err); known.Kind == resources.KindUnavailable {
+		return known
+	}
+	return resources.Unavailable("The user directory can't be reached.", err)
+}

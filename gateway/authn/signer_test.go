@@ -1,0 +1,158 @@
+package authn_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// masterKeys makes n random lines of a master key file.
+func masterKeys(n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		raw := make([]byte, 32)
+		_, _ = rand.Read(raw)
+		lines[i] = base64.StdEncoding.EncodeToString(raw)
+	}
+	return lines
+}
+
+func signer(t testing.TB, c *clock, lines ...string) *authn.Signer {
+	t.Helper()
+	master, err := resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := authn.NewSigner(master)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Now = c.Now
+	return s
+}
+
+func mustSign(t testing.TB, s *authn.Signer, r authn.TokenRequest) string {
+	t.Helper()
+	token, err := s.Sign(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestBuiltInIssuerSignsAndChecks(t *testing.T) {
+	c := newClock()
+	s := signer(t, c, masterKeys(1)...)
+	a := authenticator(t, c, s.Issuer())
+	user := mustSign(t, s, authn.TokenRequest{Subject: "user-alice-v1", TTL: time.Hour})
+	service := mustSign(t, s, authn.TokenRequest{Subject: "service-x", Scopes: []string{"platform:admin", "authz:check"}, TTL: time.Hour})
+	if p := mustAccept(t, a, user); p.Kind != resources.PrincipalUser || p.ID != "user-alice-v1" {
+		t.Errorf("%+v", p)
+	}
+	if p := mustAccept(t, a, service); !p.HasScope("platform:admin") || !p.HasScope("authz:check") || p.HasScope("users:sync") {
+		t.Errorf("%+v", p)
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(strings.Split(user, ".")[1])
+	var members map[string]any
+	if err := json.Unmarshal(raw, &members); err != nil {
+		t.Fatal(err)
+	}
+	if members["iss"] != "portcullis" || members["aud"] != "portcullis" || members["jti"] == "" || members["nbf"] != nil ||
+		members["iat"] != float64(start.Unix()) || members["exp"] != float64(start.Add(time.Hour).Unix()) {
+		t.Errorf("%v", members)
+	}
+	if again := mustSign(t, s, authn.TokenRequest{Subject: "user-alice-v1", TTL: time.Hour}); again == user {
+		t.Error("two tokens have one id")
+	}
+	c.Advance(time.Hour + 30*time.Second)
+	mustRefuse(t, a, user)
+}
+
+func TestMasterKeyRotation(t *testing.T) {
+	c, lines := newClock(), masterKeys(2)
+	request := authn.TokenRequest{Subject: "user-alice-v1", TTL: time.Hour}
+	before := signer(t, c, lines[0])
+	during := signer(t, c, lines[1], lines[0], lines[0])
+	after := signer(t, c, lines[1])
+	old, renewed := mustSign(t, before, request), mustSign(t, during, request)
+	mustAccept(t, authenticator(t, c, during.Issuer()), old)
+	mustAccept(t, authenticator(t, c, during.Issuer()), renewed)
+	mustAccept(t, authenticator(t, c, after.Issuer()), renewed)
+	mustRefuse(t, authenticator(t, c, after.Issuer()), old)
+	mustRefuse(t, authenticator(t, c, before.Issuer()), renewed)
+	if _, err := authn.NewSigner(resources.MasterKey{}); err == nil {
+		t.Error("a signer without a key")
+	}
+}
+
+func TestPublishedKeysAreThePublicOnes(t *testing.T) {
+	c, lines := newClock(), masterKeys(2)
+	s := signer(t, c, lines[0], lines[1], lines[0])
+	document := s.JWKS()
+	var set jose.JSONWebKeySet
+	if err := json.Unmarshal(document, &set); err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Keys) != 2 || bytes.Contains(document, []byte(`"d"`)) {
+		t.Fatalf("%s", document)
+	}
+	for _, key := range set.Keys {
+		sum, err := key.Thumbprint(crypto.SHA256)
+		if err != nil || key.KeyID != base64.RawURLEncoding.EncodeToString(sum) || !key.IsPublic() || key.Use != "sig" || key.Algorithm != "EdDSA" {
+			t.Errorf("%+v %v", key, err)
+		}
+	}
+	// Another gateway may trust the document.
+	published, err := authn.ParseKeySet(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := s.Issuer()
+	settings.Keys = published
+	mustAccept(t, authenticator(t, c, settings), mustSign(t, s, authn.TokenRequest{Subject: "user-1", TTL: time.Minute}))
+	document[0] = 'x'
+	if slices.Equal(document, s.JWKS()) {
+		t.Error("the document is shared with its readers")
+	}
+}
+
+func TestSignRefusesWhatVerifyWouldRefuse(t *testing.T) {
+	s := signer(t, newClock(), masterKeys(1)...)
+	for name, r := range map[string]authn.TokenRequest{
+		"no subject":      {TTL: time.Hour},
+		"control":         {Subject: "user\n", TTL: time.Hour},
+		"invalid UTF-8":   {Subject: "user\xff", TTL: time.Hour},
+		"long":            {Subject: strings.Repeat("u", 256), TTL: time.Hour},
+		"no ttl":          {Subject: "user-1"},
+		"negative ttl":    {Subject: "user-1", TTL: -time.Hour},
+		"short ttl":       {Subject: "user-1", TTL: time.Millisecond},
+		"user with scope": {Subject: "user-1", TTL: time.Hour, Scopes: []string{"authz:check"}},
+		"unknown scope":   {Subject: "service-x", TTL: time.Hour, Scopes: []string{"root"}},
+		"two in one":      {Subject: "service-x", TTL: time.Hour, Scopes: []string{"authz:check users:sync"}},
+		"nameless":        {Subject: "service-", TTL: time.Hour},
+		"strange name":    {Subject: "service-a/b", TTL: time.Hour},
+		"too large":       {Subject: "service-x", TTL: time.Hour, Scopes: slices.Repeat([]string{"authz:check"}, 1000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if token, err := s.Sign(r); err == nil || token != "" {
+				t.Errorf("signed %q", token)
+			}
+		})
+	}
+	s.Random = iotest.ErrReader(errors.New("no entropy"))
+	if _, err := s.Sign(authn.TokenRequest{Subject: "user-1", TTL: time.Hour}); err == nil {
+		t.Error("signed without randomness")
+	}
+}

@@ -1,0 +1,138 @@
+package authn
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// maxTokenSize is the longest token that is looked at, in bytes.
+const maxTokenSize = 8 << 10
+
+// The signature algorithms that are accepted; all are asymmetric.
+const (
+	algEdDSA = "EdDSA"
+	algES256 = "ES256"
+	algRS256 = "RS256"
+	algPS256 = "PS256"
+)
+
+func algorithms() []string { return []string{algEdDSA, algES256, algRS256, algPS256} }
+
+// forbiddenHeaders name keys to use or change what is signed; see the package's text.
+func forbiddenHeaders() []string { return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"} }
+
+var (
+	errTokenSize      = errors.New("the token is longer than 8 KiB")
+	errTokenForm      = errors.New("the token is not three parts of base64url")
+	errHeader         = errors.New("the token's header is malformed")
+	errHeaderRefused  = errors.New("the token's header has a member that is not accepted")
+	errHeaderType     = errors.New("the token's typ is not that of a credential")
+	errAlgorithm      = errors.New("the token's algorithm is not accepted")
+	errKid            = errors.New("the token's kid is malformed")
+	errTokenPayload   = errors.New("the token's payload is malformed")
+	errNoIssuerMember = errors.New("the token names no issuer")
+)
+
+// header is what a token says of its own signature.
+type header struct {
+	alg string
+	// kid is "" where the token names none; an empty one is refused.
+	kid string
+}
+
+// unverified is what may be known of a token before its signature is checked.
+type unverified struct {
+	header header
+	issuer string
+}
+
+// readUnverified takes a token apart and gives what is needed to find its key.
+func readUnverified(token string) (unverified, error) {
+	if len(token) > maxTokenSize {
+		return unverified{}, errTokenSize
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 || slices.Contains(parts, "") {
+		return unverified{}, errTokenForm
+	}
+	// The decoder of the standard library skips line breaks, strict or not: one token would have many spellings.
+	for _, part := range parts {
+		if !isBase64URL(part) {
+			return unverified{}, errTokenForm
+		}
+	}
+	head, err := readHeader(parts[0])
+	if err != nil {
+		return unverified{}, err
+	}
+	issuer, err := readIssuer(parts[1])
+	return unverified{header: head, issuer: issuer}, err
+}
+
+func isBase64URL(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func decodePart(part string) (map[string]json.RawMessage, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	if err != nil {
+		return nil, errTokenForm
+	}
+	return strictObject(raw)
+}
+
+func readHeader(part string) (header, error) {
+	members, err := decodePart(part)
+	if err != nil {
+		return header{}, joined(errHeader, err)
+	}
+	for _, name := range forbiddenHeaders() {
+		if _, ok := members[name]; ok {
+			return header{}, errHeaderRefused
+		}
+	}
+	if raw, ok := members["typ"]; ok && !isCredentialType(raw) {
+		return header{}, errHeaderType
+	}
+	h := header{}
+	if h.alg, err = stringMember(members, "alg"); err != nil || !slices.Contains(algorithms(), h.alg) {
+		return header{}, errAlgorithm
+	}
+	if _, ok := members["kid"]; ok {
+		if h.kid, err = stringMember(members, "kid"); err != nil || h.kid == "" {
+			return header{}, errKid
+		}
+	}
+	return h, nil
+}
+
+func isCredentialType(raw json.RawMessage) bool {
+	var typ string
+	if json.Unmarshal(raw, &typ) != nil {
+		return false
+	}
+	typ = strings.ToLower(typ)
+	return typ == "jwt" || typ == "at+jwt" || typ == "application/at+jwt"
+}
+
+func readIssuer(part string) (string, error) {
+	members, err := decodePart(part)
+	if err != nil {
+		return "", joined(errTokenPayload, err)
+	}
+	issuer, err := stringMember(members, "iss")
+	if err != nil || issuer == "" {
+		return "", errNoIssuerMember
+	}
+	return issuer, nil
+}

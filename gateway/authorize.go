@@ -1,0 +1,106 @@
+package gateway
+
+import (
+	"strconv"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// verdict is E3's whole answer.
+type verdict struct {
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason"`
+}
+
+// readQuestion reads E3's question from its path and headers: 400 with all problems.
+func (e *Edge) readQuestion(x *exchange) error {
+	var problems []resources.Problem
+	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
+
+	path := x.values[len(x.values)-1]
+	for _, text := range pathProblems(path) {
+		note("path", text)
+	}
+	if x.hasQuery {
+		note("path", "holds a ?; a query is not part of what is authorized")
+	}
+	var target resources.Target
+	if len(problems) == 0 {
+		var problem string
+		if target, problem = parseTarget(path); problem != "" {
+			note("path", problem)
+		}
+	}
+	header := func(name string, required bool) string {
+		value := string(x.raw.Request.Header.Peek(name))
+		switch {
+		case x.headers.repeated(lower(name)):
+			note(name, "must be sent once, in one spelling")
+		case value == "" && required:
+			note(name, "is missing")
+		}
+		return value
+	}
+	subject, account, action := header("X-User-ID", true), header("X-Account-ID", true), header("X-Action", true)
+	if subject != "" && !resources.ValidID(subject) {
+		note("X-User-ID", "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+	}
+	if account != "" && !resources.ValidID(account) {
+		note("X-Account-ID", "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+	}
+	parsed, err := resources.ParseAction(action)
+	if err != nil && action != "" {
+		note("X-Action", err.Error())
+	}
+	if len(x.body) > 0 || x.headers.encoded {
+		note("body", "must be empty; everything is in the path and the headers")
+	}
+	if len(problems) > 0 {
+		return resources.BadRequest(problems...)
+	}
+	x.ask = ask{target: target, account: account, subject: subject, action: parsed}
+	return nil
+}
+
+// decide answers E3 from policy's decision.
+func (e *Edge) decide(x *exchange) error {
+	facts, err := e.cfg.Facts.Facts(x.ctx, x.ask.account, x.ask.subject, x.ask.target.ProjectID)
+	if err != nil {
+		return asUnavailable(err)
+	}
+	decision, err := e.cfg.Policy.Decide(x.ctx, resources.Question{
+		Principal: x.principal, Action: x.ask.action, AccountID: x.ask.account, Facts: facts,
+		Target: x.ask.target, Route: x.entry.Route, Now: resources.At(e.cfg.Now()),
+	})
+	if err != nil {
+		return asUnavailable(err)
+	}
+	x.record.Action = x.ask.action.ID
+	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
+
+	body, err := wire.Render(verdict{Allowed: decision.Allowed, Reason: decision.Reason})
+	if err != nil {
+		return err
+	}
+	h := &x.raw.Response.Header
+	h.Set("X-Decision-ID", e.cfg.IDs.ULID())
+	h.Set("X-Policy-Revision", decision.PolicyRevision)
+	h.Set("X-Account-Revision", strconv.FormatInt(facts.Revision, 10))
+	status := 200
+	if !decision.Allowed {
+		status = e.cfg.DenyStatus
+	}
+	send(x.raw, status, body)
+	return nil
+}
+
+func lower(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Policy answers questions (policies/engine). An error is never an allow.
+type Policy interface {
+	// Decide says whether the question's subject may do its action there.
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// Access says whether the caller may make the request.
+	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
+}
+
+// Authenticator turns a bearer token into a principal (gateway/authn).
+type Authenticator interface {
+	Verify(ctx context.Context, token string) (resources.Principal, error)
+}
+
+// Facts gives what decisions rest on, at least as new as the last change that was
+// answered before the call (store/rolecache).
+type Facts interface {
+	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
+}
+
+// Record is what is known of one request when it has been answered.
+type Record struct {
+	RequestID string
+	Method    string
+	// Path is as it was sent, without the query.
+	Path string
+	// Route is the catalogue's name, "" when none was found.
+	Route          string
+	Principal      string
+	Action         string
+	Account        string
+	Status         int
+	Allowed        bool
+	Reason         string
+	PolicyRevision string
+	Duration       time.Duration
+	// Err is what went wrong, for the log; nil when nothing did.
+	Err error
+}
+
+// Limits bound what one request and one connection may take.
+type Limits struct {
+	// Body is the largest body in bytes; Header the largest request line with headers.
+	Body, Header int
+	// Read, Write and Idle are a connection's timeouts.
+	Read, Write, Idle time.Duration
+	// Upstream is how long an upstream may take to answer.
+	Upstream time.Duration
+}
+
+// DefaultLimits are those of the API contract, 1.
+func DefaultLimits() Limits {
+	return Limits{
+		Body: 1 << 20, Header: 32 << 10,
+		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
+	}
+}
+
+// Config is what the edge works with; every field but Upstreams and Observe is needed.
+type Config struct {
+	Policy Policy
+	Authn  Authenticator
+	Facts  Facts
+	// Catalogue is bound to Handlers and Upstreams; what does not fit is an error.
+	Catalogue []resources.Route
+	// Handlers are this process's, by upstream name.
+	Handlers map[string]wire.Routes
+	// Upstreams are other processes, by name.
+	Upstreams map[string]*url.URL
+	// DenyStatus is the status of a denied E3: 200 or 403.
+	DenyStatus int
+	Limits     Limits
+	IDs        resources.IDs
+	Now        func() time.Time
+	Log        *slog.Logger
+	// Observe is told of every request when it has been answered; it must not block.
+	Observe func(Record)
+}

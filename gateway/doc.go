@@ -1,0 +1,9 @@
+// Package gateway is the edge: a fiber server that frames a request, finds its
+// route in the action catalogue, learns who calls, asks policy, and then answers
+// itself (E3), calls a handler in this process or passes the request to an upstream.
+//
+// The order of refusals is the list of steps in edge.go and nowhere else. Paths are
+// judged as they were sent: what two servers could read differently is refused, and
+// nothing is repaired. Rejected: the framework's router, which decodes and
+// normalises before it matches.
+package gateway

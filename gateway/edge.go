@@ -1,0 +1,114 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Edge answers every public request. Several listeners may serve the same edge.
+type Edge struct {
+	cfg    Config
+	serve  server
+	routes atomic.Pointer[table]
+	app    *fiber.App
+	// steps are the order of refusals: the first that applies answers.
+	steps []step
+}
+
+// step looks at one side of a request; its error is the answer.
+type step func(x *exchange) error
+
+// New makes an edge. The error lists every row of the catalogue that nothing serves
+// and every handler without a row.
+func New(cfg Config) (*Edge, error) {
+	e := &Edge{cfg: cfg, serve: newServer(cfg.Handlers, cfg.Upstreams, cfg.Limits)}
+	if err := e.SetCatalogue(cfg.Catalogue); err != nil {
+		return nil, err
+	}
+	e.steps = []step{
+		e.frame, e.find, e.readBody, e.authenticate, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
+	}
+	e.app = e.newApp()
+	return e, nil
+}
+
+// CheckCatalogue says whether the edge could serve these rows.
+func (e *Edge) CheckCatalogue(routes []resources.Route) error {
+	_, err := newTable(routes, e.serve)
+	return err
+}
+
+// SetCatalogue takes other rows into use; requests under way keep theirs. On an
+// error the rows in use stay.
+func (e *Edge) SetCatalogue(routes []resources.Route) error {
+	t, err := newTable(routes, e.serve)
+	if err != nil {
+		return err
+	}
+	e.routes.Store(t)
+	return nil
+}
+
+// Listen serves the listener until Shutdown.
+func (e *Edge) Listen(l net.Listener) error {
+	if err := e.app.Listener(l); err != nil {
+		return fmt.Errorf("gateway: %w", err)
+	}
+	return nil
+}
+
+// Shutdown stops accepting, lets requests under way finish within the context's
+// time, and closes.
+func (e *Edge) Shutdown(ctx context.Context) error {
+	if err := e.app.ShutdownWithContext(ctx); err != nil {
+		return fmt.Errorf("gateway: %w", err)
+	}
+	return nil
+}
+
+func (e *Edge) newApp() *fiber.App {
+	app := fiber.New(fiber.Config{
+		CaseSensitive: true, StrictRouting: true, Immutable: true, UnescapePath: false,
+		DisableStartupMessage: true, StreamRequestBody: true, DisablePreParseMultipartForm: true,
+		BodyLimit: e.cfg.Limits.Body, ReadBufferSize: e.cfg.Limits.Header,
+		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
+		ErrorHandler: func(c *fiber.Ctx, _ error) error { e.malformed(c.Context()); return nil },
+	})
+	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
+	srv := app.Server()
+	srv.SecureErrorLogMessage = true
+	srv.Logger = quiet{}
+	srv.NoDefaultContentType = true
+	routed := srv.Handler
+	srv.Handler = func(ctx *fasthttp.RequestCtx) {
+		if !knownMethod(ctx.Method()) {
+			e.handle(ctx) // the framework would answer a method it does not know by itself
+			return
+		}
+		routed(ctx)
+	}
+	return app
+}
+
+// quiet drops the server's own log lines: they may quote a request, and every
+// request that can be answered has its access record.
+type quiet struct{}
+
+// Printf implements fasthttp.Logger.
+func (quiet) Printf(string, ...any) {}
+
+func knownMethod(method []byte) bool {
+	for _, known := range fiber.DefaultMethods {
+		if string(method) == known {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// ask is what policy is asked about a request, as its path and headers say it.
+type ask struct {
+	target resources.Target
+	// account is the account in question.
+	account string
+	// subject and action are E3's: about whom and what.
+	subject string
+	action  resources.Action
+}
+
+// params are a route's path parameters by name.
+func (x *exchange) params() map[string]string {
+	out := make(map[string]string, len(x.values))
+	for i, value := range x.values[:min(len(x.values), len(x.entry.params))] {
+		out[x.entry.params[i]] = value
+	}
+	return out
+}
+
+// checkHeaders holds the path and the identity headers to the contract: 400 with all
+// problems.
+func (e *Edge) checkHeaders(x *exchange) error {
+	if x.entry.answers {
+		return e.readQuestion(x)
+	}
+	var problems []resources.Problem
+	for _, name := range identityHeaders {
+		if x.headers.repeated(name) {
+			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling"})
+		}
+	}
+	for _, text := range pathProblems(strings.TrimPrefix(x.path, "/")) {
+		problems = append(problems, resources.Problem{Field: "path", Text: text})
+	}
+	params := x.params()
+	for _, name := range x.entry.params {
+		if !resources.ValidID(params[name]) {
+			problems = append(problems, resources.Problem{Field: name, Text: "must be 1 to 128 characters of [A-Za-z0-9._@-]"})
+		}
+	}
+	target, problem := parseTarget(strings.TrimPrefix(x.path, "/"))
+	if problem != "" && len(problems) == 0 {
+		problems = append(problems, resources.Problem{Field: "path", Text: problem})
+	}
+	if len(problems) > 0 {
+		return resources.BadRequest(problems...)
+	}
+	x.ask = routeAsk(x, target, params)
+	return nil
+}
+
+// routeAsk makes the question of an ordinary route. An account action is judged in
+// the account, also where the path goes on to one of its projects (N4).
+func routeAsk(x *exchange, target resources.Target, params map[string]string) ask {
+	if x.entry.action.Scope == resources.ScopeAccount {
+		target.ProjectID, target.Resource = "", ""
+	}
+	target.UserID = params["userId"] + params["user_id"]
+	account := target.AccountID
+	if account == "" {
+		account = x.principal.AccountID
+	}
+	return ask{target: target, account: account, action: x.entry.action}
+}
+
+// authorize asks policy whether the caller may make this request: 403 or 503.
+func (e *Edge) authorize(x *exchange) error {
+	now := resources.At(e.cfg.Now())
+	q := resources.Question{
+		Principal: x.principal, Action: x.entry.action, AccountID: x.ask.account,
+		Target: x.ask.target, Route: x.entry.Route, Now: now,
+	}
+	if x.entry.answers { // may they ask? the question itself comes after
+		q.Target = resources.Target{UserID: x.ask.subject}
+	}
+	x.record.Action, x.record.Account = q.Action.ID, q.AccountID
+	if !x.entry.public {
+		caller := x.principal.ID
+		if x.principal.Kind != resources.PrincipalUser {
+			caller = ""
+		}
+		facts, err := e.cfg.Facts.Facts(x.ctx, q.AccountID, caller, q.Target.ProjectID)
+		if err != nil {
+			return asUnavailable(err)
+		}
+		q.Facts = facts
+	}
+	decision, err := e.cfg.Policy.Access(x.ctx, q)
+	if err != nil {
+		return asUnavailable(err)
+	}
+	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
+	if !decision.Allowed {
+		return &resources.Error{
+			Kind: resources.KindForbidden, Message: "You may not do this.",
+			Problems: []resources.Problem{{Text: decision.Reason}},
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// exchange is one request on its way through the steps. Every string in it is a copy:
+// the server reuses its buffers for the next request.
+type exchange struct {
+	raw    *fasthttp.RequestCtx
+	ctx    context.Context
+	method string
+	path   string
+	query  string
+	// hasQuery tells `?` with nothing behind it from no query at all.
+	hasQuery  bool
+	headers   headers
+	entry     *entry
+	values    []string
+	body      []byte
+	principal resources.Principal
+	ask       ask
+	record    Record
+}
+
+// handle runs the steps and answers; it never panics and never answers twice.
+func (e *Edge) handle(raw *fasthttp.RequestCtx) {
+	started := e.cfg.Now()
+	x := &exchange{raw: raw, ctx: context.Background(), method: string(raw.Method())}
+	x.path, x.query, x.hasQuery = splitTarget(string(raw.Request.Header.RequestURI()))
+	x.record = Record{RequestID: e.requestID(raw), Method: x.method, Path: x.path}
+	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
+	defer func() {
+		x.record.Duration = e.cfg.Now().Sub(started)
+		x.record.Status = raw.Response.StatusCode()
+		e.observe(x.record)
+	}()
+	if err := e.run(x); err != nil {
+		e.refuse(x, err)
+	}
+}
+
+// run goes through the steps; a panic becomes an internal error.
+func (e *Edge) run(x *exchange) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	for _, s := range e.steps {
+		if err := s(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuse answers with an error in the shape of the route's area. A denied decision
+// that could not be made has its own body (E3).
+func (e *Edge) refuse(x *exchange, err error) {
+	domain := resources.AsError(err)
+	if domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil {
+		x.record.Err = err
+	}
+	x.record.Allowed = false
+	if x.record.Reason == "" {
+		x.record.Reason = domain.Message
+	}
+	h := &x.raw.Response.Header
+	switch domain.Kind {
+	case resources.KindNoCredential, resources.KindBadCredential:
+		h.Set("WWW-Authenticate", "Bearer")
+	case resources.KindUnavailable, resources.KindRateLimited:
+		h.Set("Retry-After", retryAfter(domain.RetryAfter))
+	}
+	area := ""
+	if x.entry != nil {
+		area = x.entry.Area
+		if x.entry.answers && domain.Kind == resources.KindUnavailable {
+			send(x.raw, wire.Status(domain.Kind), []byte(`{"allowed":false,"reason":"authorization state unavailable"}`))
+			return
+		}
+	}
+	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// malformed answers what could not be read as a request at all; the connection is closed.
+func (e *Edge) malformed(raw *fasthttp.RequestCtx) {
+	id := e.cfg.IDs.ULID()
+	raw.Response.Reset()
+	raw.Response.Header.Set("X-Request-ID", id)
+	err := resources.BadRequest(resources.Problem{Text: errFraming.Error()})
+	send(raw, wire.Status(err.Kind), wire.ErrorBody("", err))
+	raw.SetConnectionClose()
+	e.observe(Record{RequestID: id, Status: wire.Status(err.Kind), Reason: errFraming.Error()})
+}
+
+func (e *Edge) observe(r Record) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(r)
+	}
+}
+
+func send(raw *fasthttp.RequestCtx, status int, body []byte) {
+	raw.Response.SetStatusCode(status)
+	raw.Response.Header.SetContentType("application/json")
+	raw.Response.Header.Set("Cache-Control", "no-store")
+	raw.Response.SetBody(body)
+}
+
+// retryAfter renders a wait in whole seconds, at least one.
+func retryAfter(d time.Duration) string {
+	return fmt.Sprint(max(1, int64((d+time.Second-1)/time.Second)))
+}
+
+// asUnavailable turns an error of the decision path into a 503, whatever it was: what
+// could not be decided is not allowed, and is no fault of the request.
+func asUnavailable(err error) error {
+	var domain *resources.Error
+	if errors.As(err, &domain) && domain.Kind == resources.KindUnavailable {
+		return err
+	}
+	return resources.Unavailable("The decision could not be made now; try again.", err)
+}

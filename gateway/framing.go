@@ -1,0 +1,115 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/valyala/fasthttp"
+)
+
+// maxHeaders bounds the number of header lines.
+const maxHeaders = 100
+
+// identityHeaders are claims about who is calling or what for; each may be sent once.
+var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key"}
+
+var errFraming = errors.New("the request is not well-formed HTTP/1.1")
+
+// headers is what one pass over the raw header lines found.
+type headers struct {
+	// counts are how often each of identityHeaders was sent, underscores read as hyphens.
+	counts [len(identityHeaders)]uint8
+	// encoded says that a Content-Encoding was sent.
+	encoded bool
+}
+
+// scanHeaders refuses, beyond what the server's parser refuses, every framing that
+// two servers could read differently. The connection is to be closed after an error.
+func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
+	var found headers
+	if target := h.RequestURI(); len(target) == 0 || target[0] != '/' {
+		return found, errFraming // absolute-form, authority-form, asterisk-form
+	}
+	if !h.IsHTTP11() {
+		return found, errFraming
+	}
+	var host, length, coding, lines int
+	raw := h.RawHeaders()
+	for len(raw) > 2 {
+		end := bytes.Index(raw, []byte("\r\n"))
+		if end < 0 {
+			return found, errFraming
+		}
+		line := raw[:end]
+		raw = raw[end+2:]
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if lines++; !ok || lines > maxHeaders || !isToken(name) || bytes.ContainsAny(value, "\n\r\x00") {
+			return found, errFraming // a folded line has no token before a colon
+		}
+		switch {
+		case equalFold(name, "host"):
+			host++
+		case equalFold(name, "content-length"):
+			length++
+		case equalFold(name, "transfer-encoding"):
+			coding++
+		case equalFold(name, "trailer"):
+			return found, errFraming
+		case equalFold(name, "content-encoding"):
+			found.encoded = true
+		}
+		found.count(name)
+	}
+	if string(raw) != "\r\n" || host != 1 || length > 1 || coding > 1 || length+coding > 1 {
+		return found, errFraming
+	}
+	return found, nil
+}
+
+func (f *headers) count(name []byte) {
+	for i, identity := range identityHeaders {
+		if equalFold(name, identity) && f.counts[i] < 255 {
+			f.counts[i]++
+		}
+	}
+}
+
+// repeated says whether the identity header was sent more than once.
+func (f *headers) repeated(name string) bool {
+	for i, identity := range identityHeaders {
+		if identity == name {
+			return f.counts[i] > 1
+		}
+	}
+	return false
+}
+
+// equalFold compares a header's name with a lower-case one; an underscore is read as
+// a hyphen, since some servers do.
+func equalFold(name []byte, lower string) bool {
+	if len(name) != len(lower) {
+		return false
+	}
+	for i, c := range name {
+		switch {
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '_':
+			c = '-'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// isToken says whether name is a header name of RFC 9110.
+func isToken(name []byte) bool {
+	for _, c := range name {
+		if !isUnreserved(c) && !bytes.ContainsRune([]byte("!#$%&'*+.^`|"), rune(c)) {
+			return false
+		}
+	}
+	return len(name) > 0
+}

@@ -1,0 +1,138 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxRequestID bounds a request id that is taken over from the caller.
+const maxRequestID = 128
+
+// frame refuses what is not well-formed and closes the connection after it.
+func (e *Edge) frame(x *exchange) error {
+	var err error
+	if x.headers, err = scanHeaders(&x.raw.Request.Header); err != nil {
+		x.raw.SetConnectionClose()
+		return resources.BadRequest(resources.Problem{Text: err.Error()})
+	}
+	return nil
+}
+
+// find looks the route up: 404 and 405.
+func (e *Edge) find(x *exchange) error {
+	m := e.routes.Load().find(x.method, x.path)
+	switch {
+	case m.entry != nil:
+		x.entry, x.values = m.entry, m.values
+		x.record.Route = m.entry.Name
+		return nil
+	case len(m.allow) > 0:
+		x.raw.Response.Header.Set("Allow", strings.Join(m.allow, ", "))
+		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.allow, ", ") + "."}
+	default:
+		return &resources.Error{Kind: resources.KindNotFound, Message: "There is nothing at this path."}
+	}
+}
+
+// readBody reads the body within the limit; what is longer is not read to its end,
+// and the connection is closed.
+func (e *Edge) readBody(x *exchange) error {
+	req := &x.raw.Request
+	if req.Header.ContentLength() > e.cfg.Limits.Body {
+		return e.tooLarge(x)
+	}
+	stream := req.BodyStream()
+	if stream == nil {
+		x.body = bytes.Clone(req.Body())
+		return nil
+	}
+	before := req.Header.Len()
+	body, err := io.ReadAll(io.LimitReader(stream, int64(e.cfg.Limits.Body)+1))
+	switch {
+	case err != nil, req.Header.Len() != before: // broken off, or a trailer became a header
+		x.raw.SetConnectionClose()
+		return resources.BadRequest(resources.Problem{Text: "the body could not be read as it was announced"})
+	case len(body) > e.cfg.Limits.Body:
+		return e.tooLarge(x)
+	}
+	x.body = body
+	return nil
+}
+
+func (e *Edge) tooLarge(x *exchange) error {
+	x.raw.SetConnectionClose()
+	return &resources.Error{Kind: resources.KindTooLarge, Message: "The body is too large."}
+}
+
+// authenticate finds out who calls; a public route asks nobody.
+func (e *Edge) authenticate(x *exchange) error {
+	x.principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
+	if x.entry.public {
+		return nil
+	}
+	for _, name := range []string{"authorization", "x-api-key"} {
+		if x.headers.repeated(name) {
+			return repeated(name)
+		}
+	}
+	token, err := credential(&x.raw.Request.Header)
+	if err != nil {
+		return err
+	}
+	principal, err := e.cfg.Authn.Verify(x.ctx, token)
+	if err != nil {
+		return err
+	}
+	x.principal = principal
+	x.record.Principal = principal.ID
+	return nil
+}
+
+// credential gives the bearer token of the request, as a copy.
+func credential(h *fasthttp.RequestHeader) (string, error) {
+	return authn.BearerToken(string(h.Peek("Authorization")))
+}
+
+// checkMediaType refuses a body that is not plain JSON. E3 has no body at all, which
+// is its own refusal.
+func (e *Edge) checkMediaType(x *exchange) error {
+	if x.entry.answers {
+		return nil
+	}
+	kind, _, _ := strings.Cut(string(x.raw.Request.Header.ContentType()), ";")
+	if x.headers.encoded || (len(x.body) > 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json")) {
+		return &resources.Error{
+			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json without a Content-Encoding.",
+		}
+	}
+	return nil
+}
+
+func repeated(name string) error {
+	return resources.BadRequest(resources.Problem{Field: name, Text: "must be sent once, in one spelling"})
+}
+
+// requestID is the caller's, when it is well-formed, else a new one.
+func (e *Edge) requestID(raw *fasthttp.RequestCtx) string {
+	id := string(raw.Request.Header.Peek("X-Request-Id"))
+	if id == "" || len(id) > maxRequestID {
+		return e.cfg.IDs.ULID()
+	}
+	for i := range len(id) {
+		if c := id[i]; c != '.' && (!isUnreserved(c) || c == '~') {
+			return e.cfg.IDs.ULID()
+		}
+	}
+	return id
+}
+
+// splitTarget cuts the query from a raw request target.
+func splitTarget(target string) (path, query string, hasQuery bool) {
+	return strings.Cut(target, "?")
+}

@@ -1,0 +1,158 @@
+package gateway
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxPath bounds a path in bytes as it was sent (API contract, 3, E3).
+const maxPath = 2048
+
+// pathProblems says what is wrong with a relative path as it was sent: everything
+// that two servers could read differently. An empty list means that every common
+// normaliser leaves these bytes as they are.
+func pathProblems(path string) []string {
+	switch {
+	case path == "":
+		return []string{"is empty; the path to be authorized follows authorize/"}
+	case len(path) > maxPath:
+		return []string{"is longer than 2048 bytes"}
+	}
+	found := &findings{}
+	decoded := scanPath(path, found)
+	scanSegments(path, found)
+	if !utf8.ValidString(decoded) {
+		found.add("is not valid UTF-8 when it is decoded")
+	}
+	for _, r := range decoded {
+		switch {
+		case r >= utf8.RuneSelf && unicode.IsControl(r):
+			found.add("holds a control character")
+		case looksLikeSyntax(r):
+			found.add("holds a character that some servers read as a dot, slash, backslash, percent sign or semicolon")
+		}
+	}
+	return found.list
+}
+
+// findings keeps each problem once, in the order of discovery.
+type findings struct{ list []string }
+
+func (f *findings) add(problem string) {
+	for _, p := range f.list {
+		if p == problem {
+			return
+		}
+	}
+	f.list = append(f.list, problem)
+}
+
+// scanPath looks at each byte and escape, and gives the path decoded once.
+func scanPath(path string, found *findings) string {
+	var decoded strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c != '%' {
+			rawByte(c, found)
+			decoded.WriteByte(c)
+			continue
+		}
+		if i+2 >= len(path) || !isHex(path[i+1]) || !isHex(path[i+2]) {
+			found.add("holds a % that is not followed by two hexadecimal digits")
+			continue
+		}
+		c = unhex(path[i+1])<<4 | unhex(path[i+2])
+		escapedByte(c, found)
+		decoded.WriteByte(c)
+		i += 2
+	}
+	return decoded.String()
+}
+
+// rawByte refuses what may not stand in a path, or means something else to somebody.
+func rawByte(c byte, found *findings) {
+	switch {
+	case c < 0x20 || c == 0x7f:
+		found.add("holds a control character")
+	case c == '?':
+		found.add("holds a ?; a query is not part of what is authorized")
+	case c == '#':
+		found.add("holds a #")
+	case c == '\\':
+		found.add(`holds a \`)
+	case c == ';':
+		found.add("holds a ; (path parameters are read differently by different servers)")
+	case c >= utf8.RuneSelf, strings.IndexByte(" \"<>^`{|}", c) >= 0:
+		found.add("holds a character that must be percent-encoded in a path")
+	}
+}
+
+// escapedByte refuses escapes that somebody undoes or reads as syntax.
+func escapedByte(c byte, found *findings) {
+	switch {
+	case c == 0:
+		found.add("holds an encoded NUL")
+	case c < 0x20 || c == 0x7f:
+		found.add("holds a control character")
+	case c == '/':
+		found.add("holds an encoded /")
+	case c == '\\':
+		found.add(`holds an encoded \`)
+	case c == '%':
+		found.add("holds an encoded %")
+	case c == ';':
+		found.add("holds an encoded ;")
+	case c == '.':
+		found.add("holds an encoded .")
+	case isUnreserved(c):
+		found.add("holds an encoded letter, digit, -, _ or ~; send it as it is")
+	}
+}
+
+// scanSegments refuses empty and dot segments.
+func scanSegments(path string, found *findings) {
+	if strings.HasSuffix(path, "/") {
+		found.add("ends with a /")
+		path = strings.TrimSuffix(path, "/")
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		switch segment {
+		case "":
+			found.add("holds an empty segment (//)")
+		case ".", "..":
+			found.add("holds a . or .. segment")
+		}
+	}
+}
+
+// looksLikeSyntax names the characters that compatibility normalisation turns into
+// path syntax.
+func looksLikeSyntax(r rune) bool {
+	switch r {
+	case '\u2024', '\u2025', '\u2026', '\uFE52', '\uFF0E', // dots
+		'\uFF0F', '\uFF3C', '\uFE68', // slash, backslashes
+		'\uFF05', '\uFE6A', '\uFF1B', '\uFE54', '\u037E': // percent signs, semicolons
+		return true
+	}
+	return false
+}
+
+func isUnreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '~'
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+func unhex(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	default:
+		return c - 'a' + 10
+	}
+}

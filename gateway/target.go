@@ -1,0 +1,56 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// parseTarget reads the place a path names:
+// [api/v1/][accounts/{account}/][projects/{project}/]rest (API contract, 3). The
+// path has no problems (pathProblems). A problem comes back where `accounts` or
+// `projects` stands anywhere else, since then it could name two places.
+func parseTarget(path string) (resources.Target, string) {
+	var t resources.Target
+	segments := strings.Split(path, "/")
+	if len(segments) >= 2 && segments[0] == "api" && segments[1] == "v1" {
+		segments = segments[2:]
+	}
+	if len(segments) >= 2 && segments[0] == "accounts" {
+		t.AccountID, segments = segments[1], segments[2:]
+	}
+	if len(segments) >= 2 && segments[0] == "projects" {
+		t.ProjectID, segments = segments[1], segments[2:]
+	}
+	if ambiguous(t, segments) {
+		return resources.Target{}, "is ambiguous: accounts and projects may stand only as accounts/{id} and projects/{id}, in this order, at its beginning"
+	}
+	for _, id := range []string{t.AccountID, t.ProjectID} {
+		if id != "" && !resources.ValidID(id) {
+			return resources.Target{}, "names an account or project that is not 1 to 128 characters of [A-Za-z0-9._@-]"
+		}
+	}
+	t.Rest = strings.Join(segments, "/")
+	if len(segments) >= 2 {
+		t.Resource = segments[0] + "/" + segments[1]
+	}
+	return t, ""
+}
+
+// ambiguous says whether a word that names a place stands where it names none. The
+// projects of an account (`projects` alone) are the one exception.
+func ambiguous(t resources.Target, rest []string) bool {
+	if len(rest) == 1 && rest[0] == "projects" && t.ProjectID == "" {
+		return isPlaceWord(t.AccountID)
+	}
+	for _, segment := range rest {
+		if isPlaceWord(segment) {
+			return true
+		}
+	}
+	return isPlaceWord(t.AccountID) || isPlaceWord(t.ProjectID)
+}
+
+func isPlaceWord(segment string) bool {
+	return strings.EqualFold(segment, "accounts") || strings.EqualFold(segment, "projects")
+}

@@ -1,0 +1,75 @@
+package authz_test
+
+import data.authz
+
+test_access_is_given[note] if {
+	some note, case in {
+		"public, to nobody": [both(nobody, no_account), {"public"}, "the route is public"],
+		"public, whatever the account": [
+			both(nobody, {"account": {"status": "SUSPENDED"}}),
+			{"public"}, "the route is public",
+		],
+		"by a role": [admin, set(), "role account_admin grants project:instance:create"],
+		"by a role, by a key": [
+			both(admin, key({"write"})),
+			set(), "role account_admin grants project:instance:create",
+		],
+		"by a role where only services are named": [
+			admin,
+			{"service:platform:admin"}, "role account_admin grants project:instance:create",
+		],
+	}
+	result := authz.access with input as question("project:instance:create", both(case[0], route(case[1], "write")))
+	result == {"allow": true, "reason": case[2]}
+}
+
+test_access_is_refused[note] if {
+	some note, case in {
+		"without a role": [{}, nothing],
+		"to a key without the scope": [both(admin, key({"read"})), nothing],
+		"to a member of another account": [both(admin, {"subject": {"member": false}}), nothing],
+		"in an account that is not there": [both(admin, {"account": {"exists": false, "status": ""}}), nothing],
+		"in a project that is not there": [both(admin, {"target": {"project_state": "absent"}}), nothing],
+		"on the path of another account": [both(admin, {"target": {"account": "acct-other-v1"}}), nothing],
+		"on the strength of another user's role": [both(admin, {"principal": {"id": "user-alice-v1"}}), nothing],
+		"in a suspended account": [both(admin, {"account": {"status": "SUSPENDED"}}), "the account is suspended"],
+		"in a suspended account of others": [
+			both(admin, {"account": {"status": "SUSPENDED"}, "subject": {"member": false}}),
+			nothing,
+		],
+		"to a service with a user's facts": [
+			both(admin, {"principal": {"kind": "service"}}),
+			"no scope of the service allows this",
+		],
+		"to a service with a suspended user's facts": [
+			both(admin, {"principal": {"kind": "service"}, "account": {"status": "SUSPENDED"}}),
+			"no scope of the service allows this",
+		],
+		"to nobody": [nobody, "this needs a credential"],
+		"to nobody with a user's facts": [both(admin, {"principal": {"kind": "none"}}), "this needs a credential"],
+		"to empty ids": [both(admin, {"principal": {"id": ""}, "subject": {"id": ""}}), nothing],
+		"to a caller of an unknown kind": [
+			both(admin, {"principal": {"kind": "robot"}}),
+			"the question is incomplete",
+		],
+	}
+	every kinds in [set(), {"asks_self"}, {"self"}, {"service:authz:check"}] {
+		asked := question("project:instance:create", both(case[0], route(kinds, "write")))
+		result := authz.access with input as asked
+		result == {"allow": false, "reason": case[1]}
+	}
+}
+
+test_route_without_an_action_needs_one_of_its_access_words if {
+	result := authz.access with input as object.union_n([base, admin, route(set(), "read")])
+	result == {"allow": false, "reason": "this is not the caller's"}
+}
+
+test_access_words_that_are_switched_off_give_nothing if {
+	off := {"public": false, "self": false, "member": false, "asks_self": false, "service:authz:check": false}
+	every caller in [{}, nobody, service({"authz:check"})] {
+		asked := object.union_n([base, {"target": {"user": "user-bob-v1"}, "route": {"access": off, "effect": "read"}}, caller])
+		result := authz.access with input as asked
+		result.allow == false
+	}
+}

@@ -1,0 +1,96 @@
+package authz_test
+
+import data.authz
+
+nothing := "no active role of the user grants project:instance:create in proj-demo-v1"
+
+test_decision_allows[note] if {
+	some note, case in {
+		"by a system role": {
+			"input": question("project:instance:read", held([project_role("project_reader")])),
+			"reason": "role project_reader grants project:instance:read",
+		},
+		"at account level": {
+			"input": question("account:role:read", both(account_level, held([account_role("team_member")]))),
+			"reason": "role team_member grants account:role:read",
+		},
+		"by a custom role": {
+			"input": question("project:instance:create", custom({"project:instance:*": true}, project_role(""))),
+			"reason": "role role-own-v1 grants project:instance:create",
+		},
+		"by the smallest of several, whatever the order": {
+			"input": question("project:instance:read", held([
+				project_role("project_reader"),
+				account_role("account_reader"),
+				project_role("project_admin"),
+				account_role("account_admin"),
+			])),
+			"reason": "role account_admin grants project:instance:read",
+		},
+		"where the path names no account": {
+			"input": question("project:instance:read", both(
+				{"target": {"account": ""}},
+				held([project_role("project_reader")]),
+			)),
+			"reason": "role project_reader grants project:instance:read",
+		},
+	}
+	{"allow": true, "reason": case.reason} == authz.decision with input as case.input
+}
+
+test_decision_denies[note] if {
+	some note, case in {
+		"without a role": {"input": question("project:instance:create", {}), "reason": nothing},
+		"by a role that grants something else": {
+			"input": question("project:instance:create", held([project_role("project_reader")])),
+			"reason": nothing,
+		},
+		"without a role, at account level": {
+			"input": question("account:role:read", account_level),
+			"reason": "no active role of the user grants account:role:read in acct-demo-v1",
+		},
+		"without an action, but with patterns": {
+			"input": object.union_n([
+				base, held([account_role("account_admin")]),
+				{"action": {"patterns": action("project:instance:read").patterns}},
+			]),
+			"reason": "no active role of the user grants  in proj-demo-v1",
+		},
+		"without an action": {
+			"input": object.union(base, held([account_role("account_admin")])),
+			"reason": "no active role of the user grants  in proj-demo-v1",
+		},
+	}
+	{"allow": false, "reason": case.reason} == authz.decision with input as case.input
+}
+
+test_incomplete_questions_are_denied[note] if {
+	some note, incomplete in {
+		"nothing at all": {},
+		"no action": object.remove(question("project:instance:read", {}), ["action"]),
+		"no target": object.remove(question("project:instance:read", {}), ["target"]),
+		"no grant": object.remove(question("project:instance:read", {}), ["grant"]),
+	}
+	every entry_point in [authz.decision, authz.access, authz.grantable] {
+		entry_point.allow == false
+		is_string(entry_point.reason)
+	} with input as incomplete
+}
+
+# Take any one value of an allowed question away, and it is not allowed any more.
+test_a_missing_value_never_allows[path] if {
+	allowed := question("project:instance:read", held([with_fields(project_role("project_reader"), {"expires": now + 1})]))
+	some path in {
+		"/action/id", "/action/patterns", "/action/scope", "/now",
+		"/principal/credential",
+		"/account/id", "/account/exists", "/account/status",
+		"/subject/id", "/subject/exists", "/subject/status", "/subject/member", "/subject/assignments",
+		"/subject/assignments/0/role", "/subject/assignments/0/custom", "/subject/assignments/0/role_scope",
+		"/subject/assignments/0/role_status", "/subject/assignments/0/status", "/subject/assignments/0/expires",
+		"/subject/assignments/0/project", "/subject/assignments/0/resource",
+		"/target/account", "/target/project", "/target/project_state",
+	}
+	incomplete := json.patch(allowed, [{"op": "remove", "path": path}])
+	not authz.decision.allow with input as incomplete
+	authz.decision.allow with input as allowed
+}

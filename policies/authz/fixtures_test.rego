@@ -1,0 +1,97 @@
+package authz_test
+
+now := 1767225600000
+
+# The question of which every case says only what is different: bob, a member without roles, asks by himself
+# about an instance in a project of his account.
+base := {
+	"action": no_action,
+	"now": now,
+	"principal": {
+		"kind": "user", "id": "user-bob-v1", "uuid": "uuid-bob", "account": "acct-demo-v1",
+		"scopes": {}, "credential": "token", "key_scopes": {},
+	},
+	"route": {"name": "", "access": {}, "effect": ""},
+	"account": {"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
+	"subject": {
+		"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
+		"assignments": [], "roles": {},
+	},
+	"target": {
+		"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
+		"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "",
+	},
+	"grant": {"permissions": {}, "until": 0},
+}
+
+no_action := {"id": "", "scope": "", "resource": "", "verb": "", "patterns": {}}
+
+action(id) := {"id": id, "scope": scope, "resource": resource, "verb": verb, "patterns": patterns} if {
+	[scope, resource, verb] := split(id, ":")
+	patterns := {pattern: true |
+		some s in {scope, "*"}
+		some r in {resource, "*"}
+		some v in {verb, "*"}
+		pattern := concat(":", [s, r, v])
+	}
+}
+
+question(id, difference) := object.union_n([base, {"action": action(id)}, difference])
+
+held(assignments) := {"subject": {"assignments": assignments}}
+
+custom(permissions, assignment) := {"subject": {
+	"assignments": [object.union(assignment, {"role": "role-own-v1", "custom": true})],
+	"roles": {"role-own-v1": permissions},
+}}
+
+record := {"custom": false, "role_status": "ACTIVE", "status": "ACTIVE", "expires": 0, "project": "", "resource": ""}
+
+account_role(role) := object.union(record, {"role": role, "role_scope": "ACCOUNT"})
+
+project_role(role) := object.union(record, {"role": role, "role_scope": "PROJECT", "project": "proj-demo-v1"})
+
+resource_role(resource) := object.union(record, {
+	"role": "role-own-v1", "custom": true, "role_scope": "RESOURCE",
+	"project": "proj-demo-v1", "resource": resource,
+})
+
+with_fields(assignment, fields) := object.union(assignment, fields)
+
+account_level := {"target": {"project": "", "project_state": "", "resource": "", "rest": ""}}
+
+key(scopes) := {"principal": {"credential": "key", "key_scopes": {scope: true | some scope in scopes}}}
+
+service(scopes) := {
+	"principal": {
+		"kind": "service", "id": "service-x", "uuid": "", "account": "",
+		"scopes": {scope: true | some scope in scopes},
+	},
+	"subject": {"id": "", "exists": false, "status": "", "member": false},
+}
+
+nobody := {
+	"principal": {"kind": "none", "id": "", "uuid": "", "account": "", "credential": "none"},
+	"subject": {"id": "", "exists": false, "status": "", "member": false},
+}
+
+no_account := {"account": {"id": "", "exists": false, "status": ""}, "target": {"account": ""}}
+
+route(access, effect) := {"route": {"access": {kind: true | some kind in access}, "effect": effect}}
+
+both(a, b) := object.union(a, b)
+
+# The fixtures are questions as the engine asks them.
+test_fixtures_have_the_form_of_the_schema[note] if {
+	some note, fixture in {
+		"base": base,
+		"action": question("project:instance:read", {}),
+		"held": question("project:instance:read", held([account_role("account_admin"), project_role("x")])),
+		"custom": question("project:instance:read", custom({"a:b:c": true}, project_role("x"))),
+		"resource": question("project:instance:read", held([resource_role("instances/i-1")])),
+		"key": question("project:instance:read", both(account_level, key({"read"}))),
+		"service": question("project:instance:read", both(service({"authz:check"}), no_account)),
+		"nobody": question("project:instance:read", both(nobody, route({"self"}, "read"))),
+	}
+	[true, []] == json.match_schema(fixture, data.schemas.input)
+}

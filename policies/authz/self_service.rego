@@ -1,0 +1,59 @@
+package authz
+
+# METADATA
+# title: What the caller may do as the user whom the request is about
+# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, the deny rules hold as everywhere.
+own if {
+	input.route.access.self
+	_about_the_caller
+	_no_account_named
+	credential_allows(input.route.effect)
+}
+
+own if {
+	input.route.access.self
+	_about_the_caller
+	_nothing_denies
+	credential_allows(input.route.effect)
+}
+
+# METADATA
+# title: What every member of the account may do
+fellow_member if {
+	input.route.access.member
+	_nothing_denies
+	credential_allows(input.route.effect)
+}
+
+# METADATA
+# title: May the caller ask about itself?
+# description: Whoever it is, in whatever account and with whatever credential; the answer to the question is another matter.
+asks_about_itself if {
+	input.route.access.asks_self
+	input.principal.kind == "user"
+	input.target.user != ""
+	input.target.user == input.principal.id
+}
+
+_about_the_caller if {
+	input.principal.kind == "user"
+	input.target.user != ""
+	input.target.user == input.principal.id
+}
+
+_about_the_caller if {
+	input.principal.kind == "user"
+	input.target.user != ""
+	input.target.user == input.principal.uuid
+}
+
+_no_account_named if {
+	input.account.id == ""
+	input.target.account == ""
+}
+
+# That the caller is an active member of an active account is among the deny rules.
+_nothing_denies if {
+	caller_is_subject
+	count(deny) == 0
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Why a built-in is refused; told beside the compiler's "undefined function".
+const (
+	whyNetwork = "a policy has no network"
+	whyRuntime = "a policy doesn't see the environment or the process it runs in"
+	whySecrets = "a policy doesn't make credentials"
+	whySource  = "a policy doesn't parse policies"
+	whyEffect  = "a policy has no side effects"
+	whyUnknown = "it isn't a function of its arguments, and nobody has judged it safe"
+)
+
+// refused are the built-ins that no policy may call, whether they fit a class or not.
+func refused() map[string]string {
+	return map[string]string{
+		"http.send":              whyNetwork,
+		"net.lookup_ip_addr":     whyNetwork,
+		"providers.aws.sign_req": whyNetwork, // signs requests that nothing here could send
+		"opa.runtime":            whyRuntime, // environment variables and configuration
+		"io.jwt.encode_sign":     whySecrets, // needs a private key in the tree or the input
+		"io.jwt.encode_sign_raw": whySecrets,
+		"rego.parse_module":      whySource, // its work is bounded by nothing
+		"trace":                  whyEffect, // print is erased when the tree is compiled to serve
+	}
+}
+
+// impure are the built-ins that OPA marks as not deterministic and that are let in
+// all the same. Time is that of the question; a verdict that rests on the random
+// ones is never reused.
+func impure() []string {
+	return []string{
+		"time.now_ns",
+		"rand.intn",
+		"uuid.rfc4122",
+		"io.jwt.decode_verify", // compares with the question's time
+		"json.match_schema",    // marked for remote references, which AllowNet forbids
+	}
+}
+
+// capabilities is what a policy may use: every pure built-in (strings, numbers,
+// regular expressions, hashes, verification of tokens and certificates, …) and the
+// impure ones that are named.
+func capabilities() *ast.Capabilities {
+	caps := ast.CapabilitiesForThisVersion()
+	no, named := refused(), impure()
+	caps.Builtins = slices.DeleteFunc(caps.Builtins, func(b *ast.Builtin) bool {
+		_, out := no[b.Name]
+		return out || b.Nondeterministic && !slices.Contains(named, b.Name)
+	})
+	caps.AllowNet = []string{} // nil would allow every host to schemas with remote references
+	return caps
+}
+
+// whyRefused explains the compiler's "undefined function x" where x exists but may not be called.
+func whyRefused(message string) string {
+	name, ok := strings.CutPrefix(message, "undefined function ")
+	if !ok {
+		return ""
+	}
+	if why, ok := refused()[name]; ok {
+		return why
+	}
+	if _, ok := ast.BuiltinMap[name]; ok {
+		return whyUnknown
+	}
+	return ""
+}

@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Folders whose data the engine itself understands.
+const (
+	grantsFolder = "grants"
+	routesFolder = "routes"
+)
+
+// catalogue is what the rest of the house reads of the tree's data.
+type catalogue struct {
+	routes []resources.Route // by name
+	roles  []resources.Role  // by id
+}
+
+// grantRow is one system role in data.grants.
+type grantRow struct {
+	Name        string          `json:"name"`
+	Scope       string          `json:"scope"`
+	Description string          `json:"description"`
+	Permissions map[string]bool `json:"permissions"`
+}
+
+// readCatalogue holds grants and routes against their schemas and against what the
+// gateway can serve: the schemas are part of the tree, so an author could loosen them.
+func readCatalogue(ctx context.Context, src *source, docs map[string]*document, p *Problems) *catalogue {
+	c := &catalogue{}
+	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
+	before := len(*p)
+	readRows(ctx, src, docs, grantsFolder, &grants, p)
+	readRows(ctx, src, docs, routesFolder, &routes, p)
+	if len(*p) > before {
+		return c
+	}
+	for _, id := range slices.Sorted(maps.Keys(grants)) {
+		c.roles = append(c.roles, readRole(id, grants[id], docs[grantsFolder], p))
+	}
+	for _, name := range slices.Sorted(maps.Keys(routes)) {
+		route := routes[name]
+		route.Name = name
+		c.routes = append(c.routes, route)
+	}
+	c.checkRoutes(docs[routesFolder], p)
+	return c
+}
+
+func readRows(ctx context.Context, src *source, docs map[string]*document, folder string, into any, p *Problems) {
+	doc := docs[folder]
+	if doc == nil {
+		if file := folder + "/data.json"; src.files[file] == nil { // else what is wrong with it was told
+			p.at(file, 0, "is missing")
+		}
+		return
+	}
+	schema := schemaFolder + folder + "/schema.json"
+	if src.files[schema] == nil {
+		p.at(schema, 0, "is missing")
+		return
+	}
+	before := len(*p)
+	doc.match(ctx, src.files[schema], p)
+	if len(*p) > before {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc.raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		p.at(doc.file, line(doc.raw, dec.InputOffset()), "%v", err)
+	}
+}
+
+func readRole(id string, row grantRow, doc *document, p *Problems) resources.Role {
+	at := doc.lines[id]
+	if !knownRoleScope(row.Scope) {
+		p.at(doc.file, at, "%s: scope must be ACCOUNT, PROJECT or RESOURCE", id)
+	}
+	if len(row.Permissions) == 0 {
+		p.at(doc.file, at, "%s: permissions must not be empty", id)
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(row.Permissions)) {
+		here := doc.lines[id+".permissions."+pattern]
+		if _, err := resources.ParsePattern(pattern); err != nil {
+			p.at(doc.file, here, "%s: permission %q %v", id, pattern, err)
+		}
+		if !row.Permissions[pattern] {
+			// Looked up as a value it is false, looked up as a member it is there.
+			p.at(doc.file, here, "%s: permission %q must be true; leave it out to not grant it", id, pattern)
+		}
+		if row.Scope != resources.RoleScopeAccount && !strings.HasPrefix(pattern, "project:") && !strings.HasPrefix(pattern, "resource:") {
+			p.at(doc.file, here, "%s: a %s role holds project: and resource: patterns only, not %q", id, row.Scope, pattern)
+		}
+	}
+	return resources.Role{
+		ID: id, Name: row.Name, Scope: row.Scope, Description: row.Description,
+		Status: resources.StatusActive, Permissions: slices.Sorted(maps.Keys(row.Permissions)),
+	}
+}
+
+func knownRoleScope(s string) bool {
+	return s == resources.RoleScopeAccount || s == resources.RoleScopeProject || s == resources.RoleScopeResource
+}
+
+// grants says whether some system role grants the action.
+func (c *catalogue) grants(action resources.Action) bool {
+	patterns := action.Patterns()
+	return slices.ContainsFunc(c.roles, func(role resources.Role) bool {
+		return slices.ContainsFunc(patterns[:], func(pattern string) bool {
+			return slices.Contains(role.Permissions, pattern)
+		})
+	})
+}
+
+// copyRoles keeps a caller from changing the catalogue in force.
+func copyRoles(roles []resources.Role) []resources.Role {
+	out := slices.Clone(roles)
+	for i := range out {
+		out[i].Permissions = slices.Clone(out[i].Permissions)
+	}
+	return out
+}

@@ -1,0 +1,48 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// TestLooseSchemasDontLetABadCatalogueIn guarantees that what the gateway relies on
+// is checked by the engine itself: the schemas are part of the tree that is judged.
+func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
+	loose := smallTree(t).with("schemas/grants/schema.json", `{"type": "object"}`).with("schemas/routes/schema.json", `{"type": "object"}`)
+	row := func(name, fields string) testTree {
+		return loose.with("routes/data.json", "{\n\""+name+"\": {"+fields+"}}")
+	}
+	role := func(fields string) testTree {
+		return loose.with("grants/data.json", strings.TrimSuffix(strings.TrimSpace(smallGrants), "}")+",\n\"r\": {"+fields+"}}")
+	}
+	const fine = `"method": "GET", "path": "/x", "access": ["member"], "effect": "read", "area": "users", "upstream": "users"`
+	change := func(old, fresh string) testTree { return row("E1", strings.Replace(fine, old, fresh, 1)) }
+	if _, err := engine.Load(t.Context(), row("E1", fine), engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for want, tree := range map[string]testTree{
+		`routes/data.json:2: E1: method "get" is none of`:                           change("GET", "get"),
+		`routes/data.json:2: E1: path "x" must begin with /`:                        change("/x", "x"),
+		`routes/data.json:2: E1: path "/a//b" must begin with /`:                    change("/x", "/a//b"),
+		`routes/data.json:2: E1: effect "" is neither read nor write`:               change(`"read"`, `""`),
+		`routes/data.json:2: E1: area "moon" is none of`:                            change(`"area": "users"`, `"area": "moon"`),
+		`routes/data.json:2: E1: access "Member" is none of`:                        change("member", "Member"),
+		`routes/data.json:2: E1: has neither an action nor an access kind`:          change(`["member"]`, `[]`),
+		`routes/data.json:2: E1: action "account:user:*" must have the form`:        change(`"method"`, `"action": "account:user:*", "method"`),
+		`unknown field "colour"`:                                                    change(`"method"`, `"colour": "red", "method"`),
+		`grants/data.json:6: r: scope must be ACCOUNT, PROJECT or RESOURCE`:         role(`"name": "r", "scope": "", "permissions": {"project:a:b": true}`),
+		`grants/data.json:6: r: permissions must not be empty`:                      role(`"name": "r", "scope": "PROJECT", "permissions": {}`),
+		`grants/data.json:6: r: permission "project:**:b" must have the form`:       role(`"name": "r", "scope": "PROJECT", "permissions": {"project:**:b": true}`),
+		`grants/data.json:6: r: permission "project:a:b" must be true`:              role(`"name": "r", "scope": "PROJECT", "permissions": {"project:a:b": false}`),
+		`r: a PROJECT role holds project: and resource: patterns only, not "*:a:b"`: role(`"name": "r", "scope": "PROJECT", "permissions": {"*:a:b": true}`),
+	} {
+		t.Run(want, func(t *testing.T) {
+			_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/util"
+)
+
+// compiled are the two forms of a tree: serving answers questions, proving has the
+// tests too. Tests are kept out of serving, so that no test file adds a rule to it.
+type compiled struct {
+	serving, proving *ast.Compiler
+	store            storage.Store
+}
+
+// compile checks the tree as `opa check --strict --schema schemas` does.
+func compile(ctx context.Context, src *source, data map[string]any, p *Problems) (*compiled, error) {
+	schemas := readSchemas(src, p)
+	modules, tests := parse(src, p)
+	store := inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
+	if len(*p) > 0 {
+		return nil, *p
+	}
+	caps := capabilities()
+	newCompiler := func(txn storage.Transaction) *ast.Compiler {
+		return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
+			WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
+			WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+	}
+	out := &compiled{store: store}
+	return out, storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		out.serving = newCompiler(txn)
+		if out.serving.Compile(modules); out.serving.Failed() {
+			p.compiler(out.serving.Errors)
+			return *p
+		}
+		for name, module := range modules {
+			tests[name] = module
+		}
+		out.proving = newCompiler(txn).WithEnablePrintStatements(true)
+		if out.proving.Compile(tests); out.proving.Failed() {
+			p.compiler(out.proving.Errors)
+			return *p
+		}
+		return nil
+	})
+}
+
+// parse gives the modules that serve and those that test them.
+func parse(src *source, p *Problems) (modules, tests map[string]*ast.Module) {
+	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
+	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(), RegoVersion: ast.RegoV1}
+	for _, name := range src.names {
+		if !isModule(name) {
+			continue
+		}
+		module, err := ast.ParseModuleWithOpts(name, string(src.files[name]), opts)
+		switch {
+		case err != nil:
+			p.compiler(err)
+		case module == nil:
+			p.at(name, 0, "is empty")
+		case !isTest(name):
+			modules[name] = module
+		case strings.HasSuffix(lastPart(module), "_test"):
+			tests[name] = module
+		default:
+			// Its rules would be there when the tests run, and missing when questions are answered.
+			p.at(name, module.Package.Location.Row, "a test file's package must end in _test, not be %s", module.Package.Path)
+		}
+	}
+	return modules, tests
+}
+
+func lastPart(module *ast.Module) string {
+	last, _ := module.Package.Path[len(module.Package.Path)-1].Value.(ast.String)
+	return string(last)
+}
+
+// readSchemas names the schemas as `opa check --schema schemas` does:
+// schemas/input/schema.json is schema.input.schema. That of the input holds for
+// every package, whether it is annotated or not.
+func readSchemas(src *source, p *Problems) *ast.SchemaSet {
+	set := ast.NewSchemaSet()
+	found := false
+	for _, name := range src.names {
+		if !isSchema(name) {
+			continue
+		}
+		var schema any
+		if err := util.Unmarshal(src.files[name], &schema); err != nil {
+			p.at(name, 0, "isn't JSON: %v", err)
+			continue
+		}
+		ref := ast.Ref{ast.SchemaRootDocument}
+		key := strings.TrimSuffix(strings.TrimPrefix(name, schemaFolder), path.Ext(name))
+		for part := range strings.SplitSeq(key, "/") {
+			ref = append(ref, ast.StringTerm(part))
+		}
+		set.Put(ref, schema)
+		if key == "input/schema" {
+			set.Put(ast.SchemaRootRef, schema)
+			found = true
+		}
+	}
+	if !found {
+		p.at(schemaFolder+"input/schema.json", 0, "is missing")
+	}
+	return set
+}

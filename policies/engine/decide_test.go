@@ -1,0 +1,167 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+type route = resources.Route
+
+// endless is a Rego expression that no deadline waits for.
+const endless = `count([1 | some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a + b < 0]) == 0`
+
+// decisionTree is the small tree with the rules for authz.decision given; they must
+// deny nobody's questions.
+func decisionTree(tb testing.TB, rules string) testTree {
+	tb.Helper()
+	head, tail, _ := strings.Cut(smallAuthz, "# METADATA\n# entrypoint: true")
+	_, tail, _ = strings.Cut(tail, "default access")
+	return smallTree(tb).with("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
+		with("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
+}
+
+func newEngine(tb testing.TB, tree testTree, opts engine.Options) *engine.Engine {
+	tb.Helper()
+	e, err := engine.New(context.Background(), tree, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// TestAGrantAllows guarantees that an answer carries the rule's reason and the revision.
+func TestAGrantAllows(t *testing.T) {
+	e := newEngine(t, smallTree(t), engine.Options{})
+	d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+	if want := (resources.Decision{Allowed: true, Reason: "granted", PolicyRevision: e.Revision()}); err != nil || d != want {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	d, err = e.Decide(t.Context(), question(activeSubject(), "account:user:read"))
+	if want := (resources.Decision{Reason: "no", PolicyRevision: e.Revision()}); err != nil || d != want {
+		t.Errorf("without a role: got %+v, %v", d, err)
+	}
+}
+
+// TestWhatIsNoAnswerDenies guarantees that anything but a well-formed answer is an
+// error of KindUnavailable with the zero decision, counted under its kind.
+func TestWhatIsNoAnswerDenies(t *testing.T) {
+	const nobody = "decision := {\"allow\": false, \"reason\": \"no\"} if not active\n\nactive if input.subject.status == \"ACTIVE\"\n\n"
+	for name, c := range map[string]struct {
+		rules string
+		want  engine.Failure
+	}{
+		"undefined":               {nobody, engine.FailureUndefined},
+		"a boolean":               {nobody + `decision := true if active`, engine.FailureIllTyped},
+		"no reason":               {nobody + `decision := {"allow": true} if active`, engine.FailureIllTyped},
+		"allow is a string":       {nobody + `decision := {"allow": "true", "reason": "x"} if active`, engine.FailureIllTyped},
+		"allow is null":           {nobody + `decision := {"allow": null, "reason": "x"} if active`, engine.FailureIllTyped},
+		"reason is a number":      {nobody + `decision := {"allow": true, "reason": 1} if active`, engine.FailureIllTyped},
+		"one more":                {nobody + `decision := {"allow": true, "reason": "x", "more": 1} if active`, engine.FailureIllTyped},
+		"conflict":                {nobody + "decision := {\"allow\": true, \"reason\": \"x\"} if active\n\ndecision := {\"allow\": true, \"reason\": \"y\"} if active", engine.FailureConflict},
+		"built-in error":          {nobody + `decision := {"allow": true, "reason": "x"} if { active; to_number(input.account.id) > 0 }`, engine.FailureBuiltin},
+		"built-in error, negated": {nobody + `decision := {"allow": true, "reason": "x"} if { active; not to_number(input.account.id) }`, engine.FailureBuiltin},
+		"endless":                 {nobody + `decision := {"allow": true, "reason": "x"} if { active; ` + endless + ` }`, engine.FailureTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var counted []engine.Failure
+			e := newEngine(t, decisionTree(t, c.rules), engine.Options{Observer: engine.Observer{
+				Evaluated: func(entry string, _ time.Duration, f engine.Failure) {
+					counted = append(counted, engine.Failure(entry), f)
+				},
+			}})
+			start := time.Now()
+			d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+			unavailable(t, d, err)
+			if !reflect.DeepEqual(counted, []engine.Failure{"decision", c.want}) {
+				t.Errorf("counted %q (%v)", counted, err)
+			}
+			if took := time.Since(start); took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
+
+func unavailable(t *testing.T, d resources.Decision, err error) {
+	t.Helper()
+	if d != (resources.Decision{}) || !resources.IsKind(err, resources.KindUnavailable) {
+		t.Errorf("got %+v, %v", d, err)
+	}
+	if e := resources.AsError(err); e.Message != "The decision could not be made." || e.Cause == nil {
+		t.Errorf("message %q, cause %v", e.Message, e.Cause)
+	}
+}
+
+// panics is a context whose Err panics, deep inside an evaluation.
+type panics struct{ context.Context }
+
+func (panics) Err() error { panic("a fault in a dependency") }
+
+// TestAPanicDenies guarantees that a panic while the input is built or inside OPA
+// denies this question and leaves the next one its answer.
+func TestAPanicDenies(t *testing.T) {
+	e := newEngine(t, smallTree(t), engine.Options{})
+	d, err := e.Decide(panics{t.Context()}, question(adminSubject(), "account:user:read"))
+	unavailable(t, d, err)
+	foreign := adminSubject()
+	foreign.Prepared.Store("not the engine's")
+	d, err = e.Decide(t.Context(), question(foreign, "account:user:read"))
+	unavailable(t, d, err)
+	if d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read")); err != nil || !d.Allowed {
+		t.Errorf("the next one: %+v, %v", d, err)
+	}
+}
+
+// TestACallerWhoLeftGetsNoAnswer guarantees that a cancelled context denies.
+func TestACallerWhoLeftGetsNoAnswer(t *testing.T) {
+	e := newEngine(t, smallTree(t), engine.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d, err := e.Decide(ctx, question(adminSubject(), "account:user:read"))
+	unavailable(t, d, err)
+}
+
+// TestFactsOfAnotherAccountDeny guarantees that no account is judged by another's facts.
+func TestFactsOfAnotherAccountDeny(t *testing.T) {
+	e := newEngine(t, smallTree(t), engine.Options{})
+	q := question(adminSubject(), "account:user:read")
+	q.AccountID = "acct-other-v1"
+	d, err := e.Decide(t.Context(), q)
+	unavailable(t, d, err)
+	d, err = e.Access(t.Context(), q)
+	unavailable(t, d, err)
+	d, err = e.Grantable(t.Context(), resources.Grant{AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"account:*:*"}})
+	unavailable(t, d, err)
+}
+
+// TestTheTimeIsTheQuestions guarantees that a policy which asks for the time gets
+// the question's, so that it stays a function of the question.
+func TestTheTimeIsTheQuestions(t *testing.T) {
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": format_int(time.now_ns(), 10)}`), engine.Options{})
+	q := question(activeSubject(), "account:user:read")
+	if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != "1767225600000000000" {
+		t.Errorf("got %+v, %v", d, err)
+	}
+}
+
+// seen is the input as a policy sees it.
+func seen(t *testing.T, q resources.Question) map[string]any {
+	t.Helper()
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal(input)}`), engine.Options{})
+	d, err := e.Decide(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal([]byte(d.Reason), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}

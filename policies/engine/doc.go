@@ -1,0 +1,22 @@
+// Package engine asks the Rego tree. It knows Rego and OPA, and neither HTTP nor a store.
+//
+// A tree is compiled once, and a decision is one evaluation of a compiled entry
+// point on an input built by hand as OPA's own values. Whatever is not a
+// well-formed answer is an error with the zero decision, which denies: undefined,
+// ill-typed or conflicting values, a failing built-in, a panic, 50 ms gone by.
+//
+// A tree is taken only after it has proved itself: it compiles under strict checks
+// and its schemas, its own tests pass, its catalogue is complete, and nobody is
+// denied everything. A reload that fails any of it leaves the last good tree in force.
+//
+// Rejected:
+//   - rego.PreparedEvalQuery: it starts a goroutine, needs a timer, opens a transaction
+//     and turns the result into Go values, for each evaluation; topdown on the compiled
+//     query needs none of it, and its clock is that of the question;
+//   - input through JSON: slower than the evaluation itself;
+//   - a deny list of built-ins: the next network built-in of OPA would be let in. What
+//     is not deterministic is refused unless it is named (capabilities.go).
+//
+// A test of the tree runs on goroutines of OPA's test runner, where a panic can't be
+// recovered; everything else that a tree can provoke is.
+package engine

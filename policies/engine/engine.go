@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Defaults of Options.
+const (
+	defaultDeadline = 50 * time.Millisecond
+	defaultPoll     = 500 * time.Millisecond
+	defaultSettle   = 75 * time.Millisecond
+)
+
+// Options tune an Engine. The zero value is the default.
+type Options struct {
+	LoadOptions
+	// Deadline bounds one evaluation; zero is 50 ms.
+	Deadline time.Duration
+	// Poll is how often Watch reads the tree even without a notice; zero is 500 ms.
+	Poll time.Duration
+	// Settle is how long Watch waits after a notice for the rest of a change; zero is 75 ms.
+	Settle time.Duration
+	// CheckRoutes is asked before a reload whose catalogue differs from the one in
+	// force; an error refuses the reload. It must not call the engine's Reload.
+	CheckRoutes func([]resources.Route) error
+	Observer    Observer
+}
+
+// Engine answers by the tree in force. Its methods may be called by many goroutines.
+type Engine struct {
+	opts    Options
+	current atomic.Pointer[Set]
+	refusal atomic.Pointer[refusal]
+	reload  sync.Mutex // one reload at a time
+}
+
+type refusal struct{ err error }
+
+// New loads and proves the tree. The error is Problems.
+func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
+	if opts.Deadline <= 0 {
+		opts.Deadline = defaultDeadline
+	}
+	if opts.Poll <= 0 {
+		opts.Poll = defaultPoll
+	}
+	if opts.Settle <= 0 {
+		opts.Settle = defaultSettle
+	}
+	set, err := Load(ctx, tree, opts.LoadOptions)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{opts: opts}
+	e.current.Store(set)
+	return e, nil
+}
+
+// Decide answers whether the facts' user may do the action on the target. An error
+// is a *resources.Error of KindUnavailable and comes with the zero decision.
+func (e *Engine) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return e.ask(ctx, entryDecision, &q)
+}
+
+// Access answers whether the principal may make the request; the facts are those
+// of the principal in the account in question. Errors are as for Decide.
+func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return e.ask(ctx, entryAccess, &q)
+}
+
+// Grantable answers whether the caller holds all that they want to give. Errors
+// are as for Decide.
+func (e *Engine) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
+	return e.run(ctx, entryGrantable, g.Now, g.AccountID, g.Facts.Subject, func(s *Set) *ast.Term { return s.words.grant(&g) })
+}
+
+func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {
+	return e.run(ctx, entry, q.Now, q.AccountID, q.Facts.Subject, func(s *Set) *ast.Term { return s.words.question(s, q) })
+}
+
+func (e *Engine) run(
+	ctx context.Context, entry string, now resources.Time, accountID string, about *resources.Subject, input func(*Set) *ast.Term,
+) (d resources.Decision, err error) {
+	set, start := e.current.Load(), time.Now()
+	defer func() {
+		if r := recover(); r != nil { // while the input was built; evaluate recovers by itself
+			err = &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
+		}
+		d, err = e.finish(entry, start, d, err)
+	}()
+	if about != nil && about.AccountID != accountID {
+		return d, &failed{FailureFacts, errors.New("the facts are of another account than the question")}
+	}
+	return set.evaluate(ctx, entry, input(set), e.opts.Deadline, now)
+}
+
+// finish counts the evaluation and turns a failure into the domain's error.
+func (e *Engine) finish(entry string, start time.Time, d resources.Decision, err error) (resources.Decision, error) {
+	name := strings.TrimPrefix(entry, "data.authz.")
+	if err == nil {
+		e.opts.Observer.evaluated(name, time.Since(start), "")
+		return d, nil
+	}
+	why := FailureOther
+	var f *failed
+	if errors.As(err, &f) {
+		why = f.why
+	}
+	e.opts.Observer.evaluated(name, time.Since(start), why)
+	return resources.Decision{}, resources.Unavailable("The decision could not be made.", err)
+}
+
+// Routes is the action catalogue in force by name, a copy.
+func (e *Engine) Routes() []resources.Route { return e.current.Load().Routes() }
+
+// Roles are the system roles in force by id, a copy.
+func (e *Engine) Roles() []resources.Role { return e.current.Load().Roles() }
+
+// Revision names the tree in force.
+func (e *Engine) Revision() string { return e.current.Load().Revision() }
+
+// LastRefusal is why the newest tree was not taken; nil where the newest is in force.
+func (e *Engine) LastRefusal() error {
+	if r := e.refusal.Load(); r != nil {
+		return r.err
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Failure says why there was no decision; it is a label for counting.
+type Failure string
+
+// The failures of an evaluation.
+const (
+	FailureUndefined Failure = "undefined"
+	FailureIllTyped  Failure = "ill_typed"
+	FailureConflict  Failure = "conflict"
+	FailureBuiltin   Failure = "builtin"
+	FailureTimeout   Failure = "timeout"
+	FailureCancelled Failure = "cancelled"
+	FailurePanic     Failure = "panic"
+	FailureFacts     Failure = "facts"
+	FailureOther     Failure = "other"
+)
+
+// failed is an evaluation without a decision.
+type failed struct {
+	why   Failure
+	cause error
+}
+
+func (f *failed) Error() string { return string(f.why) + ": " + f.cause.Error() }
+func (f *failed) Unwrap() error { return f.cause }
+
+// evaluate asks one entry point. Anything but a well-formed answer in time is an
+// error with the zero decision.
+func (s *Set) evaluate(
+	ctx context.Context, entry string, input *ast.Term, within time.Duration, now resources.Time,
+) (d resources.Decision, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
+		}
+	}()
+	q, stop := s.queries[entry], newDeadline(ctx, within)
+	var answer *ast.Term
+	results := 0
+	err = topdown.NewQuery(q.body).
+		WithQueryCompiler(q.compiler).WithCompiler(s.compiler).
+		WithStore(s.store).WithTransaction(s.txn).
+		WithInput(input).WithCancel(stop).
+		WithStrictBuiltinErrors(true).
+		WithMetrics(metrics.NoOp()).
+		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
+		Iter(ctx, func(r topdown.QueryResult) error {
+			answer = r[ast.Var("answer")]
+			results++
+			return nil
+		})
+	switch {
+	case err != nil:
+		return d, &failed{stop.classify(err), fmt.Errorf("%s: %w", entry, err)}
+	case stop.over():
+		return d, &failed{stop.why, fmt.Errorf("%s: the answer came too late", entry)}
+	case results == 0 || answer == nil:
+		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
+	case results > 1:
+		return d, &failed{FailureIllTyped, fmt.Errorf("%s has %d answers", entry, results)}
+	}
+	return s.read(entry, answer)
+}
+
+// read takes {"allow": boolean, "reason": string} and nothing else.
+func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
+	if o, ok := answer.Value.(ast.Object); ok && o.Len() == 2 {
+		allow, reason := o.Get(s.words.k.allow), o.Get(s.words.k.reason)
+		if allow != nil && reason != nil {
+			a, isBool := allow.Value.(ast.Boolean)
+			r, isString := reason.Value.(ast.String)
+			if isBool && isString {
+				return resources.Decision{Allowed: bool(a), Reason: string(r), PolicyRevision: s.revision}, nil
+			}
+		}
+	}
+	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf("%s isn't an object of a boolean allow and a string reason", entry)}
+}
+
+// deadline stops an evaluation. It looks at the clock itself, so that an evaluation
+// needs neither a timer nor a goroutine. One evaluation uses it, on one goroutine.
+type deadline struct {
+	ctx   context.Context
+	at    time.Time
+	asked uint
+	why   Failure
+}
+
+// clockEvery is how many of OPA's questions share one look at the clock.
+const clockEvery = 16
+
+func newDeadline(ctx context.Context, within time.Duration) *deadline {
+	return &deadline{ctx: ctx, at: time.Now().Add(within)}
+}
+
+// Cancel implements topdown.Cancel.
+func (d *deadline) Cancel() { d.why = FailureCancelled }
+
+// Cancelled implements topdown.Cancel.
+func (d *deadline) Cancelled() bool {
+	d.asked++
+	if d.why == "" && d.asked%clockEvery != 1 {
+		return false
+	}
+	return d.over()
+}
+
+func (d *deadline) over() bool {
+	if d.why == "" {
+		switch err := d.ctx.Err(); {
+		case errors.Is(err, context.DeadlineExceeded), !time.Now().Before(d.at):
+			d.why = FailureTimeout
+		case err != nil:
+			d.why = FailureCancelled
+		}
+	}
+	return d.why != ""
+}
+
+func (d *deadline) classify(err error) Failure {
+	var e *topdown.Error
+	switch {
+	case topdown.IsCancel(err) && d.why != "":
+		return d.why
+	case !errors.As(err, &e):
+		return FailureOther
+	}
+	switch e.Code {
+	case topdown.ConflictErr:
+		return FailureConflict
+	case topdown.BuiltinErr:
+		return FailureBuiltin
+	case topdown.TypeErr:
+		return FailureIllTyped
+	}
+	return FailureOther
+}

@@ -1,0 +1,130 @@
+package engine_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+type object = map[string]any
+
+// TestEveryInputKeyIsThere guarantees that even the empty question has every key:
+// an absent one under `not` would allow.
+func TestEveryInputKeyIsThere(t *testing.T) {
+	want := object{
+		"action":    object{"id": "", "scope": "", "resource": "", "verb": "", "patterns": object{}},
+		"now":       0.0,
+		"principal": object{"kind": "none", "id": "", "uuid": "", "account": "", "scopes": object{}, "credential": "none", "key_scopes": object{}},
+		"route":     object{"name": "", "access": object{}, "effect": ""},
+		"account":   object{"id": "", "exists": false, "status": ""},
+		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": []any{}, "roles": object{}},
+		"target":    object{"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": ""},
+		"grant":     object{"permissions": object{}, "until": 0.0},
+	}
+	if got := seen(t, resources.Question{}); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// fullQuestion has something everywhere, roles held twice and members named twice.
+func fullQuestion() resources.Question {
+	s := adminSubject()
+	s.Assignments = append(s.Assignments, resources.HeldRole{
+		RoleID: "role-a-v1", RoleScope: "RESOURCE", RoleStatus: "ACTIVE", Custom: true,
+		Permissions: []string{"project:*:read", "project:a:b", "project:*:read"},
+		ProjectID:   "proj-demo-v1", ResourceID: "instances/i-1", Status: "INACTIVE", ExpiresAt: 9_007_199_254_740_993,
+	})
+	s.Assignments = append(s.Assignments, s.Assignments[1])
+	q := question(s, "project:a:b")
+	q.Principal.Credential, q.Principal.KeyScopes, q.Principal.Scopes = "key", []string{"read", "read"}, []string{"platform:admin"}
+	q.Route = resources.Route{Name: "E5", Access: []string{"self", "service:authz:check"}, Effect: "read"}
+	q.Target.UserID = "user-eve-v1"
+	return q
+}
+
+// TestTheInputIsTheQuestion guarantees that every part arrives, in the form that the tree reads.
+func TestTheInputIsTheQuestion(t *testing.T) {
+	got := seen(t, fullQuestion())
+	held := object{
+		"role": "role-a-v1", "custom": true, "role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE",
+		"expires": 9_007_199_254_740_993.0, "project": "proj-demo-v1", "resource": "instances/i-1",
+	}
+	want := object{
+		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": object{
+			"project:a:b": true, "project:a:*": true, "project:*:b": true, "project:*:*": true,
+			"*:a:b": true, "*:a:*": true, "*:*:b": true, "*:*:*": true,
+		}},
+		"now": 1_767_225_600_000.0,
+		"principal": object{
+			"kind": "user", "id": "user-bob-v1", "uuid": "b0b", "account": "acct-demo-v1",
+			"scopes": object{}, "credential": "key", "key_scopes": object{"read": true},
+		},
+		"route":   object{"name": "E5", "access": object{"self": true, "service:authz:check": true}, "effect": "read"},
+		"account": object{"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
+		"subject": object{
+			"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
+			"assignments": []any{object{
+				"role": "account_admin", "custom": false, "role_scope": "ACCOUNT", "role_status": "ACTIVE", "status": "ACTIVE",
+				"expires": 0.0, "project": "", "resource": "",
+			}, held, held},
+			"roles": object{"role-a-v1": object{"project:*:read": true, "project:a:b": true}},
+		},
+		"target": object{
+			"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
+			"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "user-eve-v1",
+		},
+		"grant": object{"permissions": object{}, "until": 0.0},
+	}
+	for key := range want {
+		if !reflect.DeepEqual(got[key], want[key]) {
+			t.Errorf("%s:\ngot  %v\nwant %v", key, got[key], want[key])
+		}
+	}
+}
+
+// TestScopesAreTheirKindsOnly guarantees that no user is given a service's scopes
+// and no token a key's.
+func TestScopesAreTheirKindsOnly(t *testing.T) {
+	q := resources.Question{Principal: resources.Principal{
+		Kind: "service", ID: "service-x", Scopes: []string{"authz:check"}, Credential: "token", KeyScopes: []string{"write"},
+	}}
+	p := seen(t, q)["principal"].(object)
+	if !reflect.DeepEqual(p["scopes"], object{"authz:check": true}) || !reflect.DeepEqual(p["key_scopes"], object{}) {
+		t.Errorf("got %v", p)
+	}
+}
+
+// TestAnAccountWithoutFactsIsNamed guarantees that missing facts are no facts, about the account that was asked for.
+func TestAnAccountWithoutFactsIsNamed(t *testing.T) {
+	got := seen(t, resources.Question{AccountID: "acct-x-v1"})["account"]
+	if !reflect.DeepEqual(got, object{"id": "acct-x-v1", "exists": false, "status": ""}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestAnUnknownProjectStateIsAbsent guarantees that only active and deleting are told apart from nothing.
+func TestAnUnknownProjectStateIsAbsent(t *testing.T) {
+	for state, want := range map[string]string{"active": "active", "deleting": "deleting", "deleted": "absent", "": "absent", "ACTIVE": "absent"} {
+		q := question(activeSubject(), "project:a:b")
+		q.Facts.ProjectState = state
+		if got := seen(t, q)["target"].(object)["project_state"]; got != want {
+			t.Errorf("%q: got %v", state, got)
+		}
+	}
+}
+
+// TestManyActionsAreStillThemselves guarantees that the bounded store of prepared actions never mixes them up.
+func TestManyActionsAreStillThemselves(t *testing.T) {
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": concat(" ", [input.action.id, min(object.keys(input.action.patterns))])} if input.action.id != ""`+
+		"\n\nelse := {\"allow\": false, \"reason\": \"\"}"), nothing)
+	for round := range 2 {
+		for i := range 5000 {
+			q := question(activeSubject(), "account:a:v"+itoa(i))
+			d, err := e.Decide(t.Context(), q)
+			if err != nil || d.Reason != q.Action.ID+" *:*:*" {
+				t.Fatalf("round %d: %q %v", round, d.Reason, err)
+			}
+		}
+	}
+}

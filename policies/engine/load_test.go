@@ -1,0 +1,149 @@
+package engine_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// TestTheEmbeddedTreeProvesItself guarantees that the binary starts with the tree it carries.
+func TestTheEmbeddedTreeProvesItself(t *testing.T) {
+	e, err := engine.New(t.Context(), policies.Tree(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.Routes()) == 0 || len(e.Roles()) < 5 || len(e.Revision()) != 12 {
+		t.Errorf("%d routes, %d roles, revision %q", len(e.Routes()), len(e.Roles()), e.Revision())
+	}
+	if !slices.IsSortedFunc(e.Routes(), func(a, b route) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("routes are not sorted by name")
+	}
+	for _, r := range e.Roles() {
+		if r.IsCustom || r.Status != "ACTIVE" || len(r.Permissions) == 0 || !slices.IsSorted(r.Permissions) {
+			t.Errorf("role %+v", r)
+		}
+	}
+}
+
+// TestATreeThatProvesNothingIsRefused guarantees that each fault is found, named in
+// one line with its place, and keeps the tree out.
+func TestATreeThatProvesNothingIsRefused(t *testing.T) {
+	small := smallTree(t)
+	rule := func(body string) testTree { return small.with("authz/more.rego", "package authz\n\n"+body) }
+	authz := func(old, fresh string) testTree {
+		return small.with("authz/authz.rego", strings.Replace(smallAuthz, old, fresh, 1))
+	}
+	routes := func(old, fresh string) testTree {
+		return small.with("routes/data.json", strings.Replace(smallRoutes, old, fresh, 1))
+	}
+	grants := func(old, fresh string) testTree {
+		return small.with("grants/data.json", strings.Replace(smallGrants, old, fresh, 1))
+	}
+	for name, c := range map[string]struct {
+		tree testTree
+		want []string // in one line
+	}{
+		"syntax":         {rule("x := {"), []string{"authz/more.rego:3: rego_parse_error"}},
+		"misspelt input": {rule("x if input.acton.id"), []string{"authz/more.rego:3: rego_type_error: undefined ref: input.acton.id", `"action"`, `"subject"`}},
+		"misspelt input, other package": {
+			small.with("other/x.rego", "package other\n\nx if input.acton.id"),
+			[]string{"other/x.rego:3: rego_type_error: undefined ref: input.acton.id"},
+		},
+		"misspelt data":         {rule("x if data.grants.account_admin.permisions"), []string{"authz/more.rego:3: rego_type_error: undefined ref", "permissions"}},
+		"unused variable":       {rule("x if { y := 1 }"), []string{"authz/more.rego:3: rego_compile_error: assigned var y unused"}},
+		"http.send":             {rule(`x := http.send({"url": "http://127.0.0.1/", "method": "get"})`), []string{"authz/more.rego:3", "undefined function http.send", "no network"}},
+		"lookup":                {rule(`x := net.lookup_ip_addr("a")`), []string{"net.lookup_ip_addr", "no network"}},
+		"runtime":               {rule(`x := opa.runtime()`), []string{"opa.runtime", "environment"}},
+		"signing":               {rule(`x := io.jwt.encode_sign({}, {}, {})`), []string{"io.jwt.encode_sign", "credentials"}},
+		"no tests":              {small.without("authz/authz_test.rego"), []string{"policy tests: there are none"}},
+		"failing test":          {small.with("authz/b_test.rego", "package authz_test\n\ntest_b if false"), []string{"authz/b_test.rego:3: test test_b failed"}},
+		"test with an error":    {small.with("authz/b_test.rego", "package authz_test\n\ntest_b if not to_number(\"x\")"), []string{"authz/b_test.rego:3: test test_b failed", "to_number"}},
+		"test switched off":     {small.with("authz/b_test.rego", "package authz_test\n\ntodo_test_b if false"), []string{"authz/b_test.rego:3: test todo_test_b is switched off"}},
+		"test in the package":   {small.with("authz/b_test.rego", "package authz\n\ntest_b if true"), []string{"authz/b_test.rego:1: a test file's package must end in _test"}},
+		"default allows":        {authz(`default decision := {"allow": false`, `default decision := {"allow": true`), []string{"authz/authz.rego:10: authz.decision allows nobody in particular"}},
+		"access allows":         {authz(`default access := {"allow": false`, `default access := {"allow": true`), []string{"authz.access allows nobody in particular"}},
+		"grantable allows":      {authz(`default grantable := {"allow": false`, `default grantable := {"allow": true`), []string{"authz.grantable allows nobody in particular"}},
+		"undefined":             {authz(`default grantable := {"allow": false, "reason": "no"}`, `grantable := {"allow": true, "reason": "x"} if input.now == 7`), []string{"authz.grantable has no answer", "undefined"}},
+		"no entry point":        {authz(`default grantable`, `default granted`), []string{"data.authz.grantable: there is no such rule"}},
+		"data under a rule":     {small.with("authz/decision/data.json", `{}`), []string{"conflict"}},
+		"stray file":            {small.with("grants/more.yaml", "a: 1"), []string{"grants/more.yaml: isn't read: data belongs in a file named data.json"}},
+		"no schema":             {small.without("schemas/input/schema.json"), []string{"schemas/input/schema.json: is missing"}},
+		"no routes":             {small.without("routes/data.json"), []string{"routes/data.json: is missing"}},
+		"grants no JSON":        {small.with("grants/data.json", "{\n\n]"), []string{"grants/data.json:3: isn't a JSON object"}},
+		"more than an object":   {small.with("grants/data.json", smallGrants+"{}"), []string{"there is more after the JSON object"}},
+		"twice":                 {grants(`"scope": "ACCOUNT"`, "\"scope\": \"PROJECT\",\n\"scope\": \"ACCOUNT\""), []string{"grants/data.json:4: account_admin.scope is given twice, first in line 3"}},
+		"unknown scope":         {grants("ACCOUNT", "GALAXY"), []string{"grants/data.json:3: account_admin.scope"}},
+		"permission is false":   {grants(`"project:*:*": true`, `"project:*:*": false`), []string{"grants/data.json:4: account_admin.permissions.project:*:*"}},
+		"unknown field":         {grants(`"scope"`, `"colour": "red", "scope"`), []string{"grants/data.json:2: account_admin", "colour"}},
+		"unknown method":        {routes("POST", "FETCH"), []string{"routes/data.json:3: E3.method"}},
+		"unknown access":        {routes("asks_self", "anybody"), []string{"routes/data.json:4: E3.access.0"}},
+		"unknown service scope": {routes("service:authz:check", "service:authz:chek"), []string{"routes/data.json:4: E3: access \"service:authz:chek\""}},
+		"action nobody has":     {routes("account:authorization", "resource:authorization"), []string{"routes/data.json:3: E3: action resource:authorization:check is granted by no system role"}},
+		"same place": {
+			routes("{\n  \"E3\"", `{"E2": {"method": "POST", "path": "/api/v1/authorize/{proxy+}", "access": ["public"], "effect": "read", "area": "access", "upstream": "x"},`+"\n\"E3\""),
+			[]string{"routes/data.json:3: E3: POST /api/v1/authorize/{proxy+} is already the place of E2"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Load(t.Context(), c.tree, engine.LoadOptions{})
+			var problems engine.Problems
+			if !errors.As(err, &problems) {
+				t.Fatalf("got %v", err)
+			}
+			if !slices.ContainsFunc(problems, func(line string) bool {
+				return !slices.ContainsFunc(c.want, func(part string) bool { return !strings.Contains(line, part) })
+			}) {
+				t.Errorf("no line has all of %q:\n%v", c.want, err)
+			}
+		})
+	}
+}
+
+// TestAllProblemsAreToldAtOnce guarantees one error for several files, a line each.
+func TestAllProblemsAreToldAtOnce(t *testing.T) {
+	tree := smallTree(t).with("authz/x.rego", "package authz\n\nx := {").with("authz/y.rego", "package authz\n\ny := }").
+		with("grants/data.json", "[]")
+	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+	for _, want := range []string{"authz/x.rego:3: ", "\nauthz/y.rego:3: ", "\ngrants/data.json:1: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in:\n%v", want, err)
+		}
+	}
+}
+
+// TestEndlessTestsAreCut guarantees that a tree's tests can't hold up a start for ever.
+func TestEndlessTestsAreCut(t *testing.T) {
+	tree := smallTree(t).with("authz/b_test.rego", "package authz_test\n\ntest_b if "+endless)
+	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{TestsWithin: 200 * time.Millisecond})
+	if err == nil || !strings.Contains(err.Error(), "not finished within 200ms") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTheRevisionIsThatOfNamesAndBytes guarantees that a revision names one tree.
+func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
+	revision := func(tree testTree) string {
+		s, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Revision()
+	}
+	small := smallTree(t)
+	seen := []string{
+		revision(small),
+		revision(small.with("authz/authz.rego", smallAuthz+"\n")),
+		revision(small.with("authz/z.rego", smallAuthz).without("authz/authz.rego")),
+	}
+	if revision(small) != seen[0] || seen[0] == seen[1] || seen[1] == seen[2] || seen[0] == seen[2] {
+		t.Errorf("got %q", seen)
+	}
+	if revision(small.with("README.md", "x").with(".hidden/data.json", "{").with("_x/y.rego", "x")) != seen[0] {
+		t.Error("a file that isn't part of the tree changed its revision")
+	}
+}

@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Problems are all the reasons for which a tree is refused, one a line, each with
+// file:line where it has a place.
+type Problems []string
+
+// Error implements error: one problem a line.
+func (p Problems) Error() string { return strings.Join(p, "\n") }
+
+func (p *Problems) add(format string, args ...any) {
+	*p = append(*p, oneLine(fmt.Sprintf(format, args...)))
+}
+
+// at adds a problem with a place in a file; line 0 is the file as a whole.
+func (p *Problems) at(file string, line int, format string, args ...any) {
+	place := file
+	if line > 0 {
+		place += ":" + strconv.Itoa(line)
+	}
+	p.add("%s: %s", place, fmt.Sprintf(format, args...))
+}
+
+// compiler adds the errors of OPA's parser or compiler.
+func (p *Problems) compiler(err error) {
+	var list ast.Errors
+	if !errors.As(err, &list) {
+		p.add("%v", err)
+		return
+	}
+	for _, e := range list {
+		p.add("%s", compilerLine(e))
+	}
+}
+
+// err is nil without problems; the lines are sorted and given once.
+func (p Problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	slices.Sort(p)
+	return slices.Compact(p)
+}
+
+func compilerLine(e *ast.Error) string {
+	parts := []string{e.Code + ": " + e.Message}
+	if why := whyRefused(e.Message); why != "" {
+		parts = append(parts, why)
+	}
+	if e.Details != nil {
+		for _, line := range e.Details.Lines() {
+			if line = strings.TrimSpace(line); line != "" && strings.Trim(line, "^") != "" {
+				parts = append(parts, line)
+			}
+		}
+	}
+	text := strings.Join(parts, "; ")
+	if e.Location == nil || e.Location.File == "" {
+		return text
+	}
+	return e.Location.File + ":" + strconv.Itoa(e.Location.Row) + ": " + text
+}
+
+// oneLine keeps a problem on its line, whatever a file's name or content put in it.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}

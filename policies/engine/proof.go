@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// runTests runs the tree's own tests. A built-in's error fails a test, as it would
+// fail the decision. It says how many passed.
+func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
+	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
+	defer cancel()
+	txn, err := c.store.NewTransaction(ctx)
+	if err != nil {
+		p.add("policy tests: %v", err)
+		return 0
+	}
+	defer c.store.Abort(ctx, txn)
+	results, err := tester.NewRunner().SetCompiler(c.proving).SetStore(c.store).
+		RaiseBuiltinErrors(true).SetTimeout(opts.TestsWithin).RunTests(ctx, txn)
+	if err != nil {
+		p.add("policy tests: %v", err)
+		return 0
+	}
+	for r := range results { // to the end, else the runner's goroutines stay
+		switch {
+		case r.Pass():
+			passed++
+		case r.Skip:
+			p.at(r.Location.File, r.Location.Row, "test %s is switched off; a tree with such a test isn't taken", r.Name)
+		case r.Error != nil && !r.Fail:
+			p.at(r.Location.File, r.Location.Row, "test %s failed: %v", r.Name, r.Error)
+		default:
+			p.at(r.Location.File, r.Location.Row, "test %s failed", r.Name)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		p.add("policy tests: not finished within %v", opts.TestsWithin)
+	case passed == 0 && len(*p) == 0:
+		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
+	}
+	return passed
+}
+
+// checkEntries wants every entry point to be there.
+func checkEntries(c *ast.Compiler, p *Problems) {
+	for _, entry := range entries() {
+		if len(c.GetRulesExact(ast.MustParseRef(entry))) == 0 {
+			p.add("%s: there is no such rule; the engine asks it", entry)
+		}
+	}
+}
+
+// probe asks the three entry points what must be denied whatever the policy says:
+// the questions of nobody, and of a user of whom nothing good is known.
+func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
+	unknown := resources.Action{ID: "project:nothing:probe", Scope: "project", Resource: "nothing", Verb: "probe"}
+	user := resources.Principal{Kind: resources.PrincipalUser, ID: "user-probe-v1", UUID: "probe", Credential: resources.CredentialToken}
+	stranger := &resources.Subject{AccountID: "acct-probe-v1", UserID: user.ID, UserUUID: user.UUID}
+	facts := resources.Facts{Subject: stranger}
+	for _, q := range []resources.Question{
+		{},
+		{Action: unknown},
+		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Action: unknown, Now: 1},
+	} {
+		denies(ctx, s, opts, entryDecision, s.words.question(s, &q), p)
+		denies(ctx, s, opts, entryAccess, s.words.question(s, &q), p)
+	}
+	for _, g := range []resources.Grant{
+		{},
+		{Permissions: []string{"account:*:*"}},
+		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Permissions: []string{unknown.ID}, Now: 1},
+	} {
+		denies(ctx, s, opts, entryGrantable, s.words.grant(&g), p)
+	}
+}
+
+func denies(ctx context.Context, s *Set, opts LoadOptions, entry string, input *ast.Term, p *Problems) {
+	rules := s.compiler.GetRulesExact(ast.MustParseRef(entry))
+	file, row := rules[0].Location.File, rules[0].Location.Row
+	for _, rule := range rules {
+		if rule.Default {
+			file, row = rule.Location.File, rule.Location.Row
+		}
+	}
+	name := strings.TrimPrefix(entry, "data.")
+	// The tests' bound, not that of a decision: this is no measurement of a busy machine.
+	decision, err := s.evaluate(ctx, entry, input, opts.TestsWithin, 1)
+	switch {
+	case err != nil:
+		p.at(file, row, "%s has no answer to a question without facts: %v", name, err)
+	case decision.Allowed:
+		p.at(file, row, "%s allows nobody in particular: a question without facts must be denied, so its default must deny", name)
+	}
+}
+
+// readable makes sure that data can be read by many goroutines at once.
+func readable(ctx context.Context, store storage.Store, txn storage.Transaction) error {
+	root, err := store.Read(ctx, txn, storage.RootPath)
+	if err != nil {
+		return err
+	}
+	if v, ok := root.(ast.Value); ok {
+		settle(v)
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+)
+
+// Reload loads and proves the tree and brings it into force. On an error, which is
+// also told to the observer and kept as LastRefusal, the tree in force stays.
+func (e *Engine) Reload(ctx context.Context, tree fs.FS) error {
+	src, err := readSource(tree)
+	if err != nil {
+		return e.refuse(err)
+	}
+	return e.take(ctx, src)
+}
+
+func (e *Engine) take(ctx context.Context, src *source) error {
+	e.reload.Lock()
+	defer e.reload.Unlock()
+	now := e.current.Load()
+	if src.revision == now.revision {
+		e.refusal.Store(nil) // a bad edit was taken back
+		return nil
+	}
+	set, err := load(ctx, src, e.opts.LoadOptions)
+	if ctx.Err() != nil {
+		return ctx.Err() // the proof was broken off, which says nothing of the tree
+	}
+	if err != nil {
+		return e.refuse(err)
+	}
+	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.catalogue.routes, now.catalogue.routes) {
+		if err := check(set.Routes()); err != nil {
+			return e.refuse(fmt.Errorf("%s/data.json: the gateway can't serve this catalogue: %w", routesFolder, err))
+		}
+	}
+	e.current.Store(set)
+	e.refusal.Store(nil)
+	e.opts.Observer.reloaded(set.revision)
+	return nil
+}
+
+func (e *Engine) refuse(err error) error {
+	e.refusal.Store(&refusal{err})
+	e.opts.Observer.refused(err)
+	return err
+}

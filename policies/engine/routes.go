@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// checkRoutes wants rows that the gateway can serve and somebody can use.
+func (c *catalogue) checkRoutes(doc *document, p *Problems) {
+	places := map[string]string{}
+	for _, route := range c.routes {
+		problem := func(field, format string, args ...any) {
+			at, ok := doc.lines[route.Name+"."+field]
+			if !ok {
+				at = doc.lines[route.Name]
+			}
+			p.at(doc.file, at, route.Name+": "+format, args...)
+		}
+		checkRow(route, problem)
+		c.checkAction(route, problem)
+		place := route.Method + " " + route.Path
+		if other, taken := places[place]; taken {
+			problem("path", "%s is already the place of %s", place, other)
+		}
+		places[place] = route.Name
+	}
+}
+
+func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
+	switch route.Method {
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+	default:
+		problem("method", "method %q is none of GET, POST, PUT, PATCH, DELETE", route.Method)
+	}
+	if !strings.HasPrefix(route.Path, "/") || strings.ContainsAny(route.Path, " ?#%\\") || strings.Contains(route.Path, "//") {
+		problem("path", "path %q must begin with / and be plain segments or {names}", route.Path)
+	}
+	switch route.Effect {
+	case resources.EffectRead, resources.EffectWrite:
+	default:
+		problem("effect", "effect %q is neither read nor write", route.Effect)
+	}
+	switch route.Area {
+	case resources.AreaFirewall, resources.AreaAccess, resources.AreaUsers, resources.AreaCompute:
+	default:
+		problem("area", "area %q is none of firewall, access, users, compute", route.Area)
+	}
+	for _, kind := range route.Access {
+		if !knownAccess(kind) {
+			problem("access", "access %q is none of self, asks_self, member, public, service:<scope>; "+
+				"scopes are authz:check, platform:admin, users:sync", kind)
+		}
+	}
+}
+
+// checkAction wants an action that some system role grants: a route which nobody
+// can be let into is a misspelt one.
+func (c *catalogue) checkAction(route resources.Route, problem func(field, format string, args ...any)) {
+	if route.Action == "" {
+		if len(route.Access) == 0 {
+			problem("action", "has neither an action nor an access kind: nobody could use it")
+		}
+		return
+	}
+	action, err := resources.ParseAction(route.Action)
+	if err != nil {
+		problem("action", "action %q %v", route.Action, err)
+		return
+	}
+	if !c.grants(action) {
+		problem("action", "action %s is granted by no system role", route.Action)
+	}
+}
+
+func knownAccess(kind string) bool {
+	if scope, ok := strings.CutPrefix(kind, "service:"); ok {
+		return slices.Contains([]string{resources.ServiceScopeCheck, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}, scope)
+	}
+	return slices.Contains([]string{"self", "asks_self", "member", "public"}, kind)
+}
+
+// copyRoutes keeps a caller from changing the catalogue in force.
+func copyRoutes(routes []resources.Route) []resources.Route {
+	out := slices.Clone(routes)
+	for i := range out {
+		out[i].Access = slices.Clone(out[i].Access)
+	}
+	return out
+}
+
+// sameRoutes says whether two catalogues are equal; access kinds are compared in order.
+func sameRoutes(a, b []resources.Route) bool {
+	return slices.EqualFunc(a, b, sameRoute)
+}
+
+func sameRoute(a, b resources.Route) bool {
+	return a.Name == b.Name && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
+		a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && slices.Equal(a.Access, b.Access)
+}

@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Entry points of the tree.
+const (
+	entryDecision  = "data.authz.decision"
+	entryAccess    = "data.authz.access"
+	entryGrantable = "data.authz.grantable"
+)
+
+func entries() []string { return []string{entryDecision, entryAccess, entryGrantable} }
+
+// defaultTestsWithin bounds a tree's own tests.
+const defaultTestsWithin = 30 * time.Second
+
+// LoadOptions bound the proof of a tree. The zero value is the default.
+type LoadOptions struct {
+	// TestsWithin bounds the tree's own tests; zero is 30 s.
+	TestsWithin time.Duration
+}
+
+// Set is one proved tree, compiled. It never changes and may be asked by many goroutines.
+type Set struct {
+	revision  string
+	catalogue *catalogue
+	compiler  *ast.Compiler
+	queries   map[string]*query
+	store     storage.Store
+	// txn is read for as long as the set lives: nothing ever writes to the store.
+	txn     storage.Transaction
+	words   *words
+	actions *actionCache
+	// routes are the input's form of the catalogue, by name.
+	routes map[string]preparedRoute
+	tests  int
+}
+
+// query is one compiled entry point.
+type query struct {
+	body     ast.Body
+	compiler ast.QueryCompiler
+}
+
+// Load reads, compiles and proves a tree. The error is Problems: all that is wrong
+// with the tree as far as it could be read.
+func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Set, error) {
+	src, err := readSource(fsys)
+	if err != nil {
+		return nil, err
+	}
+	return load(ctx, src, opts)
+}
+
+func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
+		}
+	}()
+	if opts.TestsWithin <= 0 {
+		opts.TestsWithin = defaultTestsWithin
+	}
+	var p Problems
+	data, docs := readData(src, &p)
+	list := readCatalogue(ctx, src, docs, &p)
+	c, err := compile(ctx, src, data, &p)
+	if err != nil {
+		return nil, p.orElse(err)
+	}
+	checkEntries(c.serving, &p)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	s, err = newSet(ctx, src.revision, list, c)
+	if err != nil {
+		return nil, Problems{oneLine("policy tree: " + err.Error())}
+	}
+	probe(ctx, s, opts, &p)
+	s.tests = runTests(ctx, c, opts, &p)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) (*Set, error) {
+	txn, err := c.store.NewTransaction(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := readable(ctx, c.store, txn); err != nil {
+		return nil, err
+	}
+	s := &Set{
+		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn,
+		queries: map[string]*query{}, words: newWords(), actions: newActionCache(), routes: map[string]preparedRoute{},
+	}
+	for _, entry := range entries() {
+		qc := s.compiler.QueryCompiler()
+		body, err := qc.Compile(ast.MustParseBody(entry + " = answer"))
+		if err != nil {
+			return nil, err
+		}
+		s.queries[entry] = &query{body: body, compiler: qc}
+	}
+	for _, route := range list.routes {
+		s.routes[route.Name] = preparedRoute{route: route, term: s.words.route(&route)}
+	}
+	return s, nil
+}
+
+// orElse is the problems, or where there are none the error itself.
+func (p Problems) orElse(err error) error {
+	if own := p.err(); own != nil {
+		return own
+	}
+	return Problems{oneLine("policy tree: " + err.Error())}
+}
+
+// Revision names the tree: a hash over its files' names and bytes.
+func (s *Set) Revision() string { return s.revision }
+
+// Tests is how many tests of its own the tree has passed.
+func (s *Set) Tests() int { return s.tests }
+
+// Routes is the action catalogue by name, a copy.
+func (s *Set) Routes() []resources.Route { return copyRoutes(s.catalogue.routes) }
+
+// Roles are the system roles by id, a copy; their permissions are sorted.
+func (s *Set) Roles() []resources.Role { return copyRoles(s.catalogue.roles) }

@@ -1,0 +1,151 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// words are the terms that every input has, made once: the keys, and the values of
+// closed vocabularies. They are never changed.
+type words struct {
+	values    map[string]*ast.Term
+	yes, no   *ast.Term
+	blank     *ast.Term // ""
+	none      *ast.Term // {}
+	noAction  *ast.Term
+	noGrant   *ast.Term
+	noRoute   *ast.Term
+	noSubject *preparedSubject
+	k         inputKeys
+}
+
+// inputKeys are the keys of the parts that are built for each question.
+type inputKeys struct {
+	action, now, principal, route, account, subject, target, grant *ast.Term
+	kind, id, uuid, scopes, credential, keyScopes                  *ast.Term
+	project, projectState, resource, rest, user                    *ast.Term
+	name, access, effect, permissions, until, exists, status       *ast.Term
+	scope, verb, patterns, member, assignments, roles              *ast.Term
+	role, custom, roleScope, roleStatus, expires, allow, reason    *ast.Term
+}
+
+func newWords() *words {
+	t := ast.StringTerm
+	w := &words{
+		values: map[string]*ast.Term{},
+		yes:    ast.BooleanTerm(true), no: ast.BooleanTerm(false), blank: t(""), none: ast.ObjectTerm(),
+		k: inputKeys{
+			action: t("action"), now: t("now"), principal: t("principal"), route: t("route"),
+			account: t("account"), subject: t("subject"), target: t("target"), grant: t("grant"),
+			kind: t("kind"), id: t("id"), uuid: t("uuid"), scopes: t("scopes"),
+			credential: t("credential"), keyScopes: t("key_scopes"),
+			project: t("project"), projectState: t("project_state"), resource: t("resource"), rest: t("rest"), user: t("user"),
+			name: t("name"), access: t("access"), effect: t("effect"), permissions: t("permissions"),
+			until: t("until"), exists: t("exists"), status: t("status"),
+			scope: t("scope"), verb: t("verb"), patterns: t("patterns"), member: t("member"),
+			assignments: t("assignments"), roles: t("roles"), role: t("role"), custom: t("custom"),
+			roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"),
+			allow: t("allow"), reason: t("reason"),
+		},
+	}
+	for _, v := range []string{
+		resources.PrincipalNone, resources.PrincipalUser, resources.PrincipalService,
+		resources.CredentialToken, resources.CredentialKey, resources.EffectRead, resources.EffectWrite,
+		resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent,
+		resources.StatusActive, resources.StatusInactive, resources.StatusSuspended, resources.StatusInvited,
+		resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource,
+	} {
+		w.values[v] = t(v)
+	}
+	w.noAction = w.action(resources.Action{})
+	w.noRoute = w.route(&resources.Route{})
+	w.noGrant = w.grantTerm(nil, 0)
+	w.noSubject = w.prepare(&resources.Subject{})
+	return w
+}
+
+// word is the term of a string that is likely to be one of a closed vocabulary.
+func (w *words) word(s string) *ast.Term {
+	if s == "" {
+		return w.blank
+	}
+	if t, ok := w.values[s]; ok {
+		return t
+	}
+	return ast.StringTerm(s)
+}
+
+func (w *words) boolean(b bool) *ast.Term {
+	if b {
+		return w.yes
+	}
+	return w.no
+}
+
+// set is {"a": true, …}: the form of everything that a policy looks up. Members
+// given twice are one member; ast.NewObject would keep both.
+func (w *words) set(members []string) *ast.Term {
+	if len(members) == 0 {
+		return w.none
+	}
+	members = slices.Clone(members)
+	slices.Sort(members)
+	members = slices.Compact(members)
+	items := make([][2]*ast.Term, len(members))
+	for i, m := range members {
+		items[i] = [2]*ast.Term{ast.StringTerm(m), w.yes}
+	}
+	return settled(ast.ObjectTerm(items...))
+}
+
+func millis(t resources.Time) ast.Value { return ast.Number(strconv.FormatInt(int64(t), 10)) }
+
+func (w *words) action(a resources.Action) *ast.Term {
+	patterns := w.none
+	if a.ID != "" {
+		all := a.Patterns()
+		patterns = w.set(all[:])
+	}
+	return settled(ast.ObjectTerm(
+		[2]*ast.Term{w.k.id, w.word(a.ID)}, [2]*ast.Term{w.k.scope, w.word(a.Scope)},
+		[2]*ast.Term{w.k.resource, w.word(a.Resource)}, [2]*ast.Term{w.k.verb, w.word(a.Verb)},
+		[2]*ast.Term{w.k.patterns, patterns},
+	))
+}
+
+func (w *words) route(r *resources.Route) *ast.Term {
+	return settled(ast.ObjectTerm(
+		[2]*ast.Term{w.k.name, w.word(r.Name)}, [2]*ast.Term{w.k.access, w.set(r.Access)},
+		[2]*ast.Term{w.k.effect, w.word(r.Effect)},
+	))
+}
+
+func (w *words) grantTerm(permissions []string, until resources.Time) *ast.Term {
+	return ast.ObjectTerm(
+		[2]*ast.Term{w.k.permissions, w.set(permissions)},
+		[2]*ast.Term{w.k.until, ast.NewTerm(millis(until))},
+	)
+}
+
+// settle sorts the keys of every object in v. OPA does so when they are first read
+// in order; what many goroutines share is sorted before they see it, because some
+// of OPA's methods read the keys without the guard that sorting has.
+func settle(v ast.Value) {
+	switch v := v.(type) {
+	case ast.Object:
+		v.Foreach(func(key, value *ast.Term) { settle(key.Value); settle(value.Value) })
+	case *ast.Array:
+		v.Foreach(func(t *ast.Term) { settle(t.Value) })
+	case ast.Set:
+		v.Foreach(func(t *ast.Term) { settle(t.Value) })
+	}
+}
+
+func settled(t *ast.Term) *ast.Term {
+	settle(t.Value)
+	return t
+}

@@ -1,0 +1,12 @@
+package policies
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed authz grants routes schemas
+var tree embed.FS
+
+// Tree is the embedded tree, tests included. It is read-only.
+func Tree() fs.FS { return tree }

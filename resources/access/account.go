@@ -1,0 +1,111 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// AccountRoutes are the handlers of accounts and projects (N1 to N4).
+func (s *Service) AccountRoutes() wire.Routes {
+	return named(wire.Routes{
+		"N1":        s.createAccount,
+		"N2.get":    s.getAccount,
+		"N2.patch":  s.patchAccount,
+		"N3":        s.createProject,
+		"N4.list":   s.listProjects,
+		"N4.patch":  s.patchProject,
+		"N4.delete": s.deleteProject,
+	})
+}
+
+// named puts the route's name before what goes to the log.
+func named(routes wire.Routes) wire.Routes {
+	out := make(wire.Routes, len(routes))
+	for name, handler := range routes {
+		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
+			answer, err := handler(ctx, r)
+			if err != nil {
+				return wire.Response{}, fmt.Errorf("access: %s: %w", name, err)
+			}
+			return answer, nil
+		}
+	}
+	return out
+}
+
+// accountBody is what N1 and N2 answer about an account alone.
+type accountBody struct {
+	Account resources.Account `json:"account"`
+}
+
+// getAccount answers N2 GET. A member's account is always there; a service may ask
+// for one that is not.
+func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	var found store.Record[resources.Account]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		found, err = s.account(ctx, tx, r.Params["accountId"])
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(accountBody{found.Value})
+}
+
+// account reads an account, or answers that there is none.
+func (s *Service) account(ctx context.Context, tx store.Tx, id string) (store.Record[resources.Account], error) {
+	rec, err := s.c.Accounts.Get(ctx, tx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return rec, resources.NotFound("account")
+	}
+	return rec, err
+}
+
+// patchAccount answers N2 PATCH. Only a service comes here, so there are no rights to
+// ask for again.
+func (s *Service) patchAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	noQuery(r, &p)
+	body := r.ParseObject(&p)
+	name, renamed := optionalName(body, &p, "name")
+	status := body.OneOf("status", "", resources.StatusActive, resources.StatusSuspended)
+	if !body.Has("name") && !body.Has("status") {
+		p.Add("", "at least one of name and status is needed")
+	}
+	body.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	var changed resources.Account
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		id := r.Params["accountId"]
+		if _, err := tx.Bump(ctx, id); err != nil {
+			return err
+		}
+		rec, err := s.account(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if renamed {
+			rec.Value.Name = name
+		}
+		if status != "" {
+			rec.Value.Status = status
+		}
+		rec.Value.UpdatedAt = s.now()
+		changed = rec.Value
+		return s.c.Accounts.Replace(ctx, tx, rec)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(accountBody{changed})
+}

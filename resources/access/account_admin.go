@@ -1,0 +1,129 @@
+package access
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// authenticationUnknown is the type of a user who has not signed in yet.
+const authenticationUnknown = "unknown"
+
+// adminDraft is the first admin of a new account; name and externalID may be "".
+type adminDraft struct{ email, name, externalID string }
+
+// UserProfile is the read model of a user (specification, "User profile").
+type UserProfile struct {
+	// ID is the user's external id.
+	ID            string         `json:"id"`
+	Email         string         `json:"email"`
+	Name          string         `json:"name"`
+	ProfilePicURL string         `json:"profile_pic_url,omitempty"`
+	Status        string         `json:"status"`
+	IsVerified    bool           `json:"is_verified"`
+	CreatedAt     resources.Time `json:"created_at"`
+	UpdatedAt     resources.Time `json:"updated_at"`
+}
+
+func profileOf(u resources.User) UserProfile {
+	return UserProfile{
+		ID: u.ExternalID, Email: u.Email, Name: u.Name, ProfilePicURL: u.ProfilePicURL, Status: u.Status,
+		IsVerified: u.IsVerified, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+	}
+}
+
+// makeAdmin makes the user with that address the account's admin: a new user, or one
+// of no account.
+func (s *Service) makeAdmin(
+	ctx context.Context, tx store.Tx, account resources.Account, d adminDraft,
+) (resources.User, error) {
+	user, err := s.adminUser(ctx, tx, account.ID, d)
+	if err != nil {
+		return resources.User{}, err
+	}
+	now := s.now()
+	assignment := resources.Assignment{
+		AccountID: account.ID, RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
+		AssigneeType: resources.AssigneeUser, AssigneeID: user.ExternalID,
+		Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}
+	assignment.ID = store.AssignmentID(assignment)
+	if err := s.c.Assignments.Insert(ctx, tx, assignment); err != nil {
+		return resources.User{}, err
+	}
+	if user.Status == resources.StatusInvited && s.Invite != nil {
+		if err := s.Invite(ctx, tx, account, user); err != nil {
+			return resources.User{}, err
+		}
+	}
+	return user, nil
+}
+
+func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
+	rec, err := s.userByEmail(ctx, tx, d.email)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.newAdminUser(ctx, tx, account, d)
+	}
+	if err != nil {
+		return resources.User{}, err
+	}
+	switch {
+	case rec.Value.AccountID != "":
+		return resources.User{}, resources.Conflict("The user with the e-mail address %s is a member of another account.", d.email)
+	case d.externalID != "" && d.externalID != rec.Value.ExternalID:
+		return resources.User{}, resources.Conflict("The user with the e-mail address %s has another external id.", d.email)
+	}
+	rec.Value.AccountID = account
+	rec.Value.MemberSince = s.now()
+	rec.Value.UpdatedAt = rec.Value.MemberSince
+	return rec.Value, s.c.Users.Replace(ctx, tx, rec)
+}
+
+func (s *Service) userByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
+	return s.c.Users.First(ctx, tx, store.Query{
+		Index: store.ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))},
+	})
+}
+
+func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
+	now := s.now()
+	user := resources.User{
+		ExternalID: d.externalID, UUID: s.IDs.UUID(), AccountID: account, Email: d.email, Name: d.name,
+		Status: resources.StatusActive, AuthenticationType: authenticationUnknown,
+		MemberSince: now, CreatedAt: now, UpdatedAt: now,
+	}
+	if d.externalID == "" {
+		user.ExternalID, user.Status = s.IDs.New(resources.PrefixUser), resources.StatusInvited
+	} else if err := s.freeSubject(ctx, tx, d.externalID); err != nil {
+		return resources.User{}, err
+	}
+	err := s.c.Users.Insert(ctx, tx, user)
+	switch {
+	case store.IsDuplicate(err, ""):
+		return resources.User{}, externalIDInUse(user.ExternalID)
+	case store.IsDuplicate(err, store.ByEmail):
+		return resources.User{}, resources.Conflict("The e-mail address %s is in use.", d.email)
+	}
+	return user, err
+}
+
+// freeSubject refuses an external id by which another user can be meant: a token's
+// subject is an external id or a partner id, and E8 takes a UUID or an external id.
+func (s *Service) freeSubject(ctx context.Context, tx store.Tx, id string) error {
+	for _, index := range []string{store.ByPartner, store.ByUUID} {
+		_, err := s.c.Users.First(ctx, tx, store.Query{Index: index, Equal: []store.Value{store.String(id)}})
+		if err == nil {
+			return externalIDInUse(id)
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+func externalIDInUse(id string) error {
+	return resources.Conflict("The external id %s is in use.", id)
+}

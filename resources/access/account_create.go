@@ -1,0 +1,104 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// accountDraft is an account to be made, already checked.
+type accountDraft struct {
+	id, name string
+	admin    adminDraft
+}
+
+// accountMade is the answer of N1.
+type accountMade struct {
+	Account resources.Account `json:"account"`
+	Admin   UserProfile       `json:"admin"`
+}
+
+// createAccount answers N1.
+func (s *Service) createAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	noQuery(r, &p)
+	draft := readAccount(r, &p)
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	if draft.id == "" {
+		draft.id = s.IDs.New(resources.PrefixAccount)
+	}
+	var made accountMade
+	err := s.Store.Transact(ctx, func(tx store.Tx) (err error) {
+		made, err = s.makeAccount(ctx, tx, draft)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.Created(made)
+}
+
+func readAccount(r *wire.Request, p *wire.Problems) accountDraft {
+	body := r.ParseObject(p)
+	var d accountDraft
+	if id, ok := body.Text("id"); ok {
+		checkPatternID(p, body.Field("id"), resources.PrefixAccount, id)
+		d.id = id
+	}
+	d.name = requiredName(body, p, "name")
+	admin, ok := body.Object("admin")
+	switch {
+	case ok:
+		d.admin = readAdmin(admin, p)
+	case !body.Has("admin"):
+		body.Add("admin", "is missing")
+	}
+	body.Done()
+	return d
+}
+
+func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
+	d := adminDraft{email: o.Required("email")}
+	if d.email != "" {
+		checkEmail(p, o.Field("email"), d.email)
+	}
+	d.name, _ = optionalName(o, p, "name")
+	if id, ok := o.Text("external_id"); ok {
+		checkUserID(p, o.Field("external_id"), id)
+		d.externalID = id
+	}
+	o.Done()
+	return d
+}
+
+// makeAccount makes the account and its admin in one step.
+//
+// Users without an account are the account "": its revision moves too, whether or not
+// the admin is one of them, so that two calls for one new address meet there instead
+// of each making a user.
+func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
+	for _, account := range []string{"", d.id} { // sorted, as every change of several accounts
+		if _, err := tx.Bump(ctx, account); err != nil {
+			return accountMade{}, err
+		}
+	}
+	now := s.now()
+	account := resources.Account{
+		ID: d.id, Name: d.name, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}
+	if err := s.c.Accounts.Insert(ctx, tx, account); err != nil {
+		if store.IsDuplicate(err, "") {
+			return accountMade{}, resources.Conflict("The account id %s is in use.", d.id)
+		}
+		return accountMade{}, err
+	}
+	admin, err := s.makeAdmin(ctx, tx, account, d.admin)
+	if err != nil {
+		return accountMade{}, err
+	}
+	return accountMade{Account: account, Admin: profileOf(admin)}, nil
+}

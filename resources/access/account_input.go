@@ -1,0 +1,117 @@
+package access
+
+import (
+	"net/mail"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Bounds of texts, in characters; those of an e-mail address are RFC 5321's, in bytes.
+const (
+	maxName        = 255
+	maxDescription = 1024
+	maxEmail       = 254
+	maxLocalPart   = 64
+	maxLabel       = 63
+)
+
+// requiredName reads a name that must be there; it is trimmed.
+func requiredName(o *wire.Object, p *wire.Problems, field string) string {
+	s := o.Required(field)
+	if s == "" {
+		return ""
+	}
+	return checkName(p, o.Field(field), s)
+}
+
+// optionalName reads a name that may be left out; one that is there is trimmed and
+// not empty.
+func optionalName(o *wire.Object, p *wire.Problems, field string) (string, bool) {
+	s, ok := o.Text(field)
+	if !ok {
+		return "", false
+	}
+	return checkName(p, o.Field(field), s), true
+}
+
+func checkName(p *wire.Problems, field, s string) string {
+	s = strings.TrimSpace(s)
+	if n := utf8.RuneCountInString(s); n < 1 || n > maxName {
+		p.Add(field, "must be 1 to %d characters, spaces around it not counted", maxName)
+	}
+	return s
+}
+
+// checkPatternID holds an account's or a project's id to the specification's pattern.
+func checkPatternID(p *wire.Problems, field, prefix, s string) {
+	if !resources.ValidExternalID(prefix, s) {
+		p.Add(field, "must match ^%s-[a-zA-Z0-9]+-v1$ and be at most 128 characters", prefix)
+	}
+}
+
+// checkUserID holds the external id of a new user to the form of one. A subject that
+// begins like a service's would be read as a service.
+func checkUserID(p *wire.Problems, field, s string) {
+	switch {
+	case !resources.ValidID(s):
+		p.Add(field, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+	case strings.HasPrefix(s, resources.ServicePrefix):
+		p.Add(field, "must not begin with %s: services do", resources.ServicePrefix)
+	}
+}
+
+// checkEmail accepts one bare ASCII address. The parser alone would also take a
+// display name, a comment, a quoted local part or folded white space, and two
+// systems could read such a text as two addresses.
+func checkEmail(p *wire.Problems, field, s string) {
+	if !bareAddress(s) {
+		p.Add(field, "must be one e-mail address in ASCII, at most %d characters, such as ada@example.com", maxEmail)
+	}
+}
+
+func bareAddress(s string) bool {
+	if len(s) > maxEmail || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return false
+	}
+	parsed, err := mail.ParseAddress(s)
+	if err != nil || parsed.Name != "" || parsed.Address != s {
+		return false
+	}
+	at := strings.LastIndexByte(s, '@')
+	return at <= maxLocalPart && !strings.ContainsRune(s[:at], '"') && mailDomain(s[at+1:])
+}
+
+// mailDomain accepts a name with a dot, or localhost: a bare word is a mistyped domain.
+func mailDomain(s string) bool {
+	if !strings.Contains(s, ".") && resources.FoldEmail(s) != "localhost" {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.ContainsFunc(label, notHostRune) {
+			return false
+		}
+	}
+	return true
+}
+
+func notHostRune(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+}
+
+// noQuery notes every query parameter of a route that has none.
+func noQuery(r *wire.Request, p *wire.Problems) { r.ParseQuery(p).Done() }
+
+// bare refuses a query and a body on a route that takes neither: what they ask for
+// would be ignored. An empty object is nothing too.
+func bare(r *wire.Request) error {
+	var p wire.Problems
+	noQuery(r, &p)
+	if len(r.Body) > 0 {
+		r.ParseObject(&p).Done()
+	}
+	return p.Err()
+}

@@ -1,0 +1,95 @@
+package access_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const admin = resources.RoleAccountAdmin
+
+func TestAnAdminKeepsTheirOwnRole(t *testing.T) {
+	w := newWorld(t)
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin})
+	own := "own admin role"
+	w.expect(w.revoke(admin, alice, ""), 403, own)
+	w.expect(w.put("team_member", alice, "", object{"roleId": admin}), 403, own)
+	w.expect(w.put("project_admin", alice, "projectId="+projA1, object{"roleId": admin}), 403, own)
+	w.expect(w.put(admin, alice, "", object{"status": "INACTIVE"}), 403, own)
+	w.holds(alice, "account_admin@ ACTIVE")
+	t.Run("200 by another admin", func(t *testing.T) {
+		w := w.in(t)
+		got := w.call("E6", as(acctA, dan), "accountId="+acctA+",roleId=team_member,assigneeId="+alice, "", object{"roleId": admin})
+		w.expect(got, 200)
+	})
+}
+
+func TestTheLastAdminStays(t *testing.T) {
+	w := newWorld(t)
+	// carol may change assignments, and is no admin: she is held by the last-admin rule only.
+	w.role(resources.Role{ID: "role-mgr-v1", Name: "mgr", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"*:*:*"}})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
+	by := func(route, role, query string, body any) answer {
+		return w.call(route, as(acctA, carol), "accountId="+acctA+",roleId="+role+",assigneeId="+alice, query, body)
+	}
+	refused := func() {
+		t.Helper()
+		w.expect(by("E7", admin, "", nil), 403, "last organization admin")
+		w.expect(by("E6", "team_member", "", object{"roleId": admin}), 403, "last organization admin")
+		w.expect(by("E6", admin, "", object{"status": "INACTIVE"}), 403, "last organization admin")
+		w.expect(by("E6", admin, "", object{"expiresAt": (start + hour).String()}), 403, "last organization admin")
+		w.holds(alice, "account_admin@ ACTIVE")
+	}
+	refused()
+	// None of these is an effective admin.
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: ivan, RoleID: admin})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: admin, Status: "INACTIVE"})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin, ExpiresAt: start + hour})
+	refused()
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: admin})
+	w.expect(by("E7", admin, "", nil), 200) // carol has it through her group
+	got := w.call("E7", as(acctA, carol), "accountId="+acctA+",roleId="+admin+",assigneeId="+groupA, "assigneeType=IAMGROUP", nil)
+	w.expect(got, 403, "own admin role")
+}
+
+// TestTwoAdminsCannotRemoveEachOther guarantees that an account never loses its last
+// admin, whichever of the two is first and by whichever way.
+func TestTwoAdminsCannotRemoveEachOther(t *testing.T) {
+	w := newWorld(t)
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin})
+	rounds := 200
+	if testing.Short() {
+		rounds = 20
+	}
+	for round := range rounds {
+		var wg sync.WaitGroup
+		var answers [2]answer
+		for i, pair := range [][2]string{{alice, dan}, {dan, alice}} {
+			wg.Go(func() {
+				params := "accountId=" + acctA + ",assigneeId=" + pair[1] + ",roleId="
+				switch (round + i) % 3 {
+				case 0:
+					answers[i] = w.call("E7", as(acctA, pair[0]), params+admin, "", nil)
+				case 1:
+					answers[i] = w.call("E6", as(acctA, pair[0]), params+"team_member", "", object{"roleId": admin})
+				default:
+					answers[i] = w.call("E6", as(acctA, pair[0]), params+admin, "", object{"status": "INACTIVE"})
+				}
+			})
+		}
+		wg.Wait()
+		won, lost := 0, 1
+		if answers[1].status == 200 {
+			won, lost = 1, 0
+		}
+		if answers[won].status != 200 || answers[lost].status != 403 {
+			t.Fatalf("round %d: %s and %s", round, answers[0].text, answers[1].text)
+		}
+		survivor, other := alice, dan
+		if won == 1 {
+			survivor, other = dan, alice
+		}
+		w.expect(w.call("E6", as(acctA, survivor), "accountId="+acctA+",roleId="+admin+",assigneeId="+other, "", object{}), 200)
+	}
+}

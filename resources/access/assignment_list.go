@@ -1,0 +1,98 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// heldBody is one item of E5. projectId is always there, "" at account level.
+type heldBody struct {
+	RoleID     string         `json:"roleId"`
+	ProjectID  string         `json:"projectId"`
+	ResourceID string         `json:"resourceId,omitempty"`
+	GroupID    string         `json:"groupId,omitempty"`
+	Status     string         `json:"status"`
+	ExpiresAt  resources.Time `json:"expiresAt,omitzero"`
+	CreatedAt  resources.Time `json:"createdAt"`
+	UpdatedAt  resources.Time `json:"updatedAt"`
+}
+
+// listUserRoles answers E5: direct assignments first, then those through groups.
+func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	q := r.ParseQuery(&p)
+	filter, page := readRoleFilter(q), q.Numbered()
+	q.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	account, user := r.Params["accountId"], r.Params["userId"]
+	var held []resources.HeldRole
+	err := s.Store.View(ctx, func(tx store.Tx) error {
+		there, err := s.assigneeThere(ctx, tx, account, resources.AssigneeUser, user)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return resources.NotFound(assigneeNoun(resources.AssigneeUser))
+		}
+		held, err = s.c.HeldRoles(ctx, tx, account, user)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return pageOf(page, s.heldBodies(held, filter))
+}
+
+// heldBodies gives the items that the filter takes, as they are now.
+func (s *Service) heldBodies(held []resources.HeldRole, filter roleFilter) []heldBody {
+	now := s.now()
+	var out []heldBody
+	for _, h := range held {
+		status := resources.Assignment{Status: h.Status, ExpiresAt: h.ExpiresAt}.EffectiveStatus(now)
+		if filter.takes(status, h.RoleScope, h.ProjectID) {
+			out = append(out, heldBody{
+				RoleID: h.RoleID, ProjectID: h.ProjectID, ResourceID: h.ResourceID, GroupID: h.GroupID,
+				Status: status, ExpiresAt: h.ExpiresAt, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,
+			})
+		}
+	}
+	return out
+}
+
+// listRoleAssignments answers N15: who holds the role, in the order in which they got it.
+func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	q := r.ParseQuery(&p)
+	page := q.Numbered()
+	q.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	account, id := r.Params["accountId"], r.Params["roleId"]
+	var found []store.Record[resources.Assignment]
+	err := s.Store.View(ctx, func(tx store.Tx) error {
+		role, err := s.findRole(ctx, tx, account, id)
+		if err != nil {
+			return err
+		}
+		if role == nil {
+			return resources.NotFound(nounRole)
+		}
+		found, err = s.c.Assignments.Find(ctx, tx, assignmentsOf(account, id))
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	now := s.now()
+	out := make([]assignmentBody, len(found))
+	for i, rec := range found {
+		out[i] = assignmentOf(rec.Value, now)
+	}
+	return pageOf(page, out)
+}

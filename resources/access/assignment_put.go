@@ -1,0 +1,134 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// putAssignment answers E6. That there is nothing to replace is an outcome of a
+// committed transaction, like E7's: a caller who repeats a replacement whose answer
+// was lost learns it only when the loss of the old role is in force.
+func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	in := readAssignment(r, s.now())
+	var made resources.Assignment
+	var missing error
+	err := s.changeRoles(ctx, r, "account:role_assignment:update", func(tx store.Tx, actor resources.Facts) (err error) {
+		missing = nil
+		if in.project != "" {
+			if actor, err = s.c.LoadFacts(ctx, tx, in.account, r.Principal.ID, in.project); err != nil {
+				return err
+			}
+		}
+		role, current, err := s.assignmentRoles(ctx, tx, in, actor.ProjectState)
+		if err != nil {
+			return err
+		}
+		replaced, err := s.replacedAssignment(ctx, tx, in, current)
+		if err != nil {
+			return err
+		}
+		if current != nil && replaced == nil {
+			missing = resources.NotFound(nounRoleAssignment)
+			return nil
+		}
+		if err := s.mayGrant(ctx, resources.Grant{
+			Principal: r.Principal, AccountID: in.account, Facts: actor, Permissions: role.Permissions,
+			ProjectID: in.project, ResourceID: in.resource, Until: in.expires,
+		}); err != nil {
+			return err
+		}
+		now := s.now()
+		return s.c.KeepAdmins(ctx, tx, in.account, r.Principal, now, func() error {
+			made, err = s.writeAssignment(ctx, tx, in.granted(*role), replaced, now)
+			return err
+		})
+	})
+	if err == nil {
+		err = missing
+	}
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(assignmentOf(made, s.now()))
+}
+
+// assignmentRoles gives the new role and the one it replaces (nil for none), or all
+// that is wrong with the request, or what of its path is not there.
+func (s *Service) assignmentRoles(
+	ctx context.Context, tx store.Tx, in *assignmentInput, projectState string,
+) (role, current *resources.Role, err error) {
+	found, err := s.findRole(ctx, tx, in.account, in.role)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := in.problems
+	if in.project != "" {
+		noteProject(&p, projectState)
+	}
+	if found != nil {
+		fitPlace(&p, found.Value, in)
+	}
+	if in.current != "" {
+		rec, err := s.findRole(ctx, tx, in.account, in.current)
+		if err != nil {
+			return nil, nil, err
+		}
+		if rec == nil {
+			p.Add("roleId", "is not a role of this account")
+		} else {
+			current = &rec.Value
+		}
+	}
+	if err := p.Err(); err != nil {
+		return nil, nil, err
+	}
+	if found == nil {
+		return nil, nil, resources.NotFound(nounRole)
+	}
+	there, err := s.assigneeThere(ctx, tx, in.account, in.kind, in.assignee)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !there {
+		return nil, nil, resources.NotFound(assigneeNoun(in.kind))
+	}
+	return &found.Value, current, nil
+}
+
+// replacedAssignment gives the assignment of the current role, nil where there is none.
+func (s *Service) replacedAssignment(
+	ctx context.Context, tx store.Tx, in *assignmentInput, current *resources.Role,
+) (*store.Record[resources.Assignment], error) {
+	if current == nil {
+		return nil, nil
+	}
+	return ifThere(s.c.Assignments.Get(ctx, tx, store.AssignmentID(in.replaced(*current))))
+}
+
+// writeAssignment leaves exactly one assignment of the new role at its place and none
+// of the replaced one; one that is there as it should be is not touched.
+func (s *Service) writeAssignment(
+	ctx context.Context, tx store.Tx, want resources.Assignment, replaced *store.Record[resources.Assignment], now resources.Time,
+) (resources.Assignment, error) {
+	want.ID, want.CreatedAt, want.UpdatedAt = store.AssignmentID(want), now, now
+	if replaced != nil && replaced.Value.ID != want.ID {
+		if err := s.c.Assignments.Delete(ctx, tx, *replaced); err != nil {
+			return want, err
+		}
+	}
+	held, err := ifThere(s.c.Assignments.Get(ctx, tx, want.ID))
+	switch {
+	case err != nil:
+		return want, err
+	case held == nil:
+		return want, s.c.Assignments.Insert(ctx, tx, want)
+	case held.Value.Status == want.Status && held.Value.ExpiresAt == want.ExpiresAt && held.Value.RoleScope == want.RoleScope:
+		return held.Value, nil
+	}
+	want.CreatedAt = held.Value.CreatedAt
+	held.Value = want
+	return want, s.c.Assignments.Replace(ctx, tx, *held)
+}

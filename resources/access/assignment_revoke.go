@@ -1,0 +1,60 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// revokeAssignment answers E7. That there is nothing to revoke is an outcome of a
+// committed transaction: a caller who repeats a revoke whose answer was lost hears
+// 404 only when the revoke is in force everywhere.
+func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	gone, err := readRevocation(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	var missing error
+	err = s.changeRoles(ctx, r, "account:role_assignment:delete", func(tx store.Tx, _ resources.Facts) error {
+		missing = nil
+		rec, err := ifThere(s.c.Assignments.Get(ctx, tx, store.AssignmentID(gone)))
+		if err != nil {
+			return err
+		}
+		if rec == nil {
+			missing = resources.NotFound(nounRoleAssignment)
+			return nil
+		}
+		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
+			return s.c.Assignments.Delete(ctx, tx, *rec)
+		})
+	})
+	if err == nil {
+		err = missing
+	}
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(doneBody{Success: true, Message: "The role assignment is revoked."})
+}
+
+// readRevocation names the assignment that E7 ends.
+func readRevocation(r *wire.Request) (resources.Assignment, error) {
+	var p wire.Problems
+	q := r.ParseQuery(&p)
+	a := resources.Assignment{
+		AccountID: r.Params["accountId"], RoleID: r.Params["roleId"], AssigneeID: r.Params["assigneeId"],
+		AssigneeType: q.OneOf("assigneeType", resources.AssigneeUser, resources.AssigneeUser, resources.AssigneeGroup),
+		ProjectID:    q.ID("projectId"), ResourceID: q.Text("resourceId"),
+	}
+	if a.ResourceID != "" && !validResource(a.ResourceID) {
+		p.Add("resourceId", resourceForm)
+	}
+	q.Done()
+	if len(r.Body) > 0 {
+		r.ParseObject(&p).Done() // an empty object asks for nothing
+	}
+	return a, p.Err()
+}

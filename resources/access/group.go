@@ -1,0 +1,157 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Actions of groups, as the catalogue names them.
+const (
+	actionGroupCreate = "account:group:create"
+	actionGroupUpdate = "account:group:update"
+	actionGroupDelete = "account:group:delete"
+)
+
+// GroupRoutes are the handlers of groups and their members (N7).
+func (s *Service) GroupRoutes() wire.Routes {
+	return named(wire.Routes{
+		"N7.create":  s.createGroup,
+		"N7.list":    s.listGroups,
+		"N7.get":     s.getGroup,
+		"N7.delete":  s.deleteGroup,
+		"N7.members": s.listMembers,
+		"N7.add":     s.addMember,
+		"N7.remove":  s.removeMember,
+	})
+}
+
+// groupBody is what one group is answered in.
+type groupBody struct {
+	Group resources.Group `json:"group"`
+}
+
+// groupList is the answer of N7's list of groups.
+type groupList struct {
+	Groups []resources.Group `json:"groups"`
+	listed
+}
+
+func (s *Service) createGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	noQuery(r, &p)
+	body := r.ParseObject(&p)
+	group := resources.Group{AccountID: r.Params["accountId"], Name: requiredName(body, &p, "name")}
+	group.Description, _ = body.Text("description")
+	if utf8.RuneCountInString(group.Description) > maxDescription {
+		p.Add("description", "must be at most %d characters", maxDescription)
+	}
+	body.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	group.ID, group.CreatedAt = s.IDs.New(resources.PrefixGroup), s.now()
+	group.UpdatedAt = group.CreatedAt
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionGroupCreate); err != nil {
+			return err
+		}
+		err := s.c.Groups.Insert(ctx, tx, group)
+		if store.IsDuplicate(err, store.ByName) {
+			return resources.Conflict("Another group of the account has this name.")
+		}
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.Created(groupBody{group})
+}
+
+// listGroups lists the account's groups in the order of creation.
+func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	account := r.Params["accountId"]
+	groups, page, err := listByToken(ctx, s, r, s.c.Groups, listing{
+		query:   store.Query{Index: store.ByAccount, Equal: []store.Value{store.String(account)}},
+		binding: binding("N7.list", account),
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(groupList{groups, page})
+}
+
+func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	var found store.Record[resources.Group]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		found, err = s.pathGroup(ctx, tx, r)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(groupBody{found.Value})
+}
+
+// deleteGroup ends the group with its memberships and its assignments: a group made
+// later has another id, so it inherits nothing.
+func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionGroupDelete); err != nil {
+			return err
+		}
+		rec, err := s.pathGroup(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		group := rec.Value
+		return s.c.KeepAdmins(ctx, tx, group.AccountID, r.Principal, s.now(), func() error {
+			if err := s.deleteMembers(ctx, tx, group.ID); err != nil {
+				return err
+			}
+			err := s.deleteAssignments(ctx, tx, store.ByAssignee, group.AccountID, resources.AssigneeGroup, group.ID)
+			if err != nil {
+				return err
+			}
+			return s.c.Groups.Delete(ctx, tx, rec)
+		})
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(done{true, "The group was deleted."})
+}
+
+func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) error {
+	found, err := s.c.Members.Find(ctx, tx, store.Query{
+		Index: store.ByGroup, Equal: []store.Value{store.String(group)},
+	})
+	if err != nil {
+		return err
+	}
+	for _, rec := range found {
+		if err := s.c.Members.Delete(ctx, tx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pathGroup reads the group in the path; another account's is answered like none.
+func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.Group], error) {
+	rec, err := s.c.Groups.Get(ctx, tx, r.Params["groupId"])
+	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != r.Params["accountId"] {
+		return store.Record[resources.Group]{}, resources.NotFound("group")
+	}
+	return rec, err
+}

@@ -1,0 +1,167 @@
+package access_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+func TestGroupIsMadeAndRead(t *testing.T) {
+	w := newWorld(t)
+	rev := w.revision(acctA)
+	got := w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":" Ops ","description":"who runs it"}`)
+	id := got.dig("group.id")
+	w.expect(got, 201, fmt.Sprintf(`{"group":{"id":"%s","account_id":"acct-a-v1","name":"Ops","description":"who runs it",`+
+		`"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`, id))
+	if !strings.HasPrefix(id, "group-") || !strings.HasSuffix(id, "-v1") || w.revision(acctA) != rev+1 {
+		t.Errorf("id %q, revision %d after %d", id, w.revision(acctA), rev)
+	}
+	read := w.call("N7.get", as(acctA, alice), at(acctA, "groupId", id), "", nil)
+	if read.status != 200 || read.text != got.text {
+		t.Errorf("read as %d %s", read.status, read.text)
+	}
+	w.expect(w.call("N7.create", as(acctB, bea), at(acctB), "", `{"name":"Ops"}`), 201)
+}
+
+func TestGroupIsRefused(t *testing.T) {
+	w := newWorld(t)
+	for name, body := range map[string]string{
+		"name missing":     `{}`,
+		"name blank":       `{"name":"  "}`,
+		"name long":        `{"name":"` + strings.Repeat("n", 256) + `"}`,
+		"description long": `{"name":"n","description":"` + strings.Repeat("ö", 1025) + `"}`,
+		"description":      `{"name":"n","description":7}`,
+		"unknown field":    `{"name":"n","account_id":"acct-b-v1"}`,
+		"two names":        `{"name":"n","name":"m"}`,
+		"no body":          ``,
+	} {
+		t.Run("400 "+name, func(t *testing.T) {
+			w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", body), 400)
+		})
+	}
+	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "q=1", `{"name":"","description":1,"x":1}`), 400,
+		"q: ", "name: ", "description: ", "x: ")
+	w.expect(w.call("N7.create", as(acctA, carol), at(acctA), "", `{"name":"n"}`), 403)
+	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"group-a-v1"}`), 409)
+	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"`+strings.Repeat("ö", 255)+`","description":"`+strings.Repeat("ö", 1024)+`"}`), 201)
+}
+
+func TestTwoGroupsOfOneNameAtOnce(t *testing.T) {
+	w := newWorld(t)
+	oneOfTwo(t, atOnce(func(int) answer { return w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"n"}`) }))
+}
+
+func TestGroupsAreListedByToken(t *testing.T) {
+	w := newWorld(t)
+	w.clock.Add(1)
+	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"a-later"}`), 201)
+	first := w.call("N7.list", as(acctA, alice), at(acctA), "page_size=1", nil)
+	w.expect(first, 200, `{"groups":[{"id":"group-a-v1",`, `"total_count":2`)
+	second := w.call("N7.list", as(acctA, alice), at(acctA), "page_size=1&page_token="+url.QueryEscape(first.dig("next_page_token")), nil)
+	w.expect(second, 200, `"name":"a-later"`, `"total_count":2,"next_page_token":""`)
+	w.expect(w.call("N7.list", as(absent, alice), at(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
+	w.expect(w.call("N7.list", as(acctA, alice), at(acctA), "page_token="+first.dig("next_page_token")+"&name=x", nil), 400, "name: ")
+}
+
+func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
+	w := newWorld(t)
+	held := resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"}
+	inProject := resources.Assignment{
+		AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "project_reader", ProjectID: projA1,
+	}
+	namesake := resources.Assignment{AccountID: acctA, AssigneeID: groupA, RoleID: "team_member"} // a user of the same id
+	for _, a := range []resources.Assignment{held, inProject, namesake} {
+		w.assign(a)
+	}
+	w.expect(w.call("N7.get", as(acctA, carol), at(acctA, "groupId", groupA), "", nil), 200)
+	rev := w.revision(acctA)
+	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
+	_, member := lookUp(w, w.c.Members, store.MemberID(groupA, carol))
+	if member || assigned(w, held) || assigned(w, inProject) || !assigned(w, namesake) || w.revision(acctA) != rev+1 {
+		t.Errorf("member %v, assignments %v %v, the user's %v, revision %d after %d",
+			member, assigned(w, held), assigned(w, inProject), assigned(w, namesake), w.revision(acctA), rev)
+	}
+	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 404)
+	if _, ok := lookUp(w, w.c.Members, store.MemberID(groupB, bea)); !ok {
+		t.Error("another group lost a member")
+	}
+}
+
+// adminsByGroup makes an account whose admins are those of its group only.
+func adminsByGroup(t *testing.T, members ...string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.group(acctA, "group-admins-v1", members...)
+	w.assign(resources.Assignment{
+		AccountID: acctA, AssigneeID: "group-admins-v1", AssigneeType: resources.AssigneeGroup, RoleID: resources.RoleAccountAdmin,
+	})
+	w.write(func(ctx context.Context, tx store.Tx) error {
+		a := resources.Assignment{AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin}
+		rec, err := w.c.Assignments.Get(ctx, tx, store.AssignmentID(a))
+		if err != nil {
+			return err
+		}
+		return w.c.Assignments.Delete(ctx, tx, rec)
+	})
+	return w
+}
+
+func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
+	manager := resources.Role{
+		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
+		Permissions: []string{"account:group:*"},
+	}
+	t.Run("403 the last admins", func(t *testing.T) {
+		w := adminsByGroup(t, carol)
+		w.role(manager)
+		w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: manager.ID})
+		w.expect(w.call("N7.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "last organization admin")
+		w.expect(w.call("N7.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "last organization admin")
+		if _, ok := lookUp(w, w.c.Groups, "group-admins-v1"); !ok {
+			t.Error("the group is gone")
+		}
+		if _, ok := lookUp(w, w.c.Members, store.MemberID("group-admins-v1", carol)); !ok {
+			t.Error("the member is gone")
+		}
+	})
+	t.Run("403 the caller's own admin role", func(t *testing.T) {
+		w := adminsByGroup(t, carol)
+		w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: resources.RoleAccountAdmin})
+		w.expect(w.call("N7.delete", as(acctA, carol), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "own admin role")
+		w.expect(w.call("N7.remove", as(acctA, carol), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "own admin role")
+		w.expect(w.call("N7.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 200)
+		w.expect(w.call("N7.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 200)
+	})
+	t.Run("two admins at once remove each other", func(t *testing.T) {
+		w := adminsByGroup(t, carol, dan)
+		who := [2]string{carol, dan}
+		got := atOnce(func(i int) answer {
+			return w.call("N7.remove", as(acctA, who[i]), at(acctA, "groupId", "group-admins-v1", "userId", who[1-i]), "", nil)
+		})
+		if got != [2]int{200, 403} && got != [2]int{403, 200} {
+			t.Errorf("statuses %v", got)
+		}
+	})
+}
+
+func TestForeignGroupIsAnsweredLikeAnAbsentOne(t *testing.T) {
+	w := newWorld(t)
+	for _, route := range []string{"N7.get", "N7.delete", "N7.members", "N7.add", "N7.remove"} {
+		for _, member := range []string{alice, bea, absent} {
+			ask := func(group string) answer {
+				return w.call(route, as(acctA, alice), at(acctA, "groupId", group, "userId", member), "", nil)
+			}
+			never := ask(absent)
+			w.expect(never, 404, "no such group")
+			same(t, route, never, ask(groupB))
+		}
+	}
+	if _, ok := lookUp(w, w.c.Groups, groupB); !ok {
+		t.Error("the foreign group is gone")
+	}
+}

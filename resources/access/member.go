@@ -1,0 +1,120 @@
+package access
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// memberView is one member as it is shown.
+type memberView struct {
+	UserID  string         `json:"user_id"`
+	AddedAt resources.Time `json:"added_at"`
+}
+
+// memberList is the answer of N7's list of members.
+type memberList struct {
+	Members []memberView `json:"members"`
+	listed
+}
+
+// listMembers lists a group's members in the order in which they were added.
+func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	group := r.Params["groupId"]
+	members, page, err := listByToken(ctx, s, r, s.c.Members, listing{
+		query:   store.Query{Index: store.ByGroup, Equal: []store.Value{store.String(group)}},
+		binding: binding("N7.members", r.Params["accountId"], group),
+		first: func(tx store.Tx) error {
+			_, err := s.pathGroup(ctx, tx, r)
+			return err
+		},
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	out := memberList{Members: make([]memberView, len(members)), listed: page}
+	for i, m := range members {
+		out.Members[i] = memberView{m.UserID, m.AddedAt}
+	}
+	return wire.OK(out)
+}
+
+// addMember answers N7 PUT of a member. A repeat changes nothing and still commits:
+// it answers only when what it found is in force everywhere.
+func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+			return err
+		}
+		group, err := s.pathGroup(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		user, err := s.c.Users.Get(ctx, tx, r.Params["userId"])
+		if errors.Is(err, store.ErrNotFound) || err == nil && user.Value.AccountID != group.Value.AccountID {
+			return resources.NotFound("user")
+		}
+		if err != nil {
+			return err
+		}
+		return s.join(ctx, tx, r.Principal, group.Value, user.Value)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(done{true, "The user is a member of the group."})
+}
+
+// join adds the user to the group, unless it is there already.
+func (s *Service) join(
+	ctx context.Context, tx store.Tx, caller resources.Principal, g resources.Group, u resources.User,
+) error {
+	member := resources.GroupMember{
+		ID: store.MemberID(g.ID, u.ExternalID), AccountID: g.AccountID, GroupID: g.ID, UserID: u.ExternalID,
+		AddedAt: s.now(),
+	}
+	_, err := s.c.Members.Get(ctx, tx, member.ID)
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	if err := s.mayShare(ctx, tx, caller, g); err != nil {
+		return err
+	}
+	return s.c.Members.Insert(ctx, tx, member)
+}
+
+// removeMember answers N7 DELETE of a member; one who is not there is removed already.
+func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+			return err
+		}
+		group, err := s.pathGroup(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		member, err := s.c.Members.Get(ctx, tx, store.MemberID(group.Value.ID, r.Params["userId"]))
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.c.KeepAdmins(ctx, tx, group.Value.AccountID, r.Principal, s.now(), func() error {
+			return s.c.Members.Delete(ctx, tx, member)
+		})
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(done{true, "The user is not a member of the group."})
+}

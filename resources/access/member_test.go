@@ -1,0 +1,214 @@
+package access_test
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// add and remove ask for a change of a group's members.
+func (w *world) add(who resources.Principal, group, user string) answer {
+	w.t.Helper()
+	return w.call("N7.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
+}
+
+func (w *world) remove(who resources.Principal, group, user string) answer {
+	w.t.Helper()
+	return w.call("N7.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
+}
+
+func (w *world) isMember(group, user string) bool {
+	w.t.Helper()
+	_, ok := lookUp(w, w.c.Members, store.MemberID(group, user))
+	return ok
+}
+
+func TestMemberIsAddedAndRemovedIdempotently(t *testing.T) {
+	w := newWorld(t)
+	w.clock.Add(int64(hour))
+	for i := range 2 {
+		rev := w.revision(acctA)
+		w.expect(w.add(as(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
+		if w.revision(acctA) != rev+1 {
+			t.Errorf("add %d did not commit a revision", i)
+		}
+		w.clock.Add(1)
+	}
+	got := w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "", nil)
+	w.expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
+		`{"user_id":"user-dan-v1","added_at":"2026-09-21T15:13:20.000Z"}],"total_count":2,"next_page_token":""}`)
+	m, _ := lookUp(w, w.c.Members, store.MemberID(groupA, dan))
+	if m.ID != store.MemberID(groupA, dan) || m.AccountID != acctA || m.GroupID != groupA || m.UserID != dan {
+		t.Errorf("the record is %+v", m)
+	}
+	for i := range 2 {
+		rev := w.revision(acctA)
+		w.expect(w.remove(as(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
+		if w.revision(acctA) != rev+1 || w.isMember(groupA, dan) {
+			t.Errorf("remove %d: revision %d after %d, member %v", i, w.revision(acctA), rev, w.isMember(groupA, dan))
+		}
+	}
+}
+
+func TestMembersAreListedByToken(t *testing.T) {
+	w := newWorld(t)
+	w.clock.Add(1)
+	w.expect(w.add(as(acctA, alice), groupA, dan), 200)
+	w.group(acctA, "group-other-v1", dan)
+	first := w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
+	w.expect(first, 200, `"user_id":"user-carol-v1"`, `"total_count":2`)
+	token := url.QueryEscape(first.dig("next_page_token"))
+	w.expect(w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
+		`"user_id":"user-dan-v1"`, `"next_page_token":""`)
+	w.expect(w.call("N7.members", as(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
+}
+
+func TestMemberIsAUserOfTheAccount(t *testing.T) {
+	w := newWorld(t)
+	w.loner("user-lone-v1", "lone@example.com", resources.StatusActive)
+	never := w.add(as(acctA, alice), groupA, absent)
+	w.expect(never, 404, "no such user")
+	same(t, "another account's", never, w.add(as(acctA, alice), groupA, bea))
+	same(t, "of no account", never, w.add(as(acctA, alice), groupA, "user-lone-v1"))
+	same(t, "a UUID", never, w.add(as(acctA, alice), groupA, "uuid-"+dan))
+	w.expect(w.add(as(acctA, alice), groupA, ivan), 200)
+	gone := w.remove(as(acctA, alice), groupA, absent)
+	w.expect(gone, 200)
+	same(t, "removing another account's", gone, w.remove(as(acctA, alice), groupA, bea))
+	if !w.isMember(groupB, bea) {
+		t.Error("the foreign group lost its member")
+	}
+	w.expect(w.add(as(acctA, carol), groupA, dan), 403)
+	w.expect(w.remove(as(acctA, carol), groupA, carol), 403)
+	w.expect(w.call("N7.add", as(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
+	for _, route := range []string{"N7.add", "N7.remove", "N7.delete"} {
+		who := at(acctA, "groupId", groupA, "userId", dan)
+		w.expect(w.call(route, as(acctA, alice), who, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
+		w.expect(w.call(route, as(acctA, alice), who, "force=1", nil), 400, "force: ")
+	}
+}
+
+// manager makes dan somebody who may change groups and has the permissions.
+func manager(w *world, permissions ...string) resources.Principal {
+	w.t.Helper()
+	w.role(resources.Role{
+		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
+		Permissions: append(permissions, "account:group:update"),
+	})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1"})
+	return as(acctA, dan)
+}
+
+func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
+	toGroup := func(role string, change func(a *resources.Assignment)) func(w *world) {
+		return func(w *world) {
+			a := resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: role}
+			change(&a)
+			w.assign(a)
+		}
+	}
+	whole := func(*resources.Assignment) {}
+	for _, c := range []struct {
+		name  string
+		holds []string
+		group func(w *world)
+		want  int
+	}{
+		{"403 system role", nil, toGroup("account_reader", whole), 403},
+		{"403 account_admin", []string{"account:*:read", "project:*:*"}, toGroup("account_admin", whole), 403},
+		{"200 system role held", []string{"account:*:read", "project:*:read"}, toGroup("account_reader", whole), 200},
+		{"403 inactive", nil, toGroup("account_reader", func(a *resources.Assignment) { a.Status = resources.StatusInactive }), 403},
+		{"403 ending", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = start + hour }), 403},
+		{"403 over", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = start - hour }), 403},
+		{"403 in a project", nil, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 403},
+		{"200 in a project, held", []string{"project:*:read"}, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 200},
+		{"403 custom role", nil, func(w *world) {
+			w.role(resources.Role{
+				ID: "role-c-v1", Name: "c", Scope: resources.RoleScopeAccount, AccountID: acctA,
+				Status: resources.StatusInactive, Permissions: []string{"account:user:delete"},
+			})
+			toGroup("role-c-v1", whole)(w)
+		}, 403},
+		{"200 custom role held", []string{"account:user:*"}, func(w *world) {
+			w.role(resources.Role{
+				ID: "role-c-v1", Name: "c", Scope: resources.RoleScopeAccount, AccountID: acctA,
+				Permissions: []string{"account:user:delete"},
+			})
+			toGroup("role-c-v1", whole)(w)
+		}, 200},
+		{"403 role that is not there", []string{"account:*:*", "project:*:*", "resource:*:*"}, toGroup("role-gone-v1", func(a *resources.Assignment) {
+			a.RoleScope = resources.RoleScopeAccount
+		}), 403},
+		{"403 one of two", []string{"project:*:read"}, func(w *world) {
+			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 })(w)
+			toGroup("project_admin", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
+		}, 403},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			who := manager(w, c.holds...)
+			c.group(w)
+			w.expect(w.add(who, groupA, ivan), c.want)
+			w.expect(w.add(who, groupA, dan), c.want) // oneself too
+			if w.isMember(groupA, ivan) != (c.want == 200) || w.isMember(groupA, dan) != (c.want == 200) {
+				t.Error("the members are not what was answered")
+			}
+			w.expect(w.add(who, groupA, carol), 200) // who is there already is granted nothing
+		})
+	}
+}
+
+func TestAGrantByGroupDoesNotOutliveTheGranter(t *testing.T) {
+	w := newWorld(t)
+	w.role(resources.Role{
+		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
+		Permissions: []string{"account:group:update", "account:*:read", "project:*:read"},
+	})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1", ExpiresAt: start + hour})
+	for id, end := range map[string]resources.Time{"group-ever-v1": 0, "group-longer-v1": start + hour + 1, "group-shorter-v1": start + hour} {
+		w.group(acctA, id)
+		w.assign(resources.Assignment{
+			AccountID: acctA, AssigneeID: id, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader", ExpiresAt: end,
+		})
+	}
+	w.expect(w.add(as(acctA, dan), "group-ever-v1", ivan), 403)
+	w.expect(w.add(as(acctA, dan), "group-longer-v1", ivan), 403)
+	w.expect(w.add(as(acctA, dan), "group-shorter-v1", ivan), 200)
+}
+
+func TestAKeyGrantsWithinItsScopes(t *testing.T) {
+	w := newWorld(t)
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
+	key := as(acctA, alice)
+	key.Credential, key.KeyScopes = resources.CredentialKey, []string{"write"}
+	w.expect(w.add(key, groupA, dan), 403, "more than you have")
+	key.KeyScopes = []string{"read"}
+	w.expect(w.add(key, groupA, dan), 403)
+	key.KeyScopes = []string{"read", "write"}
+	w.expect(w.add(key, groupA, dan), 200)
+}
+
+// TestTheActorIsAskedAgainInTheChange: policy said yes before the request came here, and
+// the caller was demoted since.
+func TestTheActorIsAskedAgainInTheChange(t *testing.T) {
+	w := newWorld(t)
+	admin := store.AssignmentID(resources.Assignment{
+		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
+	})
+	change(w, w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
+	for route, body := range map[string]any{
+		"N3": `{"name":"n"}`, "N4.patch": `{"name":"n"}`, "N4.delete": nil, "N7.create": `{"name":"n"}`, "N7.delete": nil, "N7.add": nil, "N7.remove": nil,
+	} {
+		for _, id := range []string{carol, absent} {
+			got := w.call(route, as(acctA, alice), at(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)
+			if got.status != 403 {
+				t.Errorf("%s: %d %s", route, got.status, got.text)
+			}
+		}
+	}
+	if w.revision(acctA) != 0 {
+		t.Error("a refused change moved the revision")
+	}
+}

@@ -1,0 +1,126 @@
+package access
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Actions of projects, as the catalogue names them.
+const (
+	actionProjectCreate = "account:project:create"
+	actionProjectUpdate = "account:project:update"
+	actionProjectDelete = "account:project:delete"
+)
+
+// notYourProject answers for a project in the path that is another account's and for
+// one that never was: one text, so that it tells neither from the other.
+const notYourProject = "You do not have permission to do this in that project."
+
+// ProjectView is a project as it is shown: without its state.
+type ProjectView struct {
+	ID        string         `json:"id"`
+	AccountID string         `json:"account_id"`
+	Name      string         `json:"name"`
+	CreatedAt resources.Time `json:"created_at"`
+	UpdatedAt resources.Time `json:"updated_at"`
+}
+
+func projectView(p resources.Project) *ProjectView {
+	return &ProjectView{ID: p.ID, AccountID: p.AccountID, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+}
+
+// projectBody is what N3 and N4 PATCH answer.
+type projectBody struct {
+	Project *ProjectView `json:"project"`
+}
+
+// createProject answers N3.
+func (s *Service) createProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	noQuery(r, &p)
+	body := r.ParseObject(&p)
+	project := resources.Project{AccountID: r.Params["accountId"], Name: requiredName(body, &p, "name")}
+	id, given := body.Text("id")
+	if given {
+		checkPatternID(&p, "id", resources.PrefixProject, id)
+	}
+	body.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	if project.ID = id; !given {
+		project.ID = s.IDs.New(resources.PrefixProject)
+	}
+	var made *ProjectView
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionProjectCreate); err != nil {
+			return err
+		}
+		if _, err := s.account(ctx, tx, project.AccountID); err != nil {
+			return err
+		}
+		if given && !r.Principal.HasScope(resources.ServiceScopeAdmin) {
+			return resources.Forbidden("Only a service with %s may choose a project's id; leave it out.",
+				resources.ServiceScopeAdmin)
+		}
+		var err error
+		made, err = s.makeProject(ctx, tx, project)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.Created(projectBody{made})
+}
+
+// begin starts a change in the path's account: it moves the revision before anything
+// is read, and asks whether the caller still may.
+func (s *Service) begin(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
+	account := r.Params["accountId"]
+	if _, err := tx.Bump(ctx, account); err != nil {
+		return err
+	}
+	_, err := s.stillMay(ctx, tx, r.Principal, account, action)
+	return err
+}
+
+// makeProject adds a project in a transaction that has called Bump for its account.
+func (s *Service) makeProject(ctx context.Context, tx store.Tx, p resources.Project) (*ProjectView, error) {
+	p.State, p.CreatedAt = resources.ProjectActive, s.now()
+	p.UpdatedAt = p.CreatedAt
+	err := s.c.Projects.Insert(ctx, tx, p)
+	switch {
+	case store.IsDuplicate(err, ""):
+		return nil, resources.Conflict("The project id %s is in use, or was.", p.ID)
+	case store.IsDuplicate(err, store.ByName):
+		return nil, projectNameInUse()
+	case err != nil:
+		return nil, err
+	}
+	return projectView(p), nil
+}
+
+func projectNameInUse() error {
+	return resources.Conflict("Another project of the account has this name.")
+}
+
+// accountProject reads a project that the path names below an account. One that is
+// not the account's is forbidden, whether it exists or not; a deleted one is not there.
+func (s *Service) accountProject(
+	ctx context.Context, tx store.Tx, account, id string,
+) (store.Record[resources.Project], error) {
+	rec, err := s.c.Projects.Get(ctx, tx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && rec.Value.AccountID != account:
+		return rec, resources.Forbidden(notYourProject)
+	case err != nil:
+		return rec, err
+	case rec.Value.State == resources.ProjectDeleted:
+		return rec, resources.NotFound("project")
+	}
+	return rec, nil
+}

@@ -1,0 +1,80 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// projectList is the answer of N4 GET.
+type projectList struct {
+	Projects []*ProjectView `json:"projects"`
+	listed
+}
+
+// listProjects answers N4 GET, in the order of creation. A project that is being
+// deleted is still there.
+func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	account := r.Params["accountId"]
+	records, page, err := listByToken(ctx, s, r, s.c.Projects, listing{
+		query:   store.Query{Index: store.ByAccount, Equal: []store.Value{store.String(account)}},
+		binding: binding("N4.list", account),
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	out := projectList{Projects: make([]*ProjectView, len(records)), listed: page}
+	for i, p := range records {
+		out.Projects[i] = projectView(p)
+	}
+	return wire.OK(out)
+}
+
+// patchProject answers N4 PATCH.
+func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	noQuery(r, &p)
+	body := r.ParseObject(&p)
+	name := requiredName(body, &p, "name")
+	body.Done()
+	var changed *ProjectView
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		rec, err := s.pathProject(ctx, tx, r, actionProjectUpdate, p.Err())
+		if err != nil {
+			return err
+		}
+		if rec.Value.State == resources.ProjectDeleting {
+			return resources.Conflict("The project is being deleted.")
+		}
+		rec.Value.Name, rec.Value.UpdatedAt = name, s.now()
+		changed = projectView(rec.Value)
+		err = s.c.Projects.Replace(ctx, tx, rec)
+		if store.IsDuplicate(err, store.ByName) {
+			return projectNameInUse()
+		}
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(projectBody{changed})
+}
+
+// pathProject begins a change of the project in the path: it moves the revision, asks
+// for the caller's right again and reads the project. invalid is what is wrong with
+// the rest of the request: it is told after "not yours" and before "not there".
+func (s *Service) pathProject(
+	ctx context.Context, tx store.Tx, r *wire.Request, action string, invalid error,
+) (store.Record[resources.Project], error) {
+	account := r.Params["accountId"]
+	if err := s.begin(ctx, tx, r, action); err != nil {
+		return store.Record[resources.Project]{}, err
+	}
+	rec, err := s.accountProject(ctx, tx, account, r.Params["projectId"])
+	if invalid != nil && (err == nil || resources.IsKind(err, resources.KindNotFound)) {
+		return rec, invalid
+	}
+	return rec, err
+}

@@ -1,0 +1,249 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// occupants are what a test has areas say; each may look at the world meanwhile.
+type occupants struct {
+	w   *world
+	ask []func(ctx context.Context) (bool, error)
+}
+
+func withOccupants(t *testing.T, n int) *occupants {
+	t.Helper()
+	o := &occupants{ask: make([]func(context.Context) (bool, error), n)}
+	o.w = newWorld(t, func(cfg *access.Config) {
+		for i := range o.ask {
+			o.ask[i] = func(context.Context) (bool, error) { return false, nil }
+			cfg.Occupants = append(cfg.Occupants, func(ctx context.Context, account, project string) (bool, error) {
+				if account != acctA || project != projA1 {
+					t.Errorf("asked about %s %s", account, project)
+				}
+				return o.ask[i](ctx)
+			})
+		}
+	})
+	return o
+}
+
+func (o *occupants) delete() answer {
+	return o.w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+}
+
+func (o *occupants) state() string {
+	p, _ := lookUp(o.w, o.w.c.Projects, projA1)
+	return p.State
+}
+
+func assigned(w *world, a resources.Assignment) bool {
+	if a.AssigneeType == "" {
+		a.AssigneeType = resources.AssigneeUser
+	}
+	_, ok := lookUp(w, w.c.Assignments, store.AssignmentID(a))
+	return ok
+}
+
+func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
+	o := withOccupants(t, 2)
+	w := o.w
+	for _, r := range []resources.Role{
+		{ID: "role-p1-v1", Name: "p1", AccountID: acctA, ProjectID: projA1},
+		{ID: "role-p2-v1", Name: "p2", AccountID: acctA, ProjectID: projA2},
+		{ID: "role-any-v1", Name: "any", AccountID: acctA},
+	} {
+		r.Scope, r.Permissions = resources.RoleScopeProject, []string{"project:*:read"}
+		w.role(r)
+	}
+	goes := []resources.Assignment{
+		{AccountID: acctA, AssigneeID: bob, RoleID: "project_reader", ProjectID: projA1},
+		{AccountID: acctA, AssigneeID: dan, RoleID: "role-any-v1", ProjectID: projA1, ResourceID: "instances/i-1"},
+		{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "project_admin", ProjectID: projA1, Status: "INACTIVE"},
+		{AccountID: acctA, AssigneeID: dan, RoleID: "role-p1-v1", ProjectID: projA1},
+		{AccountID: acctA, AssigneeID: dan, RoleID: "role-p1-v1", ProjectID: projA2},
+	}
+	stays := []resources.Assignment{
+		{AccountID: acctA, AssigneeID: dan, RoleID: "role-p2-v1", ProjectID: projA2},
+		{AccountID: acctA, AssigneeID: dan, RoleID: "role-any-v1", ProjectID: projA2},
+		{AccountID: acctB, AssigneeID: bea, RoleID: "project_reader", ProjectID: projA1},
+	}
+	for _, a := range append(goes[1:], stays...) {
+		w.assign(a)
+	}
+	asked := 0
+	o.ask[1] = func(ctx context.Context) (bool, error) {
+		asked++
+		if o.state() != resources.ProjectDeleting {
+			t.Error("the areas are asked about a project that is not marked")
+		}
+		facts := resources.Facts{}
+		err := w.store.View(ctx, func(tx store.Tx) (err error) {
+			facts, err = w.c.LoadFacts(ctx, tx, acctA, bob, projA1)
+			return err
+		})
+		if err != nil || facts.Revision != 1 || facts.ProjectState != resources.ProjectDeleting {
+			t.Errorf("the mark is not in force when the areas are asked: %+v, %v", facts, err)
+		}
+		return false, nil
+	}
+	w.expect(o.delete(), 200, `{"success":true,"message":"`)
+	if asked != 1 || w.revision(acctA) != 2 || o.state() != resources.ProjectDeleted {
+		t.Errorf("asked %d times, revision %d, state %s", asked, w.revision(acctA), o.state())
+	}
+	for _, a := range goes {
+		if assigned(w, a) {
+			t.Errorf("still there: %+v", a)
+		}
+	}
+	for _, a := range stays {
+		if !assigned(w, a) {
+			t.Errorf("gone: %+v", a)
+		}
+	}
+	_, p1 := lookUp(w, w.c.Roles, "role-p1-v1")
+	_, p2 := lookUp(w, w.c.Roles, "role-p2-v1")
+	if p1 || !p2 {
+		t.Errorf("the project's role is there: %v, another one: %v", p1, p2)
+	}
+	w.expect(o.delete(), 404)
+}
+
+func TestOccupiedProjectIsKept(t *testing.T) {
+	o := withOccupants(t, 2)
+	o.ask[1] = func(context.Context) (bool, error) { return true, nil }
+	o.w.expect(o.delete(), 409, "resources in it")
+	if o.state() != resources.ProjectActive || o.w.revision(acctA) != 2 {
+		t.Errorf("state %s, revision %d", o.state(), o.w.revision(acctA))
+	}
+	if !assigned(o.w, resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: "project_reader", ProjectID: projA1}) {
+		t.Error("an assignment is gone")
+	}
+	o.ask[1] = func(context.Context) (bool, error) { return false, nil }
+	o.w.expect(o.delete(), 200)
+}
+
+func TestProjectIsKeptWhenAnAreaCannotSay(t *testing.T) {
+	o := withOccupants(t, 2)
+	o.ask[0] = func(context.Context) (bool, error) { return false, errors.New("secret cause") }
+	got := o.delete()
+	o.w.expect(got, 503)
+	if o.state() != resources.ProjectActive || got.err.RetryAfter == 0 || got.err.Cause == nil {
+		t.Errorf("state %s, error %+v", o.state(), got.err)
+	}
+}
+
+func TestMarkIsTakenBackForACallerWhoWentAway(t *testing.T) {
+	o := withOccupants(t, 1)
+	ctx, leave := context.WithCancel(t.Context())
+	o.ask[0] = func(ctx context.Context) (bool, error) { leave(); return false, ctx.Err() }
+	_, err := o.w.routes["N4.delete"](ctx, &wire.Request{
+		Principal: as(acctA, alice), Params: map[string]string{"accountId": acctA, "projectId": projA1},
+	})
+	if !resources.IsKind(err, resources.KindUnavailable) || o.state() != resources.ProjectActive {
+		t.Errorf("%v, state %s", err, o.state())
+	}
+}
+
+func TestDeletionRunsOnFromAMarkLeftBehind(t *testing.T) {
+	o := withOccupants(t, 1)
+	change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
+	o.ask[0] = func(context.Context) (bool, error) { return true, nil }
+	o.w.expect(o.delete(), 409)
+	if o.state() != resources.ProjectActive {
+		t.Errorf("state %s", o.state())
+	}
+	change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
+	o.ask[0] = func(context.Context) (bool, error) { return false, nil }
+	o.w.expect(o.delete(), 200)
+}
+
+// TestProjectThatWasInUseMeanwhileIsKept: another request took the mark back and marked
+// the project anew while this one was asking; what was made in between must not be lost.
+func TestProjectThatWasInUseMeanwhileIsKept(t *testing.T) {
+	for name, states := range map[string][]string{
+		"taken back":                  {resources.ProjectActive},
+		"taken back and marked again": {resources.ProjectActive, resources.ProjectDeleting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := withOccupants(t, 1)
+			o.ask[0] = func(context.Context) (bool, error) {
+				for _, state := range states {
+					change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = state })
+				}
+				return false, nil
+			}
+			o.w.expect(o.delete(), 409, "try again")
+			if last := states[len(states)-1]; o.state() != last {
+				t.Errorf("state %s, want %s: the other request's", o.state(), last)
+			}
+		})
+	}
+}
+
+func TestProjectIsKeptWhenTheActorIsDemotedMeanwhile(t *testing.T) {
+	o := withOccupants(t, 1)
+	admin := store.AssignmentID(resources.Assignment{
+		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
+	})
+	o.ask[0] = func(context.Context) (bool, error) {
+		change(o.w, o.w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
+		return false, nil
+	}
+	o.w.expect(o.delete(), 403)
+	if o.state() != resources.ProjectActive {
+		t.Errorf("state %s", o.state())
+	}
+	o.w.expect(o.delete(), 403)
+}
+
+func TestMarkThatCannotBeTakenBackIsToldAndARepeatRunsOn(t *testing.T) {
+	var db *failing
+	var o *occupants
+	w := newWorld(t, func(cfg *access.Config) {
+		db = &failing{Store: cfg.Store}
+		cfg.Store = db
+		cfg.Occupants = []access.Occupant{func(context.Context, string, string) (bool, error) {
+			db.down = true
+			return true, nil
+		}}
+	})
+	o = &occupants{w: w}
+	got := o.delete()
+	w.expect(got, 503, "repeat the request")
+	if o.state() != resources.ProjectDeleting {
+		t.Errorf("state %s", o.state())
+	}
+	db.down = false
+	w.expect(o.delete(), 503)
+}
+
+// failing is a store that can't write while it is down.
+type failing struct {
+	store.Store
+	down bool
+}
+
+func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	if f.down {
+		return store.ErrUnavailable
+	}
+	return f.Store.Transact(ctx, fn)
+}
+
+func TestTwoDeletionsAtOnce(t *testing.T) {
+	w := newWorld(t)
+	got := atOnce(func(int) answer { return w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil) })
+	if got != [2]int{200, 404} && got != [2]int{404, 200} {
+		t.Errorf("statuses %v", got)
+	}
+	if p, _ := lookUp(w, w.c.Projects, projA1); p.State != resources.ProjectDeleted {
+		t.Errorf("state %s", p.State)
+	}
+}

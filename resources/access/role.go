@@ -1,0 +1,97 @@
+package access
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Nouns of what may be absent.
+const (
+	nounRole           = "role"
+	nounRoleAssignment = "role assignment"
+)
+
+// RoleRoutes are the handlers of roles and their assignments.
+func (s *Service) RoleRoutes() wire.Routes {
+	return named(wire.Routes{
+		"E4": s.listRoles, "E5": s.listUserRoles, "E6": s.putAssignment, "E7": s.revokeAssignment,
+		"N5": s.createRole, "N6.get": s.getRole, "N6.put": s.replaceRole, "N6.delete": s.deleteRole,
+		"N15": s.listRoleAssignments,
+	})
+}
+
+// getRole answers N6's GET.
+func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	var role *store.Record[resources.Role]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		role, err = s.findRole(ctx, tx, r.Params["accountId"], r.Params["roleId"])
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	if role == nil {
+		return wire.Response{}, resources.NotFound(nounRole)
+	}
+	return wire.OK(role.Value)
+}
+
+// changeRoles makes one change to the account's roles: the revision moves first, so
+// that writers of the account queue; then the actor's right is read anew.
+func (s *Service) changeRoles(
+	ctx context.Context, r *wire.Request, action string, fn func(tx store.Tx, actor resources.Facts) error,
+) error {
+	account := r.Params["accountId"]
+	return s.Store.Transact(ctx, func(tx store.Tx) error {
+		if _, err := tx.Bump(ctx, account); err != nil {
+			return err
+		}
+		actor, err := s.stillMay(ctx, tx, r.Principal, account, action)
+		if err != nil {
+			return err
+		}
+		return fn(tx, actor)
+	})
+}
+
+// systemRoles are the policy's roles in their fixed order.
+func (s *Service) systemRoles() []resources.Role {
+	roles := slices.Clone(s.Judge.Roles())
+	slices.SortFunc(roles, func(a, b resources.Role) int { return cmp.Compare(a.ID, b.ID) })
+	return roles
+}
+
+// findRole gives a role that the account can use: a system role (not IsCustom, no
+// revision) or one of its own. Another account's is nothing, like an absent one.
+func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string) (*store.Record[resources.Role], error) {
+	for _, role := range s.Judge.Roles() {
+		if role.ID == id {
+			return &store.Record[resources.Role]{Value: role}, nil
+		}
+	}
+	rec, err := ifThere(s.c.Roles.Get(ctx, tx, id))
+	if err != nil || rec == nil || rec.Value.AccountID != account {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// ifThere turns "not found" into nothing.
+func ifThere[T any](rec store.Record[T], err error) (*store.Record[T], error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &rec, nil
+}

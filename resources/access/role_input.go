@@ -1,0 +1,104 @@
+package access
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// maxRolePatterns bounds a role (API contract, N5).
+const maxRolePatterns = 200
+
+// roleInput is the body of N5 and N6, with what is wrong in it by itself; what is
+// wrong with it in the light of the data is added in the transaction.
+type roleInput struct {
+	problems                   wire.Problems
+	name, scope, description   string
+	status, project            string
+	scopeSent, projectReadable bool
+	projectSent                bool
+	permissions                []string
+}
+
+// readRole reads the body. An absent status comes back as fallback.
+func readRole(r *wire.Request, fallback string) *roleInput {
+	in := &roleInput{projectReadable: true}
+	p := &in.problems
+	noQuery(r, p)
+	body := r.ParseObject(p)
+	in.name = readRoleName(body)
+	in.scopeSent = body.Has("scope")
+	in.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
+	in.permissions = readPermissions(body)
+	in.description, _ = body.Text("description")
+	if utf8.RuneCountInString(in.description) > maxDescription {
+		body.Add("description", "must have at most %d characters", maxDescription)
+	}
+	in.project, in.projectReadable = readBodyID(body, "projectId")
+	in.projectSent = body.Has("projectId")
+	in.status = body.OneOf("status", fallback, resources.StatusActive, resources.StatusInactive)
+	body.Done()
+	return in
+}
+
+// readRoleName reads a name that looks like what it is: no blanks around it, no
+// control characters in it.
+func readRoleName(body *wire.Object) string {
+	name := body.Required("name")
+	switch {
+	case name == "":
+	case strings.TrimSpace(name) != name:
+		body.Add("name", "must not begin or end with white space")
+	case utf8.RuneCountInString(name) > maxName:
+		body.Add("name", "must have 1 to %d characters", maxName)
+	case strings.ContainsFunc(name, unicode.IsControl):
+		body.Add("name", "must not hold control characters")
+	}
+	return name
+}
+
+// readPermissions reads 1 to 200 different patterns, each problem with its index.
+func readPermissions(body *wire.Object) []string {
+	list, wellFormed := body.Texts("permissions")
+	switch {
+	case !body.Has("permissions"):
+		body.Add("permissions", "is missing; 1 to %d patterns are needed", maxRolePatterns)
+		return nil
+	case len(list) > maxRolePatterns || (wellFormed && len(list) == 0):
+		body.Add("permissions", "must have 1 to %d patterns", maxRolePatterns)
+		return nil
+	}
+	first := map[string]int{}
+	for i, pattern := range list {
+		if pattern == "" && !wellFormed {
+			continue // most likely no string, which is noted
+		}
+		field := indexed("permissions", i)
+		if _, err := resources.ParsePattern(pattern); err != nil {
+			body.Add(field, "%v", err)
+		}
+		if j, twice := first[pattern]; twice {
+			body.Add(field, "is the same as %s", indexed("permissions", j))
+			continue
+		}
+		first[pattern] = i
+	}
+	return list
+}
+
+// fitScope notes the patterns that a role of that scope can't hold: what is assigned
+// in a project gives nothing of the account, and "*" as a scope has account: in it.
+func (in *roleInput) fitScope(p *wire.Problems, scope string) {
+	if scope != resources.RoleScopeProject && scope != resources.RoleScopeResource {
+		return
+	}
+	for i, pattern := range in.permissions {
+		a, err := resources.ParsePattern(pattern)
+		if err == nil && a.Scope != resources.ScopeProject && a.Scope != resources.ScopeResource {
+			p.Add(indexed("permissions", i), "a %s role holds project: and resource: patterns only", scope)
+		}
+	}
+}

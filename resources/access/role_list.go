@@ -1,0 +1,71 @@
+package access
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// roleFilter is what E4 and E5 can be asked for; "" asks for nothing.
+type roleFilter struct{ status, scope, project string }
+
+// readRoleFilter reads status, scope and projectId.
+func readRoleFilter(q *wire.Query) roleFilter {
+	return roleFilter{
+		status:  q.OneOf("status", "", resources.StatusActive, resources.StatusInactive),
+		scope:   q.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource),
+		project: q.ID("projectId"),
+	}
+}
+
+// takes says whether something with these values was asked for.
+func (f roleFilter) takes(status, scope, project string) bool {
+	return (f.status == "" || f.status == status) && (f.scope == "" || f.scope == scope) &&
+		(f.project == "" || f.project == project)
+}
+
+// pageBody is a numbered list (specification, "Pagination meta").
+type pageBody[T any] struct {
+	Data []T       `json:"data"`
+	Meta wire.Meta `json:"meta"`
+}
+
+func pageOf[T any](n wire.Numbered, all []T) (wire.Response, error) {
+	data, meta := wire.Cut(n, all)
+	return wire.OK(pageBody[T]{Data: data, Meta: meta})
+}
+
+// listRoles answers E4: system roles by id, then the account's own by name. With
+// projectId only the roles made for that project are listed, so no system role is.
+func (s *Service) listRoles(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	var p wire.Problems
+	q := r.ParseQuery(&p)
+	filter, page := readRoleFilter(q), q.Numbered()
+	q.Done()
+	if err := p.Err(); err != nil {
+		return wire.Response{}, err
+	}
+	var own []store.Record[resources.Role]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		own, err = s.c.Roles.Find(ctx, tx, store.Query{
+			Index: store.ByName, Equal: []store.Value{store.String(r.Params["accountId"])},
+		})
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	all := s.systemRoles()
+	for _, rec := range own {
+		all = append(all, rec.Value)
+	}
+	var out []resources.Role
+	for _, role := range all {
+		if filter.takes(role.Status, role.Scope, role.ProjectID) {
+			out = append(out, role)
+		}
+	}
+	return pageOf(page, out)
+}

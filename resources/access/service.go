@@ -1,0 +1,100 @@
+package access
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Judge is what this area asks of policy inside a transaction.
+type Judge interface {
+	// Decide says whether the question's subject may do its action.
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// Grantable says whether the caller holds all of what is to be granted.
+	Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error)
+	// Roles are the system roles.
+	Roles() []resources.Role
+}
+
+// Occupant is an area that may hold something in a project: it says whether anything
+// is left there (N4). An error keeps the project.
+type Occupant func(ctx context.Context, account, project string) (occupied bool, err error)
+
+// Config is what the area works with; every field but Occupants and
+// Invite is needed.
+type Config struct {
+	Store       store.Store
+	Collections store.Collections
+	Judge       Judge
+	Tokens      wire.PageTokens
+	IDs         resources.IDs
+	Now         func() time.Time
+	// Occupants are asked before a project is deleted.
+	Occupants []Occupant
+	// Invite stores, in the transaction that made the user, the mail for an admin who
+	// still has to sign in (N1); nil sends none.
+	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
+}
+
+// Service holds the handlers of access management.
+type Service struct {
+	Config
+	c store.Collections
+}
+
+// New makes the area's handlers.
+func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
+
+// Routes are all of the area's handlers.
+func (s *Service) Routes() wire.Routes {
+	out := wire.Routes{}
+	for _, part := range []wire.Routes{s.AccountRoutes(), s.RoleRoutes(), s.GroupRoutes()} {
+		maps.Copy(out, part)
+	}
+	return out
+}
+
+// now is the clock in the domain's form.
+func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// stillMay asks policy again, on the transaction's own facts, whether the caller may
+// do the action at account level, and gives those facts. A service's rights are in
+// its token, which has been judged.
+func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) (resources.Facts, error) {
+	facts, err := s.c.LoadFacts(ctx, tx, account, p.ID, "")
+	if err != nil || p.Kind == resources.PrincipalService {
+		return facts, err
+	}
+	parsed, err := resources.ParseAction(action)
+	if err != nil {
+		return resources.Facts{}, err
+	}
+	decision, err := s.Judge.Decide(ctx, resources.Question{
+		Principal: p, Action: parsed, AccountID: account, Facts: facts, Now: s.now(),
+	})
+	if err != nil {
+		return resources.Facts{}, err
+	}
+	if !decision.Allowed {
+		return resources.Facts{}, resources.Forbidden("%s", decision.Reason)
+	}
+	return facts, nil
+}
+
+// mayGrant refuses with FORBIDDEN when the caller does not hold, at that place and
+// for that long, all of the permissions (no escalation).
+func (s *Service) mayGrant(ctx context.Context, g resources.Grant) error {
+	g.Now = s.now()
+	decision, err := s.Judge.Grantable(ctx, g)
+	if err != nil {
+		return err
+	}
+	if !decision.Allowed {
+		return resources.Forbidden("You cannot grant more than you have: %s", decision.Reason)
+	}
+	return nil
+}

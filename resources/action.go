@@ -1,0 +1,95 @@
+package resources
+
+import (
+	"errors"
+	"strings"
+)
+
+// Scopes of an action (API contract, 3).
+const (
+	ScopeAccount  = "account"
+	ScopeProject  = "project"
+	ScopeResource = "resource"
+)
+
+// maxSegmentLength bounds the resource and the verb of an action.
+const maxSegmentLength = 64
+
+var (
+	errActionForm = errors.New("must have the form <scope>:<resource>:<verb>, for example project:instance:create; " +
+		"scope is account, project or resource; resource and verb are 1 to 64 characters of [a-z0-9_-] that begin with a letter")
+	errPatternForm = errors.New("must have the form <scope>:<resource>:<verb>, where a segment may be *, for example project:*:read")
+)
+
+// Action is what somebody wants to do: `<scope>:<resource>:<verb>`.
+type Action struct {
+	// ID is the whole string.
+	ID string
+	// Scope is account, project or resource; Resource and Verb match [a-z][a-z0-9_-]{0,63}.
+	Scope, Resource, Verb string
+}
+
+// ParseAction reads an action string. The error says what a correct one looks like.
+func ParseAction(s string) (Action, error) {
+	scope, resource, verb, ok := splitAction(s)
+	if !ok || !validScope(scope) || !validSegment(resource) || !validSegment(verb) {
+		return Action{}, errActionForm
+	}
+	return Action{ID: s, Scope: scope, Resource: resource, Verb: verb}, nil
+}
+
+// ParsePattern reads a permission pattern: an action in which a segment may be "*".
+func ParsePattern(s string) (Action, error) {
+	scope, resource, verb, ok := splitAction(s)
+	if !ok || (scope != "*" && !validScope(scope)) ||
+		(resource != "*" && !validSegment(resource)) || (verb != "*" && !validSegment(verb)) {
+		return Action{}, errPatternForm
+	}
+	return Action{ID: s, Scope: scope, Resource: resource, Verb: verb}, nil
+}
+
+// Patterns are the eight generalisations of an action: each segment itself or "*".
+// A role grants the action when it holds one of them.
+func (a Action) Patterns() [8]string {
+	var out [8]string
+	for i := range out {
+		scope, resource, verb := a.Scope, a.Resource, a.Verb
+		if i&4 != 0 {
+			scope = "*"
+		}
+		if i&2 != 0 {
+			resource = "*"
+		}
+		if i&1 != 0 {
+			verb = "*"
+		}
+		out[i] = scope + ":" + resource + ":" + verb
+	}
+	return out
+}
+
+func splitAction(s string) (scope, resource, verb string, ok bool) {
+	scope, rest, ok := strings.Cut(s, ":")
+	if !ok {
+		return "", "", "", false
+	}
+	resource, verb, ok = strings.Cut(rest, ":")
+	return scope, resource, verb, ok
+}
+
+func validScope(s string) bool {
+	return s == ScopeAccount || s == ScopeProject || s == ScopeResource
+}
+
+func validSegment(s string) bool {
+	if s == "" || len(s) > maxSegmentLength || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return true
+}

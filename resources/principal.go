@@ -1,0 +1,53 @@
+package resources
+
+// Kinds of principal.
+const (
+	PrincipalNone    = "none"
+	PrincipalUser    = "user"
+	PrincipalService = "service"
+)
+
+// Kinds of credential.
+const (
+	CredentialNone  = "none"
+	CredentialToken = "token"
+	CredentialKey   = "key"
+)
+
+// Scopes that a service's token may carry (API contract, 2).
+const (
+	ServiceScopeCheck = "authz:check"
+	ServiceScopeAdmin = "platform:admin"
+	ServiceScopeUsers = "users:sync"
+)
+
+// Principal is who is calling, as proved by a credential. The zero value is
+// nobody, and nobody may do nothing.
+type Principal struct {
+	// Kind is user, service or none.
+	Kind string
+	// ID is the user's external id, or the service's subject.
+	ID string
+	// UUID is the user's internal id (E8).
+	UUID string
+	// AccountID is the account of which the user is a member; "" is none.
+	AccountID string
+	// Scopes are a service's.
+	Scopes []string
+	// Credential is token, key or none; KeyScopes bound a key's owner.
+	Credential string
+	KeyScopes  []string
+}
+
+// HasScope says whether a service holds the scope.
+func (p Principal) HasScope(scope string) bool {
+	if p.Kind != PrincipalService {
+		return false
+	}
+	for _, s := range p.Scopes {
+		if s == scope {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,32 @@
+package resources
+
+// Areas: which error body a route answers with, and which handlers serve it.
+const (
+	AreaFirewall = "firewall"
+	AreaAccess   = "access"
+	AreaUsers    = "users"
+	AreaCompute  = "compute"
+)
+
+// Effects of a route: what an API key's scopes are held against where no action is named.
+const (
+	EffectRead  = "read"
+	EffectWrite = "write"
+)
+
+// Route is one row of the action catalogue (policies/routes).
+type Route struct {
+	// Name is the endpoint's: "E5", or an operator's own.
+	Name   string `json:"-"`
+	Method string `json:"method"`
+	// Path is a pattern such as /api/v1/accounts/{accountId}/roles; a last segment
+	// {proxy+} takes the rest.
+	Path string `json:"path"`
+	// Action is asked of the policy; "" where Access alone decides.
+	Action string `json:"action,omitempty"`
+	// Access are other ways in: self, asks_self, member, public, service:<scope>.
+	Access   []string `json:"access,omitempty"`
+	Effect   string   `json:"effect"`
+	Area     string   `json:"area"`
+	Upstream string   `json:"upstream"`
+}

@@ -1,0 +1,50 @@
+package resources
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// timeLayout is RFC 3339 in UTC with milliseconds, the form of every timestamp.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Time is an instant in unix milliseconds; zero is "not set". In JSON it is an
+// RFC 3339 string in UTC.
+type Time int64
+
+// At converts a standard instant.
+func At(t time.Time) Time { return Time(t.UnixMilli()) }
+
+// String renders the instant as RFC 3339, UTC, milliseconds; zero as "".
+func (t Time) String() string {
+	if t == 0 {
+		return ""
+	}
+	return time.UnixMilli(int64(t)).UTC().Format(timeLayout)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+
+// UnmarshalJSON implements json.Unmarshaler: RFC 3339 with any offset, finer
+// fractions are cut to milliseconds; "" is zero.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var s string
+	if err := json.Unmarshal(b, &s); err != nil {
+		return fmt.Errorf("a date-time string (RFC 3339) is needed: %w", err)
+	}
+	if s == "" {
+		*t = 0
+		return nil
+	}
+	parsed, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return fmt.Errorf("%q is not a date-time (RFC 3339)", s)
+	}
+	if y := parsed.UTC().Year(); y < 0 || y > 9999 {
+		return fmt.Errorf("%q is not in the years 0000 to 9999 in UTC", s)
+	}
+	*t = At(parsed)
+	return nil
+}

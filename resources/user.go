@@ -1,0 +1,39 @@
+package resources
+
+import "encoding/json"
+
+// User is a person's record (specification, "User"). A user is a member of at
+// most one account: an invitation or a creation that would make a second one is
+// a conflict (E11, N1), so the membership is a field of the user.
+type User struct {
+	// ExternalID is the user's public id: `sub` of tokens, `user_id` of paths. It never changes.
+	ExternalID string `json:"external_id"`
+	// UUID is the internal id (E8).
+	UUID string `json:"id"`
+	// AccountID is the account of which the user is a member; "" is none.
+	AccountID               string          `json:"account_id,omitempty"`
+	Email                   string          `json:"email"`
+	Name                    string          `json:"name"`
+	ProfilePicURL           string          `json:"profile_pic_url,omitempty"`
+	IsVerified              bool            `json:"is_verified"`
+	Metadata                json.RawMessage `json:"metadata,omitempty"`
+	Status                  string          `json:"status"`
+	AuthenticationType      string          `json:"authentication_type"`
+	AuthenticationPartner   string          `json:"authentication_partner,omitempty"`
+	AuthenticationPartnerID string          `json:"authentication_partner_id,omitempty"`
+	MemberSince             Time            `json:"member_since,omitzero"`
+	CreatedAt               Time            `json:"created_at"`
+	UpdatedAt               Time            `json:"updated_at"`
+}
+
+// FoldEmail is the form in which e-mail addresses are compared: ASCII letters in
+// lower case, nothing else changed (API contract, 2).
+func FoldEmail(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,44 @@
+package wire
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Request is an authorized call, as an area's handler sees it. All of it is the
+// handler's to keep: nothing in it aliases a connection's buffer.
+type Request struct {
+	// Principal is who calls; policy has said yes to the route, not to the data.
+	Principal resources.Principal
+	// Params are the path's parameters, each a valid plain identifier.
+	Params map[string]string
+	// Query is the raw query string; ParseQuery reads it.
+	Query string
+	// Body is the raw body; ParseObject reads it.
+	Body []byte
+	// RequestID is in every log line and answer.
+	RequestID string
+}
+
+// Response is a success: errors are returned as errors.
+type Response struct {
+	// Status is 200 or 201.
+	Status int
+	// Body is rendered as JSON.
+	Body any
+	// Header are extra response headers.
+	Header map[string]string
+}
+
+// Handler serves one route of an area.
+type Handler func(ctx context.Context, r *Request) (Response, error)
+
+// Routes are an area's handlers, keyed by the catalogue's route names ("E5").
+type Routes map[string]Handler
+
+// OK is an answer with status 200.
+func OK(body any) (Response, error) { return Response{Status: 200, Body: body}, nil }
+
+// Created is an answer with status 201.
+func Created(body any) (Response, error) { return Response{Status: 201, Body: body}, nil }

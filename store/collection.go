@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Collection gives records of one type a key and columns.
+type Collection[T any] struct {
+	schema  *Schema
+	key     func(*T) string
+	columns func(*T) []Value
+}
+
+// Record is a value as it was read, with the revision that a change must name.
+type Record[T any] struct {
+	Value    T
+	Revision int64
+}
+
+// NewCollection declares a collection; columns gives the values of schema.Columns in
+// their order.
+func NewCollection[T any](schema Schema, key func(*T) string, columns func(*T) []Value) Collection[T] {
+	schema.Extract = func(body []byte) ([]Value, error) {
+		var v T
+		if err := json.Unmarshal(body, &v); err != nil {
+			return nil, fmt.Errorf("store: %s: %w", schema.Name, err)
+		}
+		return columns(&v), nil
+	}
+	return Collection[T]{schema: &schema, key: key, columns: columns}
+}
+
+// Schema is what engines need.
+func (c Collection[T]) Schema() *Schema { return c.schema }
+
+// Get reads one record, or ErrNotFound.
+func (c Collection[T]) Get(ctx context.Context, tx Tx, key string) (Record[T], error) {
+	row, err := tx.Get(ctx, c.schema, key)
+	if err != nil {
+		return Record[T]{}, err
+	}
+	return c.decode(row)
+}
+
+// Insert adds a record.
+func (c Collection[T]) Insert(ctx context.Context, tx Tx, v T) error {
+	row, err := c.encode(Record[T]{Value: v})
+	if err != nil {
+		return err
+	}
+	return tx.Insert(ctx, c.schema, row)
+}
+
+// Replace changes a record that was read in this transaction or before.
+func (c Collection[T]) Replace(ctx context.Context, tx Tx, rec Record[T]) error {
+	row, err := c.encode(rec)
+	if err != nil {
+		return err
+	}
+	return tx.Replace(ctx, c.schema, row)
+}
+
+// Delete removes a record that was read.
+func (c Collection[T]) Delete(ctx context.Context, tx Tx, rec Record[T]) error {
+	return tx.Delete(ctx, c.schema, c.key(&rec.Value), rec.Revision)
+}
+
+// Find lists records.
+func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], error) {
+	rows, err := tx.Find(ctx, c.schema, q)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Record[T], len(rows))
+	for i, row := range rows {
+		if out[i], err = c.decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Count counts the records that the query matches; After and Limit don't count.
+func (c Collection[T]) Count(ctx context.Context, tx Tx, q Query) (int, error) {
+	return tx.Count(ctx, c.schema, q)
+}
+
+// First gives the first record that the query matches, or ErrNotFound.
+func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], error) {
+	q.Limit = 1
+	found, err := c.Find(ctx, tx, q)
+	if err != nil {
+		return Record[T]{}, err
+	}
+	if len(found) == 0 {
+		return Record[T]{}, ErrNotFound
+	}
+	return found[0], nil
+}
+
+// CursorAt is the place behind v in the order of a query.
+func (c Collection[T]) CursorAt(q Query, v T) *Cursor {
+	values := make(map[string]Value, len(c.schema.Columns))
+	for i, val := range c.columns(&v) {
+		values[c.schema.Columns[i].Name] = val
+	}
+	cur := &Cursor{Key: c.key(&v)}
+	for _, name := range c.schema.Index(q.Index).Columns[len(q.Equal):] {
+		cur.Values = append(cur.Values, values[name])
+	}
+	return cur
+}
+
+func (c Collection[T]) encode(rec Record[T]) (Row, error) {
+	body, err := json.Marshal(&rec.Value)
+	if err != nil {
+		return Row{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
+	}
+	return Row{Key: c.key(&rec.Value), Revision: rec.Revision, Body: body, Columns: c.columns(&rec.Value)}, nil
+}
+
+func (c Collection[T]) decode(row Row) (Record[T], error) {
+	rec := Record[T]{Revision: row.Revision}
+	if err := json.Unmarshal(row.Body, &rec.Value); err != nil {
+		return Record[T]{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
+	}
+	return rec, nil
+}

@@ -1,0 +1,82 @@
+package rolecache
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// catchUp takes over every revision that moved before the call. The read of how far
+// the store has come begins after the request arrived; that order is the guarantee.
+func (c *Cache) catchUp(ctx context.Context) error {
+	fresh, err := c.store.Freshness(ctx)
+	if err != nil {
+		return err
+	}
+	c.mu.RLock()
+	current := fresh.Generation == c.generation && fresh.Epoch <= c.epoch
+	c.mu.RUnlock()
+	if current {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.apply(ctx, fresh)
+}
+
+// apply moves the cache to a freshness that was read; c.mu is held.
+func (c *Cache) apply(ctx context.Context, fresh store.Freshness) error {
+	if fresh.Generation != c.generation {
+		c.generation, c.epoch = fresh.Generation, fresh.Epoch
+		clear(c.revisions)
+		c.subjects.Purge()
+		c.projects.Purge()
+		return nil
+	}
+	if fresh.Epoch <= c.epoch {
+		return nil // another request was here first
+	}
+	changed, complete, err := c.store.Changes(ctx, c.epoch, maxChanges)
+	if err != nil {
+		return err
+	}
+	if !complete {
+		clear(c.revisions)
+	}
+	for _, ch := range changed {
+		if old, known := c.revisions[ch.AccountID]; known {
+			c.revisions[ch.AccountID] = max(old, ch.Revision)
+		}
+	}
+	c.epoch = fresh.Epoch
+	return nil
+}
+
+// revision gives the account's current revision, from memory or from the store. What
+// was read from the store is remembered only when nothing moved meanwhile: a late
+// answer must not lower a revision that was taken over since.
+func (c *Cache) revision(ctx context.Context, account string) (generation string, revision int64, err error) {
+	c.mu.RLock()
+	generation, epoch := c.generation, c.epoch
+	revision, known := c.revisions[account]
+	c.mu.RUnlock()
+	if known {
+		return generation, revision, nil
+	}
+	err = c.store.View(ctx, func(tx store.Tx) (err error) {
+		revision, err = tx.Revision(ctx, account)
+		return err
+	})
+	if err != nil {
+		return "", 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.generation == generation && c.epoch == epoch {
+		if len(c.revisions) >= maxAccounts {
+			clear(c.revisions)
+		}
+		c.revisions[account] = max(c.revisions[account], revision)
+	}
+	return generation, revision, nil
+}

@@ -1,0 +1,12 @@
+// Package rolecache keeps what decisions rest on near the decision.
+//
+// What it holds: one value for each user in an account and one for each project, as
+// they were at one revision of the account. The key is (generation, account,
+// revision, user or project), so a value under a key never changes and a cache can
+// only miss. What bounds its staleness: each request first reads how far the store
+// has come (Freshness), takes over the revisions that moved, and asks for the values
+// of the current revision only; a change that was answered before the request is
+// therefore seen. What happens without it: every request is one snapshot read.
+// Rejected: deleting keys on a change and expiry by time, both of which serve a
+// revoked role for a while.
+package rolecache

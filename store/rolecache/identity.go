@@ -1,0 +1,86 @@
+package rolecache
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// lookup is a token's subject and which of a user's two names it may be.
+type lookup struct {
+	subject               string
+	byExternal, byPartner bool
+}
+
+// home is where a subject was last found: a hint only, since the facts of the
+// current revision must confirm it.
+type home struct{ user, account string }
+
+// Identity is the user whom a token's subject names now.
+type Identity struct {
+	UserID, UUID, AccountID, Status string
+}
+
+// Identify finds the user with that external id (byExternal) or identity provider's
+// subject (byPartner). found is false when there is none; an error means that it is
+// not known.
+func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
+	look := lookup{subject, byExternal, byPartner}
+	if hint, ok := c.homes.Get(look); ok {
+		id, found, err = c.confirm(ctx, look, hint)
+		if err != nil || found {
+			return id, found, err
+		}
+	}
+	hint, ok, err := c.find(ctx, look)
+	if err != nil || !ok {
+		return Identity{}, false, err
+	}
+	id, found, err = c.confirm(ctx, look, hint)
+	if found {
+		c.homes.Add(look, hint)
+	}
+	return id, found, err
+}
+
+// confirm holds a hint against the facts of the current revision.
+func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, bool, error) {
+	facts, err := c.Facts(ctx, hint.account, hint.user, "")
+	if err != nil {
+		return Identity{}, false, err
+	}
+	s := facts.Subject
+	named := look.byExternal && s.UserID == look.subject || look.byPartner && s.PartnerID == look.subject && look.subject != ""
+	if !s.UserExists || !named || s.HomeID != hint.account {
+		return Identity{}, false, nil
+	}
+	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
+}
+
+// find asks the store; an external id goes before a partner's subject.
+func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, err error) {
+	err = c.store.View(ctx, func(tx store.Tx) error {
+		rec, err := c.user(ctx, tx, look)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		hint, found = home{user: rec.Value.ExternalID, account: rec.Value.AccountID}, true
+		return nil
+	})
+	return hint, found, err
+}
+
+func (c *Cache) user(ctx context.Context, tx store.Tx, look lookup) (store.Record[resources.User], error) {
+	if look.byExternal {
+		rec, err := c.c.Users.Get(ctx, tx, look.subject)
+		if !errors.Is(err, store.ErrNotFound) || !look.byPartner {
+			return rec, err
+		}
+	}
+	return c.c.Users.First(ctx, tx, store.Query{Index: store.ByPartner, Equal: []store.Value{store.String(look.subject)}})
+}

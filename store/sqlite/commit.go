@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+const (
+	pingText = "SELECT epoch FROM authz_meta WHERE id = 1"
+	// probeText writes a value that nobody reads, and tells which transaction was last.
+	probeText = "UPDATE authz_meta SET probe = probe + 1 WHERE id = 1 RETURNING seq"
+	// settleTime bounds the search for a transaction whose COMMIT failed.
+	settleTime = 2 * time.Second
+)
+
+// commit makes the transaction durable. The caller's context does not interrupt it:
+// an interrupted COMMIT would leave open whether it happened.
+func commit(ctx context.Context, ses *session, seq int64) error {
+	_, cause := ses.exec(context.WithoutCancel(ctx), "COMMIT")
+	if cause == nil {
+		return nil
+	}
+	ses.rollback()
+	return settle(ctx, ses, seq, cause)
+}
+
+// settle finds out what has become of a transaction whose COMMIT failed. This process
+// sees it as undone, but its frames may stand in the log, where a restart after a
+// crash would find them and count it as done. Another commit settles it: it is
+// written over them, and it sees the number of the last transaction.
+func settle(ctx context.Context, ses *session, seq int64, cause error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	defer cancel()
+	last, err := probe(ctx, ses)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sqlite: %v; %v: %w", cause, err, store.ErrOutcomeUnknown)
+	case last == seq:
+		return nil
+	default:
+		return translate(ctx, cause)
+	}
+}
+
+// probe makes a real write, through the log to the disk.
+func probe(ctx context.Context, ses *session) (seq int64, err error) {
+	if _, err := ses.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		ses.rollback()
+		return 0, err
+	}
+	if err := ses.one(ctx, probeText, nil, []any{&seq}); err != nil {
+		ses.rollback()
+		return 0, err
+	}
+	if _, err := ses.exec(ctx, "COMMIT"); err != nil {
+		ses.rollback()
+		return 0, err
+	}
+	return seq, nil
+}
+
+func ping(ctx context.Context, ses *session) error {
+	var epoch int64
+	return translate(ctx, ses.one(ctx, pingText, nil, []any{&epoch}))
+}
+
+// Ping implements store.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read.use(ctx, func(ses *session) error { return ping(ctx, ses) })
+}
+
+// Check implements store.Store. The write goes to a column of its own: no revision and
+// no epoch moves.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.Ping(ctx); err != nil {
+		return err
+	}
+	return s.write.use(ctx, func(ses *session) error {
+		_, err := probe(ctx, ses)
+		return translate(ctx, err)
+	})
+}

@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	sqlite3 "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Errors of Open; compare with errors.Is. Their text is meant for the operator.
+var (
+	// ErrInUse: another process has the data folder open.
+	ErrInUse = errors.New("in use by another process")
+	// ErrNewerFormat: the file was written by a newer release; nothing in it was changed.
+	ErrNewerFormat = errors.New("written by a newer release")
+	// ErrCorrupt: the file can't be read as a database of this program; nothing in it
+	// was changed. Transactions that meet a damaged page wrap it as well.
+	ErrCorrupt = errors.New("damaged, or no database of this program")
+)
+
+var (
+	errOver   = errors.New("store: the transaction is over")
+	errClosed = fmt.Errorf("sqlite: closed: %w", store.ErrUnavailable)
+)
+
+// unavailable wraps the end of a context, so that both can be asked for.
+func unavailable(err error) error {
+	return fmt.Errorf("sqlite: %w: %w", err, store.ErrUnavailable)
+}
+
+// translate turns a driver's error into one of the contract. The driver's error is
+// kept as text only.
+func translate(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return unavailable(cause)
+	}
+	if isCorrupt(err) {
+		return fmt.Errorf("sqlite: %w: %v: %w", ErrCorrupt, err, store.ErrUnavailable)
+	}
+	return fmt.Errorf("sqlite: %v: %w", err, store.ErrUnavailable)
+}
+
+func isCorrupt(err error) bool {
+	switch code(err) & 0xff {
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// isUnique says whether a statement met a unique index or the key. SQLite has undone
+// the statement then, and only that.
+func isUnique(err error) bool {
+	switch code(err) {
+	case codes.SQLITE_CONSTRAINT_UNIQUE, codes.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return true
+	}
+	return false
+}
+
+func code(err error) int {
+	if e, ok := errors.AsType[*sqlite3.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}

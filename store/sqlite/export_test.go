@@ -1,0 +1,53 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+)
+
+// Queries are the texts of all queries that the schemas give room for, with the name
+// of the index that each must go through.
+func (s *Store) Queries() map[string]string {
+	out := map[string]string{}
+	for _, t := range s.tables {
+		for sh, text := range t.find {
+			out[text] = t.schema.Name + "." + sh.index
+		}
+		for sh, text := range t.count {
+			out[text] = t.schema.Name + "." + sh.index
+		}
+	}
+	out[changesText] = "authz_rev_epoch"
+	return out
+}
+
+// Pragma asks every connection, those that write first, and gives the answers without
+// repetition.
+func (s *Store) Pragma(ctx context.Context, name string) ([]string, error) {
+	var out []string
+	for _, p := range []*pool{s.write, s.read} {
+		err := onAll(ctx, p, cap(p.slots), func(ses *session) error {
+			var v string
+			err := ses.one(ctx, "PRAGMA "+name, nil, []any{&v})
+			out = append(out, v)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// onAll holds each session until it has the next one, so that it meets all of them.
+func onAll(ctx context.Context, p *pool, n int, fn func(*session) error) error {
+	if n == 0 {
+		return nil
+	}
+	return p.use(ctx, func(ses *session) error {
+		if err := fn(ses); err != nil {
+			return err
+		}
+		return onAll(ctx, p, n-1, fn)
+	})
+}

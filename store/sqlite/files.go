@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Names in the data folder.
+const (
+	fileName = "portcullis.db"
+	lockName = "portcullis.lock"
+)
+
+// prepare makes the folder and the file if they are not there, both for the owner
+// alone; SQLite gives its -wal and -shm the mode of the file.
+func prepare(dir string) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("the data folder can't be made: %w", err)
+	}
+	path = filepath.Join(dir, fileName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("the data file can't be opened: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("the data file can't be read: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := f.Chmod(0o600); err != nil {
+			return "", fmt.Errorf("the data file is open to others: %w", err)
+		}
+	}
+	return path, syncDir(dir)
+}
+
+// syncDir makes a new file's name durable: its content alone is not enough.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("the data folder can't be read: %w", err)
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Sync(); err != nil && !errors.Is(err, fs.ErrInvalid) && !errors.Is(err, syscall.EINVAL) {
+		return fmt.Errorf("the data folder can't be synced: %w", err)
+	}
+	return nil
+}
+
+// lock takes the folder for this process. The kernel gives it back when the process
+// ends, however it ends; so the lock file stays and is never removed, which would let
+// two processes lock two files of one name.
+func lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the data folder can't be locked: %w", err)
+	}
+	switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		_ = f.Close()
+		return nil, fmt.Errorf("the data folder %s is %w", dir, ErrInUse)
+	case err != nil:
+		_ = f.Close()
+		return nil, fmt.Errorf("the data folder can't be locked: %w", err)
+	}
+	return f, nil
+}
+
+// dsn carries the pragmas, so that every connection of a pool has them: a pragma that
+// is run once binds one connection. fullfsync makes macOS write through the drive's
+// cache; elsewhere it does nothing.
+func dsn(path string, reader bool) string {
+	q := url.Values{
+		"_busy_timeout": {"5000"},
+		"_journal_mode": {"WAL"},
+		"_synchronous":  {"FULL"},
+		"_txlock":       {"immediate"},
+		"_dqs":          {"0"},
+		"_defensive":    {"1"},
+		"_pragma":       {"fullfsync(1)", "checkpoint_fullfsync(1)", "journal_size_limit(67108864)"},
+	}
+	if reader {
+		q.Set("_txlock", "deferred")
+		q.Set("_query_only", "1")
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+}

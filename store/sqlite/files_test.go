@@ -1,0 +1,204 @@
+package sqlite_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/store/storetest"
+)
+
+func refuse(t *testing.T, dir string, want error) {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Schemas: storetest.Schemas()})
+	if err == nil {
+		_ = s.Close()
+	}
+	if !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+	if err != nil && !strings.Contains(err.Error(), dir) {
+		t.Errorf("%q does not name the folder", err)
+	}
+}
+
+func TestSecondOpenIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	refuse(t, dir, sqlite.ErrInUse)
+	if err := s.Check(t.Context()); err != nil {
+		t.Errorf("the first one: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+}
+
+func TestFilesAreTheOwnersAlone(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a folder?#%", "data")
+	s := open(t, dir)
+	if err := s.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mode := func(path string) os.FileMode {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode().Perm()
+	}
+	if got := mode(dir); got != 0o700 {
+		t.Errorf("the folder has %o", got)
+	}
+	for _, name := range []string{"portcullis.db", "portcullis.db-wal", "portcullis.db-shm", "portcullis.lock"} {
+		if got := mode(filepath.Join(dir, name)); got != 0o600 {
+			t.Errorf("%s has %o", name, got)
+		}
+	}
+}
+
+func TestFileOpenToOthersIsClosedToThem(t *testing.T) {
+	dir := t.TempDir()
+	_ = open(t, dir).Close()
+	path := filepath.Join(dir, "portcullis.db")
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+func TestCloseFoldsTheLogIntoTheFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := open(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "portcullis.db-wal")); err == nil && info.Size() > 0 {
+		t.Errorf("the log has %d bytes", info.Size())
+	}
+}
+
+// raw opens a file without the engine.
+func raw(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// alter changes a closed file by statements of its own.
+func alter(t *testing.T, dir string, texts ...string) {
+	t.Helper()
+	db := raw(t, filepath.Join(dir, "portcullis.db"))
+	defer func() { _ = db.Close() }()
+	for _, text := range texts {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNewerFormatIsRefusedAndKept(t *testing.T) {
+	dir := t.TempDir()
+	_ = open(t, dir).Close()
+	alter(t, dir, "PRAGMA user_version = 2")
+	unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrNewerFormat) })
+	alter(t, dir, "PRAGMA user_version = 1")
+	open(t, dir)
+}
+
+func TestForeignDatabaseIsRefusedAndKept(t *testing.T) {
+	dir := t.TempDir()
+	alter(t, dir, "CREATE TABLE notes (text TEXT)")
+	unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrCorrupt) })
+}
+
+func TestDamagedFileIsRefusedAndKept(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"no database": func([]byte) []byte { return []byte(strings.Repeat("not a database ", 300)) },
+		"cut":         func(b []byte) []byte { return b[:len(b)/2] },
+		"overwritten": func(b []byte) []byte { return append(bytes.Repeat([]byte{0xa5}, 4096), b[4096:]...) },
+		"schema gone": func(b []byte) []byte { return append(b[:100:100], append(make([]byte, 3996), b[4096:]...)...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_ = open(t, dir).Close()
+			path := filepath.Join(dir, "portcullis.db")
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, damage(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrCorrupt) })
+		})
+	}
+}
+
+func unchanged(t *testing.T, dir string, fn func()) {
+	t.Helper()
+	path := filepath.Join(dir, "portcullis.db")
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn()
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+		t.Errorf("the file was changed: %d bytes, then %d, %v", len(before), len(after), err)
+	}
+}
+
+// TestDamageMetLaterIsTold: a page that is only read by a query.
+func TestDamageMetLaterIsTold(t *testing.T) {
+	dir := t.TempDir()
+	var all []pet
+	for n := range 300 {
+		all = append(all, pet{ID: strings.Repeat("k", 100) + string(rune('A'+n)), Kind: strings.Repeat("x", 500)})
+	}
+	c := pets("kind", store.Index{Name: "by_kind", Columns: []string{"kind"}})
+	putPets(t, dir, c, all...)
+	path := filepath.Join(dir, "portcullis.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(b[len(b)/2:], bytes.Repeat([]byte{0xa5}, len(b)/2))
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, c.Schema())
+	err = s.View(t.Context(), func(tx store.Tx) error {
+		_, err := c.Find(t.Context(), tx, store.Query{Index: "by_kind"})
+		return err
+	})
+	if !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, sqlite.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestEachStartIsANewGeneration(t *testing.T) {
+	dir, seen := t.TempDir(), map[string]bool{}
+	for range 5 {
+		s := open(t, dir)
+		f, err := s.Freshness(context.Background())
+		if err != nil || seen[f.Generation] {
+			t.Errorf("%+v, %v", f, err)
+		}
+		seen[f.Generation] = true
+		_ = s.Close()
+	}
+}

@@ -1,0 +1,55 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+)
+
+// applicationID marks the file as ours in SQLite's header ("PRTC"); format is the
+// layout of the engine's own tables and of what a collection's table looks like.
+const (
+	applicationID = 0x50525443
+	format        = 1
+)
+
+var ownTables = []string{
+	`CREATE TABLE authz_meta (
+		id INTEGER PRIMARY KEY CHECK (id = 1),
+		generation TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, probe INTEGER NOT NULL
+	) STRICT`,
+	`INSERT INTO authz_meta (id, generation, epoch, seq, probe) VALUES (1, '', 0, 0, 0)`,
+	`CREATE TABLE authz_rev (account TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT`,
+	`CREATE INDEX authz_rev_epoch ON authz_rev (epoch)`,
+}
+
+// inspect looks at the file before anything that could change it: a connection with
+// the usual pragmas would already turn a foreign file into a WAL one.
+func inspect(ctx context.Context, path string) error {
+	q := url.Values{"_query_only": {"1"}, "_busy_timeout": {"5000"}}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return fmt.Errorf("the data file can't be opened: %v", err)
+	}
+	defer func() { _ = db.Close() }()
+	var id, version, tables int
+	for text, into := range map[string]*int{
+		"PRAGMA application_id":              &id,
+		"PRAGMA user_version":                &version,
+		"SELECT count(*) FROM sqlite_schema": &tables,
+	} {
+		if err := db.QueryRowContext(ctx, text).Scan(into); err != nil {
+			return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
+		}
+	}
+	switch {
+	case id == 0 && version == 0 && tables == 0:
+		return nil // a new file
+	case id != applicationID:
+		return fmt.Errorf("the data file %s is %w", path, ErrCorrupt)
+	case version > format:
+		return fmt.Errorf("the data file %s was %w: its format is %d, known is %d", path, ErrNewerFormat, version, format)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package sqlite_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// TestWritesThatTheDiskRefuses limits the size of files, in a child of its own, so
+// that the write fails in the COMMIT: what was answered stays, what was refused is not
+// there, reading goes on, and so does writing when there is room again.
+func TestWritesThatTheDiskRefuses(t *testing.T) {
+	dir := os.Getenv(childDir)
+	if dir == "" {
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWritesThatTheDiskRefuses$")
+		child.Env = append(os.Environ(), childDir+"="+t.TempDir())
+		if out, err := child.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	s := openPairs(t, dir)
+	var acked, refused []string
+	for n := range 20 {
+		acked = append(acked, mustWrite(t, s, n))
+	}
+	log, err := os.Stat(filepath.Join(dir, "portcullis.db-wal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limitFiles(t, uint64(log.Size())+100_000)
+	for n := 100; s.Check(t.Context()) == nil; n++ {
+		id := fmt.Sprint("id-", n)
+		switch err := writePair(t.Context(), s, "account-1", id); {
+		case err == nil:
+			acked = append(acked, id)
+		case errors.Is(err, store.ErrUnavailable):
+			refused = append(refused, id)
+		default:
+			t.Fatalf("%s: got %v", id, err)
+		}
+	}
+	if len(refused) == 0 {
+		t.Fatal("nothing was refused while a smaller write had room")
+	}
+	if err := s.Check(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("Check: %v", err)
+	}
+	// With no room for even the smallest commit nothing can settle a failed one.
+	if err := writePair(t.Context(), s, "account-1", "unknown"); !errors.Is(err, store.ErrOutcomeUnknown) {
+		t.Errorf("got %v", err)
+	}
+	verifyPresence(t, s, acked, refused)
+	if f, err := s.Freshness(t.Context()); err != nil || f.Epoch != int64(len(acked)) {
+		t.Errorf("epoch %d, %v; %d were answered", f.Epoch, err, len(acked))
+	}
+	limitFiles(t, ^uint64(0))
+	acked = append(acked, mustWrite(t, s, 2000))
+	verifyPresence(t, s, acked, refused)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	verifyPairs(t, dir, acked)
+	verifyPresence(t, openPairs(t, dir), acked, refused)
+}
+
+func mustWrite(t *testing.T, s *sqlite.Store, n int) string {
+	t.Helper()
+	id := fmt.Sprint("id-", n)
+	if err := writePair(t.Context(), s, "account-0", id); err != nil {
+		t.Fatalf("%s: %v", id, err)
+	}
+	return id
+}
+
+func limitFiles(t *testing.T, bytes uint64) {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	limit.Cur = min(bytes, limit.Max)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func verifyPresence(t *testing.T, s *sqlite.Store, present, absent []string) {
+	t.Helper()
+	entries, _ := pairCollections()
+	err := s.View(t.Context(), func(tx store.Tx) error {
+		for _, id := range present {
+			if _, err := entries.Get(t.Context(), tx, id); err != nil {
+				t.Errorf("%s was answered: %v", id, err)
+			}
+		}
+		for _, id := range absent {
+			if _, err := entries.Get(t.Context(), tx, id); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("%s was refused: %v", id, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("View: %v", err)
+	}
+}
+
+// TestEveryConnectionHasThePragmas: a pragma binds one connection.
+func TestEveryConnectionHasThePragmas(t *testing.T) {
+	s := open(t, t.TempDir())
+	for pragma, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "fullfsync": "1", "query_only": "0 1",
+	} {
+		got, err := s.Pragma(t.Context(), pragma)
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, %v; want %s", pragma, got, err, want)
+		}
+	}
+}

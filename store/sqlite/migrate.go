@@ -1,0 +1,176 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// migration brings a file to the declared schemas, in one transaction: killed in the
+// middle it has not happened.
+type migration struct {
+	ctx context.Context //nolint:containedctx // lives for one call of Open
+	ses *session
+}
+
+// refusal is an error of a migration that names its reason itself.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+func (m migration) explain(err error) error {
+	if r, ok := errors.AsType[refusal](err); ok {
+		return r.error
+	}
+	return translate(m.ctx, err)
+}
+
+func (m migration) run(schemas []*store.Schema) error {
+	var version int
+	if err := m.ses.one(m.ctx, "PRAGMA user_version", nil, []any{&version}); err != nil {
+		return err
+	}
+	if version == 0 {
+		if err := m.all(ownTables...); err != nil {
+			return err
+		}
+		if err := m.all(fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+			fmt.Sprintf("PRAGMA user_version = %d", format)); err != nil {
+			return err
+		}
+	}
+	for _, s := range schemas {
+		if err := m.collection(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collection makes or changes one table. Indexes go before the columns that they
+// stand on and come after the values are there.
+func (m migration) collection(s *store.Schema) error {
+	indexes, err := m.definitions("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", s.Name)
+	if err != nil {
+		return err
+	}
+	want := map[string]string{}
+	for _, ix := range s.Indexes {
+		want[indexName(s, ix)] = indexText(s, ix)
+	}
+	for name, text := range indexes {
+		if want[name] != text {
+			if err := m.all("DROP INDEX " + quote(name)); err != nil {
+				return err
+			}
+			delete(indexes, name)
+		}
+	}
+	if err := m.columns(s); err != nil {
+		return err
+	}
+	for _, ix := range s.Indexes {
+		if name := indexName(s, ix); indexes[name] == "" {
+			err := m.all(want[name])
+			if isUnique(err) {
+				return refusal{fmt.Errorf("collection %s: the index %s can't be made, a value of it is there twice", s.Name, ix.Name)}
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// columns makes the table, or gives it the declared columns. One that is no longer
+// declared goes: kept, it would hold values of before when it is declared again.
+func (m migration) columns(s *store.Schema) error {
+	present, err := m.definitions("SELECT name, type FROM pragma_table_info(?)", s.Name)
+	if err != nil {
+		return err
+	}
+	if len(present) == 0 {
+		return m.all(tableText(s))
+	}
+	want := map[string]string{}
+	for _, c := range s.Columns {
+		want["c_"+c.Name] = kindText(c.Kind)
+	}
+	for name, kind := range present {
+		if strings.HasPrefix(name, "c_") && want[name] != kind {
+			if err := m.all("ALTER TABLE " + quote(s.Name) + " DROP COLUMN " + name); err != nil {
+				return err
+			}
+			delete(present, name)
+		}
+	}
+	fill := false
+	for _, c := range s.Columns {
+		if name := "c_" + c.Name; present[name] == "" {
+			fill = true
+			if err := m.all("ALTER TABLE " + quote(s.Name) + " ADD COLUMN " + name + " " + want[name]); err != nil {
+				return err
+			}
+		}
+	}
+	if !fill {
+		return nil
+	}
+	return m.fill(s)
+}
+
+func (m migration) all(texts ...string) error {
+	for _, text := range texts {
+		if _, err := m.ses.conn.ExecContext(m.ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// definitions reads pairs of a name and a text.
+func (m migration) definitions(text, table string) (map[string]string, error) {
+	out := map[string]string{}
+	err := m.ses.each(m.ctx, text, []any{table}, func(rows *sql.Rows) error {
+		var name, def string
+		if err := rows.Scan(&name, &def); err != nil {
+			return err
+		}
+		out[name] = def
+		return nil
+	})
+	return out, err
+}
+
+func tableText(s *store.Schema) string {
+	var b strings.Builder
+	b.WriteString("CREATE TABLE " + quote(s.Name) + " (key TEXT NOT NULL PRIMARY KEY, revision INTEGER NOT NULL, body BLOB NOT NULL")
+	for _, c := range s.Columns {
+		b.WriteString(", c_" + c.Name + " " + kindText(c.Kind))
+	}
+	return b.String() + ") STRICT"
+}
+
+// indexText is stored by SQLite as it is, so a changed declaration shows as another text.
+func indexText(s *store.Schema, ix store.Index) string {
+	columns := columnsOf(ix)
+	create := "CREATE INDEX "
+	if ix.Unique {
+		create = "CREATE UNIQUE INDEX "
+	} else {
+		columns = append(columns, "key")
+	}
+	return create + quote(indexName(s, ix)) + " ON " + quote(s.Name) + " (" + strings.Join(columns, ", ") + ")"
+}
+
+func kindText(k store.Kind) string {
+	if k == store.KindInt {
+		return "INTEGER"
+	}
+	return "TEXT"
+}

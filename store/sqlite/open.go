@@ -1,0 +1,147 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Options say where the data is and what it holds.
+type Options struct {
+	// Dir is the data folder; it is made, for the owner alone, if it is not there.
+	Dir string
+	// Schemas are all collections. What is declared here and missing in the file is
+	// added and filled; what is no longer declared of a collection's columns and
+	// indexes is dropped. A collection that is not here is left alone.
+	Schemas []*store.Schema
+	// Readers is how many snapshots can be read at a time; 0 is 8.
+	Readers int
+}
+
+const defaultReaders = 8
+
+// Open opens the data folder, or makes it. Errors wrap ErrInUse, ErrNewerFormat or
+// ErrCorrupt where that is the reason; the file is as it was then.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Dir == "" {
+		return nil, errors.New("store/sqlite: no data folder given")
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("store/sqlite: %w", err)
+	}
+	s, err := open(ctx, dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("store/sqlite: %w", err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, dir string, o Options) (opened *Store, err error) {
+	tables, err := newTables(o.Schemas)
+	if err != nil {
+		return nil, err
+	}
+	path, err := prepare(dir)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{tables: tables, lock: held, generation: rand.Text()}
+	defer func() {
+		if err != nil {
+			_ = s.shut()
+		}
+	}()
+	if err := inspect(ctx, path); err != nil {
+		return nil, err
+	}
+	if s.write, err = connect(path, false, 1); err != nil {
+		return nil, err
+	}
+	if err := s.write.use(ctx, func(ses *session) error { return s.start(ctx, ses, o.Schemas) }); err != nil {
+		return nil, err
+	}
+	readers := o.Readers
+	if readers <= 0 {
+		readers = defaultReaders
+	}
+	if s.read, err = connect(path, true, readers); err != nil {
+		return nil, err
+	}
+	return s, s.Ping(ctx)
+}
+
+func newTables(schemas []*store.Schema) (map[string]*table, error) {
+	tables := make(map[string]*table, len(schemas))
+	for _, schema := range schemas {
+		t, err := newTable(schema)
+		if err != nil {
+			return nil, err
+		}
+		if tables[schema.Name] != nil {
+			return nil, fmt.Errorf("the collection %s is declared twice", schema.Name)
+		}
+		tables[schema.Name] = t
+	}
+	return tables, nil
+}
+
+func connect(path string, reader bool, size int) (*pool, error) {
+	db, err := sql.Open("sqlite", dsn(path, reader))
+	if err != nil {
+		return nil, fmt.Errorf("the data file can't be opened: %v", err)
+	}
+	return newPool(db, size), nil
+}
+
+// start brings the file to the declared schemas and begins a new generation.
+func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema) error {
+	if _, err := ses.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return translate(ctx, err)
+	}
+	m := migration{ctx: ctx, ses: ses}
+	err := m.run(schemas)
+	var epoch int64
+	if err == nil {
+		err = ses.one(ctx, "UPDATE authz_meta SET generation = ? WHERE id = 1 RETURNING epoch",
+			[]any{s.generation}, []any{&epoch})
+	}
+	if err == nil {
+		_, err = ses.exec(context.WithoutCancel(ctx), "COMMIT")
+	}
+	if err != nil {
+		ses.rollback()
+		return m.explain(err)
+	}
+	s.epoch.Store(epoch)
+	return nil
+}
+
+// shut closes what there is. Readers go first: the log can be folded into the file
+// only when nobody reads an old snapshot of it.
+func (s *Store) shut() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.close(func(*session) {}))
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.close(func(ses *session) {
+			var busy, log, moved int
+			if err := ses.one(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)", nil, []any{&busy, &log, &moved}); err != nil {
+				errs = append(errs, fmt.Errorf("store/sqlite: the log stays beside the file: %v", err))
+			}
+		}))
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}

@@ -1,0 +1,55 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/storetest"
+)
+
+// TestEveryQueryGoesThroughItsIndex looks at the plans of all texts, for the suite's
+// collections and the domain's: one step, through the declared index, no sorting.
+func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir, append(storetest.Schemas(), store.NewCollections().Schemas()...)...)
+	db := raw(t, filepath.Join(dir, "portcullis.db"))
+	queries := s.Queries()
+	if len(queries) < 100 {
+		t.Fatalf("only %d queries", len(queries))
+	}
+	for text, index := range queries {
+		steps := plan(t, db, text)
+		if len(steps) != 1 || !strings.Contains(steps[0]+" ", "INDEX "+index+" ") {
+			t.Errorf("%s\ngoes by %q, want the index %s alone", text, steps, index)
+		}
+		// With equality given, an index is searched and not read from end to end.
+		if strings.Contains(text, " = ?") && !strings.HasPrefix(steps[0], "SEARCH ") {
+			t.Errorf("%s\nis no search: %q", text, steps)
+		}
+	}
+}
+
+func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
+	t.Helper()
+	args := make([]any, strings.Count(text, "?"))
+	for i := range args {
+		args[i] = 1
+	}
+	rows, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, detail)
+	}
+	return steps
+}

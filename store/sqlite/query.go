@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// query gives the text of a query and its arguments.
+func (t *table) query(q store.Query) (string, []any, error) {
+	args, err := t.equal(q)
+	if err != nil {
+		return "", nil, err
+	}
+	ix := t.schema.Index(q.Index)
+	if q.After != nil {
+		rest := ix.Columns[len(q.Equal):]
+		if len(q.After.Values) != len(rest) {
+			return "", nil, fmt.Errorf("store: %s: a cursor of %d values for the %d columns that order the query",
+				t.schema.Name, len(q.After.Values), len(rest))
+		}
+		for _, v := range q.After.Values {
+			args = append(args, bind(v))
+		}
+		if len(order(ix, len(q.Equal))) > len(rest) {
+			args = append(args, q.After.Key)
+		}
+	}
+	limit := -1
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	return t.find[shape{q.Index, len(q.Equal), q.After != nil}], append(args, limit), nil
+}
+
+func (t *table) equal(q store.Query) ([]any, error) {
+	ix := t.schema.Index(q.Index)
+	if len(q.Equal) > len(ix.Columns) {
+		return nil, fmt.Errorf("store: %s: %d values for the %d columns of index %s",
+			t.schema.Name, len(q.Equal), len(ix.Columns), ix.Name)
+	}
+	args := make([]any, 0, len(ix.Columns)+2)
+	for _, v := range q.Equal {
+		args = append(args, bind(v))
+	}
+	return args, nil
+}
+
+func bind(v store.Value) any {
+	switch {
+	case v.IsNull():
+		return nil
+	case v.Kind() == store.KindInt:
+		return v.Number()
+	default:
+		return v.Text()
+	}
+}
+
+// rowReader scans rows of one collection; into is reused from row to row, and what
+// row gives is not.
+type rowReader struct {
+	key      string
+	revision int64
+	body     []byte
+	columns  []any
+	into     []any
+}
+
+func newRowReader(s *store.Schema) *rowReader {
+	r := &rowReader{columns: make([]any, len(s.Columns))}
+	r.into = append(r.into, &r.key, &r.revision, &r.body)
+	for i := range r.columns {
+		r.into = append(r.into, &r.columns[i])
+	}
+	return r
+}
+
+func (r *rowReader) row() store.Row {
+	out := store.Row{Key: r.key, Revision: r.revision, Body: r.body, Columns: make([]store.Value, len(r.columns))}
+	r.body = nil
+	for i, c := range r.columns {
+		switch c := c.(type) {
+		case int64:
+			out.Columns[i] = store.Int(c)
+		case string:
+			out.Columns[i] = store.String(c)
+		}
+	}
+	return out
+}

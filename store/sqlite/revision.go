@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Statements on the engine's own tables. seq counts the transactions that wrote, so
+// that one whose COMMIT failed can be looked for.
+const (
+	bumpText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, 1, 0) ON CONFLICT (account) DO UPDATE SET rev = rev + 1 RETURNING rev"
+	revisionText = "SELECT rev FROM authz_rev WHERE account = ?"
+	sealText     = "UPDATE authz_meta SET seq = seq + 1, epoch = epoch + ? WHERE id = 1 RETURNING seq, epoch"
+	stampText    = "UPDATE authz_rev SET epoch = ? WHERE account = ?"
+	changesText  = "SELECT account, rev FROM authz_rev INDEXED BY authz_rev_epoch WHERE epoch > ? ORDER BY epoch LIMIT ?"
+)
+
+// Bump implements store.Tx.
+func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	if !t.writable {
+		return 0, store.ErrReadOnly
+	}
+	if rev, ok := t.bumped[account]; ok {
+		return rev, nil
+	}
+	var rev int64
+	if err := t.ses.one(ctx, bumpText, []any{account}, []any{&rev}); err != nil {
+		return 0, t.fail(ctx, err)
+	}
+	if t.bumped == nil {
+		t.bumped = map[string]int64{}
+	}
+	t.bumped[account] = rev
+	t.wrote = true
+	return rev, nil
+}
+
+// Revision implements store.Tx.
+func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	var rev int64
+	err := t.ses.one(ctx, revisionText, []any{account}, []any{&rev})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, t.fail(ctx, err)
+	}
+	return rev, nil
+}
+
+// seal is the last step before the commit: it numbers the transaction, moves the epoch
+// if an account was bumped, and puts it on the bumped accounts.
+func (t *tx) seal() (seq, epoch int64, err error) {
+	if err := t.ready(t.ctx); err != nil {
+		return 0, 0, err
+	}
+	step := 0
+	if len(t.bumped) > 0 {
+		step = 1
+	}
+	if err := t.ses.one(t.ctx, sealText, []any{step}, []any{&seq, &epoch}); err != nil {
+		return 0, 0, t.fail(t.ctx, err)
+	}
+	for account := range t.bumped {
+		if _, err := t.ses.exec(t.ctx, stampText, epoch, account); err != nil {
+			return 0, 0, t.fail(t.ctx, err)
+		}
+	}
+	return seq, epoch, t.ready(t.ctx)
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Store is the embedded engine; Open makes it. It is safe for concurrent use.
+type Store struct {
+	tables     map[string]*table
+	write      *pool
+	read       *pool
+	lock       *os.File
+	generation string
+	// epoch is that of the last committed transaction. Only the holder of the writing
+	// session moves it, after the commit and before Transact returns.
+	epoch  atomic.Int64
+	closed sync.Once
+}
+
+var _ store.Store = (*Store)(nil)
+
+// View implements store.Store. BEGIN alone takes no snapshot in SQLite, the first read
+// does: so one is made before fn runs.
+func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.read.use(ctx, func(ses *session) error {
+		t := &tx{ctx: ctx, ses: ses, tables: s.tables}
+		if err := t.begin("BEGIN"); err != nil {
+			return err
+		}
+		defer t.end()
+		if err := ping(ctx, ses); err != nil {
+			return err
+		}
+		if err := fn(t); err != nil {
+			return err
+		}
+		return t.failed
+	})
+}
+
+// Transact implements store.Store.
+func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	return s.write.use(ctx, func(ses *session) error {
+		t := &tx{ctx: ctx, ses: ses, tables: s.tables, writable: true}
+		if err := t.begin("BEGIN IMMEDIATE"); err != nil {
+			return err
+		}
+		defer t.end()
+		if err := fn(t); err != nil {
+			return err
+		}
+		if !t.wrote {
+			return t.ready(ctx)
+		}
+		seq, epoch, err := t.seal()
+		if err != nil {
+			return err
+		}
+		t.over = true
+		if err := commit(ctx, ses, seq); err != nil {
+			return err
+		}
+		s.epoch.Store(epoch)
+		return nil
+	})
+}
+
+// Freshness implements store.Store; it costs no query.
+func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
+	if err := ctx.Err(); err != nil {
+		return store.Freshness{}, unavailable(err)
+	}
+	select {
+	case <-s.write.closed:
+		return store.Freshness{}, errClosed
+	default:
+		return store.Freshness{Generation: s.generation, Epoch: s.epoch.Load()}, nil
+	}
+}
+
+// Changes implements store.Store.
+func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []store.AccountRevision, complete bool, err error) {
+	limit = max(limit, 0)
+	err = s.read.use(ctx, func(ses *session) error {
+		return translate(ctx, ses.each(ctx, changesText, []any{after, limit + 1}, func(rows *sql.Rows) error {
+			var a store.AccountRevision
+			if err := rows.Scan(&a.AccountID, &a.Revision); err != nil {
+				return err
+			}
+			changed = append(changed, a)
+			return nil
+		}))
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	if len(changed) > limit {
+		return changed[:limit], false, nil
+	}
+	return changed, true, nil
+}
+
+// Close implements store.Store: it waits for what is under way, folds the log into the
+// file and gives the data folder back.
+func (s *Store) Close() error {
+	var err error
+	s.closed.Do(func() { err = s.shut() })
+	return err
+}

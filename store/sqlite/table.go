@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// shape is what the text of a query depends on; the values are bound.
+type shape struct {
+	index string
+	equal int
+	after bool
+}
+
+// table holds the statement texts of one collection.
+type table struct {
+	schema                                 *store.Schema
+	get, revision, insert, replace, delete string
+	hasUnique                              map[string]string
+	find                                   map[shape]string
+	count                                  map[shape]string
+}
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// ownPrefix starts the names of the engine's own tables.
+const ownPrefix = "authz_"
+
+func newTable(s *store.Schema) (*table, error) {
+	if err := validate(s); err != nil {
+		return nil, err
+	}
+	name, cols := quote(s.Name), names(s.Columns)
+	set, marks := "", ""
+	for _, c := range cols {
+		set += ", " + c + " = ?"
+		marks += ", ?"
+	}
+	t := &table{
+		schema:    s,
+		get:       "SELECT " + selected(s) + " FROM " + name + " WHERE key = ?",
+		revision:  "SELECT revision FROM " + name + " WHERE key = ?",
+		insert:    "INSERT INTO " + name + " (" + selected(s) + ") VALUES (?, 1, ?" + marks + ")",
+		replace:   "UPDATE " + name + " SET revision = revision + 1, body = ?" + set + " WHERE key = ? AND revision = ?",
+		delete:    "DELETE FROM " + name + " WHERE key = ? AND revision = ?",
+		hasUnique: map[string]string{},
+		find:      map[shape]string{},
+		count:     map[shape]string{},
+	}
+	for _, ix := range s.Indexes {
+		t.addIndex(ix)
+	}
+	return t, nil
+}
+
+func (t *table) addIndex(ix store.Index) {
+	if ix.Unique {
+		t.hasUnique[ix.Name] = "SELECT 1 FROM " + from(t.schema, ix) + " WHERE " +
+			join(columnsOf(ix), " AND ", " = ?") + " AND key <> ?"
+	}
+	for n := range len(ix.Columns) + 1 {
+		t.count[shape{ix.Name, n, false}] = "SELECT count(*) FROM " + from(t.schema, ix) + where(ix, n, false)
+		for _, after := range []bool{false, true} {
+			t.find[shape{ix.Name, n, after}] = "SELECT " + selected(t.schema) + " FROM " + from(t.schema, ix) +
+				where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + " LIMIT ?"
+		}
+	}
+}
+
+// where selects by equality on the first n columns. A record with nothing in a column
+// that orders the query is left out: it is found by no query on that column, and a
+// comparison with nothing would lose it between two pages.
+func where(ix store.Index, n int, after bool) string {
+	var terms []string
+	for i, c := range columnsOf(ix) {
+		if i < n {
+			terms = append(terms, c+" = ?")
+		} else {
+			terms = append(terms, c+" IS NOT NULL")
+		}
+	}
+	if after {
+		cmp, by := " > ", order(ix, n)
+		if ix.Descending {
+			cmp = " < "
+		}
+		terms = append(terms, "("+join(by, ", ", "")+")"+cmp+"("+strings.TrimSuffix(strings.Repeat("?, ", len(by)), ", ")+")")
+	}
+	return " WHERE " + strings.Join(terms, " AND ")
+}
+
+// order is what a query is ordered by: the rest of the index's columns, then the key.
+// A unique index needs no key to break ties, and does not hold it: naming it would
+// make SQLite sort.
+func order(ix store.Index, n int) []string {
+	rest := columnsOf(ix)[n:]
+	if ix.Unique && len(rest) > 0 {
+		return rest
+	}
+	return append(rest, "key")
+}
+
+func direction(ix store.Index) string {
+	if ix.Descending {
+		return " DESC"
+	}
+	return ""
+}
+
+func from(s *store.Schema, ix store.Index) string {
+	return quote(s.Name) + " INDEXED BY " + quote(indexName(s, ix))
+}
+
+// indexName is unique in the file: SQLite's indexes share one space of names, and no
+// collection has a dot in its name.
+func indexName(s *store.Schema, ix store.Index) string { return s.Name + "." + ix.Name }
+
+func selected(s *store.Schema) string {
+	return strings.Join(append([]string{"key", "revision", "body"}, names(s.Columns)...), ", ")
+}
+
+func names(columns []store.Column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = "c_" + c.Name
+	}
+	return out
+}
+
+func columnsOf(ix store.Index) []string {
+	out := make([]string, len(ix.Columns))
+	for i, c := range ix.Columns {
+		out[i] = "c_" + c
+	}
+	return out
+}
+
+func join(list []string, sep, suffix string) string {
+	return strings.Join(list, suffix+sep) + suffix
+}
+
+func quote(name string) string { return `"` + name + `"` }
+
+// validate keeps everything out of a statement's text that is not a plain name.
+func validate(s *store.Schema) error {
+	if !nameForm.MatchString(s.Name) || strings.HasPrefix(s.Name, ownPrefix) || strings.HasPrefix(s.Name, "sqlite_") {
+		return fmt.Errorf("%q is no name for a collection", s.Name)
+	}
+	known := map[string]bool{}
+	for _, c := range s.Columns {
+		if !nameForm.MatchString(c.Name) || known[c.Name] {
+			return fmt.Errorf("collection %s: %q is no name for a column, or there twice", s.Name, c.Name)
+		}
+		known[c.Name] = true
+	}
+	seen := map[string]bool{}
+	for _, ix := range s.Indexes {
+		if !nameForm.MatchString(ix.Name) || seen[ix.Name] || len(ix.Columns) == 0 {
+			return fmt.Errorf("collection %s: %q is no index, or there twice", s.Name, ix.Name)
+		}
+		seen[ix.Name] = true
+		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !known[c] }); i >= 0 {
+			return fmt.Errorf("collection %s: index %s names the column %q, which is not declared", s.Name, ix.Name, ix.Columns[i])
+		}
+	}
+	return nil
+}

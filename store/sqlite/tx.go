@@ -1,0 +1,138 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// tx is one transaction or snapshot on one session.
+type tx struct {
+	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, whatever an operation is given
+	ses      *session
+	tables   map[string]*table
+	writable bool
+	wrote    bool
+	bumped   map[string]int64
+	// failed is the first error after which SQLite may have ended the transaction by
+	// itself: the next write would be one of its own, so there is none.
+	failed error
+	over   bool
+}
+
+// begin starts the transaction. A failed BEGIN may have begun it, if the context ended
+// at that instant, so it is undone as well.
+func (t *tx) begin(text string) error {
+	if _, err := t.ses.exec(t.ctx, text); err != nil {
+		t.end()
+		return translate(t.ctx, err)
+	}
+	return nil
+}
+
+// end undoes what was not committed; it runs after a panic too.
+func (t *tx) end() {
+	if !t.over {
+		t.over = true
+		t.ses.rollback()
+	}
+}
+
+// ready says whether an operation may run.
+func (t *tx) ready(ctx context.Context) error {
+	if t.over {
+		return errOver
+	}
+	if t.failed == nil {
+		for _, c := range []context.Context{t.ctx, ctx} {
+			if err := c.Err(); err != nil {
+				t.failed = unavailable(err)
+				break
+			}
+		}
+	}
+	return t.failed
+}
+
+// fail records an error that is not an answer.
+func (t *tx) fail(ctx context.Context, err error) error {
+	t.failed = translate(ctx, err)
+	return t.failed
+}
+
+func (t *tx) table(s *store.Schema) (*table, error) {
+	if tab, ok := t.tables[s.Name]; ok {
+		return tab, nil
+	}
+	return nil, fmt.Errorf("store: collection %s was not declared when the store was opened", s.Name)
+}
+
+// Get implements store.Tx.
+func (t *tx) Get(ctx context.Context, schema *store.Schema, key string) (store.Row, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return store.Row{}, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return store.Row{}, err
+	}
+	r := newRowReader(tab.schema)
+	switch err := t.ses.one(ctx, tab.get, []any{key}, r.into); {
+	case errors.Is(err, sql.ErrNoRows):
+		return store.Row{}, store.ErrNotFound
+	case err != nil:
+		return store.Row{}, t.fail(ctx, err)
+	}
+	return r.row(), nil
+}
+
+// Find implements store.Tx.
+func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]store.Row, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return nil, err
+	}
+	text, args, err := tab.query(q)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	var out []store.Row
+	r := newRowReader(tab.schema)
+	err = t.ses.each(ctx, text, args, func(rows *sql.Rows) error {
+		if err := rows.Scan(r.into...); err != nil {
+			return err
+		}
+		out = append(out, r.row())
+		return nil
+	})
+	if err != nil {
+		return nil, t.fail(ctx, err)
+	}
+	return out, nil
+}
+
+// Count implements store.Tx.
+func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (int, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return 0, err
+	}
+	args, err := tab.equal(q)
+	if err != nil {
+		return 0, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	var n int
+	if err := t.ses.one(ctx, tab.count[shape{q.Index, len(q.Equal), false}], args, []any{&n}); err != nil {
+		return 0, t.fail(ctx, err)
+	}
+	return n, nil
+}

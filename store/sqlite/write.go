@@ -1,0 +1,153 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// maxKey is the longest key, in bytes.
+const maxKey = 1024
+
+// writing says whether a write may run, and finds the statements for it.
+func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
+	tab, err := t.table(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	if !t.writable {
+		return nil, store.ErrReadOnly
+	}
+	return tab, nil
+}
+
+// Insert implements store.Tx.
+func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	columns, err := tab.columns(row)
+	if err != nil {
+		return err
+	}
+	_, err = t.ses.exec(ctx, tab.insert, append([]any{row.Key, row.Body}, columns...)...)
+	if isUnique(err) {
+		return t.duplicate(ctx, tab, row, true)
+	}
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	t.wrote = true
+	return nil
+}
+
+// Replace implements store.Tx. The revision is looked at first: whoever holds an old
+// one is told so, and not about a duplicate that the newer record may not have.
+func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	columns, err := tab.columns(row)
+	if err != nil {
+		return err
+	}
+	n, err := t.ses.exec(ctx, tab.replace, append(append([]any{row.Body}, columns...), row.Key, row.Revision)...)
+	if isUnique(err) {
+		return t.duplicate(ctx, tab, row, false)
+	}
+	return t.changed(ctx, tab, row.Key, n, err)
+}
+
+// Delete implements store.Tx.
+func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revision int64) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	n, err := t.ses.exec(ctx, tab.delete, key, revision)
+	return t.changed(ctx, tab, key, n, err)
+}
+
+// changed tells why a change that names a revision met no record.
+func (t *tx) changed(ctx context.Context, tab *table, key string, n int64, err error) error {
+	if err != nil {
+		return t.fail(ctx, err)
+	}
+	if n > 0 {
+		t.wrote = true
+		return nil
+	}
+	var revision int64
+	switch err := t.ses.one(ctx, tab.revision, []any{key}, []any{&revision}); {
+	case errors.Is(err, sql.ErrNoRows):
+		return store.ErrNotFound
+	case err != nil:
+		return t.fail(ctx, err)
+	}
+	return store.ErrRevision
+}
+
+// duplicate asks which value is in use, the key first and then the indexes as they
+// are declared: SQLite tells in words only, and in an order of its own.
+func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bool) error {
+	dup := &store.DuplicateError{Collection: tab.schema.Name}
+	var n int64
+	if insert {
+		err := t.ses.one(ctx, tab.revision, []any{row.Key}, []any{&n})
+		if err == nil {
+			return dup
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return t.fail(ctx, err)
+		}
+	}
+	values := map[string]any{}
+	for i, c := range tab.schema.Columns {
+		values[c.Name] = bind(row.Columns[i])
+	}
+	for _, ix := range tab.schema.Indexes {
+		if !ix.Unique {
+			continue
+		}
+		args := make([]any, 0, len(ix.Columns)+1)
+		for _, c := range ix.Columns {
+			args = append(args, values[c])
+		}
+		err := t.ses.one(ctx, tab.hasUnique[ix.Name], append(args, row.Key), []any{&n})
+		if err == nil {
+			dup.Index = ix.Name
+			return dup
+		}
+		if !errors.Is(err, sql.ErrNoRows) {
+			return t.fail(ctx, err)
+		}
+	}
+	return t.fail(ctx, fmt.Errorf("collection %s: a unique index refused a value that nobody has", tab.schema.Name))
+}
+
+// columns checks a row against the schema and gives the values to bind.
+func (t *table) columns(row store.Row) ([]any, error) {
+	if row.Key == "" || len(row.Key) > maxKey {
+		return nil, fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", t.schema.Name, len(row.Key), maxKey)
+	}
+	if len(row.Columns) != len(t.schema.Columns) {
+		return nil, fmt.Errorf("store: %s: %d values for %d columns", t.schema.Name, len(row.Columns), len(t.schema.Columns))
+	}
+	out := make([]any, len(row.Columns))
+	for i, v := range row.Columns {
+		c := t.schema.Columns[i]
+		if !v.IsNull() && v.Kind() != c.Kind {
+			return nil, fmt.Errorf("store: %s: a value of another kind for the column %s", t.schema.Name, c.Name)
+		}
+		out[i] = bind(v)
+	}
+	return out, nil
+}

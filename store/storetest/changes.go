@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+func changes() []testCase {
+	return []testCase{
+		{"changes are those after the epoch, with current revisions", changesAfterEpoch},
+		{"changes are cut at the limit, and say so", changesAreCut},
+		{"an answered bump is seen by the freshness read after it", answeredBumpIsFresh},
+		{"changes hold all that the freshness read before them saw", changesKeepUp},
+	}
+}
+
+func (e *env) wantChanges(t *testing.T, after int64, want map[string]int64) {
+	t.Helper()
+	changed, complete, err := e.Changes(e.ctx, after, 100)
+	if err != nil || !complete {
+		t.Fatalf("Changes: complete is %v, %v", complete, err)
+	}
+	got := map[string]int64{}
+	for _, c := range changed {
+		got[c.AccountID] = c.Revision
+	}
+	if len(got) != len(changed) || !reflect.DeepEqual(got, want) {
+		t.Errorf("after %d: %+v, want %v", after, changed, want)
+	}
+}
+
+func changesAfterEpoch(t *testing.T, e *env) {
+	start := e.freshness(t).Epoch
+	e.wantChanges(t, start, map[string]int64{})
+	e.bump(t, "x", "y")
+	e.bump(t, "z")
+	e.bump(t, "x")
+	e.put(t, thing{ID: "a", Account: "q"})
+	e.wantChanges(t, start, map[string]int64{"x": 2, "y": 1, "z": 1})
+	e.wantChanges(t, start+1, map[string]int64{"x": 2, "z": 1})
+	e.wantChanges(t, start+2, map[string]int64{"x": 2})
+	e.wantChanges(t, start+3, map[string]int64{})
+	e.wantChanges(t, start+100, map[string]int64{})
+}
+
+func changesAreCut(t *testing.T, e *env) {
+	start := e.freshness(t).Epoch
+	e.bump(t, "a", "b", "c")
+	for limit, want := range map[int]int{1: 1, 2: 2, 3: 3, 4: 3} {
+		changed, complete, err := e.Changes(e.ctx, start, limit)
+		if err != nil || len(changed) != want || complete != (limit >= 3) {
+			t.Errorf("limit %d: %+v, complete is %v, %v", limit, changed, complete, err)
+		}
+	}
+}
+
+// answeredBumpIsFresh: whoever was answered is in the next freshness read, on any
+// goroutine.
+func answeredBumpIsFresh(t *testing.T, e *env) {
+	const writers, each = 4, 20
+	start := e.freshness(t).Epoch
+	var answered atomic.Int64
+	together(writers, func(i int) {
+		for range each {
+			e.mustBump(t, fmt.Sprint("account-", i))
+			count := answered.Add(1)
+			if f, err := e.Freshness(e.ctx); err != nil || f.Epoch < start+count {
+				t.Errorf("epoch %d, %v; %d were answered", f.Epoch-start, err, count)
+			}
+		}
+	})
+	e.wantEpoch(t, start+writers*each)
+}
+
+func (e *env) mustBump(t *testing.T, account string) {
+	err := e.Transact(e.ctx, func(tx store.Tx) error {
+		_, err := tx.Bump(e.ctx, account)
+		return err
+	})
+	if err != nil {
+		t.Errorf("bump: %v", err)
+	}
+}
+
+// changesKeepUp plays a replica: it follows the epoch by freshness and changes alone,
+// and must hold each revision that was answered before it asked.
+func changesKeepUp(t *testing.T, e *env) {
+	const writers, each = 3, 30
+	start := e.freshness(t).Epoch
+	var answered [writers]atomic.Int64
+	var finished atomic.Int64
+	together(writers+1, func(i int) {
+		if i < writers {
+			for range each {
+				e.mustBump(t, fmt.Sprint(i))
+				answered[i].Add(1)
+			}
+			finished.Add(1)
+			return
+		}
+		epoch, known := start, map[string]int64{}
+		for last := false; !last && !t.Failed(); {
+			last = finished.Load() == writers
+			var floor [writers]int64
+			for w := range floor {
+				floor[w] = answered[w].Load()
+			}
+			epoch = e.follow(t, epoch, known)
+			for w, want := range floor {
+				if got := known[fmt.Sprint(w)]; got < want {
+					t.Errorf("account %d: revision %d is known, %d was answered", w, got, want)
+				}
+			}
+		}
+		if epoch != start+writers*each {
+			t.Errorf("epoch moved by %d, want %d", epoch-start, writers*each)
+		}
+	})
+}
+
+func (e *env) follow(t *testing.T, epoch int64, known map[string]int64) int64 {
+	f, err := e.Freshness(e.ctx)
+	if err != nil || f.Epoch < epoch {
+		t.Errorf("freshness %+v after epoch %d, %v", f, epoch, err)
+	}
+	if f.Epoch == epoch {
+		return epoch
+	}
+	changed, complete, err := e.Changes(e.ctx, epoch, 1000)
+	if err != nil || !complete {
+		t.Errorf("changes: complete is %v, %v", complete, err)
+	}
+	for _, c := range changed {
+		known[c.AccountID] = max(known[c.AccountID], c.Revision)
+	}
+	return f.Epoch
+}

@@ -1,0 +1,162 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+func records() []testCase {
+	return []testCase{
+		{"an inserted record is read back at revision 1", insertedIsRead},
+		{"what is not there is ErrNotFound", absentIsNotFound},
+		{"a replace gives the next revision", replaceGivesNextRevision},
+		{"a replace at an old revision is ErrRevision and changes nothing", oldRevisionIsRefused},
+		{"a replace leaves the indexes with the new values only", replaceMovesIndexes},
+		{"a delete removes the record and its place in the indexes", deleteRemoves},
+		{"a delete at an old revision is ErrRevision and removes nothing", oldDeleteIsRefused},
+		{"a deleted key starts again at revision 1", deletedKeyStartsAgain},
+		{"rows carry the values of the declared columns", rowsCarryColumns},
+		{"collections do not see each other's keys", collectionsAreApart},
+	}
+}
+
+func insertedIsRead(t *testing.T, e *env) {
+	want := thing{ID: "a", Account: "x", Name: "n", Tag: "t", Rank: -7}
+	e.put(t, want)
+	rec, err := e.get(t, "a")
+	if err != nil || rec.Revision != 1 || !reflect.DeepEqual(rec.Value, want) {
+		t.Fatalf("got %+v, %v", rec, err)
+	}
+}
+
+func absentIsNotFound(t *testing.T, e *env) {
+	e.do(t, func(tx store.Tx) error {
+		rec := store.Record[thing]{Value: thing{ID: "a"}, Revision: 1}
+		_, err := e.things.Get(e.ctx, tx, "a")
+		wantIs(t, "Get", err, store.ErrNotFound)
+		wantIs(t, "Replace", e.things.Replace(e.ctx, tx, rec), store.ErrNotFound)
+		wantIs(t, "Delete", e.things.Delete(e.ctx, tx, rec), store.ErrNotFound)
+		_, err = e.things.First(e.ctx, tx, store.Query{Index: byRank})
+		wantIs(t, "First", err, store.ErrNotFound)
+		return nil
+	})
+}
+
+func replaceGivesNextRevision(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Name: "one"})
+	for want := int64(2); want <= 4; want++ {
+		rec, _ := e.get(t, "a")
+		rec.Value.Count = int(want)
+		e.do(t, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, rec) })
+		if got, err := e.get(t, "a"); err != nil || got.Revision != want || got.Value.Count != int(want) {
+			t.Fatalf("got %+v, %v; want revision %d", got, err, want)
+		}
+	}
+}
+
+func oldRevisionIsRefused(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Name: "one"})
+	old, _ := e.get(t, "a")
+	e.do(t, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, old) })
+	for _, revision := range []int64{0, 1, 3} {
+		bad := old
+		bad.Revision, bad.Value.Name = revision, "other"
+		err := e.Transact(e.ctx, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, bad) })
+		wantIs(t, "Replace", err, store.ErrRevision)
+	}
+	if got, _ := e.get(t, "a"); got.Revision != 2 || got.Value.Name != "one" {
+		t.Fatalf("changed: %+v", got)
+	}
+}
+
+func replaceMovesIndexes(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Account: "x", Name: "one", Tag: "t", Rank: 1})
+	rec, _ := e.get(t, "a")
+	rec.Value = thing{ID: "a", Account: "y", Name: "two", Rank: 2}
+	e.do(t, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, rec) })
+	for _, gone := range []store.Query{
+		{Index: byName, Equal: []store.Value{store.String("x")}},
+		{Index: byTag, Equal: []store.Value{store.String("t")}},
+		{Index: byRank, Equal: []store.Value{store.String("x")}},
+	} {
+		wantIDs(t, e.list(t, gone))
+	}
+	wantIDs(t, e.list(t, store.Query{Index: byRank, Equal: []store.Value{store.String("y"), store.Int(2)}}), "a")
+}
+
+func deleteRemoves(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Account: "x", Name: "one", Tag: "t"})
+	rec, _ := e.get(t, "a")
+	e.do(t, func(tx store.Tx) error { return e.things.Delete(e.ctx, tx, rec) })
+	_, err := e.get(t, "a")
+	wantIs(t, "Get", err, store.ErrNotFound)
+	wantIDs(t, e.list(t, store.Query{Index: byTag, Equal: []store.Value{store.String("t")}}))
+	e.put(t, thing{ID: "b", Account: "x", Name: "one", Tag: "t"})
+}
+
+func oldDeleteIsRefused(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a"})
+	rec, _ := e.get(t, "a")
+	e.do(t, func(tx store.Tx) error { return e.things.Replace(e.ctx, tx, rec) })
+	err := e.Transact(e.ctx, func(tx store.Tx) error { return e.things.Delete(e.ctx, tx, rec) })
+	wantIs(t, "Delete", err, store.ErrRevision)
+	if _, err := e.get(t, "a"); err != nil {
+		t.Fatalf("removed: %v", err)
+	}
+}
+
+func deletedKeyStartsAgain(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a"})
+	rec, _ := e.get(t, "a")
+	e.do(t, func(tx store.Tx) error {
+		if err := e.things.Delete(e.ctx, tx, rec); err != nil {
+			return err
+		}
+		return e.things.Insert(e.ctx, tx, thing{ID: "a", Count: 9})
+	})
+	if got, err := e.get(t, "a"); err != nil || got.Revision != 1 || got.Value.Count != 9 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+}
+
+func rowsCarryColumns(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Account: "x", Name: "n", Rank: 5})
+	want := []store.Value{store.String("x"), store.String("n"), {}, store.Int(5)}
+	e.see(t, func(tx store.Tx) error {
+		row, err := tx.Get(e.ctx, e.things.Schema(), "a")
+		if err != nil || row.Key != "a" || !reflect.DeepEqual(row.Columns, want) {
+			t.Errorf("Get: %+v, %v", row, err)
+		}
+		rows, err := tx.Find(e.ctx, e.things.Schema(), store.Query{Index: byRank})
+		if err != nil || len(rows) != 1 || rows[0].Key != "a" || rows[0].Revision != 1 || !reflect.DeepEqual(rows[0].Columns, want) {
+			t.Errorf("Find: %+v, %v", rows, err)
+		}
+		return nil
+	})
+}
+
+func collectionsAreApart(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a"})
+	e.do(t, func(tx store.Tx) error {
+		_, err := e.links.Get(e.ctx, tx, "a")
+		wantIs(t, "Get", err, store.ErrNotFound)
+		return e.links.Insert(e.ctx, tx, link{From: "a", To: "b"})
+	})
+}
+
+func wantIs(t *testing.T, what string, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%s: got %v, want %v", what, err, want)
+	}
+}
+
+func wantIDs(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if len(got) != len(want) || (len(want) > 0 && !reflect.DeepEqual(got, want)) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
