@@ -46,7 +46,11 @@ func (e *Edge) checkHeaders(x *exchange) error {
 			problems = append(problems, resources.Problem{Field: name, Text: "must be 1 to 128 characters of [A-Za-z0-9._@-]"})
 		}
 	}
-	target, problem := parseTarget(strings.TrimPrefix(x.path, "/"))
+	var target resources.Target
+	var problem string
+	if len(x.values) > 0 { // a path without parameters names no account or project
+		target, problem = parseTarget(strings.TrimPrefix(x.path, "/"))
+	}
 	if problem != "" && len(problems) == 0 {
 		problems = append(problems, resources.Problem{Field: "path", Text: problem})
 	}

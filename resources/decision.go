@@ -47,6 +47,8 @@ type Subject struct {
 	// PartnerID is the identity provider's subject of the user.
 	PartnerID   string     `json:"partner_id,omitempty"`
 	Assignments []HeldRole `json:"assignments"`
+	// Keys are the user's API keys of this account that were not revoked.
+	Keys []KeyFact `json:"keys,omitempty"`
 
 	// Prepared is room for the policy engine's own form of this subject; it never goes
 	// stale, since the subject never changes.

@@ -19,6 +19,7 @@ const minMasterKey = 32
 const (
 	PurposeSigning   = "portcullis/v1/issuer-ed25519"
 	PurposePageToken = "portcullis/v1/page-token"
+	PurposeAPIKey    = "portcullis/v1/api-key"
 )
 
 // MasterKey is the root of every secret that replicas share. The first key is in

@@ -21,9 +21,11 @@ type User struct {
 	AuthenticationType      string          `json:"authentication_type"`
 	AuthenticationPartner   string          `json:"authentication_partner,omitempty"`
 	AuthenticationPartnerID string          `json:"authentication_partner_id,omitempty"`
-	MemberSince             Time            `json:"member_since,omitzero"`
-	CreatedAt               Time            `json:"created_at"`
-	UpdatedAt               Time            `json:"updated_at"`
+	// InvitedAt is when the last invitation was sent; an old one binds nobody (E11).
+	InvitedAt   Time `json:"invited_at,omitzero"`
+	MemberSince Time `json:"member_since,omitzero"`
+	CreatedAt   Time `json:"created_at"`
+	UpdatedAt   Time `json:"updated_at"`
 }
 
 // FoldEmail is the form in which e-mail addresses are compared: ASCII letters in

@@ -52,7 +52,8 @@ func (c Collections) admins(ctx context.Context, tx Tx, account string, now reso
 	out := map[string]bool{}
 	for _, rec := range found {
 		a := rec.Value
-		if a.ProjectID != "" || a.EffectiveStatus(now) != resources.StatusActive {
+		// What policy does not count is no admin here either.
+		if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.EffectiveStatus(now) != resources.StatusActive {
 			continue
 		}
 		users, err := c.assignees(ctx, tx, a)

@@ -16,6 +16,10 @@ type Collections struct {
 	Assignments Collection[resources.Assignment]
 	Groups      Collection[resources.Group]
 	Members     Collection[resources.GroupMember]
+	APIKeys     Collection[resources.APIKey]
+	KeyUses     Collection[KeyUse]
+	Outbox      Collection[resources.Message]
+	Answers     Collection[Answer]
 }
 
 // Names of indexes, for queries and for telling duplicates apart.
@@ -31,6 +35,8 @@ const (
 	ByProject  = "by_project"
 	ByGroup    = "by_group"
 	ByUser     = "by_user"
+	ByDue      = "by_due"
+	ByExpiry   = "by_expiry"
 )
 
 // NewCollections declares all of them.
@@ -43,6 +49,10 @@ func NewCollections() Collections {
 		Assignments: assignments(),
 		Groups:      groups(),
 		Members:     members(),
+		APIKeys:     apiKeys(),
+		KeyUses:     keyUses(),
+		Outbox:      outbox(),
+		Answers:     answers(),
 	}
 }
 
@@ -50,7 +60,7 @@ func NewCollections() Collections {
 func (c Collections) Schemas() []*Schema {
 	return []*Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
-		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(),
+		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
 	}
 }
 

@@ -46,8 +46,26 @@ func (c Collections) loadSubject(ctx context.Context, tx Tx, account, user strin
 	if !s.Member {
 		return s, nil
 	}
-	s.Assignments, err = c.HeldRoles(ctx, tx, account, user)
+	if s.Assignments, err = c.HeldRoles(ctx, tx, account, user); err != nil {
+		return nil, err
+	}
+	s.Keys, err = c.usableKeys(ctx, tx, account, user)
 	return s, err
+}
+
+// usableKeys are the keys that were not revoked; their end is for the decision to judge.
+func (c Collections) usableKeys(ctx context.Context, tx Tx, account, user string) ([]resources.KeyFact, error) {
+	found, err := c.APIKeys.Find(ctx, tx, Query{Index: ByUser, Equal: []Value{String(account), String(user)}})
+	if err != nil {
+		return nil, err
+	}
+	var out []resources.KeyFact
+	for _, rec := range found {
+		if k := rec.Value; k.RevokedAt == 0 {
+			out = append(out, resources.KeyFact{ID: k.ID, Hash: k.Hash, Scopes: k.Scopes, ExpiresAt: k.ExpiresAt})
+		}
+	}
+	return out, nil
 }
 
 // HeldRoles lists the user's assignments in the account, direct ones first, then

@@ -173,6 +173,9 @@ func TestClaimsAreKeptForFirstSignIn(t *testing.T) {
 			t.Errorf("%v: %+v %v", unverified, got, err)
 		}
 	}
+	if _, err := a.Claims(t.Context(), edToken(object{"sub": nil})); !resources.IsKind(err, resources.KindBadCredential) {
+		t.Errorf("claims without a subject: %v", err)
+	}
 	if _, err := a.Principal(t.Context(), authn.Claims{Subject: "user-1"}); !resources.IsKind(err, resources.KindBadCredential) {
 		t.Errorf("claims of no issuer: %v", err)
 	}

@@ -244,3 +244,15 @@ func TestKeyOfTheTokenIsNeverFollowed(t *testing.T) {
 		t.Errorf("the token's URL was fetched %d times", calls.Load())
 	}
 }
+
+func TestCauseShowsLittleOfTheToken(t *testing.T) {
+	long := strings.Repeat("k", 500)
+	for _, token := range []string{
+		forge(edHead().with(object{"kid": long}).json(), claims().json(), "EdDSA", testKeys().ed),
+		edToken(object{"iss": long}),
+	} {
+		if _, err := standard(t).Verify(t.Context(), token); err == nil || strings.Contains(err.Error(), long[:100]) {
+			t.Errorf("%v", err)
+		}
+	}
+}

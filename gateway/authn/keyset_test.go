@@ -17,7 +17,7 @@ func TestBadKeySetIsRefused(t *testing.T) {
 		"symmetric only":    {string(jwks(t, jwk("oct", "HS256", "sig", []byte("not a secret, just bytes")))), "symmetric"},
 		"symmetric beside":  {string(jwks(t, jwk("ed", "", "", k.ed.Public()), jwk("oct", "", "", []byte("more bytes")))), "symmetric"},
 		"weak RSA":          {string(jwks(t, jwk("weak", "RS256", "sig", k.weak.Public()))), "2048"},
-		"P-384":             {string(jwks(t, jwk("p384", "ES384", "sig", k.p384.Public()))), "type"},
+		"P-384":             {string(jwks(t, jwk("p384", "ES384", "sig", k.p384.Public()))), "P-256"},
 		"for encryption":    {string(jwks(t, jwk("enc", "", "enc", k.ed.Public()))), "use"},
 		"other algorithm":   {string(jwks(t, jwk("rs", "RS512", "sig", k.rs.Public()))), "alg"},
 		"alg of other type": {string(jwks(t, jwk("rs", "ES256", "sig", k.rs.Public()))), "alg"},
@@ -100,6 +100,7 @@ func TestTokenWithoutKidNeedsASingleKey(t *testing.T) {
 	es := jwk("c", "", "", k.es.Public())
 	mustAccept(t, authenticator(t, newClock(), issuer(keySet(t, one, es))), token)
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, one, two))), token)
+	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, two, one))), token)
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, es))), token)
 	// A key that has no name is not the one that a token names.
 	nameless := authenticator(t, newClock(), issuer(keySet(t, jwk("", "", "", k.ed.Public()))))
@@ -109,7 +110,9 @@ func TestTokenWithoutKidNeedsASingleKey(t *testing.T) {
 
 func TestTwoKeysUnderOneKidAreNoAnswer(t *testing.T) {
 	k := testKeys()
-	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.otherEd.Public())))), edToken(nil))
+	one, two := jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.otherEd.Public())
+	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, one, two))), edToken(nil))
+	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, two, one))), edToken(nil))
 	// The same key twice, or another type of key under the name, leaves no doubt.
 	mustAccept(t, authenticator(t, newClock(), issuer(keySet(t, jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.es.Public())))), edToken(nil))
 }

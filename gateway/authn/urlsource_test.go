@@ -141,7 +141,11 @@ func TestProviderThatIsDown(t *testing.T) {
 	token := edToken(object{"exp": start.Add(100 * time.Hour).Unix()})
 	for name, broken := range map[string]http.HandlerFunc{
 		"status 502": down,
-		"not JSON":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"status 500, good body": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write(jwks(t, standardKeys()...))
+		},
+		"not JSON": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
 		"too long": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(append(jwks(t, standardKeys()...), make([]byte, 1<<20)...))
 		},
@@ -182,6 +186,60 @@ func TestProviderThatIsDown(t *testing.T) {
 			mustAccept(t, a, token)
 		})
 	}
+}
+
+// transport is a network in which every host answers.
+type transport func(*http.Request) *http.Response
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+func TestRedirectElsewhereIsNotFollowed(t *testing.T) {
+	for location, followed := range map[string]bool{
+		"https://idp.test/other":     true,
+		"https://evil.test/keys":     false,
+		"https://idp.test:8443/keys": false,
+		"http://idp.test/keys":       false,
+	} {
+		c := newClock()
+		client := &http.Client{Transport: transport(func(r *http.Request) *http.Response {
+			w := httptest.NewRecorder()
+			if r.URL.String() == "https://idp.test/keys" {
+				http.Redirect(w, r, location, http.StatusFound)
+			} else {
+				_, _ = w.Write(jwks(t, standardKeys()...))
+			}
+			resp := w.Result()
+			resp.Request = r
+			return resp
+		})}
+		s, err := authn.NewURLSource(authn.URLOptions{URL: "https://idp.test/keys", Client: client, Now: c.Now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := authenticator(t, c, issuer(s)).Verify(t.Context(), edToken(nil)); (err == nil) != followed {
+			t.Errorf("%s: %v", location, err)
+		}
+		if client.CheckRedirect != nil {
+			t.Error("the caller's client was changed")
+		}
+	}
+}
+
+func TestNobodyWaitsForAProviderThatIsDownWhileKeysHold(t *testing.T) {
+	c := newClock()
+	p := newProvider(t, jwks(t, standardKeys()...))
+	s := p.source(t, c, func(o *authn.URLOptions) { o.Timeout = time.Hour })
+	a := authenticator(t, c, issuer(s))
+	token := edToken(object{"exp": start.Add(100 * time.Hour).Unix()})
+	mustAccept(t, a, token)
+	p.fail(down)
+	c.Advance(time.Hour)
+	mustAccept(t, a, token) // waits once, and learns that the provider is down
+	release := make(chan struct{})
+	p.fail(func(http.ResponseWriter, *http.Request) { <-release })
+	c.Advance(time.Minute)
+	mustAccept(t, a, token) // begins a fetch that never ends
+	close(release)
 }
 
 func TestFetchHasATimeout(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -69,12 +70,16 @@ func benchSubject(custom bool) *resources.Subject {
 // BenchmarkDecide measures a decision for a user with 40 roles of 400 actions, the
 // one that grants being the last.
 func BenchmarkDecide(b *testing.B) {
-	e, err := engine.New(context.Background(), benchTree(b), engine.Options{})
+	e, err := engine.New(context.Background(), benchTree(b), engine.Options{Deadline: 10 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}
 	one := activeSubject()
 	one.Assignments = benchSubject(false).Assignments[:1]
+	spread := benchSubject(false)
+	for i := range benchRoles - 1 { // forty roles, of which one is in the project asked about
+		spread.Assignments[i].ProjectID = fmt.Sprintf("proj-other%02d-v1", i)
+	}
 	cases := map[string]struct {
 		subject *resources.Subject
 		action  string
@@ -84,6 +89,7 @@ func BenchmarkDecide(b *testing.B) {
 		"custom":   {benchSubject(true), "project:kind39:verb399", true},
 		"deny":     {benchSubject(false), "project:kind40:verb399", false},
 		"one_role": {one, "project:kind00:verb000", true},
+		"spread":   {spread, "project:kind39:verb399", true},
 	}
 	for name := range maps.Keys(cases) {
 		c := cases[name]

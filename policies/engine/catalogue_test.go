@@ -32,10 +32,10 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		`routes/data.json:2: E1: has neither an action nor an access kind`:          change(`["member"]`, `[]`),
 		`routes/data.json:2: E1: action "account:user:*" must have the form`:        change(`"method"`, `"action": "account:user:*", "method"`),
 		`unknown field "colour"`:                                                    change(`"method"`, `"colour": "red", "method"`),
-		`grants/data.json:6: r: scope must be ACCOUNT, PROJECT or RESOURCE`:         role(`"name": "r", "scope": "", "permissions": {"project:a:b": true}`),
-		`grants/data.json:6: r: permissions must not be empty`:                      role(`"name": "r", "scope": "PROJECT", "permissions": {}`),
-		`grants/data.json:6: r: permission "project:**:b" must have the form`:       role(`"name": "r", "scope": "PROJECT", "permissions": {"project:**:b": true}`),
-		`grants/data.json:6: r: permission "project:a:b" must be true`:              role(`"name": "r", "scope": "PROJECT", "permissions": {"project:a:b": false}`),
+		`grants/data.json:7: r: scope must be ACCOUNT, PROJECT or RESOURCE`:         role(`"name": "r", "scope": "", "permissions": {"project:a:b": true}`),
+		`grants/data.json:7: r: permissions must not be empty`:                      role(`"name": "r", "scope": "PROJECT", "permissions": {}`),
+		`grants/data.json:7: r: permission "project:**:b" must have the form`:       role(`"name": "r", "scope": "PROJECT", "permissions": {"project:**:b": true}`),
+		`grants/data.json:7: r: permission "project:a:b" must be true`:              role(`"name": "r", "scope": "PROJECT", "permissions": {"project:a:b": false}`),
 		`r: a PROJECT role holds project: and resource: patterns only, not "*:a:b"`: role(`"name": "r", "scope": "PROJECT", "permissions": {"*:a:b": true}`),
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // Defaults of Options.
 const (
 	defaultDeadline = 50 * time.Millisecond
-	defaultPoll     = 500 * time.Millisecond
+	defaultPoll     = 300 * time.Millisecond
 	defaultSettle   = 75 * time.Millisecond
 )
 
@@ -27,9 +27,9 @@ type Options struct {
 	LoadOptions
 	// Deadline bounds one evaluation; zero is 50 ms.
 	Deadline time.Duration
-	// Poll is how often Watch reads the tree even without a notice; zero is 500 ms.
+	// Poll is how often Watch reads the tree even without a notice; zero is 300 ms.
 	Poll time.Duration
-	// Settle is how long Watch waits after a notice for the rest of a change; zero is 75 ms.
+	// Settle is how long a change must stay as it is before Watch judges it; zero is 75 ms.
 	Settle time.Duration
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
 	// force; an error refuses the reload. It must not call the engine's Reload.

@@ -36,6 +36,7 @@ func watch(t *testing.T, tree testTree, opts engine.Options) *watched {
 
 func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 	t.Helper()
+	opts.Deadline = 10 * time.Second
 	opts.Observer = engine.Observer{
 		Reloaded: func(r string) { w.reloaded <- r },
 		Refused:  func(err error) { w.refused <- err },
@@ -85,7 +86,7 @@ func smallWith(reason string) string {
 func TestAChangeIsInForceWithinASecond(t *testing.T) {
 	for name, opts := range map[string]engine.Options{
 		"notice": {Poll: time.Hour},
-		"poll":   {Settle: time.Hour},
+		"poll":   {Poll: 100 * time.Millisecond, Settle: time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := watch(t, smallTree(t), opts)

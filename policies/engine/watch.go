@@ -14,8 +14,11 @@ type watcher struct {
 	engine *Engine
 	dir    string
 	notify *fsnotify.Watcher
-	// tried is the revision looked at last, unread the last reading error: each is judged once.
-	tried, unread string
+	// judged is the state of the folder, a revision or a reading error, that was
+	// judged last; seen is one that is to be judged if it stays.
+	judged, seen string
+	// watched are the folders of which notices come.
+	watched map[string]bool
 }
 
 // Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's
@@ -26,7 +29,7 @@ type watcher struct {
 // A tree is read at a moment of its author's choosing: who changes several files
 // that only fit together swaps a link to the folder, as a ConfigMap does.
 func (e *Engine) Watch(ctx context.Context, dir string) error {
-	w := &watcher{engine: e, dir: dir, tried: e.Revision()}
+	w := &watcher{engine: e, dir: dir, judged: e.Revision()}
 	// Without notices, as when the system's limit on them is reached, the poll is left.
 	var events <-chan fsnotify.Event
 	var errs <-chan error
@@ -49,39 +52,62 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 				settle.Reset(e.opts.Settle)
 			}
 		case <-settle.C:
-			w.look(ctx)
+			if w.look(ctx) {
+				settle.Reset(e.opts.Settle)
+			}
 		case <-poll.C:
-			w.look(ctx)
+			if w.look(ctx) {
+				settle.Reset(e.opts.Settle)
+			}
 		}
 	}
 }
 
-// look reads the tree and has it judged where it is new.
-func (w *watcher) look(ctx context.Context) {
+// look reads the tree and has it judged where it is new, once two readings were
+// alike: a file that is being written is no author's will. It asks for the second.
+func (w *watcher) look(ctx context.Context) (again bool) {
 	src, err := readSource(os.DirFS(w.dir))
+	for err == nil && w.follow(src.folders) {
+		// What changed between the reading and the first watching gave no notice.
+		src, err = readSource(os.DirFS(w.dir))
+	}
+	state := ""
 	if err != nil {
-		if text := err.Error(); text != w.unread {
-			w.unread, w.tried = text, ""
-			_ = w.engine.refuse(err) // told to the observer
-		}
-		return
+		state = "unreadable: " + err.Error()
+	} else {
+		state = src.revision
 	}
-	w.unread = ""
-	w.follow(src.folders)
-	if src.revision == w.tried {
-		return
+	if state == w.judged {
+		w.seen = ""
+		return false
 	}
-	w.tried = src.revision
-	_ = w.engine.take(ctx, src) // told to the observer
+	if state != w.seen {
+		w.seen = state
+		return true
+	}
+	w.judged, w.seen = state, ""
+	if err != nil {
+		_ = w.engine.refuse(err) // told to the observer
+	} else {
+		_ = w.engine.take(ctx, src) // told to the observer
+	}
+	return false
 }
 
-// follow watches every folder of the tree as it is now; one that is watched already
-// stays so, and one that is gone was dropped by the system.
-func (w *watcher) follow(folders []string) {
+// follow watches every folder of the tree as it is now, and says whether there was
+// a new one. One that is watched already stays so; one that is gone was dropped by
+// the system. The poll covers a folder that can't be watched.
+func (w *watcher) follow(folders []string) bool {
 	if w.notify == nil {
-		return
+		return false
 	}
+	fresh := false
+	watched := make(map[string]bool, len(folders))
 	for _, folder := range folders {
-		_ = w.notify.Add(filepath.Join(w.dir, folder)) // the poll covers a folder that can't be watched
+		err := w.notify.Add(filepath.Join(w.dir, folder))
+		watched[folder] = err == nil
+		fresh = fresh || err == nil && !w.watched[folder]
 	}
+	w.watched = watched
+	return fresh
 }

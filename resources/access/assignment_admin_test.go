@@ -46,6 +46,7 @@ func TestTheLastAdminStays(t *testing.T) {
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: ivan, RoleID: admin})
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: admin, Status: "INACTIVE"})
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin, ExpiresAt: start + hour})
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: admin, RoleScope: "PROJECT"})
 	refused()
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: admin})
 	w.expect(by("E7", admin, "", nil), 200) // carol has it through her group
@@ -91,5 +92,32 @@ func TestTwoAdminsCannotRemoveEachOther(t *testing.T) {
 			survivor, other = dan, alice
 		}
 		w.expect(w.call("E6", as(acctA, survivor), "accountId="+acctA+",roleId="+admin+",assigneeId="+other, "", object{}), 200)
+	}
+}
+
+// TestAReplacementIsNeverSeenHalfDone guarantees that a reader sees one role or the
+// other, never both and never none.
+func TestAReplacementIsNeverSeenHalfDone(t *testing.T) {
+	w := newWorld(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 100 {
+			role := [...]string{"team_member", "account_reader"}
+			got := w.call("E6", as(acctA, alice), "accountId="+acctA+",roleId="+role[(i+1)%2]+",assigneeId="+carol, "", object{"roleId": role[i%2]})
+			if got.status != 200 {
+				t.Errorf("round %d: %s", i, got.text)
+			}
+		}
+	}()
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		default:
+		}
+		if held := w.held(carol); held != "team_member@ ACTIVE" && held != "account_reader@ ACTIVE" {
+			t.Fatalf("carol holds %q", held)
+		}
 	}
 }

@@ -114,7 +114,8 @@ func TestARoleIsReplacedInOneStep(t *testing.T) {
 	})
 	t.Run("by itself", func(t *testing.T) {
 		w := w.in(t)
-		w.expect(w.put("project_admin", carol, "projectId="+projA1, object{"roleId": "project_admin", "status": "INACTIVE"}), 200)
+		w.expect(w.put("project_admin", carol, "projectId="+projA1, object{"roleId": "project_admin", "status": "INACTIVE"}), 200,
+			`"createdAt":"`+start.String()+`"`)
 		w.holds(carol, "project_admin@proj-a1-v1 INACTIVE")
 	})
 	t.Run("404 as a user and not as the group of that id", func(t *testing.T) {
@@ -161,4 +162,17 @@ func TestResourceRoles(t *testing.T) {
 	w.expect(w.put("role-res-v1", dan, "", object{"resourceId": ""}), 400, "resourceId: is missing", "projectId: is missing")
 	w.expect(w.put("project_reader", dan, "", body), 400, "resourceId: only a RESOURCE role")
 	w.expect(w.put("team_member", dan, "", body), 400, "resourceId: only", "projectId: an ACCOUNT role")
+}
+
+// TestAGrantMendsAnAssignmentOfAnotherScope guarantees that a role whose scope has
+// changed since it was assigned can simply be granted again.
+func TestAGrantMendsAnAssignmentOfAnotherScope(t *testing.T) {
+	w := newWorld(t)
+	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "team_member", RoleScope: "PROJECT"})
+	scoped := func() answer {
+		return w.call("E5", as(acctA, alice), "accountId="+acctA+",userId="+dan, "scope=ACCOUNT", nil)
+	}
+	w.expect(scoped(), 200, `"total":0`)
+	w.expect(w.put("team_member", dan, "", object{}), 200)
+	w.expect(scoped(), 200, `"total":1`)
 }

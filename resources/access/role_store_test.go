@@ -1,0 +1,79 @@
+package access_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// faultyStore is a store of which single methods are replaced.
+type faultyStore struct {
+	store.Store
+	view, transact func(ctx context.Context, fn func(store.Tx) error) error
+}
+
+func (f *faultyStore) View(ctx context.Context, fn func(store.Tx) error) error {
+	return f.view(ctx, fn)
+}
+
+func (f *faultyStore) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	return f.transact(ctx, fn)
+}
+
+// faulty puts a faultyStore between the service and its store.
+func faulty(f *faultyStore) func(*access.Config) {
+	return func(cfg *access.Config) {
+		f.Store, f.view, f.transact = cfg.Store, cfg.Store.View, cfg.Store.Transact
+		cfg.Store = f
+	}
+}
+
+var roleBodies = map[string]any{
+	"E4": nil, "E5": nil, "E6": object{}, "E7": nil, "N6.get": nil, "N6.delete": nil, "N15": nil,
+	"N5":     object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}},
+	"N6.put": object{"name": "n", "permissions": []string{"account:user:read"}},
+}
+
+// TestNoStoreNoAnswer guarantees that a store that can't answer is never taken for one
+// that has nothing.
+func TestNoStoreNoAnswer(t *testing.T) {
+	var f faultyStore
+	w := newWorld(t, faulty(&f))
+	for _, cause := range []error{store.ErrUnavailable, store.ErrOutcomeUnknown} {
+		down := func(context.Context, func(store.Tx) error) error { return fmt.Errorf("test: %w", cause) }
+		f.view, f.transact = down, down
+		for route, body := range roleBodies {
+			got := w.call(route, as(acctA, alice), "accountId="+acctA+",userId="+dan+",roleId=team_member,assigneeId="+dan, "", body)
+			w.expect(got, 503, "UNAVAILABLE")
+			if !errors.Is(got.err, cause) {
+				t.Errorf("%s: the cause is lost: %v", route, got.err)
+			}
+		}
+	}
+}
+
+// TestARetriedTransactionForgetsTheFirstTry guarantees that only the attempt which was
+// committed is answered.
+func TestARetriedTransactionForgetsTheFirstTry(t *testing.T) {
+	var f faultyStore
+	w := newWorld(t, faulty(&f))
+	transact := f.transact
+	conflict := errors.New("conflict")
+	for route, body := range map[string]any{"E6": object{"roleId": "account_reader"}, "E7": nil} {
+		f.transact = func(ctx context.Context, fn func(store.Tx) error) error {
+			err := transact(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), conflict) })
+			if !errors.Is(err, conflict) {
+				return err
+			}
+			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "account_reader"})
+			return transact(ctx, fn)
+		}
+		role := map[string]string{"E6": "team_member", "E7": "account_reader"}[route]
+		w.expect(w.call(route, as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+dan, "", body), 200)
+	}
+}

@@ -1,0 +1,56 @@
+package store
+
+import "github.com/portcullis-authz/portcullis/resources"
+
+// KeyUse is when an API key was last used. It stands apart from the key, so that a
+// use never competes with a change, and moves no revision.
+type KeyUse struct {
+	KeyID      string         `json:"key_id"`
+	LastUsedAt resources.Time `json:"last_used_at"`
+}
+
+// Answer is the kept success of a request with an Idempotency-Key (API contract, 6).
+type Answer struct {
+	// ID names caller, method, path and key, by a hash.
+	ID string `json:"id"`
+	// Request is a hash of the body that was sent.
+	Request   string         `json:"request"`
+	Status    int            `json:"status"`
+	Body      string         `json:"body"`
+	ExpiresAt resources.Time `json:"expires_at"`
+}
+
+func apiKeys() Collection[resources.APIKey] {
+	return NewCollection(Schema{
+		Name:    "api_keys",
+		Columns: append(text("account", "user_id"), createdColumn()),
+		Indexes: []Index{{Name: ByUser, Columns: []string{"account", "user_id", "created"}, Descending: true}},
+	}, func(k *resources.APIKey) string { return k.ID }, func(k *resources.APIKey) []Value {
+		return []Value{String(k.AccountID), String(k.UserID), created(k.CreatedAt)}
+	})
+}
+
+func keyUses() Collection[KeyUse] {
+	return NewCollection(Schema{Name: "api_key_uses"},
+		func(u *KeyUse) string { return u.KeyID }, func(*KeyUse) []Value { return nil })
+}
+
+func outbox() Collection[resources.Message] {
+	return NewCollection(Schema{
+		Name:    "outbox",
+		Columns: append(text("state"), Column{Name: "next", Kind: KindInt}),
+		Indexes: []Index{{Name: ByDue, Columns: []string{"state", "next"}}},
+	}, func(m *resources.Message) string { return m.ID }, func(m *resources.Message) []Value {
+		return []Value{String(m.State), Int(int64(m.NextAt))}
+	})
+}
+
+func answers() Collection[Answer] {
+	return NewCollection(Schema{
+		Name:    "idempotency",
+		Columns: []Column{{Name: "expires", Kind: KindInt}},
+		Indexes: []Index{{Name: ByExpiry, Columns: []string{"expires"}}},
+	}, func(a *Answer) string { return a.ID }, func(a *Answer) []Value {
+		return []Value{Int(int64(a.ExpiresAt))}
+	})
+}
