@@ -165,9 +165,10 @@ func (t *tally) endPackage(e event) {
 	}
 	if t.failedIn[e.Package] == 0 {
 		t.fail(e.Package, what)
+	} else {
+		what = fmt.Sprintf("%d tests failed", t.failedIn[e.Package])
 	}
-	fmt.Fprintf(t.out, "\nFAIL %s %d of %d tests, %.1fs\n%s\n",
-		e.Package, t.failedIn[e.Package], t.inPackage[e.Package], e.Elapsed, indent(text))
+	fmt.Fprintf(t.out, "\nFAIL %s %s, %.1fs\n%s\n", e.Package, what, e.Elapsed, indent(text))
 }
 
 // close prints the end of the run and tells whether it may be called a success.

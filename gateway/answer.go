@@ -23,6 +23,7 @@ func (e *Edge) answer(x *exchange) error {
 func (e *Edge) call(x *exchange) error {
 	response, err := x.entry.handler(x.ctx, &wire.Request{
 		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
+		Path: x.path, AccountID: x.ask.account, IdempotencyKey: string(x.raw.Request.Header.Peek("Idempotency-Key")),
 	})
 	if err != nil {
 		return err
@@ -30,9 +31,6 @@ func (e *Edge) call(x *exchange) error {
 	body, err := wire.Render(response.Body)
 	if err != nil {
 		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Name, err)
-	}
-	for name, value := range response.Header {
-		x.raw.Response.Header.Set(name, value)
 	}
 	send(x.raw, response.Status, body)
 	return nil

@@ -35,8 +35,8 @@ func (e *Edge) readQuestion(x *exchange) error {
 	header := func(name string, required bool) string {
 		value := string(x.raw.Request.Header.Peek(name))
 		switch {
-		case x.headers.repeated(lower(name)):
-			note(name, "must be sent once, in one spelling")
+		case x.headers.ambiguous(lower(name)):
+			note(name, sentOnce)
 		case value == "" && required:
 			note(name, "is missing")
 		}

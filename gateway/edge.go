@@ -58,7 +58,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(l); err != nil {
+	if err := e.app.Listener(lingerListener{l}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil
@@ -79,7 +79,7 @@ func (e *Edge) newApp() *fiber.App {
 		DisableStartupMessage: true, StreamRequestBody: true, DisablePreParseMultipartForm: true,
 		BodyLimit: e.cfg.Limits.Body, ReadBufferSize: e.cfg.Limits.Header,
 		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
-		ErrorHandler: func(c *fiber.Ctx, _ error) error { e.malformed(c.Context()); return nil },
+		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
 	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
 	srv := app.Server()

@@ -33,9 +33,12 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	}
 	var problems []resources.Problem
 	for _, name := range identityHeaders {
-		if x.headers.repeated(name) {
-			problems = append(problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling"})
+		if x.headers.ambiguous(name) {
+			problems = append(problems, resources.Problem{Field: name, Text: sentOnce})
 		}
+	}
+	if strings.Contains(x.query, "#") {
+		problems = append(problems, resources.Problem{Field: "query", Text: "holds a #, at which some servers end it"})
 	}
 	for _, text := range pathProblems(strings.TrimPrefix(x.path, "/")) {
 		problems = append(problems, resources.Problem{Field: "path", Text: text})

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -27,6 +28,7 @@ type exchange struct {
 	entry     *entry
 	values    []string
 	body      []byte
+	bodyRead  bool
 	principal resources.Principal
 	ask       ask
 	record    Record
@@ -34,6 +36,7 @@ type exchange struct {
 
 // handle runs the steps and answers; it never panics and never answers twice.
 func (e *Edge) handle(raw *fasthttp.RequestCtx) {
+	defer e.survive(raw)
 	started := e.cfg.Now()
 	x := &exchange{raw: raw, ctx: context.Background(), method: string(raw.Method())}
 	x.path, x.query, x.hasQuery = splitTarget(string(raw.Request.Header.RequestURI()))
@@ -46,6 +49,18 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	}()
 	if err := e.run(x); err != nil {
 		e.refuse(x, err)
+	}
+	x.leaveBody()
+}
+
+// survive answers a panic outside of the steps; without it the process would end.
+func (e *Edge) survive(raw *fasthttp.RequestCtx) {
+	if p := recover(); p != nil {
+		err := resources.AsError(fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack()))
+		raw.Response.Reset()
+		send(raw, wire.Status(err.Kind), wire.ErrorBody("", err))
+		closeAfter(raw)
+		e.cfg.Log.Error("panic while answering a request", "error", err.Error())
 	}
 }
 
@@ -93,15 +108,22 @@ func (e *Edge) refuse(x *exchange, err error) {
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
 }
 
-// malformed answers what could not be read as a request at all; the connection is closed.
-func (e *Edge) malformed(raw *fasthttp.RequestCtx) {
+// malformed answers what could not be read as a request at all; the connection is
+// closed. Of the server's error only the status is told: its text may quote the request.
+func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
+	defer e.survive(raw)
 	id := e.cfg.IDs.ULID()
 	raw.Response.Reset()
 	raw.Response.Header.Set("X-Request-ID", id)
 	err := resources.BadRequest(resources.Problem{Text: errFraming.Error()})
-	send(raw, wire.Status(err.Kind), wire.ErrorBody("", err))
-	raw.SetConnectionClose()
-	e.observe(Record{RequestID: id, Status: wire.Status(err.Kind), Reason: errFraming.Error()})
+	status := wire.Status(err.Kind)
+	var known *fiber.Error
+	if errors.As(cause, &known) && (known.Code == fiber.StatusRequestHeaderFieldsTooLarge || known.Code == fiber.StatusRequestTimeout) {
+		status = known.Code
+	}
+	send(raw, status, wire.ErrorBody("", err))
+	closeAfter(raw)
+	e.observe(Record{RequestID: id, Status: status, Reason: errFraming.Error()})
 }
 
 func (e *Edge) observe(r Record) {

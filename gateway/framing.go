@@ -13,12 +13,18 @@ const maxHeaders = 100
 // identityHeaders are claims about who is calling or what for; each may be sent once.
 var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key"}
 
+// sentOnce is what an identity header must be.
+const sentOnce = "must be sent once, in one spelling, with hyphens and without padding"
+
 var errFraming = errors.New("the request is not well-formed HTTP/1.1")
 
 // headers is what one pass over the raw header lines found.
 type headers struct {
 	// counts are how often each of identityHeaders was sent, underscores read as hyphens.
 	counts [len(identityHeaders)]uint8
+	// odd says that one was spelt with an underscore or padded: not every server reads
+	// such a one as the same header with the same value.
+	odd [len(identityHeaders)]bool
 	// encoded says that a Content-Encoding was sent.
 	encoded bool
 }
@@ -51,14 +57,19 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 			host++
 		case equalFold(name, "content-length"):
 			length++
+			ok = name[7] == '-' // the server's parser frames by the hyphen, others by an underscore too
 		case equalFold(name, "transfer-encoding"):
 			coding++
+			ok = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
 		case equalFold(name, "trailer"):
-			return found, errFraming
+			ok = false
 		case equalFold(name, "content-encoding"):
 			found.encoded = true
 		}
-		found.count(name)
+		if !ok {
+			return found, errFraming
+		}
+		found.count(name, value)
 	}
 	if string(raw) != "\r\n" || host != 1 || length > 1 || coding > 1 || length+coding > 1 {
 		return found, errFraming
@@ -66,19 +77,28 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 	return found, nil
 }
 
-func (f *headers) count(name []byte) {
+func (f *headers) count(name, value []byte) {
 	for i, identity := range identityHeaders {
-		if equalFold(name, identity) && f.counts[i] < 255 {
-			f.counts[i]++
+		if equalFold(name, identity) {
+			f.counts[i] = min(f.counts[i]+1, 2)
+			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || padded(value)
 		}
 	}
 }
 
-// repeated says whether the identity header was sent more than once.
-func (f *headers) repeated(name string) bool {
+// padded says whether there is more around the value than the one space that
+// everybody sends after the colon.
+func padded(value []byte) bool {
+	value = bytes.TrimPrefix(value, []byte(" "))
+	return len(bytes.Trim(value, " \t")) != len(value)
+}
+
+// ambiguous says whether the identity header was sent more than once, or in a form
+// that not every server reads alike.
+func (f *headers) ambiguous(name string) bool {
 	for i, identity := range identityHeaders {
 		if identity == name {
-			return f.counts[i] > 1
+			return f.counts[i] > 1 || f.odd[i]
 		}
 	}
 	return false

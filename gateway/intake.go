@@ -11,6 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
+var errTooLarge = &resources.Error{Kind: resources.KindTooLarge, Message: "The body is too large."}
+
 // maxRequestID bounds a request id that is taken over from the caller.
 const maxRequestID = 128
 
@@ -18,7 +20,7 @@ const maxRequestID = 128
 func (e *Edge) frame(x *exchange) error {
 	var err error
 	if x.headers, err = scanHeaders(&x.raw.Request.Header); err != nil {
-		x.raw.SetConnectionClose()
+		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: err.Error()})
 	}
 	return nil
@@ -45,29 +47,34 @@ func (e *Edge) find(x *exchange) error {
 func (e *Edge) readBody(x *exchange) error {
 	req := &x.raw.Request
 	if req.Header.ContentLength() > e.cfg.Limits.Body {
-		return e.tooLarge(x)
+		return errTooLarge
 	}
 	stream := req.BodyStream()
 	if stream == nil {
 		x.body = bytes.Clone(req.Body())
 		return nil
 	}
-	before := req.Header.Len()
+	announced, before := req.Header.ContentLength(), req.Header.Len()
 	body, err := io.ReadAll(io.LimitReader(stream, int64(e.cfg.Limits.Body)+1))
 	switch {
-	case err != nil, req.Header.Len() != before: // broken off, or a trailer became a header
-		x.raw.SetConnectionClose()
+	case err == nil && len(body) > e.cfg.Limits.Body:
+		return errTooLarge
+	case err != nil, announced >= 0 && len(body) != announced, // broken off; the server's stream does not always say so
+		req.Header.Len() != before: // a trailer became a header
+		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: "the body could not be read as it was announced"})
-	case len(body) > e.cfg.Limits.Body:
-		return e.tooLarge(x)
 	}
-	x.body = body
+	x.body, x.bodyRead = body, true
 	return nil
 }
 
-func (e *Edge) tooLarge(x *exchange) error {
-	x.raw.SetConnectionClose()
-	return &resources.Error{Kind: resources.KindTooLarge, Message: "The body is too large."}
+// leaveBody closes the connection after a refusal that did not read the body to its
+// end: the server would read the rest as the next request.
+func (x *exchange) leaveBody() {
+	req := &x.raw.Request
+	if !x.bodyRead && req.BodyStream() != nil && req.Header.ContentLength() != 0 {
+		closeAfter(x.raw)
+	}
 }
 
 // authenticate finds out who calls; a public route asks nobody.
@@ -77,8 +84,8 @@ func (e *Edge) authenticate(x *exchange) error {
 		return nil
 	}
 	for _, name := range []string{"authorization", "x-api-key"} {
-		if x.headers.repeated(name) {
-			return repeated(name)
+		if x.headers.ambiguous(name) {
+			return resources.BadRequest(resources.Problem{Field: name, Text: sentOnce})
 		}
 	}
 	token, err := credential(&x.raw.Request.Header)
@@ -112,10 +119,6 @@ func (e *Edge) checkMediaType(x *exchange) error {
 		}
 	}
 	return nil
-}
-
-func repeated(name string) error {
-	return resources.BadRequest(resources.Problem{Field: name, Text: "must be sent once, in one spelling"})
 }
 
 // requestID is the caller's, when it is well-formed, else a new one.

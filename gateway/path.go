@@ -83,7 +83,7 @@ func rawByte(c byte, found *findings) {
 		found.add(`holds a \`)
 	case c == ';':
 		found.add("holds a ; (path parameters are read differently by different servers)")
-	case c >= utf8.RuneSelf, strings.IndexByte(" \"<>^`{|}", c) >= 0:
+	case c >= utf8.RuneSelf, strings.IndexByte(" \"<>[]^`{|}", c) >= 0:
 		found.add("holds a character that must be percent-encoded in a path")
 	}
 }
@@ -117,7 +117,7 @@ func scanSegments(path string, found *findings) {
 		path = strings.TrimSuffix(path, "/")
 	}
 	for segment := range strings.SplitSeq(path, "/") {
-		switch segment {
+		switch strings.ReplaceAll(segment, "%20", "") { // some servers trim a segment first
 		case "":
 			found.add("holds an empty segment (//)")
 		case ".", "..":
@@ -126,16 +126,19 @@ func scanSegments(path string, found *findings) {
 	}
 }
 
-// looksLikeSyntax names the characters that compatibility normalisation turns into
-// path syntax.
+// looksLikeSyntax names the characters that compatibility normalisation (NFKC of
+// Unicode 15) turns into path syntax, and those that a legacy code page's best fit does.
 func looksLikeSyntax(r rune) bool {
 	switch r {
-	case '\u2024', '\u2025', '\u2026', '\uFE52', '\uFF0E', // dots
-		'\uFF0F', '\uFF3C', '\uFE68', // slash, backslashes
-		'\uFF05', '\uFE6A', '\uFF1B', '\uFE54', '\u037E': // percent signs, semicolons
+	case '\u2024', '\u2025', '\u2026', '\uFE19', '\uFE30', '\uFE52', '\uFF0E', // dots
+		'\u33C2', '\u33C7', '\u33D8', '\U0001F100', // a.m., Co., p.m., 0.
+		'\u2100', '\u2101', '\u2105', '\u2106', '\uFF0F', '\u2044', '\u2215', // a/c, a/s, c/o, c/u, slashes
+		'\uFE68', '\uFF3C', '\u2216', // backslashes
+		'\uFE6A', '\uFF05', // percent signs
+		'\u037E', '\uFE14', '\uFE54', '\uFF1B': // semicolons
 		return true
 	}
-	return false
+	return '\u2488' <= r && r <= '\u249B' // 1. to 20.
 }
 
 func isUnreserved(c byte) bool {

@@ -27,6 +27,8 @@ var notPassedBack = map[string]bool{
 	"Server": true, "Date": true,
 }
 
+var errSwitched = errors.New("the upstream switched protocols unasked")
+
 // proxy passes allowed requests to another process.
 type proxy struct {
 	base   *url.URL
@@ -60,6 +62,10 @@ func (p *proxy) pass(x *exchange) error {
 		cancel()
 		return resources.Unavailable("The service behind this path does not answer now; try again.", withoutURL(err))
 	}
+	if in.StatusCode == http.StatusSwitchingProtocols { // nobody asked for it, and it would end HTTP on this connection
+		cancel()
+		return resources.Unavailable("The service behind this path does not answer now; try again.", errors.Join(errSwitched, in.Body.Close()))
+	}
 	h := &x.raw.Response.Header
 	drop := connectionNamed(in.Header)
 	for name, values := range in.Header {
@@ -80,14 +86,16 @@ func (p *proxy) request(ctx context.Context, x *exchange) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	out.URL.Opaque = "//" + p.base.Host + strings.TrimSuffix(p.base.EscapedPath(), "/") + x.path
+	out.URL.Opaque = strings.TrimSuffix(p.base.EscapedPath(), "/") + x.path // sent as it is; the client would clean a Path
 	out.URL.RawQuery, out.URL.ForceQuery = x.query, x.hasQuery
 	if len(x.body) == 0 {
 		out.Body, out.ContentLength = http.NoBody, 0
 	}
 	for _, name := range passedOn {
-		if value := x.raw.Request.Header.Peek(name); len(value) > 0 {
-			out.Header.Set(name, string(value))
+		for _, value := range x.raw.Request.Header.PeekAll(name) {
+			if len(value) > 0 {
+				out.Header.Add(name, string(value))
+			}
 		}
 	}
 	if out.Header.Get("User-Agent") == "" {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -79,14 +80,24 @@ func (n *node) insert(e *entry) error {
 			}
 			return claim(&n.rest, e)
 		}
+		if name, ok := param(segment); ok && slices.Contains(e.params, name) {
+			return fmt.Errorf("has the parameter %s twice", name)
+		}
 		n = n.child(segment, e)
 	}
 	return claim(&n.methods, e)
 }
 
+// param is the name of a segment that is a parameter.
+func param(segment string) (string, bool) {
+	name, begins := strings.CutPrefix(segment, "{")
+	name, ends := strings.CutSuffix(name, "}")
+	return name, begins && ends
+}
+
 func (n *node) child(segment string, e *entry) *node {
-	if strings.HasPrefix(segment, "{") && strings.HasSuffix(segment, "}") {
-		e.params = append(e.params, segment[1:len(segment)-1])
+	if name, ok := param(segment); ok {
+		e.params = append(e.params, name)
 		if n.param == nil {
 			n.param = &node{}
 		}
@@ -120,6 +131,7 @@ func (t *table) find(method, path string) match {
 		t.root.walk(method, path[1:], true, &m)
 	}
 	sort.Strings(m.allow)
+	m.allow = slices.Compact(m.allow) // several patterns may fit the path
 	return m
 }
 

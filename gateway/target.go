@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -51,6 +52,11 @@ func ambiguous(t resources.Target, rest []string) bool {
 	return isPlaceWord(t.AccountID) || isPlaceWord(t.ProjectID)
 }
 
+// isPlaceWord reads the segment as a server does that decodes first: letters beyond
+// ASCII fold into ASCII ones too (U+017F is an s).
 func isPlaceWord(segment string) bool {
+	if decoded, err := url.PathUnescape(segment); err == nil {
+		segment = decoded
+	}
 	return strings.EqualFold(segment, "accounts") || strings.EqualFold(segment, "projects")
 }

@@ -14,9 +14,11 @@ type Answer struct {
 	// ID names caller, method, path and key, by a hash.
 	ID string `json:"id"`
 	// Request is a hash of the body that was sent.
-	Request   string         `json:"request"`
-	Status    int            `json:"status"`
-	Body      string         `json:"body"`
+	Request string `json:"request"`
+	Status  int    `json:"status"`
+	// Body is the answer; "" for one that is shown once, of which Made names what it made.
+	Body      string         `json:"body,omitempty"`
+	Made      string         `json:"made,omitempty"`
 	ExpiresAt resources.Time `json:"expires_at"`
 }
 

@@ -20,12 +20,12 @@ const masterKeyName = "master.key"
 var errReadable = errors.New("other users can read it; run chmod 600 on it")
 
 // masterKey reads the master key. In the data folder it is made where it is not
-// there and make is set; a file that was named is never made.
-func (s *settings) masterKey(make bool) (resources.MasterKey, error) {
+// there and create is set; a file that was named is never made.
+func (s *settings) masterKey(create bool) (resources.MasterKey, error) {
 	path := s.masterKeyFile
 	if path == "" {
 		path = filepath.Join(s.dataDir, masterKeyName)
-		if make {
+		if create {
 			if err := makeMasterKey(s.dataDir, path); err != nil {
 				return resources.MasterKey{}, fmt.Errorf("master key: %w", err)
 			}

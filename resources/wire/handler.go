@@ -19,6 +19,13 @@ type Request struct {
 	Body []byte
 	// RequestID is in every log line and answer.
 	RequestID string
+	// Path is the request's, as it was sent.
+	Path string
+	// AccountID is the account in question: the path's, or X-Account-ID where the path
+	// names none.
+	AccountID string
+	// IdempotencyKey is the header's value, "" for none.
+	IdempotencyKey string
 }
 
 // Response is a success: errors are returned as errors.
@@ -27,8 +34,9 @@ type Response struct {
 	Status int
 	// Body is rendered as JSON.
 	Body any
-	// Header are extra response headers.
-	Header map[string]string
+	// ShownOnce is the id of what was made where Body holds a secret that is shown in
+	// this one answer and never kept.
+	ShownOnce string
 }
 
 // Handler serves one route of an area.

@@ -1,0 +1,73 @@
+# Everything a developer or CI runs. `make` alone lists the targets.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run build test race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
+
+VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+OPA_VERSION           = $(shell go list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
+GOFUMPT_VERSION       = v0.12.0
+GOLANGCI_LINT_VERSION = v2.15.0
+GOVULNCHECK_VERSION   = v1.8.0
+BIN                   = .tools/bin
+
+# What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
+FUZZTIME  ?= 60s
+BENCHTIME ?= 1s
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## start the gateway on the embedded store, with demo data
+	go run ./cmd/portcullis serve --demo
+
+build: ## build the static binary bin/portcullis
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
+
+# -count=1: the black box tests build and start the binary, and the test cache cannot see what it is made of.
+test: check-fmt ## check everything: format, vet, policies, unit and black box tests
+	go vet ./... && go vet .ci/count.go
+	@$(MAKE) --no-print-directory policy-test
+	@go run .ci/count.go -count=1 -timeout 10m ./...
+
+race: ## run all tests under the race detector
+	CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./...
+
+lint: ## run golangci-lint and govulncheck
+	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
+	@.ci/tool golang.org/x/vuln/cmd/govulncheck $(GOVULNCHECK_VERSION)
+	@status=0; $(BIN)/golangci-lint run ./... || status=1; .ci/vulncheck $(BIN)/govulncheck || status=1; exit $$status
+
+fmt: tool-gofumpt tool-opa ## format Go and Rego
+	$(BIN)/gofumpt -w . .ci
+	$(BIN)/opa fmt -w policies
+
+policy-test: tool-opa ## format, strict check, tests and coverage of the policies, with the stock opa
+	@.ci/policy-test $(BIN)/opa
+
+cover: ## test coverage of the Go code, in coverage.out
+	go test -count=1 -coverpkg=./... -coverprofile=coverage.out ./...
+	@go tool cover -func=coverage.out | tail -n 1
+
+fuzz: ## run every fuzz target for FUZZTIME each (60s)
+	@.ci/fuzz $(FUZZTIME)
+
+bench: ## run every benchmark for BENCHTIME each (1s)
+	@go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) \
+		$$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u)
+
+clean: ## remove what was built, not the data
+	rm -rf bin .tools coverage.* *.coverprofile
+
+check-fmt: tool-gofumpt
+	@unformatted=$$($(BIN)/gofumpt -l . .ci) && \
+		if [ -n "$$unformatted" ]; then printf 'gofumpt: not formatted (make fmt):\n%s\n' "$$unformatted"; exit 1; fi
+
+tool-opa:
+	@.ci/tool github.com/open-policy-agent/opa $(OPA_VERSION)
+
+tool-gofumpt:
+	@.ci/tool mvdan.cc/gofumpt $(GOFUMPT_VERSION)

@@ -1,0 +1,43 @@
+package gateway
+
+import (
+	"bufio"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The parsers, for tables and fuzz targets.
+var (
+	PathProblems = pathProblems
+	ParseTarget  = parseTarget
+)
+
+// ScanHeaders frames a raw request head as the edge does; the header is the server's
+// own reading of it, nil where the server refuses it by itself.
+func ScanHeaders(head string) (*fasthttp.RequestHeader, error) {
+	var h fasthttp.RequestHeader
+	if err := h.Read(bufio.NewReaderSize(strings.NewReader(head), 64<<10)); err != nil {
+		return nil, err
+	}
+	_, err := scanHeaders(&h)
+	return &h, err
+}
+
+// Find looks a path up in a table of these rows, all served by the gateway itself.
+func Find(routes []resources.Route, method, path string) (name string, values, allow []string, err error) {
+	for i := range routes {
+		routes[i].Upstream = upstreamAuthorize
+	}
+	t, err := newTable(routes, server{})
+	if err != nil {
+		return "", nil, nil, err
+	}
+	m := t.find(method, path)
+	if m.entry != nil {
+		name = m.entry.Name
+	}
+	return name, m.values, m.allow, nil
+}

@@ -1,0 +1,49 @@
+package resources
+
+import (
+	"net/mail"
+	"strings"
+)
+
+// Bounds of an e-mail address in bytes (RFC 5321).
+const (
+	maxEmail     = 254
+	maxLocalPart = 64
+	maxLabel     = 63
+)
+
+// EmailRule says what ValidEmail accepts, for error messages.
+const EmailRule = "must be one e-mail address in ASCII, at most 254 characters, such as ada@example.com"
+
+// ValidEmail accepts one bare ASCII address. The standard parser alone would also
+// take a display name, a comment, a quoted local part or folded white space, and two
+// systems could read such a text as two addresses.
+func ValidEmail(s string) bool {
+	if len(s) > maxEmail || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return false
+	}
+	parsed, err := mail.ParseAddress(s)
+	if err != nil || parsed.Name != "" || parsed.Address != s {
+		return false
+	}
+	at := strings.LastIndexByte(s, '@')
+	return at <= maxLocalPart && !strings.ContainsRune(s[:at], '"') && validMailDomain(s[at+1:])
+}
+
+// validMailDomain accepts a name with a dot, or localhost: a bare word is a mistyped domain.
+func validMailDomain(s string) bool {
+	if !strings.Contains(s, ".") && FoldEmail(s) != "localhost" {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' ||
+			strings.ContainsFunc(label, notHostRune) {
+			return false
+		}
+	}
+	return true
+}
+
+func notHostRune(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
+}

@@ -1,0 +1,29 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// SubjectFree says whether no user can be meant by the string yet: a token's subject
+// is an external id or a partner id, and E8 takes a UUID or an external id, so none
+// of the three may be one of another user's.
+func (c Collections) SubjectFree(ctx context.Context, tx Tx, subject string) (bool, error) {
+	if rec, err := optional(c.Users.Get(ctx, tx, subject)); err != nil || rec != nil {
+		return false, err
+	}
+	for _, index := range []string{ByPartner, ByUUID} {
+		_, err := c.Users.First(ctx, tx, Query{Index: index, Equal: []Value{String(subject)}})
+		if !errors.Is(err, ErrNotFound) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// UserByEmail finds the user with that address, however its letters are cased.
+func (c Collections) UserByEmail(ctx context.Context, tx Tx, email string) (Record[resources.User], error) {
+	return c.Users.First(ctx, tx, Query{Index: ByEmail, Equal: []Value{String(resources.FoldEmail(email))}})
+}

@@ -1,0 +1,358 @@
+package test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/portcullis-authz/portcullis"
+
+// row is what a package may import beside the standard library: packages of the module by their
+// exact folder, other modules by a prefix of their path.
+type row struct {
+	inside  []string
+	outside []string
+	// all lifts every limit but one: nobody imports cmd.
+	all bool
+}
+
+const (
+	fiber    = "github.com/gofiber/fiber/v2"
+	fasthttp = "github.com/valyala/fasthttp"
+	jose     = "github.com/go-jose/go-jose/v4"
+	jwt      = "github.com/golang-jwt/jwt/v5"
+	json     = "github.com/go-json-experiment/json"
+	opa      = "github.com/open-policy-agent/opa"
+	fsnotify = "github.com/fsnotify/fsnotify"
+	mongodb  = "go.mongodb.org/mongo-driver/v2"
+	redis    = "github.com/redis/go-redis/v9"
+	sqlite   = "modernc.org/sqlite"
+	lru      = "github.com/hashicorp/golang-lru/v2"
+	syncExt  = "golang.org/x/sync"
+	sysExt   = "golang.org/x/sys"
+	mail     = "github.com/wneessen/go-mail"
+)
+
+// area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
+// request is made once is shared by all of them.
+var area = row{inside: []string{"resources", "resources/wire", "resources/idempotency", "store"}, outside: []string{fiber}}
+
+// mayImport is the table "Who may import whom". A package without a row is a finding.
+var mayImport = map[string]row{
+	"resources":          {},
+	"resources/wire":     {inside: []string{"resources"}, outside: []string{json}},
+	"resources/access":   area,
+	"resources/apikeys":  area,
+	"resources/clusters": area,
+	"resources/firewall": area,
+	"resources/health":   area,
+	"resources/users":    area,
+
+	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store"}},
+	"resources/outbox":      {inside: []string{"resources", "store"}, outside: []string{mail}},
+
+	"store":              {inside: []string{"resources"}},
+	"store/storetest":    {inside: []string{"store", "resources"}},
+	"store/mongodb":      {inside: []string{"store", "resources"}, outside: []string{mongodb}},
+	"store/sqlite":       {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
+	"store/rolecache":    {inside: []string{"store", "resources"}, outside: []string{lru, redis, syncExt}},
+	"policies":           {},
+	"policies/engine":    {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
+	"gateway/authn":      {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
+	"gateway":            {inside: []string{"resources", "resources/wire", "gateway/authn"}, outside: []string{fiber, fasthttp}},
+	"cmd/portcullis":     {all: true},
+	"test":               {all: true},
+}
+
+// forbidden tells which imports of a package (its folder in the module) the table does not allow.
+// A test file may besides import every package of the module, and every module that some row names:
+// it may set the package among its real neighbours.
+func forbidden(pkg string, imports []string, isTest bool) []string {
+	r, known := mayImport[pkg]
+	if !known {
+		return []string{"package " + pkg + " has no row in the table"}
+	}
+	var found []string
+	for _, imp := range imports {
+		if !allowed(r, imp, isTest) {
+			found = append(found, pkg+" must not import "+imp)
+		}
+	}
+	return found
+}
+
+func allowed(r row, imp string, isTest bool) bool {
+	if inside, ok := cutModule(imp); ok {
+		switch {
+		case isBelow(inside, "cmd"):
+			return false
+		case r.all || isTest:
+			return true
+		default:
+			return slices.Contains(r.inside, inside)
+		}
+	}
+	if imp == "C" {
+		return false // the binary is static
+	}
+	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	if r.all || isOneOf(imp, r.outside) {
+		return true
+	}
+	if isTest {
+		for _, other := range mayImport {
+			if isOneOf(imp, other.outside) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cutModule is the folder in the module of an import, false for an import from elsewhere.
+func cutModule(imp string) (string, bool) {
+	if imp == module {
+		return ".", true
+	}
+	return strings.CutPrefix(imp, module+"/")
+}
+
+func isBelow(p, prefix string) bool { return p == prefix || strings.HasPrefix(p, prefix+"/") }
+
+func isOneOf(imp string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return isBelow(imp, p) })
+}
+
+// examine reads the import lines of every Go file below root, whatever its build constraints, in
+// the folders that the go command looks into. seen tells how many files a package has.
+func examine(root string) (found []string, seen map[string]int, err error) {
+	seen = map[string]int{}
+	err = fs.WalkDir(os.DirFS(root), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if p != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() || path.Ext(p) != ".go" {
+			return nil
+		}
+		pkg := path.Dir(p)
+		seen[pkg]++
+		imports, err := importsOf(filepath.Join(root, filepath.FromSlash(p)))
+		if err != nil {
+			found = append(found, fmt.Sprintf("%s: %v", p, err))
+			return nil
+		}
+		for _, f := range forbidden(pkg, imports, strings.HasSuffix(p, "_test.go")) {
+			found = append(found, p+": "+f)
+		}
+		return nil
+	})
+	return found, seen, err
+}
+
+func importsOf(file string) ([]string, error) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	var imports []string
+	for _, spec := range parsed.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, err
+		}
+		imports = append(imports, imp)
+	}
+	return imports, nil
+}
+
+func TestNobodyImportsWhatTheTableForbids(t *testing.T) {
+	found, seen, err := examine("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range []string{"resources", "store", "policies", "policies/engine", "gateway", "gateway/authn", "cmd/portcullis", "test"} {
+		if seen[pkg] == 0 {
+			t.Errorf("no Go file of %s was read", pkg)
+		}
+	}
+	if len(found) > 0 {
+		t.Errorf("%d imports against the table:\n%s", len(found), strings.Join(found, "\n"))
+	}
+}
+
+// arrows are imports that the table allows, and imports that are planted: a finding is expected.
+var arrows = []struct {
+	pkg, imp string
+	test     bool
+	found    bool
+}{
+	{"resources", "context", false, false},
+	{"resources", module + "/store", false, true},
+	{"resources", module + "/resources/wire", false, true},
+	{"resources", "golang.org/x/text/cases", false, true},
+	{"resources", "C", false, true},
+	{"resources/wire", json + "/jsontext", false, false},
+	{"resources/wire", module + "/store", false, true},
+	{"resources/wire", fiber, false, true},
+	{"resources/access", module + "/store", false, false},
+	{"resources/access", fiber, false, false},
+	{"resources/access", module + "/resources/users", false, true},
+	{"resources/access", module + "/gateway", false, true},
+	{"resources/access", module + "/store/sqlite", false, true},
+	{"resources/access", module + "/policies/engine", false, true},
+	{"resources/access", opa + "/v1/rego", false, true},
+	{"resources/health", "net/http", false, false},
+	{"store", module + "/resources/wire", false, true},
+	{"store", module + "/store/sqlite", false, true},
+	{"store/sqlite", sqlite + "/lib", false, false},
+	{"store/sqlite", module + "/store/rolecache", false, true},
+	{"store/sqlite", mongodb + "/mongo", false, true},
+	{"store/mongodb", mongodb + "/mongo", false, false},
+	{"store/mongodb", sqlite, false, true},
+	{"store/rolecache", syncExt + "/singleflight", false, false},
+	{"store/rolecache", module + "/store/mongodb", false, true},
+	{"store/storetest", "testing", false, false},
+	{"store/storetest", module + "/store/sqlite", false, true},
+	{"policies", module + "/resources", false, true},
+	{"policies", opa + "/v1/ast", false, true},
+	{"policies/engine", opa + "/v1/ast", false, false},
+	{"policies/engine", module + "/store", false, true},
+	{"policies/engine", module + "/gateway", false, true},
+	{"policies/engine", fiber, false, true},
+	{"gateway", module + "/gateway/authn", false, false},
+	{"gateway", fasthttp, false, false},
+	{"gateway", fasthttp + "evil", false, true},
+	{"gateway", module + "/store", false, true},
+	{"gateway", module + "/policies/engine", false, true},
+	{"gateway", module + "/resources/access", false, true},
+	{"gateway", opa + "/v1/rego", false, true},
+	{"gateway", mongodb + "/bson", false, true},
+	{"gateway", redis, false, true},
+	{"gateway/authn", jwt, false, false},
+	{"gateway/authn", module + "/gateway", false, true},
+	{"gateway/authn", module + "/store", false, true},
+	{"cmd/portcullis", module + "/store/mongodb", false, false},
+	{"cmd/portcullis", "github.com/some/driver", false, false},
+	{"test", "github.com/some/driver", true, false},
+	{"test", module + "/cmd/portcullis", true, true},
+	// Tests may set a package among its neighbours, but not import just anything.
+	{"resources/access", module + "/store/sqlite", true, false},
+	{"gateway", module + "/policies/engine", true, false},
+	{"gateway", opa + "/v1/ast", true, false},
+	{"gateway", module + "/cmd/portcullis", true, true},
+	{"gateway", "github.com/some/driver", true, true},
+	{"helpers", "context", false, true},
+	{"helpers", "context", true, true},
+	{"store/redis", "context", false, true},
+	{".", "context", false, true},
+}
+
+func TestForbiddenImportIsFound(t *testing.T) {
+	for _, c := range arrows {
+		t.Run(fmt.Sprintf("%s imports %s test %t", c.pkg, c.imp, c.test), func(t *testing.T) {
+			if found := forbidden(c.pkg, []string{c.imp}, c.test); (len(found) > 0) != c.found {
+				t.Errorf("found %q, want a finding: %t", found, c.found)
+			}
+		})
+	}
+}
+
+func TestPackageWithoutImportsNeedsARow(t *testing.T) {
+	if len(forbidden("utils", nil, false)) == 0 {
+		t.Error("a package without a row was not found")
+	}
+}
+
+func TestFilePlantedInTheTreeIsFound(t *testing.T) {
+	before, _, err := examine("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	copyGoFiles(t, "..", root)
+	plants := map[string]string{
+		"gateway/zz_planted.go":              "package gateway\n\nimport _ \"" + opa + "/v1/rego\"\n",
+		"gateway/zz_planted_plan9.go":        "//go:build never\n\npackage gateway\n\nimport s \"" + module + "/store\"\n",
+		"resources/users/zz_planted.go":      "package users\n\nimport . \"" + module + "/resources/access\"\n",
+		"policies/engine/zz_planted_test.go": "package engine_test\n\nimport _ `" + module + "/cmd/portcullis`\n",
+		"utils/zz_planted.go":                "package utils\n",
+		"store/zz_planted.go":                "package store\n\nimport \"unclosed\n",
+		// These are no findings: the go command looks into neither folder.
+		"store/testdata/zz_planted.go": "package x\n\nimport _ \"" + opa + "\"\n",
+		".hidden/zz_planted.go":        "package x\n",
+	}
+	for name, text := range plants {
+		writeFile(t, filepath.Join(root, filepath.FromSlash(name)), []byte(text))
+	}
+	after, _, err := examine(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after = slices.DeleteFunc(after, func(f string) bool { return slices.Contains(before, f) })
+	want := []string{
+		"gateway/zz_planted.go: gateway must not import " + opa + "/v1/rego",
+		"gateway/zz_planted_plan9.go: gateway must not import " + module + "/store",
+		"policies/engine/zz_planted_test.go: policies/engine must not import " + module + "/cmd/portcullis",
+		"resources/users/zz_planted.go: resources/users must not import " + module + "/resources/access",
+		"store/zz_planted.go: ",
+		"utils/zz_planted.go: package utils has no row in the table",
+	}
+	if !slices.EqualFunc(after, want, strings.HasPrefix) {
+		t.Errorf("found:\n%s\nwant:\n%s", strings.Join(after, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func copyGoFiles(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != from && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() || filepath.Ext(p) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, p)
+		if err != nil {
+			return err
+		}
+		writeFile(t, filepath.Join(to, rel), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, name string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
