@@ -58,7 +58,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(lingerListener{l}); err != nil {
+	if err := e.app.Listener(listener{l}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

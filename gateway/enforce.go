@@ -32,30 +32,31 @@ func (e *Edge) checkHeaders(x *exchange) error {
 		return e.readQuestion(x)
 	}
 	var problems []resources.Problem
-	for _, name := range identityHeaders {
-		if x.headers.ambiguous(name) {
-			problems = append(problems, resources.Problem{Field: name, Text: sentOnce})
-		}
-	}
-	if strings.Contains(x.query, "#") {
-		problems = append(problems, resources.Problem{Field: "query", Text: "holds a #, at which some servers end it"})
-	}
+	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
+
 	for _, text := range pathProblems(strings.TrimPrefix(x.path, "/")) {
-		problems = append(problems, resources.Problem{Field: "path", Text: text})
+		note("path", text)
 	}
 	params := x.params()
 	for _, name := range x.entry.params {
 		if !resources.ValidID(params[name]) {
-			problems = append(problems, resources.Problem{Field: name, Text: "must be 1 to 128 characters of [A-Za-z0-9._@-]"})
+			note(name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
 		}
 	}
 	var target resources.Target
-	var problem string
-	if len(x.values) > 0 { // a path without parameters names no account or project
-		target, problem = parseTarget(strings.TrimPrefix(x.path, "/"))
+	if len(x.values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
+		var problem string
+		if target, problem = parseTarget(strings.TrimPrefix(x.path, "/")); problem != "" {
+			note("path", problem)
+		}
 	}
-	if problem != "" && len(problems) == 0 {
-		problems = append(problems, resources.Problem{Field: "path", Text: problem})
+	if strings.Contains(x.query, "#") {
+		note("query", "holds a #, at which some servers end it")
+	}
+	for _, name := range identityHeaders {
+		if x.headers.ambiguous(name) {
+			note(name, sentOnce)
+		}
 	}
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)

@@ -54,12 +54,12 @@ func (e *Edge) readBody(x *exchange) error {
 		x.body = bytes.Clone(req.Body())
 		return nil
 	}
-	announced, before := req.Header.ContentLength(), req.Header.Len()
+	before := req.Header.Len()
 	body, err := io.ReadAll(io.LimitReader(stream, int64(e.cfg.Limits.Body)+1))
 	switch {
 	case err == nil && len(body) > e.cfg.Limits.Body:
 		return errTooLarge
-	case err != nil, announced >= 0 && len(body) != announced, // broken off; the server's stream does not always say so
+	case err != nil, ranOut(x.raw), // broken off; the stream does not always say so
 		req.Header.Len() != before: // a trailer became a header
 		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: "the body could not be read as it was announced"})

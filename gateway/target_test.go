@@ -29,12 +29,12 @@ func TestTargetComesFromThePath(t *testing.T) {
 		"api/v1/accounts/a/projects/p/x/y/z": {
 			AccountID: "a", ProjectID: "p", Rest: "x/y/z", Resource: "x/y",
 		},
-		"api":                         {Rest: "api"},
-		"api/v2/x":                    {Rest: "api/v2/x", Resource: "api/v2"},
-		"api/v1/api/v1/x":             {Rest: "api/v1/x", Resource: "api/v1"},
-		"account/a":                   {Rest: "account/a", Resource: "account/a"},
-		"projectsx/p":                 {Rest: "projectsx/p", Resource: "projectsx/p"},
-		"accounts/A_b.c@d-1/x%20y":    {AccountID: "A_b.c@d-1", Rest: "x%20y"},
+		"api":                              {Rest: "api"},
+		"api/v2/x":                         {Rest: "api/v2/x", Resource: "api/v2"},
+		"api/v1/api/v1/x":                  {Rest: "api/v1/x", Resource: "api/v1"},
+		"account/a":                        {Rest: "account/a", Resource: "account/a"},
+		"projectsx/p":                      {Rest: "projectsx/p", Resource: "projectsx/p"},
+		"accounts/A_b.c@d-1/x%20y":         {AccountID: "A_b.c@d-1", Rest: "x%20y"},
 		"projects/p/files/a%20b/caf%C3%A9": {ProjectID: "p", Rest: "files/a%20b/caf%C3%A9", Resource: "files/a%20b"},
 	} {
 		got, problem := gateway.ParseTarget(path)
@@ -49,7 +49,7 @@ func TestAmbiguousTargetsAreRefused(t *testing.T) {
 	for _, path := range []string{
 		"accounts", "api/v1/accounts", "Accounts/a", "ACCOUNTS/a", "aCCounts", "Projects", "PROJECTS/p", "accounts/a/Projects", "accounts/a/Projects/p",
 		"projects/p/accounts/a", "projects/p/accounts", "projects/p/projects", "projects/p/projects/q", "accounts/a/accounts/b", "accounts/a/accounts",
-		"accounts/accounts", "accounts/accounts/a", "accounts/projects", "accounts/projects/p", "projects/accounts", "projects/accounts/a", "projects/projects", "projects/Projects/x",
+		"accounts/accounts", "accounts/accounts/a", "accounts/projects", "accounts/projects/p", "accounts/accounts/projects", "accounts/projects/projects", "projects/accounts", "projects/accounts/a", "projects/projects", "projects/Projects/x",
 		"accounts/a/x/projects/p", "accounts/a/projects/p/x/accounts/b", "x/accounts/a", "x/projects/p", "x/y/z/projects",
 		"API/v1/accounts/a", "api/V1/accounts/a", "api/v1/api/v1/accounts/a", "v1/accounts/a", "api/accounts/a", "api/v2/projects/p",
 		"account%C5%BF/a", "project%c5%bf/p", "accounts/a/project%C5%BF", "projects/p/x/ACCOUNT%C5%BF",

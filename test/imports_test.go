@@ -60,17 +60,17 @@ var mayImport = map[string]row{
 	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store"}},
 	"resources/outbox":      {inside: []string{"resources", "store"}, outside: []string{mail}},
 
-	"store":              {inside: []string{"resources"}},
-	"store/storetest":    {inside: []string{"store", "resources"}},
-	"store/mongodb":      {inside: []string{"store", "resources"}, outside: []string{mongodb}},
-	"store/sqlite":       {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
-	"store/rolecache":    {inside: []string{"store", "resources"}, outside: []string{lru, redis, syncExt}},
-	"policies":           {},
-	"policies/engine":    {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
-	"gateway/authn":      {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
-	"gateway":            {inside: []string{"resources", "resources/wire", "gateway/authn"}, outside: []string{fiber, fasthttp}},
-	"cmd/portcullis":     {all: true},
-	"test":               {all: true},
+	"store":           {inside: []string{"resources"}},
+	"store/storetest": {inside: []string{"store", "resources"}},
+	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
+	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
+	"store/rolecache": {inside: []string{"store", "resources"}, outside: []string{lru, redis, syncExt}},
+	"policies":        {},
+	"policies/engine": {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
+	"gateway/authn":   {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
+	"gateway":         {inside: []string{"resources", "resources/wire", "gateway/authn"}, outside: []string{fiber, fasthttp}},
+	"cmd/portcullis":  {all: true},
+	"test":            {all: true},
 }
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.

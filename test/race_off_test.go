@@ -2,5 +2,11 @@
 
 package test_test
 
+import "time"
+
 // raceEnabled has the program under test built with the race detector too.
 const raceEnabled = false
+
+// reloadWithin is how long an edit of a policy may take to be in force on a machine
+// that other tests keep busy; on an idle one it is within a second.
+const reloadWithin = 10 * time.Second

@@ -2,5 +2,11 @@
 
 package test_test
 
+import "time"
+
 // raceEnabled has the program under test built with the race detector too.
 const raceEnabled = true
+
+// reloadWithin is how long an edit of a policy may take to be in force; the race
+// detector makes the tree's own tests several times slower.
+const reloadWithin = 30 * time.Second

@@ -23,14 +23,25 @@ type Options struct {
 	Issuers []Issuer
 	// Directory knows the users.
 	Directory Directory
+	// Keys knows the API keys and APIKeys checks them; nil refuses every key.
+	Keys    KeyDirectory
+	APIKeys resources.APIKeys
+	// Used is told of each API key that was accepted, by the id of its record; it must
+	// not block. nil is nobody.
+	Used func(keyID string, at resources.Time)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Authenticator checks tokens. It is safe for concurrent use and remembers nothing of them.
+// Authenticator checks tokens and API keys. It is safe for concurrent use and remembers
+// nothing of them.
 type Authenticator struct {
 	issuers   map[string]*trusted
 	directory Directory
+	keys      KeyDirectory
+	apiKeys   resources.APIKeys
+	used      func(keyID string, at resources.Time)
+	now       func() time.Time
 }
 
 // New checks the settings and makes an Authenticator. It does no input or output.
@@ -42,11 +53,17 @@ func New(o Options) (*Authenticator, error) {
 	if o.Directory == nil {
 		return nil, errors.New("authentication: no user directory is given")
 	}
+	if o.Keys != nil && o.APIKeys.IsZero() {
+		return nil, errors.New("authentication: API keys have no master key")
+	}
 	now := o.Now
 	if now == nil {
 		now = time.Now
 	}
-	a := &Authenticator{issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory}
+	a := &Authenticator{
+		issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory,
+		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, now: now,
+	}
 	for _, settings := range o.Issuers {
 		issuer, err := trust(settings, now)
 		if err != nil {

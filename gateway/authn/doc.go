@@ -1,4 +1,4 @@
-// Package authn turns a bearer token (a JWT) into a resources.Principal.
+// Package authn turns a bearer token (a JWT) or an API key into a resources.Principal.
 //
 // The decision that binds it: a token says only which issuer to ask (its
 // unverified `iss`); the key comes from that issuer's own source under (issuer,
@@ -28,9 +28,20 @@
 //     construction a symmetric key is refused with the set: then a person reads it.
 //   - An empty set from a provider is its word that no key holds; an unreadable one is
 //     a failure, and the last good one serves on.
+//   - Two different keys of one user are refused (400) like two principals: which one is
+//     to bound the request can't be known, and a log could name one only.
+//   - A header that is sent blank beside the other one is a refused credential (401): it
+//     was meant to be one, and to go on without it would be to go on without its bound.
+//
+// An API key is known by the id in it and proved by the keyed hash of the whole. What is
+// wrong with one, a mistyped character, an unknown id, another secret, its end, its
+// revocation, its owner's status, is the one refusal that a token gets, and costs the same
+// hashes from the first look-up on. With both a token and a key of one user, the key
+// counts: a caller who adds a bound means it.
 //
 // Rejected: a JWKS client library (none of those seen bounds the fetches that unknown
 // kids cause and also keeps the last good set to a maximum age); golang-jwt's MapClaims and
 // RegisteredClaims (a null or huge exp, names without regard to case); a cache of verified
-// tokens (a user suspended while the token lives would stay in).
+// tokens or keys (a user suspended while the token lives would stay in); a slow hash for keys
+// (160 random bits can't be guessed, and each request would pay for it).
 package authn

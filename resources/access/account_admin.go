@@ -14,26 +14,6 @@ const authenticationUnknown = "unknown"
 // adminDraft is the first admin of a new account; name and externalID may be "".
 type adminDraft struct{ email, name, externalID string }
 
-// UserProfile is the read model of a user (specification, "User profile").
-type UserProfile struct {
-	// ID is the user's external id.
-	ID            string         `json:"id"`
-	Email         string         `json:"email"`
-	Name          string         `json:"name"`
-	ProfilePicURL string         `json:"profile_pic_url,omitempty"`
-	Status        string         `json:"status"`
-	IsVerified    bool           `json:"is_verified"`
-	CreatedAt     resources.Time `json:"created_at"`
-	UpdatedAt     resources.Time `json:"updated_at"`
-}
-
-func profileOf(u resources.User) UserProfile {
-	return UserProfile{
-		ID: u.ExternalID, Email: u.Email, Name: u.Name, ProfilePicURL: u.ProfilePicURL, Status: u.Status,
-		IsVerified: u.IsVerified, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
-	}
-}
-
 // makeAdmin makes the user with that address the account's admin: a new user, or one
 // of no account.
 func (s *Service) makeAdmin(
@@ -62,7 +42,7 @@ func (s *Service) makeAdmin(
 }
 
 func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
-	rec, err := s.userByEmail(ctx, tx, d.email)
+	rec, err := s.c.UserByEmail(ctx, tx, d.email)
 	if errors.Is(err, store.ErrNotFound) {
 		return s.newAdminUser(ctx, tx, account, d)
 	}
@@ -75,16 +55,13 @@ func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d 
 	case d.externalID != "" && d.externalID != rec.Value.ExternalID:
 		return resources.User{}, resources.Conflict("The user with the e-mail address %s has another external id.", d.email)
 	}
+	if rec.Value.Status == resources.StatusInvited {
+		rec.Value.InvitedAt = s.now()
+	}
 	rec.Value.AccountID = account
 	rec.Value.MemberSince = s.now()
 	rec.Value.UpdatedAt = rec.Value.MemberSince
 	return rec.Value, s.c.Users.Replace(ctx, tx, rec)
-}
-
-func (s *Service) userByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
-	return s.c.Users.First(ctx, tx, store.Query{
-		Index: store.ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))},
-	})
 }
 
 func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
@@ -96,6 +73,7 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	}
 	if d.externalID == "" {
 		user.ExternalID, user.Status = s.IDs.New(resources.PrefixUser), resources.StatusInvited
+		user.InvitedAt = now
 	} else if err := s.freeSubject(ctx, tx, d.externalID); err != nil {
 		return resources.User{}, err
 	}

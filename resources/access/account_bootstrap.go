@@ -24,9 +24,9 @@ type Bootstrap struct {
 
 // Bootstrapped is what is there after a Bootstrap.
 type Bootstrapped struct {
-	Account resources.Account `json:"account"`
-	Admin   UserProfile       `json:"admin"`
-	Project *ProjectView      `json:"project,omitempty"`
+	Account resources.Account     `json:"account"`
+	Admin   resources.UserProfile `json:"admin"`
+	Project *ProjectView          `json:"project,omitempty"`
 }
 
 // Bootstrap makes, without a caller, what N1 and N3 make, in one step. What is there
@@ -96,7 +96,7 @@ func (s *Service) accountAsAsked(ctx context.Context, tx store.Tx, d accountDraf
 	if account.Value.Name != d.name {
 		differs = append(differs, fmt.Sprintf("its name is %q", account.Value.Name))
 	}
-	user, err := s.userByEmail(ctx, tx, d.admin.email)
+	user, err := s.c.UserByEmail(ctx, tx, d.admin.email)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return accountMade{}, err
 	}
@@ -117,7 +117,7 @@ func (s *Service) accountAsAsked(ctx context.Context, tx store.Tx, d accountDraf
 	if len(differs) > 0 {
 		return accountMade{}, resources.Conflict("The account %s is there already, but %s.", d.id, strings.Join(differs, "; "))
 	}
-	return accountMade{Account: account.Value, Admin: profileOf(user.Value)}, nil
+	return accountMade{Account: account.Value, Admin: user.Value.Profile()}, nil
 }
 
 // isAdmin says whether the user holds account_admin now, directly or through a group.

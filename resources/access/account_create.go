@@ -16,8 +16,8 @@ type accountDraft struct {
 
 // accountMade is the answer of N1.
 type accountMade struct {
-	Account resources.Account `json:"account"`
-	Admin   UserProfile       `json:"admin"`
+	Account resources.Account     `json:"account"`
+	Admin   resources.UserProfile `json:"admin"`
 }
 
 // createAccount answers N1.
@@ -100,5 +100,5 @@ func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) 
 	if err != nil {
 		return accountMade{}, err
 	}
-	return accountMade{Account: account, Admin: profileOf(admin)}, nil
+	return accountMade{Account: account, Admin: admin.Profile()}, nil
 }

@@ -1,7 +1,6 @@
 package access
 
 import (
-	"net/mail"
 	"strings"
 	"unicode/utf8"
 
@@ -9,13 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Bounds of texts, in characters; those of an e-mail address are RFC 5321's, in bytes.
+// Bounds of texts, in characters.
 const (
 	maxName        = 255
 	maxDescription = 1024
-	maxEmail       = 254
-	maxLocalPart   = 64
-	maxLabel       = 63
 )
 
 // requiredName reads a name that must be there; it is trimmed.
@@ -63,43 +59,10 @@ func checkUserID(p *wire.Problems, field, s string) {
 	}
 }
 
-// checkEmail accepts one bare ASCII address. The parser alone would also take a
-// display name, a comment, a quoted local part or folded white space, and two
-// systems could read such a text as two addresses.
 func checkEmail(p *wire.Problems, field, s string) {
-	if !bareAddress(s) {
-		p.Add(field, "must be one e-mail address in ASCII, at most %d characters, such as ada@example.com", maxEmail)
+	if !resources.ValidEmail(s) {
+		p.Add(field, resources.EmailRule)
 	}
-}
-
-func bareAddress(s string) bool {
-	if len(s) > maxEmail || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return false
-	}
-	parsed, err := mail.ParseAddress(s)
-	if err != nil || parsed.Name != "" || parsed.Address != s {
-		return false
-	}
-	at := strings.LastIndexByte(s, '@')
-	return at <= maxLocalPart && !strings.ContainsRune(s[:at], '"') && mailDomain(s[at+1:])
-}
-
-// mailDomain accepts a name with a dot, or localhost: a bare word is a mistyped domain.
-func mailDomain(s string) bool {
-	if !strings.Contains(s, ".") && resources.FoldEmail(s) != "localhost" {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || len(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' ||
-			strings.ContainsFunc(label, notHostRune) {
-			return false
-		}
-	}
-	return true
-}
-
-func notHostRune(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 }
 
 // noQuery notes every query parameter of a route that has none.

@@ -118,6 +118,9 @@ func TestAccountWithoutIDsGetsGeneratedOnes(t *testing.T) {
 	if !resources.ValidExternalID("acct", account) || !strings.HasPrefix(admin, "user-") || !strings.HasSuffix(admin, "-v1") {
 		t.Errorf("ids %q and %q", account, admin)
 	}
+	if u, _ := lookUp(w, w.c.Users, admin); u.InvitedAt != start {
+		t.Errorf("invited at %v: the invitation binds nobody", u.InvitedAt)
+	}
 	if len(invited) != 1 || invited[0] != account+" "+admin {
 		t.Errorf("invited %q, want the admin once", invited)
 	}

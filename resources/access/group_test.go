@@ -64,6 +64,7 @@ func TestGroupsAreListedByToken(t *testing.T) {
 	w.expect(first, 200, `{"groups":[{"id":"group-a-v1",`, `"total_count":2`)
 	second := w.call("N7.list", as(acctA, alice), at(acctA), "page_size=1&page_token="+url.QueryEscape(first.dig("next_page_token")), nil)
 	w.expect(second, 200, `"name":"a-later"`, `"total_count":2,"next_page_token":""`)
+	w.expect(w.call("N7.list", as(acctB, bea), at(acctB), "page_token="+url.QueryEscape(first.dig("next_page_token")), nil), 400, "page_token: ")
 	w.expect(w.call("N7.list", as(absent, alice), at(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
 	w.expect(w.call("N7.list", as(acctA, alice), at(acctA), "page_token="+first.dig("next_page_token")+"&name=x", nil), 400, "name: ")
 }

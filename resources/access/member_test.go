@@ -124,6 +124,15 @@ func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
 		{"403 over", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = start - hour }), 403},
 		{"403 in a project", nil, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 403},
 		{"200 in a project, held", []string{"project:*:read"}, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 200},
+		{"200 in a project, held there only", nil, func(w *world) {
+			inOne := func(a *resources.Assignment) { a.ProjectID = projA1 }
+			toGroup("project_reader", inOne)(w)
+			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
+		}, 200},
+		{"403 in a project, held in another", nil, func(w *world) {
+			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
+			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
+		}, 403},
 		{"403 custom role", nil, func(w *world) {
 			w.role(resources.Role{
 				ID: "role-c-v1", Name: "c", Scope: resources.RoleScopeAccount, AccountID: acctA,

@@ -239,7 +239,9 @@ func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
 
 func TestTwoDeletionsAtOnce(t *testing.T) {
 	w := newWorld(t)
-	got := atOnce(func(int) answer { return w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil) })
+	got := atOnce(func(int) answer {
+		return w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+	})
 	if got != [2]int{200, 404} && got != [2]int{404, 200} {
 		t.Errorf("statuses %v", got)
 	}

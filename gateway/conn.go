@@ -17,26 +17,36 @@ const (
 	lingerBytes = 4 << 20
 )
 
-// lingerListener makes connections that can linger.
-type lingerListener struct{ net.Listener }
+// listener makes connections that know how they ended.
+type listener struct{ net.Listener }
 
 // Accept implements net.Listener.
-func (l lingerListener) Accept() (net.Conn, error) {
+func (l listener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &lingerConn{Conn: c}, nil
+	return &conn{Conn: c}, nil
 }
 
-// lingerConn ends its sending side first when it was told to.
-type lingerConn struct {
+// conn ends its sending side first when it was told to.
+type conn struct {
 	net.Conn
 	linger atomic.Bool
+	ended  atomic.Bool
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		c.ended.Store(true)
+	}
+	return n, err
 }
 
 // Close implements net.Conn.
-func (c *lingerConn) Close() error {
+func (c *conn) Close() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.CompareAndSwap(true, false) {
 		if half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // what comes now is nobody's
@@ -49,7 +59,14 @@ func (c *lingerConn) Close() error {
 // trusted to be a request.
 func closeAfter(raw *fasthttp.RequestCtx) {
 	raw.SetConnectionClose()
-	if c, ok := raw.Conn().(*lingerConn); ok {
+	if c, ok := raw.Conn().(*conn); ok {
 		c.linger.Store(true)
 	}
+}
+
+// ranOut says whether more was read of the connection than came. The server takes the
+// end of a connection for the end of a chunked body.
+func ranOut(raw *fasthttp.RequestCtx) bool {
+	c, ok := raw.Conn().(*conn)
+	return ok && c.ended.Load()
 }

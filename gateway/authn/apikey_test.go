@@ -1,0 +1,212 @@
+package authn_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// keyDirectory is a fake: keys by id, and what was asked for.
+type keyDirectory struct {
+	known map[string]authn.KeyIdentity
+	err   error
+	asked []string
+}
+
+func (d *keyDirectory) ByKeyID(_ context.Context, id string) (authn.KeyIdentity, bool, error) {
+	d.asked = append(d.asked, id)
+	known, ok := d.known[id]
+	return known, ok, d.err
+}
+
+// keyed is an Authenticator with keys.
+type keyed struct {
+	*authn.Authenticator
+	t     testing.TB
+	dir   *keyDirectory
+	clock *clock
+	keys  resources.APIKeys
+	used  []string
+}
+
+func newKeyed(t testing.TB) *keyed {
+	t.Helper()
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		t.Fatal(err)
+	}
+	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &keyed{t: t, dir: &keyDirectory{known: map[string]authn.KeyIdentity{}}, clock: newClock(), keys: resources.NewAPIKeys(master)}
+	k.Authenticator, err = authn.New(authn.Options{
+		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Directory: directory(users), Now: k.clock.Now,
+		Keys: k.dir, APIKeys: k.keys,
+		Used: func(id string, at resources.Time) { k.used = append(k.used, fmt.Sprint(id, " ", at)) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// key makes a key of the user; changes are made to what the directory says of it.
+func (k *keyed) key(user string, changes ...func(*authn.KeyIdentity)) (raw, id string) {
+	raw, id = k.unknown()
+	known := authn.KeyIdentity{
+		Owner: authn.Identity{ExternalID: user, UUID: "uuid-of-" + user, AccountID: "acct-1-v1", Status: resources.StatusActive},
+		Key:   resources.KeyFact{ID: id, Hash: k.keys.Hash(raw), Scopes: []string{resources.KeyScopeRead}},
+	}
+	for _, change := range changes {
+		change(&known)
+	}
+	k.dir.known[id] = known
+	return raw, id
+}
+
+// unknown makes a key that the directory does not know.
+func (k *keyed) unknown() (raw, id string) {
+	return k.keys.New(resources.IDs{Now: k.clock.Now, Random: rand.Reader})
+}
+
+// forbidSecret wants nothing of the key's secret in an error.
+func forbidSecret(t testing.TB, err error, raw string) {
+	t.Helper()
+	if len(raw) > 40 && strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), raw[38:]) {
+		t.Errorf("the error holds the key: %v", err)
+	}
+}
+
+func TestAPIKeySpeaksForItsOwner(t *testing.T) {
+	k := newKeyed(t)
+	raw, id := k.key("user-alice-v1", func(i *authn.KeyIdentity) { i.Key.ExpiresAt = resources.At(start) + 1 })
+	got, err := k.VerifyKey(t.Context(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := resources.Principal{
+		Kind: resources.PrincipalUser, ID: "user-alice-v1", UUID: "uuid-of-user-alice-v1", AccountID: "acct-1-v1",
+		Credential: resources.CredentialKey, KeyScopes: []string{resources.KeyScopeRead}, KeyID: id,
+	}
+	if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+		t.Errorf("%+v", got)
+	}
+	if wanted := []string{fmt.Sprint(id, " ", resources.At(start))}; !slices.Equal(k.used, wanted) {
+		t.Errorf("used %q", k.used)
+	}
+	got.KeyScopes[0] = resources.KeyScopeWrite
+	if k.dir.known[id].Key.Scopes[0] != resources.KeyScopeRead {
+		t.Error("the principal's scopes are the cache's own")
+	}
+	k.clock.Advance(time.Millisecond)
+	if _, err := k.VerifyKey(t.Context(), raw); !resources.IsKind(err, resources.KindBadCredential) {
+		t.Errorf("at its end: %v", err)
+	}
+}
+
+// TestRefusedAPIKeysLookTheSame: byte for byte, in every area, and like a refused token.
+func TestRefusedAPIKeysLookTheSame(t *testing.T) {
+	k := newKeyed(t)
+	good, _ := k.key("user-alice-v1")
+	unknown, _ := k.unknown() // revoked is the same to the directory
+	changed := func(f func(*authn.KeyIdentity)) string { raw, _ := k.key("user-alice-v1", f); return raw }
+	other := changed(func(i *authn.KeyIdentity) { i.Key.Hash = k.keys.Hash(good) })
+	end := len(good) - 1
+	mistyped := good[:end] + map[bool]string{true: "0", false: "1"}[good[end] != '0']
+	_, tokenErr := k.Verify(t.Context(), "no-token")
+	k.dir.asked = nil
+	for _, c := range []struct {
+		name, raw string
+		looked    bool
+	}{
+		{"unknown or revoked", unknown, true},
+		{"wrong secret", other, true},
+		{"no hash", changed(func(i *authn.KeyIdentity) { i.Key.Hash = nil }), true},
+		{"a hash of zeros", changed(func(i *authn.KeyIdentity) { i.Key.Hash = make([]byte, 32) }), true},
+		{"expired", changed(func(i *authn.KeyIdentity) { i.Key.ExpiresAt = resources.At(start) }), true},
+		{"owner suspended", changed(func(i *authn.KeyIdentity) { i.Owner.Status = resources.StatusSuspended }), true},
+		{"owner invited", changed(func(i *authn.KeyIdentity) { i.Owner.Status = resources.StatusInvited }), true},
+		{"owner's status blank", changed(func(i *authn.KeyIdentity) { i.Owner.Status = "" }), true},
+		{"owner blank", changed(func(i *authn.KeyIdentity) { i.Owner.ExternalID = "" }), true},
+		{"owner a service", changed(func(i *authn.KeyIdentity) { i.Owner.ExternalID = "service-x" }), true},
+		{"no account", changed(func(i *authn.KeyIdentity) { i.Owner.AccountID = "" }), true},
+		{"facts of another key", changed(func(i *authn.KeyIdentity) { i.Key.ID = "apikey-x-v1" }), true},
+		{"mistyped", mistyped, false},
+		{"cut", good[:end], false},
+		{"longer", good + "0", false},
+		{"upper case", strings.ToUpper(good), false},
+		{"prefix alone", "pcl_sk_live_", false},
+		{"a token", edToken(nil), false},
+		{"huge", "pcl_sk_live_" + strings.Repeat("0", 1<<20), false},
+		{"two joined", good + "," + good, false},
+		{"padded", " " + good, false},
+	} {
+		t.Run("401 "+c.name, func(t *testing.T) {
+			k.dir.asked, k.used = nil, nil
+			p, err := k.VerifyKey(t.Context(), c.raw)
+			var e *resources.Error
+			if !errors.As(err, &e) || e.Kind != resources.KindBadCredential || e.Cause == nil || p.Kind != "" || p.ID != "" || p.KeyScopes != nil {
+				t.Fatalf("%+v, %#v", p, err)
+			}
+			for _, area := range []string{resources.AreaUsers, resources.AreaAccess, resources.AreaFirewall, resources.AreaCompute} {
+				got, want := wire.ErrorBody(area, e), wire.ErrorBody(area, resources.AsError(tokenErr))
+				if string(got) != string(want) {
+					t.Errorf("%s: %s\nwant %s", area, got, want)
+				}
+			}
+			if body := string(wire.ErrorBody(resources.AreaUsers, e)); !strings.Contains(body, `"AUTH_002"`) {
+				t.Error(body)
+			}
+			forbidSecret(t, err, c.raw)
+			if (len(k.dir.asked) == 1) != c.looked || len(k.dir.asked) > 1 {
+				t.Errorf("looked up %q", k.dir.asked)
+			}
+			if len(k.used) > 0 {
+				t.Errorf("a refused key counts as used: %q", k.used)
+			}
+		})
+	}
+	if _, err := k.VerifyKey(t.Context(), good); err != nil {
+		t.Errorf("the good one: %v", err)
+	}
+}
+
+func TestBlankAPIKeyIsNoCredential(t *testing.T) {
+	for _, raw := range []string{"", "  "} {
+		if _, err := newKeyed(t).VerifyKey(t.Context(), raw); !resources.IsKind(err, resources.KindNoCredential) {
+			t.Errorf("%q: %v", raw, err)
+		}
+	}
+}
+
+func TestKeyDirectoryThatIsDownIsUnavailable(t *testing.T) {
+	k := newKeyed(t)
+	raw, _ := k.key("user-alice-v1")
+	k.dir.err = errDirectory
+	if p, err := k.VerifyKey(t.Context(), raw); !resources.IsKind(err, resources.KindUnavailable) || !errors.Is(err, errDirectory) || p.Kind != "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestAPIKeysCanBeOff(t *testing.T) {
+	k := newKeyed(t)
+	raw, _ := k.key("user-alice-v1")
+	if _, err := standard(t).VerifyKey(t.Context(), raw); !resources.IsKind(err, resources.KindBadCredential) {
+		t.Error(err)
+	}
+	_, err := authn.New(authn.Options{Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Directory: directory(users), Keys: k.dir})
+	if err == nil || !strings.Contains(err.Error(), "master key") {
+		t.Errorf("keys without a master key: %v", err)
+	}
+}

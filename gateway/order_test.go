@@ -1,0 +1,133 @@
+package gateway_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// fault is one thing wrong with a request. Those of one list are in the contract's
+// order of refusals: of a request with several, the first answers.
+type fault struct {
+	name   string
+	status int
+	apply  func(*draft)
+}
+
+// draft is a request before it is written.
+type draft struct {
+	method, target, body string
+	headers              []string
+	denied               bool
+}
+
+func (d *draft) without(name string) {
+	var kept []string
+	for _, h := range d.headers {
+		if !strings.HasPrefix(h, name+":") {
+			kept = append(kept, h)
+		}
+	}
+	d.headers = kept
+}
+
+func (d *draft) add(header string) { d.headers = append(d.headers, header) }
+
+// checkOrder sends each fault alone and each pair of faults.
+func checkOrder(t *testing.T, fresh func() draft, faults []fault) {
+	t.Helper()
+	refuse := false
+	e := start(t, func(c *gateway.Config) {
+		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+			if refuse {
+				return deny(ctx, q)
+			}
+			return allow(ctx, q)
+		}}
+	})
+	try := func(name string, want int, faults ...fault) {
+		d := fresh()
+		for _, f := range faults {
+			f.apply(&d)
+		}
+		refuse = d.denied
+		if r := e.send(t, request(d.method, d.target, d.body, d.headers...)); r.Status != want {
+			t.Errorf("%s: %d %s, want %d", name, r.Status, r.Body, want)
+		}
+	}
+	try("no fault", 200)
+	for i, first := range faults {
+		try(first.name, first.status, first)
+		for _, second := range faults[i+1:] {
+			try(fmt.Sprintf("%s and %s", first.name, second.name), first.status, first, second)
+		}
+	}
+}
+
+var (
+	framingFault = fault{"framing", 400, func(d *draft) { d.add("Host: second") }}
+	absentFault  = fault{"404", 404, func(d *draft) { d.target = "/nothing" + d.target }}
+	methodFault  = fault{"405", 405, func(d *draft) { d.method = "TRACE" }}
+	largeFault   = fault{"413", 413, func(d *draft) { d.body = strings.Repeat("x", 64<<10+1) }}
+	tokenFault   = fault{"401", 401, func(d *draft) { d.without("Authorization") }}
+	typeFault    = fault{"415", 415, func(d *draft) { d.add("Content-Encoding: gzip") }}
+	twiceFault   = fault{"400 header", 400, func(d *draft) { d.add("X-User-ID: a"); d.add("X-User-ID: a") }}
+	deniedFault  = fault{"403", 403, func(d *draft) { d.denied = true }}
+)
+
+// TestOrderOfRefusals is the contract's list: framing, 404, 405, 413, 401, 415, 400, 403.
+func TestOrderOfRefusals(t *testing.T) {
+	checkOrder(t, func() draft {
+		return draft{method: "POST", target: "/api/v1/accounts/acct-a-v1/roles", body: "{}", headers: []string{bearer, jsonType}}
+	}, []fault{
+		framingFault, absentFault, methodFault, largeFault, tokenFault, typeFault, twiceFault, deniedFault,
+	})
+}
+
+// TestOrderOfRefusalsOfE3 is 401, 400, 403; a body is a 400 there, whatever its type.
+func TestOrderOfRefusalsOfE3(t *testing.T) {
+	checkOrder(t, func() draft {
+		return draft{method: "POST", target: "/api/v1/authorize/x", headers: []string{bearer, "X-User-ID: user-a-v1", "X-Account-ID: acct-a-v1", "X-Action: project:x:read"}}
+	}, []fault{
+		framingFault, absentFault, methodFault, largeFault, tokenFault,
+		{"400 path", 400, func(d *draft) { d.target += "//" }},
+		deniedFault,
+	})
+}
+
+// TestBodyThatIsNotJSONIsRefused with 415, wherever a body is not E3's.
+func TestBodyThatIsNotJSONIsRefused(t *testing.T) {
+	e := start(t)
+	const target = "/api/v1/accounts/acct-a-v1/roles"
+	for name, c := range map[string]struct {
+		want    int
+		headers []string
+	}{
+		"json":              {200, []string{jsonType}},
+		"json with charset": {200, []string{"Content-Type: application/json; charset=utf-8"}},
+		"json in capitals":  {200, []string{"Content-Type: Application/JSON"}},
+		"no type":           {415, nil},
+		"form":              {415, []string{"Content-Type: application/x-www-form-urlencoded"}},
+		"multipart":         {415, []string{"Content-Type: multipart/form-data; boundary=x"}},
+		"text":              {415, []string{"Content-Type: text/plain"}},
+		"kin of json":       {415, []string{"Content-Type: application/jsonp"}},
+		"gzip":              {415, []string{jsonType, "Content-Encoding: gzip"}},
+		"identity":          {415, []string{jsonType, "Content-Encoding: identity"}},
+		"empty encoding":    {415, []string{jsonType, "Content-Encoding: "}},
+		"underscore":        {415, []string{jsonType, "Content_Encoding: br"}},
+	} {
+		t.Run(fmt.Sprint(c.want, " ", name), func(t *testing.T) {
+			r := e.send(t, request("POST", target, "{}", append(c.headers, bearer)...))
+			if r.Status != c.want {
+				t.Errorf("%d %s", r.Status, r.Body)
+			}
+		})
+	}
+	if r := e.send(t, request("GET", target, "", bearer, "Content-Encoding: gzip")); r.Status != 415 {
+		t.Errorf("an encoding without a body: %d", r.Status)
+	}
+}
