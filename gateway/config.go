@@ -18,9 +18,10 @@ type Policy interface {
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
 }
 
-// Authenticator turns a bearer token into a principal (gateway/authn).
+// Authenticator turns the values of Authorization and X-API-Key, of which each was
+// sent once at most, into a principal (gateway/authn).
 type Authenticator interface {
-	Verify(ctx context.Context, token string) (resources.Principal, error)
+	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
 // Facts gives what decisions rest on, at least as new as the last change that was
@@ -57,6 +58,8 @@ type Limits struct {
 	Read, Write, Idle time.Duration
 	// Upstream is how long an upstream may take to answer.
 	Upstream time.Duration
+	// Handle is how long deciding and handling in this process may take.
+	Handle time.Duration
 }
 
 // DefaultLimits are those of the API contract, 1.
@@ -64,6 +67,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		Body: 1 << 20, Header: 32 << 10,
 		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
+		Handle: 10 * time.Second,
 	}
 }
 

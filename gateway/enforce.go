@@ -58,24 +58,44 @@ func (e *Edge) checkHeaders(x *exchange) error {
 			note(name, sentOnce)
 		}
 	}
+	account, problem := x.account(target)
+	if problem != "" {
+		note("X-Account-ID", problem)
+	}
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.ask = routeAsk(x, target, params)
+	x.ask = routeAsk(x, target, account, params)
 	return nil
+}
+
+// account is whose request it is: the path's account; where the path names none, the
+// caller's own, but for an account action, which names its account in a header that
+// policy then judges.
+func (x *exchange) account(target resources.Target) (account, problem string) {
+	if target.AccountID != "" {
+		return target.AccountID, ""
+	}
+	if x.entry.action.Scope != resources.ScopeAccount {
+		return x.principal.AccountID, ""
+	}
+	named := string(x.raw.Request.Header.Peek("X-Account-ID"))
+	switch {
+	case named == "" && x.principal.Kind == resources.PrincipalUser:
+		return "", "is missing"
+	case named != "" && !resources.ValidID(named):
+		return "", "must be 1 to 128 characters of [A-Za-z0-9._@-]"
+	}
+	return named, ""
 }
 
 // routeAsk makes the question of an ordinary route. An account action is judged in
 // the account, also where the path goes on to one of its projects (N4).
-func routeAsk(x *exchange, target resources.Target, params map[string]string) ask {
+func routeAsk(x *exchange, target resources.Target, account string, params map[string]string) ask {
 	if x.entry.action.Scope == resources.ScopeAccount {
 		target.ProjectID, target.Resource = "", ""
 	}
 	target.UserID = params["userId"] + params["user_id"]
-	account := target.AccountID
-	if account == "" {
-		account = x.principal.AccountID
-	}
 	return ask{target: target, account: account, action: x.entry.action}
 }
 

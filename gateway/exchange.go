@@ -38,7 +38,9 @@ type exchange struct {
 func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	x := &exchange{raw: raw, ctx: context.Background(), method: string(raw.Method())}
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Limits.Handle)
+	defer cancel()
+	x := &exchange{raw: raw, ctx: ctx, method: string(raw.Method())}
 	x.path, x.query, x.hasQuery = splitTarget(string(raw.Request.Header.RequestURI()))
 	x.record = Record{RequestID: e.requestID(raw), Method: x.method, Path: x.path}
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)

@@ -10,8 +10,9 @@ import (
 // maxHeaders bounds the number of header lines.
 const maxHeaders = 100
 
-// identityHeaders are claims about who is calling or what for; each may be sent once.
-var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key"}
+// identityHeaders are claims about who is calling, what for, or which call it is; each
+// may be sent once.
+var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key", "idempotency-key"}
 
 // sentOnce is what an identity header must be.
 const sentOnce = "must be sent once, in one spelling, with hyphens and without padding"

@@ -18,6 +18,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	credential "github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -39,7 +40,11 @@ type authn struct {
 	verify func(context.Context, string) (resources.Principal, error)
 }
 
-func (a authn) Verify(ctx context.Context, token string) (resources.Principal, error) {
+func (a authn) Authenticate(ctx context.Context, authorization, _ []string) (resources.Principal, error) {
+	token, err := credential.BearerToken(authorization...)
+	if err != nil {
+		return resources.Principal{}, err
+	}
 	return a.verify(ctx, token)
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -88,11 +87,8 @@ func (e *Edge) authenticate(x *exchange) error {
 			return resources.BadRequest(resources.Problem{Field: name, Text: sentOnce})
 		}
 	}
-	token, err := credential(&x.raw.Request.Header)
-	if err != nil {
-		return err
-	}
-	principal, err := e.cfg.Authn.Verify(x.ctx, token)
+	h := &x.raw.Request.Header
+	principal, err := e.cfg.Authn.Authenticate(x.ctx, sent(h, "Authorization"), sent(h, "X-API-Key"))
 	if err != nil {
 		return err
 	}
@@ -101,9 +97,13 @@ func (e *Edge) authenticate(x *exchange) error {
 	return nil
 }
 
-// credential gives the bearer token of the request, as a copy.
-func credential(h *fasthttp.RequestHeader) (string, error) {
-	return authn.BearerToken(string(h.Peek("Authorization")))
+// sent are the values of a header as copies, none where it was not sent.
+func sent(h *fasthttp.RequestHeader, name string) []string {
+	var out []string
+	for _, value := range h.PeekAll(name) {
+		out = append(out, string(value))
+	}
+	return out
 }
 
 // checkMediaType refuses a body that is not plain JSON. E3 has no body at all, which

@@ -51,7 +51,8 @@ func newProxy(base *url.URL, limits Limits) *proxy {
 
 // pass sends the request on, byte for byte the same path and query, and the answer back.
 func (p *proxy) pass(x *exchange) error {
-	ctx, cancel := context.WithTimeout(x.ctx, p.limits.Upstream)
+	// The answer's body is still on its way when the exchange is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), p.limits.Upstream)
 	out, err := p.request(ctx, x)
 	if err != nil {
 		cancel()

@@ -20,7 +20,10 @@ import (
 // question is what `check` asks a running gateway.
 type question struct{ url, token, user, account, action, path string }
 
-var errQuestionParts = errors.New("--user, --account and --action are needed")
+var (
+	errQuestionParts = errors.New("--user, --account and --action are needed")
+	errFragment      = errors.New("the path holds a #; it would end there, and another path be asked about")
+)
 
 func newCheck() *cobra.Command {
 	s := &settings{}
@@ -35,6 +38,9 @@ func newCheck() *cobra.Command {
 			q.path = strings.TrimPrefix(args[0], "/")
 			if q.user == "" || q.account == "" || q.action == "" {
 				return errQuestionParts
+			}
+			if strings.Contains(q.path, "#") {
+				return errFragment
 			}
 			if q.token == "" {
 				q.token = os.Getenv(envPrefix + "TOKEN")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
@@ -24,18 +25,31 @@ const (
 )
 
 // makeDemo makes the demo data on an empty store, in two steps that a repeat finds
-// done. A store with accounts of its own is left alone.
-func (a *app) makeDemo(ctx context.Context) error {
+// done. A store with accounts of its own is left alone; there says whether it has the
+// demo account.
+func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
 	var others bool
-	err := a.store.View(ctx, func(tx store.Tx) error {
+	err = a.store.View(ctx, func(tx store.Tx) error {
 		found, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: store.ByCreated, Limit: 2})
-		others = len(found) > 1 || len(found) == 1 && found[0].Value.ID != demoAccount
+		if err != nil {
+			return err
+		}
+		_, err = a.collections.Accounts.Get(ctx, tx, demoAccount)
+		there = err == nil
+		others = len(found) > 1 || len(found) == 1 && !there
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
 		return err
 	})
 	if err != nil || others {
-		return err
+		return there, err
 	}
-	_, err = a.access.Bootstrap(ctx, access.Bootstrap{
+	return true, a.fillDemo(ctx)
+}
+
+func (a *app) fillDemo(ctx context.Context) error {
+	_, err := a.access.Bootstrap(ctx, access.Bootstrap{
 		AccountID: demoAccount, AccountName: "Demo", AdminEmail: "alice@demo.example", AdminID: demoAlice, AdminName: "Alice",
 		ProjectID: demoProject, ProjectName: "Demo project",
 	})
@@ -89,14 +103,14 @@ func (a *app) demoLines(listener net.Addr) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, port, err := net.SplitHostPort(listener.String())
-	if err != nil {
-		return nil, err
+	address := listener.String()
+	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 	}
 	ask := func(comment, user, action string) []string {
 		return []string{"", "# " + comment, fmt.Sprintf(
-			`curl -s -w '\n' -X POST "http://127.0.0.1:%s/api/v1/authorize/accounts/%s/projects/%s/instances" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
-			port, demoAccount, demoProject, user, demoAccount, action)}
+			`curl -s -w '\n' -X POST "http://%s/api/v1/authorize/accounts/%s/projects/%s/instances" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
+			address, demoAccount, demoProject, user, demoAccount, action)}
 	}
 	lines := []string{
 		"", "# Ask for a decision. First, in the shell that asks, a token that may ask about anybody, for 24 hours:",

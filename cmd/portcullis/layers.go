@@ -71,6 +71,9 @@ func (s *settings) readFile(flags *pflag.FlagSet) (map[string][]string, error) {
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("--config %s: %w", s.configFile, err)
 	}
+	// One file serves every command: each takes the settings of serve that concern it.
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(settings).serveFlags(known)
 	out := map[string][]string{}
 	for name, node := range doc {
 		switch {
@@ -78,8 +81,8 @@ func (s *settings) readFile(flags *pflag.FlagSet) (map[string][]string, error) {
 			if err := decodeStrict(&node, &s.issuers); err != nil {
 				return nil, fmt.Errorf("--config %s: issuers: %w", s.configFile, err)
 			}
-		case flags.Lookup(name) == nil || name == "config":
-			return nil, fmt.Errorf("--config %s: unknown setting %q; the settings are %s", s.configFile, name, flagNames(flags))
+		case flags.Lookup(name) == nil && known.Lookup(name) == nil || name == "config":
+			return nil, fmt.Errorf("--config %s: unknown setting %q; the settings are %s", s.configFile, name, flagNames(known))
 		default:
 			values, err := scalars(&node)
 			if err != nil {

@@ -41,18 +41,22 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 		return err
 	}
 	defer func() { err = errors.Join(err, a.store.Close()) }()
-	var demo []string
+	demo := false
 	if s.demo {
-		if err := a.makeDemo(ctx); err != nil {
+		if demo, err = a.makeDemo(ctx); err != nil {
 			return fmt.Errorf("--demo: %w", err)
+		}
+		if !demo {
+			log.Warn("the store has accounts of its own; no demo data was made")
 		}
 	}
 	listeners, err := listen(ctx, s.listen, s.usersListen, s.healthListen)
 	if err != nil {
 		return err
 	}
-	if s.demo {
-		if demo, err = a.demoLines(listeners[0].Addr()); err != nil {
+	var lines []string
+	if demo {
+		if lines, err = a.demoLines(listeners[0].Addr()); err != nil {
 			return err
 		}
 	}
@@ -71,7 +75,7 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 	}
 	log.Info("ready", "listen", listeners[0].Addr().String(), "users_listen", listeners[1].Addr().String(),
 		"health_listen", listeners[2].Addr().String(), "version", version, "policy_revision", a.policy.Revision())
-	for _, line := range demo {
+	for _, line := range lines {
 		fmt.Fprintln(cmd.OutOrStdout(), line)
 	}
 	select {

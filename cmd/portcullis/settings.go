@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -73,8 +74,12 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
 	f.DurationVar(&s.limits.Write, "write-timeout", limits.Write, "how long an answer may take to be sent")
 	f.DurationVar(&s.limits.Idle, "idle-timeout", limits.Idle, "how long a connection may be idle")
+	f.DurationVar(&s.limits.Handle, "handle-timeout", limits.Handle, "how long deciding and handling in this process may take")
 	f.DurationVar(&s.limits.Upstream, "upstream-timeout", limits.Upstream, "how long an upstream may take to answer")
 }
+
+// errDemoIssuer refuses demo calls that could not be signed in.
+var errDemoIssuer = errors.New("--demo prints a token of the data folder's own key, which is not accepted beside an outside issuer; leave one of them out")
 
 // check reads what is more than a string, and refuses what can't be meant.
 func (s *settings) check() error {
@@ -90,21 +95,53 @@ func (s *settings) check() error {
 	positive := map[string]bool{
 		"--body-limit": s.limits.Body > 0, "--header-limit": s.limits.Header >= 16<<10, "--read-timeout": s.limits.Read > 0,
 		"--write-timeout": s.limits.Write > 0, "--idle-timeout": s.limits.Idle > 0, "--upstream-timeout": s.limits.Upstream > 0,
-		"--drain-timeout": s.drain > 0,
+		"--drain-timeout": s.drain > 0, "--handle-timeout": s.limits.Handle > 0,
 	}
 	for name, ok := range positive {
 		if !ok {
 			return fmt.Errorf("%s is too small: without a bound a client could hold the server", name)
 		}
 	}
+	for name, address := range map[string]string{"--listen": s.listen, "--users-listen": s.usersListen, "--health-listen": s.healthListen} {
+		if address == "" {
+			return fmt.Errorf("%s is empty: any free port would be taken; give host:port or :port", name)
+		}
+	}
+	for name, raw := range map[string]string{"--accounts-url": s.accountsURL, "--notifications-url": s.notifyURL} {
+		if raw != "" && webAddress(raw) == nil {
+			return fmt.Errorf("%s must be http://host:port/path or https://host:port/path, without a user", name)
+		}
+	}
+	if err := s.checkUpstreams(); err != nil {
+		return err
+	}
+	if s.demo && s.outside() {
+		return errDemoIssuer
+	}
+	return s.issuer.check(len(s.issuers))
+}
+
+func (s *settings) checkUpstreams() error {
 	s.bases = map[string]*url.URL{}
 	for _, pair := range s.upstreams {
-		name, raw, ok := strings.Cut(pair, "=")
-		base, err := url.Parse(raw)
-		if !ok || name == "" || err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil {
-			return fmt.Errorf("--upstream %q must be name=http://host:port or name=https://host:port, without a user", name)
+		name, raw, _ := strings.Cut(pair, "=")
+		base := webAddress(raw)
+		if name == "" || base == nil || base.RawQuery != "" {
+			return fmt.Errorf("--upstream %q must be name=http://host:port or name=https://host:port, without a user and a query", name)
+		}
+		if s.bases[name] != nil {
+			return fmt.Errorf("--upstream %q is given twice", name)
 		}
 		s.bases[name] = base
 	}
-	return s.issuer.check(len(s.issuers))
+	return nil
+}
+
+// webAddress is an address of a service, nil where it is none.
+func webAddress(raw string) *url.URL {
+	base, err := url.Parse(raw)
+	if err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil || base.Fragment != "" {
+		return nil
+	}
+	return base
 }
