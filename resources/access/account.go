@@ -75,7 +75,7 @@ func (s *Service) patchAccount(ctx context.Context, r *wire.Request) (wire.Respo
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
-	name, renamed := optionalName(body, &p, "name")
+	name, renamed := optionalName(body, &p)
 	status := body.OneOf("status", "", resources.StatusActive, resources.StatusSuspended)
 	if !body.Has("name") && !body.Has("status") {
 		p.Add("", "at least one of name and status is needed")

@@ -87,19 +87,13 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	return user, err
 }
 
-// freeSubject refuses an external id by which another user can be meant: a token's
-// subject is an external id or a partner id, and E8 takes a UUID or an external id.
+// freeSubject refuses an external id by which another user can be meant.
 func (s *Service) freeSubject(ctx context.Context, tx store.Tx, id string) error {
-	for _, index := range []string{store.ByPartner, store.ByUUID} {
-		_, err := s.c.Users.First(ctx, tx, store.Query{Index: index, Equal: []store.Value{store.String(id)}})
-		if err == nil {
-			return externalIDInUse(id)
-		}
-		if !errors.Is(err, store.ErrNotFound) {
-			return err
-		}
+	free, err := s.c.SubjectFree(ctx, tx, id)
+	if err == nil && !free {
+		return externalIDInUse(id)
 	}
-	return nil
+	return err
 }
 
 func externalIDInUse(id string) error {

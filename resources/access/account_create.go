@@ -49,7 +49,7 @@ func readAccount(r *wire.Request, p *wire.Problems) accountDraft {
 		checkPatternID(p, body.Field("id"), resources.PrefixAccount, id)
 		d.id = id
 	}
-	d.name = requiredName(body, p, "name")
+	d.name = requiredName(body, p)
 	admin, ok := body.Object("admin")
 	switch {
 	case ok:
@@ -66,7 +66,7 @@ func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
 	if d.email != "" {
 		checkEmail(p, o.Field("email"), d.email)
 	}
-	d.name, _ = optionalName(o, p, "name")
+	d.name, _ = optionalName(o, p)
 	if id, ok := o.Text("external_id"); ok {
 		checkUserID(p, o.Field("external_id"), id)
 		d.externalID = id

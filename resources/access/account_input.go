@@ -14,23 +14,23 @@ const (
 	maxDescription = 1024
 )
 
-// requiredName reads a name that must be there; it is trimmed.
-func requiredName(o *wire.Object, p *wire.Problems, field string) string {
-	s := o.Required(field)
+// requiredName reads the field name, which must be there; it is trimmed.
+func requiredName(o *wire.Object, p *wire.Problems) string {
+	s := o.Required("name")
 	if s == "" {
 		return ""
 	}
-	return checkName(p, o.Field(field), s)
+	return checkName(p, o.Field("name"), s)
 }
 
-// optionalName reads a name that may be left out; one that is there is trimmed and
-// not empty.
-func optionalName(o *wire.Object, p *wire.Problems, field string) (string, bool) {
-	s, ok := o.Text(field)
+// optionalName reads the field name, which may be left out; one that is there is
+// trimmed and not empty.
+func optionalName(o *wire.Object, p *wire.Problems) (string, bool) {
+	s, ok := o.Text("name")
 	if !ok {
 		return "", false
 	}
-	return checkName(p, o.Field(field), s), true
+	return checkName(p, o.Field("name"), s), true
 }
 
 func checkName(p *wire.Problems, field, s string) string {

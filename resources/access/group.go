@@ -45,7 +45,7 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
-	group := resources.Group{AccountID: r.Params["accountId"], Name: requiredName(body, &p, "name")}
+	group := resources.Group{AccountID: r.Params["accountId"], Name: requiredName(body, &p)}
 	group.Description, _ = body.Text("description")
 	if utf8.RuneCountInString(group.Description) > maxDescription {
 		p.Add("description", "must be at most %d characters", maxDescription)

@@ -101,7 +101,15 @@ func manager(w *world, permissions ...string) resources.Principal {
 	return as(acctA, dan)
 }
 
-func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
+// holding is a group that holds something, and a caller who holds something else.
+type holding struct {
+	name  string
+	holds []string
+	group func(w *world)
+	want  int
+}
+
+func holdings() []holding {
 	toGroup := func(role string, change func(a *resources.Assignment)) func(w *world) {
 		return func(w *world) {
 			a := resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: role}
@@ -110,12 +118,7 @@ func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
 		}
 	}
 	whole := func(*resources.Assignment) {}
-	for _, c := range []struct {
-		name  string
-		holds []string
-		group func(w *world)
-		want  int
-	}{
+	return []holding{
 		{"403 system role", nil, toGroup("account_reader", whole), 403},
 		{"403 account_admin", []string{"account:*:read", "project:*:*"}, toGroup("account_admin", whole), 403},
 		{"200 system role held", []string{"account:*:read", "project:*:read"}, toGroup("account_reader", whole), 200},
@@ -154,7 +157,11 @@ func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
 			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 })(w)
 			toGroup("project_admin", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
 		}, 403},
-	} {
+	}
+}
+
+func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
+	for _, c := range holdings() {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			who := manager(w, c.holds...)

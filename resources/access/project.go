@@ -43,7 +43,7 @@ func (s *Service) createProject(ctx context.Context, r *wire.Request) (wire.Resp
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
-	project := resources.Project{AccountID: r.Params["accountId"], Name: requiredName(body, &p, "name")}
+	project := resources.Project{AccountID: r.Params["accountId"], Name: requiredName(body, &p)}
 	id, given := body.Text("id")
 	if given {
 		checkPatternID(&p, "id", resources.PrefixProject, id)

@@ -37,7 +37,7 @@ func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Respo
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
-	name := requiredName(body, &p, "name")
+	name := requiredName(body, &p)
 	body.Done()
 	var changed *ProjectView
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {

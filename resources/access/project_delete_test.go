@@ -51,9 +51,8 @@ func assigned(w *world, a resources.Assignment) bool {
 	return ok
 }
 
-func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
-	o := withOccupants(t, 2)
-	w := o.w
+// projectRoles adds a role of each project and one of none.
+func projectRoles(w *world) {
 	for _, r := range []resources.Role{
 		{ID: "role-p1-v1", Name: "p1", AccountID: acctA, ProjectID: projA1},
 		{ID: "role-p2-v1", Name: "p2", AccountID: acctA, ProjectID: projA2},
@@ -62,6 +61,12 @@ func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
 		r.Scope, r.Permissions = resources.RoleScopeProject, []string{"project:*:read"}
 		w.role(r)
 	}
+}
+
+func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
+	o := withOccupants(t, 2)
+	w := o.w
+	projectRoles(w)
 	goes := []resources.Assignment{
 		{AccountID: acctA, AssigneeID: bob, RoleID: "project_reader", ProjectID: projA1},
 		{AccountID: acctA, AssigneeID: dan, RoleID: "role-any-v1", ProjectID: projA1, ResourceID: "instances/i-1"},
