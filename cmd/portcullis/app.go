@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
@@ -63,6 +64,7 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	c.store = opened
 	c.access = access.New(access.Config{
 		Store: c.store, Collections: c.collections, Judge: c.policy, Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Idempotency: idempotency.New(c.store, c.collections, time.Now),
 	})
 	return c, nil
 }

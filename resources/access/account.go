@@ -13,10 +13,10 @@ import (
 // AccountRoutes are the handlers of accounts and projects (N1 to N4).
 func (s *Service) AccountRoutes() wire.Routes {
 	return named(wire.Routes{
-		"N1":        s.createAccount,
+		"N1":        s.Idempotency.Create("N1", s.createAccount),
 		"N2.get":    s.getAccount,
 		"N2.patch":  s.patchAccount,
-		"N3":        s.createProject,
+		"N3":        s.Idempotency.Create("N3", s.createProject),
 		"N4.list":   s.listProjects,
 		"N4.patch":  s.patchProject,
 		"N4.delete": s.deleteProject,

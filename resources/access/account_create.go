@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -21,25 +22,23 @@ type accountMade struct {
 }
 
 // createAccount answers N1.
-func (s *Service) createAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
+func (s *Service) createAccount(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)
 	draft := readAccount(r, &p)
 	if err := p.Err(); err != nil {
-		return wire.Response{}, err
+		return nil, err
 	}
 	if draft.id == "" {
 		draft.id = s.IDs.New(resources.PrefixAccount)
 	}
-	var made accountMade
-	err := s.Store.Transact(ctx, func(tx store.Tx) (err error) {
-		made, err = s.makeAccount(ctx, tx, draft)
-		return err
-	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.Created(made)
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		made, err := s.makeAccount(ctx, tx, draft)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(made)
+	}, nil
 }
 
 func readAccount(r *wire.Request, p *wire.Problems) accountDraft {

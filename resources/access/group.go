@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -20,7 +21,7 @@ const (
 // GroupRoutes are the handlers of groups and their members (N7).
 func (s *Service) GroupRoutes() wire.Routes {
 	return named(wire.Routes{
-		"N7.create":  s.createGroup,
+		"N7.create":  s.Idempotency.Create("N7.create", s.createGroup),
 		"N7.list":    s.listGroups,
 		"N7.get":     s.getGroup,
 		"N7.delete":  s.deleteGroup,
@@ -41,7 +42,7 @@ type groupList struct {
 	listed
 }
 
-func (s *Service) createGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
@@ -52,24 +53,23 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	}
 	body.Done()
 	if err := p.Err(); err != nil {
-		return wire.Response{}, err
+		return nil, err
 	}
 	group.ID, group.CreatedAt = s.IDs.New(resources.PrefixGroup), s.now()
 	group.UpdatedAt = group.CreatedAt
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
 		if err := s.begin(ctx, tx, r, actionGroupCreate); err != nil {
-			return err
+			return wire.Response{}, err
 		}
 		err := s.c.Groups.Insert(ctx, tx, group)
 		if store.IsDuplicate(err, store.ByName) {
-			return resources.Conflict("Another group of the account has this name.")
+			err = resources.Conflict("Another group of the account has this name.")
 		}
-		return err
-	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.Created(groupBody{group})
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(groupBody{group})
+	}, nil
 }
 
 // listGroups lists the account's groups in the order of creation.

@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
@@ -88,6 +89,7 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 	for _, f := range configure {
 		f(&cfg)
 	}
+	cfg.Idempotency = idempotency.New(cfg.Store, c, now)
 	w.routes = wire.Routes{}
 	svc := access.New(cfg)
 	for _, routes := range []wire.Routes{svc.AccountRoutes(), svc.GroupRoutes(), svc.RoleRoutes()} {

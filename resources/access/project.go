@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -39,7 +40,7 @@ type projectBody struct {
 }
 
 // createProject answers N3.
-func (s *Service) createProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
+func (s *Service) createProject(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
@@ -50,41 +51,33 @@ func (s *Service) createProject(ctx context.Context, r *wire.Request) (wire.Resp
 	}
 	body.Done()
 	if err := p.Err(); err != nil {
-		return wire.Response{}, err
+		return nil, err
 	}
 	if project.ID = id; !given {
 		project.ID = s.IDs.New(resources.PrefixProject)
 	}
-	var made *ProjectView
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
 		if err := s.begin(ctx, tx, r, actionProjectCreate); err != nil {
-			return err
+			return wire.Response{}, err
 		}
 		if _, err := s.account(ctx, tx, project.AccountID); err != nil {
-			return err
+			return wire.Response{}, err
 		}
 		if given && !r.Principal.HasScope(resources.ServiceScopeAdmin) {
-			return resources.Forbidden("Only a service with %s may choose a project's id; leave it out.",
+			return wire.Response{}, resources.Forbidden("Only a service with %s may choose a project's id; leave it out.",
 				resources.ServiceScopeAdmin)
 		}
-		var err error
-		made, err = s.makeProject(ctx, tx, project)
-		return err
-	})
-	if err != nil {
-		return wire.Response{}, err
-	}
-	return wire.Created(projectBody{made})
+		made, err := s.makeProject(ctx, tx, project)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(projectBody{made})
+	}, nil
 }
 
-// begin starts a change in the path's account: it moves the revision before anything
-// is read, and asks whether the caller still may.
+// begin starts a change whose actor's facts are not needed further.
 func (s *Service) begin(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
-	account := r.Params["accountId"]
-	if _, err := tx.Bump(ctx, account); err != nil {
-		return err
-	}
-	_, err := s.stillMay(ctx, tx, r.Principal, account, action)
+	_, err := s.changing(ctx, tx, r, action)
 	return err
 }
 

@@ -21,7 +21,7 @@ const (
 func (s *Service) RoleRoutes() wire.Routes {
 	return named(wire.Routes{
 		"E4": s.listRoles, "E5": s.listUserRoles, "E6": s.putAssignment, "E7": s.revokeAssignment,
-		"N5": s.createRole, "N6.get": s.getRole, "N6.put": s.replaceRole, "N6.delete": s.deleteRole,
+		"N5": s.Idempotency.Create("N5", s.createRole), "N6.get": s.getRole, "N6.put": s.replaceRole, "N6.delete": s.deleteRole,
 		"N15": s.listRoleAssignments,
 	})
 }
@@ -50,12 +50,8 @@ func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, 
 func (s *Service) changeRoles(
 	ctx context.Context, r *wire.Request, action string, fn func(tx store.Tx, actor resources.Facts) error,
 ) error {
-	account := r.Params["accountId"]
 	return s.Store.Transact(ctx, func(tx store.Tx) error {
-		if _, err := tx.Bump(ctx, account); err != nil {
-			return err
-		}
-		actor, err := s.stillMay(ctx, tx, r.Principal, account, action)
+		actor, err := s.changing(ctx, tx, r, action)
 		if err != nil {
 			return err
 		}

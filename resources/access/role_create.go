@@ -4,12 +4,13 @@ import (
 	"context"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // createRole answers N5.
-func (s *Service) createRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
+func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	in := readRole(r, resources.StatusActive)
 	if !in.scopeSent {
 		in.problems.Add("scope", "is missing")
@@ -23,22 +24,29 @@ func (s *Service) createRole(ctx context.Context, r *wire.Request) (wire.Respons
 		Permissions: in.permissions, AccountID: r.Params["accountId"], ProjectID: in.project,
 		Description: in.description, CreatedBy: r.Principal.ID, CreatedAt: now, UpdatedAt: now,
 	}
-	err := s.changeRoles(ctx, r, "account:role:create", func(tx store.Tx, actor resources.Facts) error {
-		if err := s.checkNewRole(ctx, tx, r, in); err != nil {
-			return err
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.makeRole(ctx, tx, r, in, role); err != nil {
+			return wire.Response{}, err
 		}
-		if err := s.mayDefine(ctx, tx, r.Principal, actor, role); err != nil {
-			return err
-		}
-		if err := s.nameIsFree(role.Name); err != nil {
-			return err
-		}
-		return roleConflict(s.c.Roles.Insert(ctx, tx, role))
-	})
+		return wire.Created(role)
+	}, nil
+}
+
+func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in *roleInput, role resources.Role) error {
+	actor, err := s.changing(ctx, tx, r, "account:role:create")
 	if err != nil {
-		return wire.Response{}, err
+		return err
 	}
-	return wire.Created(role)
+	if err := s.checkNewRole(ctx, tx, r, in); err != nil {
+		return err
+	}
+	if err := s.mayDefine(ctx, tx, r.Principal, actor, role); err != nil {
+		return err
+	}
+	if err := s.nameIsFree(role.Name); err != nil {
+		return err
+	}
+	return roleConflict(s.c.Roles.Insert(ctx, tx, role))
 }
 
 // checkNewRole tells all that is wrong with the body.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -31,6 +32,8 @@ type Config struct {
 	Collections store.Collections
 	Judge       Judge
 	Tokens      wire.PageTokens
+	// Idempotency runs what creates.
+	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
 	Now         func() time.Time
 	// Occupants are asked before a project is deleted.
@@ -60,6 +63,16 @@ func (s *Service) Routes() wire.Routes {
 
 // now is the clock in the domain's form.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// changing starts a change in the path's account: it moves the revision before
+// anything is read, asks whether the caller still may, and gives the caller's facts.
+func (s *Service) changing(ctx context.Context, tx store.Tx, r *wire.Request, action string) (resources.Facts, error) {
+	account := r.Params["accountId"]
+	if _, err := tx.Bump(ctx, account); err != nil {
+		return resources.Facts{}, err
+	}
+	return s.stillMay(ctx, tx, r.Principal, account, action)
+}
 
 // stillMay asks policy again, on the transaction's own facts, whether the caller may
 // do the action at account level, and gives those facts. A service's rights are in
