@@ -37,8 +37,10 @@ type Record struct {
 	// Path is as it was sent, without the query.
 	Path string
 	// Route is the catalogue's name, "" when none was found.
-	Route          string
-	Principal      string
+	Route     string
+	Principal string
+	// KeyID is the API key's, where one was the credential; it is no secret.
+	KeyID          string
 	Action         string
 	Account        string
 	Status         int

@@ -93,7 +93,7 @@ func (e *Edge) authenticate(x *exchange) error {
 		return err
 	}
 	x.principal = principal
-	x.record.Principal = principal.ID
+	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
 	return nil
 }
 

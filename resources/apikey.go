@@ -62,6 +62,9 @@ type APIKeys struct{ secrets [][]byte }
 // one in use, the others still accepted.
 func NewAPIKeys(m MasterKey) APIKeys { return APIKeys{secrets: m.Derive(PurposeAPIKey)} }
 
+// IsZero says whether there is no key to hash with: nothing matches then.
+func (a APIKeys) IsZero() bool { return len(a.secrets) == 0 }
+
 // New makes a raw key and the id of its record.
 func (a APIKeys) New(ids IDs) (raw, id string) {
 	keyID := ids.ULID()

@@ -37,6 +37,8 @@ type Principal struct {
 	// Credential is token, key or none; KeyScopes bound a key's owner.
 	Credential string
 	KeyScopes  []string
+	// KeyID is the id of the key's record, which is no secret; "" for another credential.
+	KeyID string
 }
 
 // HasScope says whether a service holds the scope.

@@ -38,8 +38,9 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = 0
 		return nil
 	}
-	parsed, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
+	// UnmarshalText, since Parse also takes one digit for an hour and a comma for the point.
+	var parsed time.Time
+	if err := parsed.UnmarshalText([]byte(s)); err != nil {
 		return fmt.Errorf("%q is not a date-time (RFC 3339)", s)
 	}
 	if y := parsed.UTC().Year(); y < 0 || y > 9999 {

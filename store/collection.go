@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,11 +115,16 @@ func (c Collection[T]) CursorAt(q Query, v T) *Cursor {
 }
 
 func (c Collection[T]) encode(rec Record[T]) (Row, error) {
-	body, err := json.Marshal(&rec.Value)
-	if err != nil {
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false) // free JSON in a record (metadata) stays as it was sent
+	if err := enc.Encode(&rec.Value); err != nil {
 		return Row{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
 	}
-	return Row{Key: c.key(&rec.Value), Revision: rec.Revision, Body: body, Columns: c.columns(&rec.Value)}, nil
+	return Row{
+		Key: c.key(&rec.Value), Revision: rec.Revision, Columns: c.columns(&rec.Value),
+		Body: bytes.TrimSuffix(body.Bytes(), []byte("\n")),
+	}, nil
 }
 
 func (c Collection[T]) decode(row Row) (Record[T], error) {

@@ -38,6 +38,7 @@ func runAll(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building the program under test: %v\n%s", err, out)
 		return 2
 	}
+	defer stopShared()
 	return m.Run()
 }
 

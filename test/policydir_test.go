@@ -71,6 +71,7 @@ func TestAnEditOfThePolicyFolderIsInForceAtOnce(t *testing.T) {
 	if !erupts() {
 		t.Fatal("an admin was denied before the rule was there")
 	}
+	before := s.ask(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes").Header.Get("X-Policy-Revision")
 	write(t, filepath.Join(policies, "authz", "volcano_test.rego"), freezeTest)
 	write(t, filepath.Join(policies, "authz", "volcano.rego"), freezeRule)
 	took := eventually(t, reloadWithin, "the new rule denies", func() bool { return !erupts() })
@@ -78,6 +79,10 @@ func TestAnEditOfThePolicyFolderIsInForceAtOnce(t *testing.T) {
 	r := s.ask(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes")
 	if r.Body["reason"] != "volcanoes are left alone" {
 		t.Errorf("reason %q", r.Body["reason"])
+	}
+	revision := r.Header.Get("X-Policy-Revision")
+	if revision == "" || revision == before || !strings.Contains(metricsOf(t, s.gatewayProcess), `portcullis_policy_info{revision="`+revision+`"} 1`) {
+		t.Errorf("the revision was %q and is %q", before, revision)
 	}
 }
 

@@ -29,6 +29,12 @@ func newScene(t testing.TB, g *gatewayProcess) *scene {
 	sceneNumber.n++
 	id := fmt.Sprintf("s%d", sceneNumber.n)
 	sceneNumber.Unlock()
+	return newSceneNamed(t, g, id)
+}
+
+// newSceneNamed is newScene with ids that the caller chose.
+func newSceneNamed(t testing.TB, g *gatewayProcess, id string) *scene {
+	t.Helper()
 	s := &scene{
 		gatewayProcess: g, Account: "acct-" + id + "-v1", Project: "proj-" + id + "-v1", Admin: "user-" + id + "admin-v1",
 		Platform: g.serviceToken(t, "platform:admin"), Checker: g.serviceToken(t, "authz:check"),

@@ -17,7 +17,10 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/apikeys"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
@@ -27,11 +30,13 @@ import (
 // cacheEntries bounds the values of each kind that are kept near the decision.
 const cacheEntries = 100_000
 
-// upstreamAccess and upstreamKeys are the names under which the catalogue finds the
+// These are the names under which the catalogue finds the
 // handlers of this process.
 const (
 	upstreamAccess = "access"
 	upstreamKeys   = "keys"
+	upstreamUsers  = "users"
+	upstreamAPI    = "apikeys"
 )
 
 // core is what every command that opens the data folder needs.
@@ -41,6 +46,8 @@ type core struct {
 	collections store.Collections
 	policy      *engine.Engine
 	access      *access.Service
+	users       *users.Service
+	keys        *apikeys.Service
 	ids         resources.IDs
 }
 
@@ -62,9 +69,11 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 		return nil, dataFolderError(s.dataDir, err)
 	}
 	c.store = opened
+	keeper := idempotency.New(c.store, c.collections, time.Now)
+	c.users, c.keys = s.newUsers(c, keeper, tokens), newKeys(c, keeper)
 	c.access = access.New(access.Config{
 		Store: c.store, Collections: c.collections, Judge: c.policy, Tokens: tokens, IDs: c.ids, Now: time.Now,
-		Idempotency: idempotency.New(c.store, c.collections, time.Now),
+		Idempotency: keeper, Invite: c.users.SendInvitation,
 	})
 	return c, nil
 }
@@ -92,6 +101,8 @@ type app struct {
 	log     *slog.Logger
 	metrics *metrics
 	edge    *gateway.Edge
+	outbox  *outbox.Worker
+	uses    *apikeys.Uses
 }
 
 // assemble makes the gateway from its parts.
@@ -112,9 +123,15 @@ func (s *settings) assemble(ctx context.Context, log *slog.Logger) (*app, error)
 	if a.core, err = s.openCore(ctx, options); err != nil {
 		return nil, err
 	}
-	if a.edge, err = s.newEdge(ctx, a); err != nil {
+	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: log})
+	a.outbox, err = s.newOutbox(a.core, a.metrics, log)
+	if err == nil {
+		a.edge, err = s.newEdge(ctx, a)
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
+	a.metrics.watchOutbox(a.outbox)
 	a.metrics.inForce(a.policy.Revision())
 	return a, nil
 }
@@ -139,14 +156,17 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	authenticator, err := s.authenticator(ctx, cache, signer, a.log)
+	authenticator, err := s.authenticator(ctx, a, cache, signer)
 	if err != nil {
 		return nil, err
 	}
 	return gateway.New(gateway.Config{
 		Policy: a.policy, Authn: authenticator, Facts: cache,
-		Catalogue:  a.policy.Routes(),
-		Handlers:   map[string]wire.Routes{upstreamAccess: a.access.Routes(), upstreamKeys: s.keyRoutes(signer)},
+		Catalogue: a.policy.Routes(),
+		Handlers: map[string]wire.Routes{
+			upstreamAccess: a.access.Routes(), upstreamUsers: a.users.Routes(), upstreamAPI: a.keys.Routes(),
+			upstreamKeys: s.keyRoutes(signer),
+		},
 		Upstreams:  s.bases,
 		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log,
 		Observe: func(r gateway.Record) {

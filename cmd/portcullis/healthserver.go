@@ -18,7 +18,7 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 	checks := map[string]health.Check{
 		health.CheckDatabase:      a.store.Check,
 		health.CheckAccounts:      a.store.Ping,
-		health.CheckNotifications: a.store.Check,
+		health.CheckNotifications: a.outbox.Check,
 	}
 	if s.accountsURL != "" {
 		checks[health.CheckAccounts] = health.Remote(client, s.accountsURL)

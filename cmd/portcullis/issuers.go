@@ -55,14 +55,14 @@ func (s *settings) outside() bool { return s.issuer.set() || len(s.issuers) > 0 
 
 // authenticator is the configured issuers, or the data folder's own one. The
 // background work that keeps key sets fresh ends with ctx.
-func (s *settings) authenticator(ctx context.Context, cache *rolecache.Cache, signer *authn.Signer, log *slog.Logger) (*authn.Authenticator, error) {
+func (s *settings) authenticator(ctx context.Context, a *app, cache *rolecache.Cache, signer *authn.Signer) (*authn.Authenticator, error) {
 	var issuers []authn.Issuer
 	list := s.issuers
 	if s.issuer.set() {
 		list = []issuerSettings{trustedForAll(s.issuer)}
 	}
 	for _, one := range list {
-		keys, err := one.keys(ctx, log)
+		keys, err := one.keys(ctx, a.log)
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
 		}
@@ -74,7 +74,11 @@ func (s *settings) authenticator(ctx context.Context, cache *rolecache.Cache, si
 	if len(issuers) == 0 {
 		issuers = []authn.Issuer{signer.Issuer()}
 	}
-	return authn.New(authn.Options{Issuers: issuers, Directory: directory{cache}, Now: time.Now})
+	return authn.New(authn.Options{
+		Issuers: issuers, Directory: directory{cache}, Now: time.Now,
+		Keys: keyDirectory{cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
+		SignIn: a.users.SignIn,
+	})
 }
 
 // trustedForAll is the one issuer that flags name: it may name users by both of

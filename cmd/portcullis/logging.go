@@ -31,6 +31,9 @@ func accessLine(log *slog.Logger, r gateway.Record) {
 		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
 		slog.Float64("duration_ms", float64(r.Duration.Microseconds())/1000),
 	}
+	if r.KeyID != "" {
+		attrs = append(attrs, slog.String("key_id", r.KeyID))
+	}
 	if r.Err != nil {
 		attrs = append(attrs, slog.String("error", r.Err.Error()))
 		if r.Status >= 500 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
 )
 
 // metrics are what /metrics shows. Labels have few values: routes of the catalogue,
@@ -24,6 +26,7 @@ type metrics struct {
 	failures    *prometheus.CounterVec
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
+	deliveries  *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -52,8 +55,11 @@ func newMetrics() *metrics {
 		policy: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "portcullis_policy_info", Help: "The policy revision in force (1).",
 		}, []string{"revision"}),
+		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
+		}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.failures, m.reloads, m.policy,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.failures, m.reloads, m.policy, m.deliveries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
 	m.reloads.WithLabelValues("refused")
@@ -89,6 +95,35 @@ func (m *metrics) evaluated(entry string, took time.Duration, failure engine.Fai
 	if failure != "" {
 		m.failures.WithLabelValues(entry, string(failure)).Inc()
 	}
+}
+
+// delivered counts one attempt to deliver a message.
+func (m *metrics) delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }
+
+// outboxTimeout bounds counting the outbox for one scrape.
+const outboxTimeout = 2 * time.Second
+
+// watchOutbox shows how much is in the outbox; -1 where it can't be counted.
+func (m *metrics) watchOutbox(w *outbox.Worker) {
+	gauge := func(name, help string, value func(outbox.Stats) float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), outboxTimeout)
+			defer cancel()
+			stats, err := w.Stats(ctx)
+			if err != nil {
+				return -1
+			}
+			return value(stats)
+		}))
+	}
+	gauge("portcullis_outbox_pending", "Messages that wait for a delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
+	gauge("portcullis_outbox_dead", "Messages that were given up.", func(s outbox.Stats) float64 { return float64(s.Dead) })
+	gauge("portcullis_outbox_oldest_seconds", "Age of the oldest message that waits.", func(s outbox.Stats) float64 {
+		if s.Oldest.IsZero() {
+			return 0
+		}
+		return time.Since(s.Oldest).Seconds()
+	})
 }
 
 // inForce shows the revision that decides.

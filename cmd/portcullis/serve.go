@@ -62,6 +62,8 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 	}
 	var draining atomic.Bool
 	private := s.healthServer(a, draining.Load)
+	beside := a.runBackground()
+	defer beside.end() // after the last request, before the store is closed
 	failed := make(chan error, len(listeners)+1)
 	go func() { failed <- a.edge.Listen(listeners[0]) }()
 	go func() { failed <- a.edge.Listen(listeners[1]) }()

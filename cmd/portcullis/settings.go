@@ -5,13 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources/users"
 )
+
+// providerName is the form of the one value of authentication_partner.
+var providerName = regexp.MustCompile(`^[A-Z][A-Z0-9_-]{0,63}$`)
 
 // settings are everything that serve can be told.
 type settings struct {
@@ -26,13 +31,17 @@ type settings struct {
 	denyStatus    int
 	accountsURL   string
 	notifyURL     string
+	smtpURL       string
 	logLevel      string
 	logFormat     string
 	pprof         bool
 	demo          bool
 	drain         time.Duration
 	issuer        issuerFlags
-	limits        gateway.Limits
+
+	identityProvider string
+	invitationTTL    time.Duration
+	limits           gateway.Limits
 
 	// issuers are the configuration file's; flags name one at most.
 	issuers []issuerSettings
@@ -46,6 +55,8 @@ func (s *settings) commonFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.configFile, "config", "", "a YAML file with the flags' names")
 	f.StringVar(&s.dataDir, "data-dir", "./data", "the folder of the embedded store and the master key")
 	f.StringVar(&s.masterKeyFile, "master-key-file", "", "the master key (default: master.key in the data folder, made on first start)")
+	f.StringVar(&s.identityProvider, "identity-provider", "OIDC", "the upper-case name of the identity provider (authentication_partner)")
+	f.DurationVar(&s.invitationTTL, "invitation-ttl", users.DefaultInvitationTTL, "how long an invitation binds")
 	f.StringVar(&s.policyDir, "policy-dir", "", "a policy tree to use instead of the embedded one; watched and reloaded")
 	f.StringVar(&s.issuer.jwksURL, "jwks-url", "", "the key set of an outside issuer, by URL")
 	f.StringVar(&s.issuer.jwksFile, "jwks-file", "", "the key set of an outside issuer, in a file")
@@ -64,6 +75,7 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.IntVar(&s.denyStatus, "deny-status", 200, "the status of a denied authorize call: 200 or 403")
 	f.StringVar(&s.accountsURL, "accounts-url", "", "readiness checks this accounts service instead of the built-in one")
 	f.StringVar(&s.notifyURL, "notifications-url", "", "readiness checks this notification service instead of the built-in one")
+	f.StringVar(&s.smtpURL, "smtp-url", "", "the mail server: smtp://user:password@host:587 or smtps://… (default: mail goes to the log and the data folder)")
 	f.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "json", "json or text")
 	f.BoolVar(&s.pprof, "pprof", false, "profiles at /debug/pprof on the health listener")
@@ -88,6 +100,12 @@ func (s *settings) check() error {
 	}
 	if err := s.level.UnmarshalText([]byte(s.logLevel)); err != nil {
 		return fmt.Errorf("--log-level must be debug, info, warn or error, not %q", s.logLevel)
+	}
+	if !providerName.MatchString(s.identityProvider) {
+		return fmt.Errorf("--identity-provider must be 1 to 64 upper-case letters, digits, _ and -, not %q", s.identityProvider)
+	}
+	if s.invitationTTL <= 0 {
+		return fmt.Errorf("--invitation-ttl must be more than nothing, not %s", s.invitationTTL)
 	}
 	if s.logFormat != "json" && s.logFormat != "text" {
 		return fmt.Errorf("--log-format must be json or text, not %q", s.logFormat)

@@ -30,10 +30,9 @@ func newToken() *cobra.Command {
 			if (user == "") == (service == "") {
 				return errOneSubject
 			}
-			request := authn.TokenRequest{Subject: user, TTL: ttl}
+			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), TTL: ttl}
 			if service != "" {
 				request.Subject = resources.ServicePrefix + strings.TrimPrefix(service, resources.ServicePrefix)
-				request.Scopes = strings.Fields(scope)
 			}
 			token, err := s.sign(request)
 			if err != nil {

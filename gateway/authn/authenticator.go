@@ -26,6 +26,10 @@ type Options struct {
 	// Keys knows the API keys and APIKeys checks them; nil refuses every key.
 	Keys    KeyDirectory
 	APIKeys resources.APIKeys
+	// SignIn is asked where a checked token with a verified e-mail names nobody: the first
+	// sign-in of somebody who was invited makes the subject a user's. nil is never. It says
+	// whether the subject names a user now.
+	SignIn func(ctx context.Context, subject, email string) (bool, error)
 	// Used is told of each API key that was accepted, by the id of its record; it must
 	// not block. nil is nobody.
 	Used func(keyID string, at resources.Time)
@@ -41,6 +45,7 @@ type Authenticator struct {
 	keys      KeyDirectory
 	apiKeys   resources.APIKeys
 	used      func(keyID string, at resources.Time)
+	signIn    func(ctx context.Context, subject, email string) (bool, error)
 	now       func() time.Time
 }
 
@@ -62,7 +67,7 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory,
-		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, now: now,
+		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, now: now,
 	}
 	for _, settings := range o.Issuers {
 		issuer, err := trust(settings, now)

@@ -78,6 +78,9 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		return resources.Principal{}, refused(errSubjectForm)
 	}
 	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
+	if err == nil && !found {
+		identity, found, err = a.firstSignIn(ctx, issuer, claims)
+	}
 	if err != nil {
 		return resources.Principal{}, unavailable(err)
 	}
@@ -96,6 +99,19 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
 	}, nil
+}
+
+// firstSignIn makes an invited user's subject theirs, where the issuer's subjects may be
+// an identity provider's and the e-mail was verified (API contract, 2).
+func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims Claims) (Identity, bool, error) {
+	if a.signIn == nil || issuer.Subjects == SubjectsExternalID || !claims.EmailVerified || claims.Email == "" {
+		return Identity{}, false, nil
+	}
+	done, err := a.signIn(ctx, claims.Subject, claims.Email)
+	if err != nil || !done {
+		return Identity{}, false, err
+	}
+	return a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
 }
 
 // wellFormedSubject says whether s may be a user's subject.

@@ -104,7 +104,7 @@ func (cfg Config) run(ctx context.Context, check Check) result {
 	defer cancel()
 	started := cfg.Now()
 	done := make(chan error, 1)
-	go func() { done <- check(ctx) }()
+	go func() { done <- safely(ctx, check) }()
 	var err error
 	select {
 	case err = <-done:
@@ -119,6 +119,16 @@ func (cfg Config) run(ctx context.Context, check Check) result {
 	return out
 }
 
+// safely turns a panic into the check's failure: on its goroutine it would end the process.
+func safely(ctx context.Context, check Check) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the check broke down: %v", p)
+		}
+	}()
+	return check(ctx)
+}
+
 func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	body.Service, body.Version, body.Timestamp = cfg.Service, cfg.Version, resources.At(cfg.Now())
 	w.Header().Set("Content-Type", "application/json")
@@ -128,14 +138,17 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Remote checks another service: a GET of the URL that answers 2xx is healthy.
+// Remote checks another service: a GET of the URL that answers 2xx is healthy. A
+// redirect is not followed: a sign-in page that answers 200 says nothing of the service.
 func Remote(client *http.Client, url string) Check {
+	here := *client
+	here.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return err
 		}
-		resp, err := client.Do(req)
+		resp, err := here.Do(req)
 		if err != nil {
 			return fmt.Errorf("it does not answer: %w", err)
 		}

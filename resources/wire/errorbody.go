@@ -9,12 +9,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// codes is the one table from the kind of an error to what is answered.
-var codes = map[resources.Kind]struct {
+// answered is how one kind of error is answered.
+type answered struct {
 	status         int
 	code           string
 	user, userType string
-}{
+}
+
+// codes is the one table from the kind of an error to what is answered.
+var codes = map[resources.Kind]answered{
 	resources.KindInternal:         {500, "INTERNAL_ERROR", "SYS_001", "internal_error"},
 	resources.KindBadRequest:       {400, "BAD_REQUEST", "REQ_001", "bad_request"},
 	resources.KindNoCredential:     {401, "UNAUTHORIZED", "AUTH_001", "unauthorized"},
@@ -33,12 +36,20 @@ var codes = map[resources.Kind]struct {
 const nounAPIKey = "api_key"
 
 // Status is the HTTP status of a kind of error.
-func Status(kind resources.Kind) int { return codes[kind].status }
+func Status(kind resources.Kind) int { return row(kind).status }
+
+// row is never empty: status 0 would be sent as 200.
+func row(kind resources.Kind) answered {
+	if r, ok := codes[kind]; ok {
+		return r
+	}
+	return codes[resources.KindInternal]
+}
 
 // ErrorBody renders the error in the area's shape (specification, "Errors"). The
 // cause is never in it.
 func ErrorBody(area string, e *resources.Error) []byte {
-	row := codes[e.Kind]
+	row := row(e.Kind)
 	var body any
 	switch area {
 	case resources.AreaFirewall:

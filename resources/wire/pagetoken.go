@@ -4,6 +4,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
+	"strings"
 )
 
 // maxToken bounds what is decoded of a stranger's token.
@@ -39,7 +40,7 @@ func (t PageTokens) Seal(cursor []byte, binding string) string {
 
 // Open gives the cursor of a token of that list.
 func (t PageTokens) Open(token, binding string) ([]byte, bool) {
-	if len(token) > maxToken {
+	if len(token) > maxToken || strings.ContainsAny(token, "\r\n") { // the decoder would skip line breaks
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)

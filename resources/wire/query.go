@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"maps"
 	"net/url"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -23,8 +25,8 @@ func (r *Request) ParseQuery(p *Problems) *Query {
 	if err != nil {
 		p.Add("query", "is not a valid query string")
 	}
-	for name, all := range values {
-		if len(all) > 1 {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(values[name]) > 1 {
 			p.Add(clip(name), "must be sent once")
 		}
 	}

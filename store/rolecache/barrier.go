@@ -2,6 +2,7 @@ package rolecache
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -52,9 +53,7 @@ func (c *Cache) apply(ctx context.Context, fresh store.Freshness) error {
 	return nil
 }
 
-// revision gives the account's current revision, from memory or from the store. What
-// was read from the store is remembered only when nothing moved meanwhile: a late
-// answer must not lower a revision that was taken over since.
+// revision gives the account's current revision, from memory or from the store.
 func (c *Cache) revision(ctx context.Context, account string) (generation string, revision int64, err error) {
 	c.mu.RLock()
 	generation, epoch := c.generation, c.epoch
@@ -63,20 +62,33 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 	if known {
 		return generation, revision, nil
 	}
-	err = c.store.View(ctx, func(tx store.Tx) (err error) {
-		revision, err = tx.Revision(ctx, account)
-		return err
-	})
-	if err != nil {
-		return "", 0, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.generation == generation && c.epoch == epoch {
-		if len(c.revisions) >= maxAccounts {
-			clear(c.revisions)
+	revision, err = c.lookUp(ctx, generation, epoch, account)
+	return generation, revision, err
+}
+
+// lookUp reads the account's revision once for all who ask at once. They may share it
+// since they have caught up with the same epoch, at which it began: it saw everything
+// that was answered before any of them came. What was read is remembered only when
+// nothing moved meanwhile: a late answer must not lower a revision that was taken
+// over since.
+func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
+	name := fmt.Sprintf("revision %q %d %q", generation, epoch, account)
+	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
+		err = c.store.View(ctx, func(tx store.Tx) (err error) {
+			revision, err = tx.Revision(ctx, account)
+			return err
+		})
+		if err != nil {
+			return 0, err
 		}
-		c.revisions[account] = max(c.revisions[account], revision)
-	}
-	return generation, revision, nil
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.generation == generation && c.epoch == epoch {
+			if len(c.revisions) >= maxAccounts {
+				clear(c.revisions)
+			}
+			c.revisions[account] = max(c.revisions[account], revision)
+		}
+		return revision, nil
+	})
 }

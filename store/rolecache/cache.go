@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -20,7 +21,7 @@ const (
 	maxChanges = 10_000
 	// maxAccounts bounds the revisions that are known.
 	maxAccounts = 100_000
-	// fillTimeout bounds a fill, which outlives the request that began it.
+	// fillTimeout bounds a fill or a look-up, which outlives the request that began it.
 	fillTimeout = 2 * time.Second
 )
 
@@ -83,27 +84,32 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	facts := resources.Facts{Revision: revision}
-	subject, ok := c.subjects.Get(key{generation, account, revision, user})
-	if ok && project != "" {
-		facts.ProjectState, ok = c.projects.Get(key{generation, account, revision, project})
-	}
-	if ok {
-		facts.Subject = subject
+	k := key{generation, account, revision, user}
+	if facts, ok := c.kept(k, project); ok {
 		return facts, nil
 	}
-	return c.fill(ctx, key{generation, account, revision, user}, project)
+	return c.fill(ctx, k, project)
+}
+
+// kept gives what is there of that very revision.
+func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
+	facts.Revision = k.revision
+	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
+		k.id = project
+		facts.ProjectState, ok = c.projects.Get(k)
+	}
+	return facts, ok
 }
 
 // fill reads one snapshot for all who ask for the same key at once; that is safe
 // since the key names the revision.
 func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
-	name := fmt.Sprintf("%q %q %d %q %q", k.generation, k.account, k.revision, k.id, project)
-	result := c.flights.DoChan(name, func() (any, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
-		defer cancel()
-		var facts resources.Facts
-		err := c.store.View(ctx, func(tx store.Tx) (err error) {
+	name := fmt.Sprintf("facts %q %q %d %q %q", k.generation, k.account, k.revision, k.id, project)
+	return together(ctx, c, name, func(ctx context.Context) (facts resources.Facts, err error) {
+		if facts, ok := c.kept(k, project); ok { // the flight before this one brought it
+			return facts, nil
+		}
+		err = c.store.View(ctx, func(tx store.Tx) (err error) {
 			facts, err = c.c.LoadFacts(ctx, tx, k.account, k.id, project)
 			return err
 		})
@@ -115,14 +121,29 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		}
 		return facts, err
 	})
+}
+
+// together runs fn once for all who ask under the same name at once. It outlives the
+// one who came first: a caller who goes away leaves the others their answer.
+func together[T any](ctx context.Context, c *Cache, name string, fn func(context.Context) (T, error)) (none T, err error) {
+	result := c.flights.DoChan(name, func() (_ any, err error) {
+		defer func() {
+			if p := recover(); p != nil { // on this goroutine it would end the process
+				err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
+		defer cancel()
+		return fn(ctx)
+	})
 	select {
 	case r := <-result:
 		if r.Err != nil {
-			return resources.Facts{}, r.Err
+			return none, r.Err
 		}
-		return r.Val.(resources.Facts), nil
+		return r.Val.(T), nil
 	case <-ctx.Done():
-		return resources.Facts{}, fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
+		return none, fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
 	}
 }
 

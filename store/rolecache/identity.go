@@ -8,10 +8,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// lookup is a token's subject and which of a user's two names it may be.
+// lookup is a token's subject and which of a user's two names it may be, or the id of
+// an API key.
 type lookup struct {
 	subject               string
 	byExternal, byPartner bool
+	key                   bool
 }
 
 // home is where a subject was last found: a hint only, since the facts of the
@@ -27,7 +29,7 @@ type Identity struct {
 // subject (byPartner). found is false when there is none; an error means that it is
 // not known.
 func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
-	look := lookup{subject, byExternal, byPartner}
+	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint, ok := c.homes.Get(look); ok {
 		id, found, err = c.confirm(ctx, look, hint)
 		if err != nil || found {

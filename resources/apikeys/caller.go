@@ -1,0 +1,86 @@
+package apikeys
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// The action that reaches the keys of others, and its absence.
+const (
+	actionRead   = "account:api_key:read"
+	actionDelete = "account:api_key:delete"
+)
+
+// notOwn is policy's word for what is somebody else's.
+const notOwn = "this is not the caller's"
+
+// denied is the answer of a gateway whose policy says no, so that it does not show where
+// it was said.
+func denied(reason string) error {
+	return &resources.Error{
+		Kind: resources.KindForbidden, Message: "You may not do this.", Problems: []resources.Problem{{Text: reason}},
+	}
+}
+
+// isOwn says whether the keys are the caller's own.
+func isOwn(r *wire.Request) bool {
+	return r.Principal.Kind == resources.PrincipalUser && r.Principal.ID != "" && r.Principal.ID == r.Params["user_id"]
+}
+
+// reach asks again, on the facts of this snapshot, whether the caller may reach the keys
+// in the path: their own, or with the action those of another member, who must be there.
+func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
+	if r.Principal.Kind != resources.PrincipalUser {
+		return denied(notOwn)
+	}
+	p := placeOf(r)
+	facts, err := s.c.LoadFacts(ctx, tx, p.account, r.Principal.ID, "")
+	if err != nil {
+		return err
+	}
+	if !inForce(facts.Subject, r.Principal) {
+		return denied(notOwn)
+	}
+	if isOwn(r) {
+		return nil
+	}
+	parsed, err := resources.ParseAction(action)
+	if err != nil {
+		return err
+	}
+	decision, err := s.Judge.Decide(ctx, resources.Question{
+		Principal: r.Principal, Action: parsed, AccountID: p.account, Facts: facts, Now: s.now(),
+		Target: resources.Target{AccountID: p.account, UserID: p.user},
+	})
+	if err != nil {
+		return err
+	}
+	if !decision.Allowed {
+		return denied(decision.Reason)
+	}
+	return s.isMember(ctx, tx, p)
+}
+
+// isMember answers that there is no such user, where they are not the account's.
+func (s *Service) isMember(ctx context.Context, tx store.Tx, p place) error {
+	rec, err := s.c.Users.Get(ctx, tx, p.user)
+	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != p.account {
+		return resources.NotFound("user")
+	}
+	return err
+}
+
+// inForce says whether the caller is still an active member of an active account, and
+// whether the key that they came with was not revoked on the way.
+func inForce(s *resources.Subject, p resources.Principal) bool {
+	if !s.Member || s.UserStatus != resources.StatusActive || s.AccountStatus != resources.StatusActive {
+		return false
+	}
+	return p.Credential != resources.CredentialKey ||
+		slices.ContainsFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == p.KeyID })
+}

@@ -1,0 +1,201 @@
+package apikeys_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// replica is a gateway's way from a key to a principal: a cache of its own.
+type replica struct {
+	*authn.Authenticator
+	cache *rolecache.Cache
+}
+
+// BySubject implements authn.Directory.
+func (r *replica) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
+	id, found, err := r.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
+	return identity(id), found, err
+}
+
+// ByKeyID implements authn.KeyDirectory.
+func (r *replica) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
+	known, found, err := r.cache.IdentifyKey(ctx, id)
+	return authn.KeyIdentity{Owner: identity(known.Identity), Key: known.Key}, found, err
+}
+
+func identity(id rolecache.Identity) authn.Identity {
+	return authn.Identity{ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status}
+}
+
+func (w *world) replica() *replica {
+	w.t.Helper()
+	cache, err := rolecache.New(w.store, w.c, rolecache.Options{Entries: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	signer, err := authn.NewSigner(w.master)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r := &replica{cache: cache}
+	r.Authenticator, err = authn.New(authn.Options{
+		Issuers: []authn.Issuer{signer.Issuer()}, Directory: r, Keys: r, APIKeys: w.keys, Used: w.uses.Note, Now: w.time,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+// refused wants the one refusal that there is.
+func (w *world) refused(r *replica, what, raw string) {
+	w.t.Helper()
+	p, err := r.VerifyKey(w.t.Context(), raw)
+	body := string(wire.ErrorBody(resources.AreaUsers, resources.AsError(err)))
+	want := `{"success":false,"error":{"code":"AUTH_002","type":"unauthorized","message":"invalid or expired authentication token","details":""}}`
+	if err == nil || p.ID != "" || body != want {
+		w.t.Errorf("%s: %+v, %s", what, p, body)
+	}
+	if err != nil && strings.Contains(err.Error(), raw) {
+		w.t.Errorf("%s: the error holds the key", what)
+	}
+}
+
+func (w *world) accepted(r *replica, what, raw string) resources.Principal {
+	w.t.Helper()
+	p, err := r.VerifyKey(w.t.Context(), raw)
+	if err != nil {
+		w.t.Errorf("%s: %v", what, err)
+	}
+	return p
+}
+
+func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
+	w := newWorld(t)
+	one, two := w.replica(), w.replica()
+	got := w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (start + minute).String()})
+	w.expect(got, 201)
+	raw, id := got.data["raw_key"].(string), got.data["id"].(string)
+	for _, r := range []*replica{one, two, one} {
+		p := w.accepted(r, "made", raw)
+		if p.ID != bob || p.AccountID != acctA || p.UUID != "uuid-"+bob || p.KeyID != id || len(p.KeyScopes) != 1 || p.KeyScopes[0] != "read" {
+			t.Errorf("%+v", p)
+		}
+	}
+	w.flush(w.uses)
+	if w.lastUse(id) != start {
+		t.Error("the use is not noted")
+	}
+	w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended })
+	w.refused(one, "owner suspended", raw)
+	w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusActive })
+	w.accepted(one, "owner active again", raw)
+	w.setUser(bob, func(u *resources.User) { u.AccountID = acctB })
+	w.refused(one, "owner in another account", raw)
+	w.setUser(bob, func(u *resources.User) { u.AccountID = acctA })
+	w.accepted(two, "owner back", raw)
+	w.clock.Add(int64(minute) - 1)
+	w.accepted(one, "a moment before its end", raw)
+	w.clock.Add(1)
+	w.refused(one, "at its end", raw)
+	w.clock.Store(int64(start))
+	w.expect(w.revoke(as(acctA, bob), acctA, bob, id), 200)
+	w.refused(one, "revoked", raw)
+	w.refused(two, "revoked", raw)
+	w.refused(w.replica(), "revoked, a new replica", raw)
+	stranger, _ := w.keys.New(resources.IDs{Now: w.time, Random: bytes.NewReader(make([]byte, 64))})
+	w.refused(one, "unknown", stranger)
+}
+
+// TestARevokedKeyIsRefusedAtOnce: however many use it meanwhile, no call that begins
+// after the answer is accepted.
+func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
+	w := newWorld(t)
+	replicas := []*replica{w.replica(), w.replica()}
+	const rounds, readers = 200, 4
+	type round struct {
+		raw     string
+		revoked atomic.Bool
+	}
+	var current atomic.Pointer[round]
+	current.Store(&round{})
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var late, accepted atomic.Int64
+	for i := range readers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				now := current.Load()
+				revoked := now.revoked.Load()
+				if _, err := replicas[i%len(replicas)].VerifyKey(context.Background(), now.raw); err == nil {
+					accepted.Add(1)
+					if revoked {
+						late.Add(1)
+					}
+				}
+			}
+		})
+	}
+	for i := range rounds {
+		owner := []string{alice, bob, carol}[i%3]
+		raw, id := w.made(acctA, owner)
+		next := &round{raw: raw}
+		current.Store(next)
+		for _, r := range replicas {
+			w.accepted(r, "made", raw)
+		}
+		w.expect(w.revoke(as(acctA, owner), acctA, owner, id), 200)
+		next.revoked.Store(true)
+		for _, r := range replicas {
+			w.refused(r, "revoked", raw)
+		}
+	}
+	stop()
+	wg.Wait()
+	if late.Load() > 0 || accepted.Load() == 0 {
+		t.Errorf("%d of %d were accepted after the revocation", late.Load(), accepted.Load())
+	}
+}
+
+// TestTheRawKeyIsInNoLog: neither of what a refusal tells the log, nor of the flush.
+func TestTheRawKeyIsInNoLog(t *testing.T) {
+	w := newWorld(t)
+	r := w.replica()
+	raw, id := w.made(acctA, bob)
+	token := "Bearer " + raw
+	var log bytes.Buffer
+	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: lost{w.store}, Collections: w.c, Log: logger})
+	u.Note(id, start)
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	u.Run(ctx)
+	p, err := r.Authenticate(t.Context(), []string{token}, nil)
+	logger.Info("accepted", "principal", p, "error", err)
+	w.expect(w.revoke(as(acctA, bob), acctA, bob, id), 200)
+	for _, sent := range [][2][]string{{{token}, nil}, {nil, {raw}}, {{token, token}, nil}, {nil, {raw + "0"}}, {nil, {raw[:len(raw)-1]}}, {{raw}, nil}} {
+		_, err := r.Authenticate(t.Context(), sent[0], sent[1])
+		logger.Info("refused", "error", err)
+	}
+	if secret := raw[len(raw)-39 : len(raw)-7]; strings.Contains(log.String(), secret) || !strings.Contains(log.String(), id) {
+		t.Errorf("the log holds the key, or nothing: %s", strings.ReplaceAll(log.String(), secret, "SECRET"))
+	}
+}
+
+// lost is a store that can't be written.
+type lost struct{ store.Store }
+
+func (lost) Transact(context.Context, func(store.Tx) error) error { return store.ErrUnavailable }

@@ -1,0 +1,67 @@
+package apikeys
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// listedKey is a key as it is shown after its creation.
+type listedKey struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"key_name"`
+	Masked     string         `json:"masked_key"`
+	Scopes     []string       `json:"scopes"`
+	IsActive   bool           `json:"is_active"`
+	LastUsedAt resources.Time `json:"last_used_at,omitzero"`
+	CreatedAt  resources.Time `json:"created_at"`
+	ExpiresAt  resources.Time `json:"expires_at,omitzero"`
+}
+
+// keyList is E14's data.
+type keyList struct {
+	Keys []listedKey `json:"keys"`
+}
+
+// listKeys answers E14: all of the user's keys in the account, newest first.
+func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	var out []listedKey
+	err := s.Store.View(ctx, func(tx store.Tx) error {
+		if err := s.reach(ctx, tx, r, actionRead); err != nil {
+			return err
+		}
+		found, err := s.c.APIKeys.Find(ctx, tx, keysOf(placeOf(r)))
+		if err != nil {
+			return err
+		}
+		out = make([]listedKey, len(found))
+		for i, rec := range found {
+			if out[i], err = s.shown(ctx, tx, rec.Value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(bodyOf(keyList{Keys: out}))
+}
+
+// shown is the key without anything that could be used.
+func (s *Service) shown(ctx context.Context, tx store.Tx, k resources.APIKey) (listedKey, error) {
+	use, err := s.c.KeyUses.Get(ctx, tx, k.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return listedKey{}, err
+	}
+	return listedKey{
+		ID: k.ID, Name: k.Name, Masked: k.Masked(), Scopes: k.Scopes, IsActive: k.Active(s.now()),
+		LastUsedAt: use.Value.LastUsedAt, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
+	}, nil
+}

@@ -1,0 +1,48 @@
+package apikeys
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// nounKey is a key in an error (KEY_001).
+const nounKey = "api_key"
+
+// revokedBody is E15's data.
+type revokedBody struct {
+	Message string `json:"message"`
+}
+
+// revokeKey answers E15. A repeat changes nothing and still commits: it answers only when
+// what it found is in force everywhere.
+func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	p := placeOf(r)
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if _, err := tx.Bump(ctx, p.account); err != nil {
+			return err
+		}
+		if err := s.reach(ctx, tx, r, actionDelete); err != nil {
+			return err
+		}
+		rec, err := s.c.APIKeys.Get(ctx, tx, r.Params["id"])
+		if errors.Is(err, store.ErrNotFound) || err == nil && (rec.Value.AccountID != p.account || rec.Value.UserID != p.user) {
+			return resources.NotFound(nounKey)
+		}
+		if err != nil || rec.Value.RevokedAt != 0 {
+			return err
+		}
+		rec.Value.RevokedAt = s.now()
+		return s.c.APIKeys.Replace(ctx, tx, rec)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(bodyOf(revokedBody{Message: "The API key is revoked."}))
+}

@@ -1,0 +1,98 @@
+package apikeys
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Judge is what this area asks of policy inside a transaction.
+type Judge interface {
+	// Decide says whether the question's subject may do its action.
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+}
+
+// Config is what the area works with; every field is needed.
+type Config struct {
+	Store       store.Store
+	Collections store.Collections
+	Judge       Judge
+	// Idempotency runs what creates.
+	Idempotency *idempotency.Keeper
+	// Keys makes keys and hashes them.
+	Keys resources.APIKeys
+	IDs  resources.IDs
+	Now  func() time.Time
+}
+
+// Service holds the handlers of API keys.
+type Service struct {
+	Config
+	c store.Collections
+}
+
+// New makes the area's handlers.
+func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
+
+// Routes are the area's handlers: E13, E14 and E15.
+func (s *Service) Routes() wire.Routes {
+	return named(wire.Routes{
+		"E13": s.Idempotency.Create("E13", s.creating),
+		"E14": s.listKeys,
+		"E15": s.revokeKey,
+	})
+}
+
+// named puts the route's name before what goes to the log.
+func named(routes wire.Routes) wire.Routes {
+	out := make(wire.Routes, len(routes))
+	for name, handler := range routes {
+		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
+			answer, err := handler(ctx, r)
+			if err != nil {
+				return wire.Response{}, fmt.Errorf("apikeys: %s: %w", name, err)
+			}
+			return answer, nil
+		}
+	}
+	return out
+}
+
+// now is the clock in the domain's form.
+func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// place is whose keys a request is about.
+type place struct{ account, user string }
+
+func placeOf(r *wire.Request) place {
+	return place{account: r.Params["account_id"], user: r.Params["user_id"]}
+}
+
+// keysOf asks for a user's keys in the account, newest first.
+func keysOf(p place) store.Query {
+	return store.Query{Index: store.ByUser, Equal: []store.Value{store.String(p.account), store.String(p.user)}}
+}
+
+// dataBody is the success of a request about keys (specification, "Errors", user service).
+type dataBody[T any] struct {
+	Success bool `json:"success"`
+	Data    T    `json:"data"`
+}
+
+func bodyOf[T any](data T) dataBody[T] { return dataBody[T]{Success: true, Data: data} }
+
+// bare refuses a query and a body on a route that takes neither: what they ask for
+// would be ignored. An empty object is nothing too.
+func bare(r *wire.Request) error {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	if len(r.Body) > 0 {
+		r.ParseObject(&p).Done()
+	}
+	return p.Err()
+}

@@ -1,0 +1,271 @@
+package apikeys_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// gate is a store whose transactions are counted and may be made to fail.
+type gate struct {
+	store.Store
+	mu    sync.Mutex
+	calls int
+	err   error
+}
+
+func (g *gate) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	g.mu.Lock()
+	g.calls++
+	err := g.err
+	g.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return g.Store.Transact(ctx, fn)
+}
+
+func (g *gate) fail(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.err = err
+}
+
+func (g *gate) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls
+}
+
+func (w *world) lastUse(id string) (at resources.Time) {
+	w.t.Helper()
+	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
+		rec, err := w.c.KeyUses.Get(w.t.Context(), tx, id)
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil
+		}
+		at = rec.Value.LastUsedAt
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return at
+}
+
+func (w *world) flush(u *apikeys.Uses) {
+	w.t.Helper()
+	if err := u.Flush(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func TestUsesAreWrittenTogether(t *testing.T) {
+	w := newWorld(t)
+	_, one := w.made(acctA, bob)
+	_, two := w.made(acctA, alice)
+	g := &gate{Store: w.store}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	before, err := w.store.Freshness(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		u.Note(one, start+resources.Time(i))
+	}
+	u.Note(two, start)
+	u.Note(one, start+7) // a clock that went back
+	if g.count() != 0 || w.lastUse(one) != 0 {
+		t.Error("a use was written at once")
+	}
+	w.flush(u)
+	if g.count() != 1 || w.lastUse(one) != start+999 || w.lastUse(two) != start {
+		t.Errorf("%d transactions, %d and %d", g.count(), w.lastUse(one), w.lastUse(two))
+	}
+	w.flush(u)
+	if g.count() != 1 {
+		t.Error("nothing to write, and a transaction")
+	}
+	after, err := w.store.Freshness(t.Context())
+	if err != nil || after != before {
+		t.Errorf("a use moved the epoch: %+v %+v %v", before, after, err)
+	}
+}
+
+func TestALaterUseStays(t *testing.T) {
+	w := newWorld(t)
+	_, id := w.made(acctA, bob)
+	// Two replicas, the second of which is behind.
+	first, second := w.uses, apikeys.NewUses(apikeys.UsesConfig{Store: w.store, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	first.Note(id, start+100)
+	second.Note(id, start+50)
+	w.flush(first)
+	w.flush(second)
+	if got := w.lastUse(id); got != start+100 {
+		t.Errorf("%d", got-start)
+	}
+	second.Note(id, start+200)
+	w.flush(second)
+	if got := w.lastUse(id); got != start+200 {
+		t.Errorf("%d", got-start)
+	}
+	first.Note("apikey-gone-v1", start)
+	w.flush(first)
+	if got := w.lastUse("apikey-gone-v1"); got != 0 {
+		t.Error("the use of a key that is not there is written")
+	}
+}
+
+func TestAUseThatCouldNotBeWrittenIsKept(t *testing.T) {
+	w := newWorld(t)
+	_, one := w.made(acctA, bob)
+	_, two := w.made(acctA, bob)
+	g := &gate{Store: w.store, err: store.ErrUnavailable}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	u.Note(one, start)
+	if err := u.Flush(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+		t.Fatal(err)
+	}
+	u.Note(two, start+1)
+	g.fail(nil)
+	w.flush(u)
+	if w.lastUse(one) != start || w.lastUse(two) != start+1 {
+		t.Errorf("%d %d", w.lastUse(one), w.lastUse(two))
+	}
+}
+
+// noting is a store in whose transactions a key is used again.
+type noting struct {
+	store.Store
+	during func()
+}
+
+func (n noting) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	err := n.Store.Transact(ctx, fn)
+	n.during()
+	return err
+}
+
+func TestAUseDuringTheFlushIsNotLost(t *testing.T) {
+	w := newWorld(t)
+	_, id := w.made(acctA, bob)
+	n := noting{Store: w.store}
+	var u *apikeys.Uses
+	n.during = func() { u.Note(id, start+9) }
+	u = apikeys.NewUses(apikeys.UsesConfig{Store: &n, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	u.Note(id, start)
+	w.flush(u)
+	n.during = func() {}
+	w.flush(u)
+	if got := w.lastUse(id); got != start+9 {
+		t.Errorf("%d", got-start)
+	}
+}
+
+// TestUsesAreBounded: what is remembered is, and what one transaction writes.
+func TestUsesAreBounded(t *testing.T) {
+	const most, batch = 20_000, 500
+	w := newWorld(t)
+	_, id := w.made(acctA, bob)
+	g := &gate{Store: w.store}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	for i := range most {
+		u.Note(fmt.Sprintf("apikey-%05d-v1", i), start)
+	}
+	u.Note(id, start)                   // one too many
+	u.Note("apikey-00000-v1", start+10) // one that is remembered
+	w.flush(u)
+	if g.count() != most/batch || w.lastUse(id) != 0 {
+		t.Errorf("%d transactions; %d", g.count(), w.lastUse(id))
+	}
+	u.Note(id, start)
+	w.flush(u)
+	if w.lastUse(id) != start {
+		t.Error("after a flush there is no room")
+	}
+}
+
+// TestRunWritesOnceAMinuteAndAtTheEnd, in a time of its own.
+func TestRunWritesOnceAMinuteAndAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		fake := &counter{}
+		u := apikeys.NewUses(apikeys.UsesConfig{
+			Store: fake, Collections: store.NewCollections(), Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { u.Run(ctx); close(done) }()
+		began := time.Now()
+		for range 300 { // five minutes of one key in use
+			u.Note("apikey-1-v1", resources.At(time.Now()))
+			time.Sleep(time.Second)
+		}
+		synctest.Wait()
+		written, _ := fake.seen()
+		if len(written) != 5 {
+			t.Errorf("%d writes in five minutes", len(written))
+		}
+		last := began
+		for _, at := range written {
+			if at.Sub(last) > time.Minute {
+				t.Errorf("%s without a write", at.Sub(last))
+			}
+			last = at
+		}
+		fake.fail(errors.New("no primary"))
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		written, _ = fake.seen()
+		if len(written) != 7 || !strings.Contains(log.String(), "no primary") {
+			t.Errorf("%d writes; log %q", len(written), log.String())
+		}
+		stop()
+		<-done
+		if after, alive := fake.seen(); len(after) != len(written)+1 || !alive {
+			t.Errorf("%d writes at the end, with a live context: %t", len(after)-len(written), alive)
+		}
+	})
+}
+
+// counter is a store that notes when it is written to.
+type counter struct {
+	store.Store
+	mu    sync.Mutex
+	at    []time.Time
+	err   error
+	alive bool
+}
+
+func (c *counter) Transact(ctx context.Context, _ func(store.Tx) error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = append(c.at, time.Now())
+	c.alive = ctx.Err() == nil
+	return c.err
+}
+
+func (c *counter) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// seen is when it was written to, and whether the last one still had time.
+func (c *counter) seen() (at []time.Time, alive bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.at), c.alive
+}

@@ -1,0 +1,178 @@
+package outbox_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// clock stands still until it is moved.
+type clock struct {
+	mu sync.Mutex
+	at time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+// logBuffer keeps what was logged.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// deliverFunc is a Deliverer by a function.
+type deliverFunc func(context.Context, resources.Message) error
+
+func (f deliverFunc) Deliver(ctx context.Context, m resources.Message) error { return f(ctx, m) }
+
+// scene is a store with an outbox.
+type scene struct {
+	*testing.T
+	dir   string
+	c     store.Collections
+	store store.Store
+	clock *clock
+	ids   resources.IDs
+	logs  *logBuffer
+	log   *slog.Logger
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	logs := &logBuffer{}
+	s := &scene{
+		T: t, dir: t.TempDir(), c: store.NewCollections(), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		logs: logs, log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	s.ids = resources.IDs{Now: s.clock.now, Random: rand.Reader}
+	s.open()
+	t.Cleanup(func() { s.store.Close() })
+	return s
+}
+
+func (s *scene) open() {
+	s.Helper()
+	opened, err := sqlite.Open(s.Context(), sqlite.Options{Dir: s.dir, Schemas: s.c.Schemas()})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.store = opened
+}
+
+// restart closes the store and opens it again.
+func (s *scene) restart() {
+	s.Helper()
+	if err := s.store.Close(); err != nil {
+		s.Fatal(err)
+	}
+	s.open()
+}
+
+// worker makes one; change may be nil.
+func (s *scene) worker(d outbox.Deliverer, change func(*outbox.Config)) *outbox.Worker {
+	cfg := outbox.Config{
+		Store: s.store, Collections: s.c, Deliver: d, Now: s.clock.now, Random: rand.Reader, Owner: "here", Log: s.log,
+		Every: time.Millisecond,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	return outbox.New(cfg)
+}
+
+// smtp makes a deliverer for the server.
+func (s *scene) smtp(server *mailServer) *outbox.SMTP {
+	s.Helper()
+	d, err := outbox.NewSMTP("smtp://"+server.address()+"?tls=none&from=sender@example.com", nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return d
+}
+
+// invite stores an invitation, as an area does.
+func (s *scene) invite(name, email string) resources.Message {
+	s.Helper()
+	m := outbox.Invitation(resources.Account{ID: "acct-1-v1", Name: name},
+		resources.User{ExternalID: "user-1-v1", Email: email}, s.ids, resources.At(s.clock.now()))
+	s.put(m)
+	return m
+}
+
+func (s *scene) put(m resources.Message) {
+	s.Helper()
+	err := s.store.Transact(s.Context(), func(tx store.Tx) error { return s.c.Outbox.Insert(s.Context(), tx, m) })
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// once does one round and wants that many messages taken.
+func (s *scene) once(w *outbox.Worker, want int) {
+	s.Helper()
+	got, err := w.Once(s.Context())
+	if err != nil || got != want {
+		s.Fatalf("took %d, %v; want %d", got, err, want)
+	}
+}
+
+// read gives a stored message; nil when it is gone.
+func (s *scene) read(id string) *resources.Message {
+	s.Helper()
+	var out *resources.Message
+	err := s.store.View(s.Context(), func(tx store.Tx) error {
+		rec, err := s.c.Outbox.Get(s.Context(), tx, id)
+		if err == nil {
+			out = &rec.Value
+		}
+		return err
+	})
+	if err != nil && err != store.ErrNotFound {
+		s.Fatal(err)
+	}
+	return out
+}
+
+// always reads as one byte for ever.
+type always byte
+
+func (a always) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(a)
+	}
+	return len(p), nil
+}
+
+var _ io.Reader = always(0)

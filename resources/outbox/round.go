@@ -1,0 +1,113 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Once delivers a few of the messages that are due, oldest first, and returns how many
+// it took on; their outcomes are written down then. Errors are the store's.
+func (w *Worker) Once(ctx context.Context) (taken int, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	// The clock of the deliveries starts before their leases do: a process that is
+	// suspended in between wakes up with no time left, and not with a lease that is over.
+	work, cancel := outlive(ctx, w.cfg.Timeout, w.cfg.Grace)
+	defer cancel()
+	leased, err := w.take(work) // not ctx: a stop in the middle of it would leave a lease behind
+	if err != nil {
+		return 0, err
+	}
+	var wait sync.WaitGroup
+	for _, rec := range leased {
+		wait.Go(func() { w.handle(ctx, work, rec) })
+	}
+	wait.Wait()
+	return len(leased), nil
+}
+
+// take leases what is due. Most of the time nothing is, and then nothing is written.
+func (w *Worker) take(ctx context.Context) (leased []store.Record[resources.Message], err error) {
+	err = w.cfg.Store.View(ctx, func(tx store.Tx) error {
+		first, err := w.c.First(ctx, tx, pending(1))
+		if err == nil && first.Value.NextAt > w.now() {
+			err = store.ErrNotFound
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = w.cfg.Store.Transact(ctx, func(tx store.Tx) error {
+		leased, err = w.lease(ctx, tx, w.now())
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return leased, nil
+}
+
+// lease takes up to a batch of due messages on which nobody works.
+func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (leased []store.Record[resources.Message], err error) {
+	until := now + millis(w.cfg.Timeout+margin)
+	for q := pending(batch); ; {
+		found, err := w.c.Find(ctx, tx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, rec := range found {
+			if rec.Value.NextAt > now || len(leased) == batch {
+				return leased, nil
+			}
+			if rec.Value.LeaseUntil > now {
+				continue
+			}
+			rec.Value.LeaseOwner, rec.Value.LeaseUntil, rec.Value.NextAt = w.cfg.Owner, until, until
+			if err := w.c.Replace(ctx, tx, rec); err != nil {
+				return nil, err
+			}
+			rec.Revision++
+			leased = append(leased, rec)
+		}
+		if len(found) < q.Limit {
+			return leased, nil
+		}
+		q.After = w.c.CursorAt(q, found[len(found)-1].Value)
+	}
+}
+
+// pending asks for waiting messages, the one that is due first before the others.
+func pending(limit int) store.Query {
+	return store.Query{Index: store.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}, Limit: limit}
+}
+
+func millis(d time.Duration) resources.Time { return resources.Time(d.Milliseconds()) }
+
+// outlive is a context that lasts for limit, also when ctx ends before; then it lasts
+// no longer than grace from there.
+func outlive(ctx context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-out.Done():
+		}
+	})
+	return out, func() {
+		stop()
+		cancel()
+	}
+}

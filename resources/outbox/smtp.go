@@ -1,0 +1,157 @@
+package outbox
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/wneessen/go-mail"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// SMTP delivers by a mail server, one conversation a message.
+type SMTP struct {
+	name, address, host string
+	implicit            bool
+	writer              *writer
+	tls                 *tls.Config
+	// options and redact hold the password inside closures, where no printing of this
+	// struct finds it.
+	options []mail.Option
+	redact  func(string) string
+}
+
+// NewSMTP reads the mail server's URL:
+//
+//	smtp://user:password@host:587    STARTTLS, without which nothing is sent
+//	smtp://host:25?tls=none          no TLS; with a user for localhost only
+//	smtps://user:password@host:465   TLS from the first byte
+//
+// ?from= is the sender (default: the user if that is an address, else portcullis@host),
+// ?helo= the name that this machine greets with (default: its host name). roots verify
+// the server's certificate; nil is the system's. No error or log line holds the password.
+func NewSMTP(rawURL string, roots *x509.CertPool) (*SMTP, error) {
+	u, err := parseSMTPURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("the mail server's URL can't be used: %w", err)
+	}
+	letters, err := newWriter(u.sender())
+	if err != nil {
+		return nil, fmt.Errorf("outbox: %w", err)
+	}
+	s := &SMTP{
+		name: u.name(), address: u.address(), host: u.host, implicit: u.implicit, writer: letters,
+		tls:    &tls.Config{ServerName: u.host, RootCAs: roots, MinVersion: tls.VersionTLS12},
+		redact: redactor(u.user, u.pass),
+	}
+	// SMTPUTF8 would ask every server on the way for what an ASCII letter does not need.
+	s.options = []mail.Option{mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(), mail.WithTLSConfig(s.tls)}
+	switch {
+	case u.implicit:
+		s.options = append(s.options, mail.WithSSL())
+	case u.plain:
+		s.options = append(s.options, mail.WithTLSPolicy(mail.NoTLS))
+	default:
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSMandatory))
+	}
+	if u.helo != "" {
+		s.options = append(s.options, mail.WithHELO(u.helo))
+	}
+	if u.user != "" {
+		s.options = append(s.options, mail.WithUsername(u.user), mail.WithPassword(u.pass),
+			mail.WithOpportunisticSMTPAuth(mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1, mail.SMTPAuthPlain, mail.SMTPAuthLogin))
+	}
+	return s, nil
+}
+
+// String names the server, without user and password.
+func (s *SMTP) String() string { return s.name }
+
+// Deliver implements Deliverer. Permanent are a refusal of the recipient (5xx) and a
+// message of which no letter can be made; everything else may be an outage or a setting
+// that somebody mends.
+func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
+	letter, err := s.writer.write(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	defer cancel()
+	err = s.send(ctx, letter)
+	// Once the server has taken the letter, it is delivered, however the conversation ends.
+	if err == nil || letter.IsDelivered() {
+		return nil
+	}
+	said := errors.New(s.redact(err.Error()))
+	if ctx.Err() != nil {
+		said = fmt.Errorf("the mail server did not take it in time: %w", said)
+	}
+	if refused(err) {
+		return Permanent(said)
+	}
+	return said
+}
+
+func (s *SMTP) send(ctx context.Context, letter *mail.Msg) error {
+	var conn net.Conn
+	defer func() {
+		// The library leaves a connection open on which the greeting or the log-in failed.
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}()
+	dial := func(context.Context, string, string) (net.Conn, error) {
+		bound, err := dialBound(ctx, "tcp", s.address)
+		if err != nil {
+			return nil, err
+		}
+		conn = bound
+		if s.implicit {
+			conn = tls.Client(bound, s.tls)
+		}
+		return conn, nil
+	}
+	options := append([]mail.Option{mail.WithDialContextFunc(dial), mail.WithTimeout(DefaultTimeout)}, s.options...)
+	client, err := mail.NewClient(s.host, options...)
+	if err != nil {
+		return err
+	}
+	return client.DialAndSendWithContext(ctx, letter)
+}
+
+// refused says whether the server refused the recipient for good. Codes that speak of
+// the conversation (not logged in, TLS needed, wrong order) are the setting's fault.
+func refused(err error) bool {
+	var sent *mail.SendError
+	if !errors.As(err, &sent) || sent.Reason != mail.ErrSMTPRcptTo {
+		return false
+	}
+	switch code := sent.ErrorCode(); code {
+	case 503, 523, 530, 534, 535, 538:
+		return false
+	default:
+		return code >= 500 && code <= 599
+	}
+}
+
+// redactor takes a password out of a text, in the forms in which a server could repeat it.
+func redactor(user, pass string) func(string) string {
+	if pass == "" {
+		return func(s string) string { return s }
+	}
+	encode := base64.StdEncoding.EncodeToString
+	var pairs []string
+	for _, form := range []string{
+		encode([]byte("\x00" + user + "\x00" + pass)), encode([]byte(pass)), pass, url.QueryEscape(pass), url.PathEscape(pass),
+	} {
+		pairs = append(pairs, form, "[redacted]")
+	}
+	return strings.NewReplacer(pairs...).Replace
+}

@@ -1,0 +1,84 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// sample bounds how many waiting messages Stats reads.
+const sample = 1000
+
+// probeState is the state of the message that Check writes and deletes at once.
+const probeState = "probe"
+
+// Stats is what the outbox holds.
+type Stats struct {
+	// Pending messages wait for a delivery; Dead ones were given up.
+	Pending, Dead int
+	// Oldest is when the oldest pending message was stored, of the thousand that are due
+	// first; zero where none is pending.
+	Oldest time.Time
+}
+
+// Stats counts, for metrics.
+func (w *Worker) Stats(ctx context.Context) (Stats, error) {
+	var out Stats
+	err := w.cfg.Store.View(ctx, func(tx store.Tx) error {
+		found, err := w.c.Find(ctx, tx, pending(sample))
+		if err != nil {
+			return err
+		}
+		var oldest resources.Time
+		for i, rec := range found {
+			if i == 0 || rec.Value.CreatedAt < oldest {
+				oldest = rec.Value.CreatedAt
+			}
+		}
+		out = Stats{}
+		if len(found) > 0 {
+			out.Oldest = time.UnixMilli(int64(oldest))
+		}
+		if out.Pending, err = w.c.Count(ctx, tx, pending(0)); err != nil {
+			return err
+		}
+		out.Dead, err = w.c.Count(ctx, tx, store.Query{
+			Index: store.ByDue, Equal: []store.Value{store.String(resources.MessageDead)},
+		})
+		return err
+	})
+	if err != nil {
+		return Stats{}, fmt.Errorf("outbox: stats: %w", err)
+	}
+	return out, nil
+}
+
+// Check proves that a message can be stored (E21): one is written and deleted in the
+// same transaction. Whether the mail server answers is not asked.
+func (w *Worker) Check(ctx context.Context) error {
+	probe := resources.Message{ID: w.probeID(), Kind: probeState, State: probeState, CreatedAt: w.now(), NextAt: w.now()}
+	err := w.cfg.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := w.c.Insert(ctx, tx, probe); err != nil {
+			return err
+		}
+		rec, err := w.c.Get(ctx, tx, probe.ID)
+		if err != nil {
+			return err
+		}
+		return w.c.Delete(ctx, tx, rec)
+	})
+	if err != nil {
+		return fmt.Errorf("outbox: no message can be stored: %w", err)
+	}
+	return nil
+}
+
+func (w *Worker) probeID() string {
+	w.dice.Lock()
+	defer w.dice.Unlock()
+	return "probe-" + resources.IDs{Now: w.cfg.Now, Random: io.Reader(w.cfg.Random)}.ULID()
+}

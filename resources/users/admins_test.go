@@ -1,0 +1,95 @@
+package users_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// admins are the active users of A who hold account_admin.
+func (w *world) admins() int {
+	w.t.Helper()
+	n := 0
+	for _, id := range []string{alice, bob} {
+		for _, role := range w.roles(acctA, id) {
+			if u := w.get(id); role == resources.RoleAccountAdmin && u.AccountID == acctA && u.Status == resources.StatusActive {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func TestLastAdminStays(t *testing.T) {
+	w := newWorld(t)
+	w.write(func(ctx context.Context, tx store.Tx) error { // bob may change and remove users, and is no admin
+		a := resources.Assignment{
+			AccountID: acctA, RoleID: "role-hr-v1", RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
+			AssigneeID: bob, Status: resources.StatusActive, CreatedAt: start, UpdatedAt: start,
+		}
+		a.ID = store.AssignmentID(a)
+		if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
+			return err
+		}
+		return w.c.Roles.Insert(ctx, tx, resources.Role{
+			ID: "role-hr-v1", Name: "hr", Scope: resources.RoleScopeAccount, Status: resources.StatusActive, IsCustom: true,
+			AccountID: acctA, Permissions: []string{"account:user:*"},
+		})
+	})
+	for _, who := range []resources.Principal{as(acctA, alice), as(acctA, bob), syncer()} {
+		for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
+			w.expect(w.call("E8", who, acctA, alice, object{"status": status}), 403, "AUTH_003", "admin")
+		}
+		w.expect(w.call("N10", who, acctA, alice, nil), 403, "AUTH_003")
+	}
+	w.expect(w.call("E8", syncer(), "", alice, object{"status": "INACTIVE"}), 403)
+	if u := w.get(alice); u.Status != resources.StatusActive || u.AccountID != acctA || w.admins() != 1 {
+		t.Errorf("%+v", u)
+	}
+	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
+	w.expect(w.call("E8", as(acctA, alice), acctA, alice, object{"name": "Alice"}), 200)
+}
+
+func TestAdminDoesNotGiveThemselvesUp(t *testing.T) {
+	w := newWorld(t)
+	w.assign(acctA, bob, resources.RoleAccountAdmin)
+	for _, id := range []string{alice, "uuid-" + alice} {
+		w.expect(w.call("E8", as(acctA, alice), acctA, id, object{"status": "INACTIVE"}), 403, "their own admin role")
+		w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 403, "their own admin role")
+	}
+	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "INACTIVE"}), 200)
+	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
+	w.expect(w.call("N10", as(acctA, bob), acctA, alice, nil), 200)
+	if w.admins() != 1 {
+		t.Error("another admin could not be removed")
+	}
+}
+
+// TestTwoLastAdminsDoNotRemoveEachOther: at once, by status and by removal, 200 rounds.
+func TestTwoLastAdminsDoNotRemoveEachOther(t *testing.T) {
+	w := newWorld(t)
+	w.assign(acctA, bob, resources.RoleAccountAdmin)
+	for round := range 200 {
+		against := func(who, whom string) func() answer {
+			return func() answer {
+				if round%2 == 0 {
+					return w.send("E8", ask(as(acctA, who), acctA, whom, object{"status": "SUSPENDED"}))
+				}
+				return w.send("N10", ask(as(acctA, who), acctA, whom, nil))
+			}
+		}
+		got := atOnce(against(alice, bob), against(bob, alice))
+		if got[0].status+got[1].status != 200+403 || w.admins() != 1 {
+			t.Fatalf("round %d: %s, %s; %d admins left", round, got[0].text, got[1].text, w.admins())
+		}
+		for _, id := range []string{alice, bob} {
+			u := w.get(id)
+			if u.AccountID == "" {
+				w.assign(acctA, id, resources.RoleAccountAdmin)
+			}
+			w.change(id, func(u *resources.User) { u.AccountID, u.Status = acctA, resources.StatusActive })
+		}
+	}
+}

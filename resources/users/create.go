@@ -1,0 +1,105 @@
+package users
+
+import (
+	"context"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// recordBody is the success of N8.
+type recordBody struct {
+	User userRecord `json:"user"`
+}
+
+// creating answers N8: a user as another system knows them.
+func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+	if !syncs(r.Principal) {
+		return nil, denied(noScope)
+	}
+	u, err := s.readUser(r)
+	if err != nil {
+		return nil, err
+	}
+	u.UUID = s.IDs.UUID()
+	if u.ExternalID == "" {
+		u.ExternalID = s.IDs.New(resources.PrefixUser)
+	}
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		made, err := s.create(ctx, tx, u)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(recordBody{recordOf(made)})
+	}, nil
+}
+
+// readUser reads N8's body: 400 with all problems.
+func (s *Service) readUser(r *wire.Request) (resources.User, error) {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	body := r.ParseObject(&p)
+	u := resources.User{AuthenticationType: authenticationUnknown}
+	s.readFields(body).apply(&u, s.IdentityProvider)
+	if !body.Has("email") {
+		body.Add("email", "is missing")
+	}
+	u.ExternalID, _ = body.Text("external_id")
+	if body.Has("external_id") && (!resources.ValidID(u.ExternalID) || strings.HasPrefix(u.ExternalID, resources.ServicePrefix)) {
+		body.Add("external_id", "must be 1 to 128 characters of [A-Za-z0-9._@-], and not begin with %s", resources.ServicePrefix)
+	}
+	u.AccountID, _ = body.Text("account_id")
+	if body.Has("account_id") && !resources.ValidID(u.AccountID) {
+		body.Add("account_id", noAccount)
+	}
+	u.Status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive,
+		resources.StatusSuspended, statusWaitlisted, resources.StatusInvited, statusPending)
+	if u.Status == resources.StatusInvited && !body.Has("account_id") {
+		body.Add("status", "INVITED needs an account_id: nobody is invited to nothing")
+	}
+	body.Done()
+	return u, p.Err()
+}
+
+const noAccount = "is not an account"
+
+// create stores the user and, for one who is invited, the mail.
+func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (resources.User, error) {
+	if err := bump(ctx, tx, "", u.AccountID); err != nil {
+		return u, err
+	}
+	now := s.now()
+	u.CreatedAt, u.UpdatedAt = now, now
+	var account resources.Account
+	if u.AccountID != "" {
+		rec, err := ifThere(s.c.Accounts.Get(ctx, tx, u.AccountID))
+		if err != nil {
+			return u, err
+		}
+		if rec == nil {
+			return u, resources.BadRequest(resources.Problem{Field: "account_id", Text: noAccount})
+		}
+		account, u.MemberSince = rec.Value, now
+	}
+	free, err := s.c.SubjectFree(ctx, tx, u.ExternalID)
+	if err != nil {
+		return u, err
+	}
+	if !free {
+		return u, externalIDInUse(u.ExternalID)
+	}
+	named := resources.User{ExternalID: u.ExternalID} // its own name may be the provider's too
+	if err := s.freePartner(ctx, tx, named, u.AuthenticationPartnerID); err != nil {
+		return u, err
+	}
+	if u.Status == resources.StatusInvited {
+		u.InvitedAt = now
+	}
+	if err := inUse(s.c.Users.Insert(ctx, tx, u), u); err != nil || u.Status != resources.StatusInvited {
+		return u, err
+	}
+	return u, s.mail(ctx, tx, account, u)
+}

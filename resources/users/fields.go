@@ -1,0 +1,137 @@
+package users
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Bounds of a record's fields: a name in characters, the others in bytes.
+const (
+	maxName      = 255
+	maxPicture   = 2048
+	maxMetadata  = 16 << 10
+	maxPartnerID = 255
+)
+
+var authenticationType = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// fields are what a body says of a user; nil is not said.
+type fields struct {
+	name, picture, email, kind, partner, partnerID *string
+	verified                                       *bool
+	metadata                                       *json.RawMessage
+}
+
+// readFields reads the fields that a record's maker and its changer share.
+func (s *Service) readFields(o *wire.Object) fields {
+	return fields{
+		name:      readName(o),
+		picture:   readText(o, "profile_pic_url", validPicture, "must be an http or https URL of at most 2048 characters, or empty"),
+		email:     readText(o, "email", resources.ValidEmail, resources.EmailRule),
+		kind:      readText(o, "authentication_type", authenticationType.MatchString, "must be unknown or a connection's name of [A-Za-z0-9_-]{1,64}"),
+		partner:   readText(o, "authentication_partner", s.validPartner, "must be "+s.IdentityProvider),
+		partnerID: readText(o, "authentication_partner_id", validPartnerID, "must be 1 to 255 characters without control characters, and not begin with "+resources.ServicePrefix+", or be empty"),
+		verified:  readBool(o, "is_verified"),
+		metadata:  readMetadata(o),
+	}
+}
+
+// readName reads a name, trimmed.
+func readName(o *wire.Object) *string {
+	name, ok := o.Text("name")
+	if !ok {
+		return nil
+	}
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > maxName {
+		o.Add("name", "must be 1 to %d characters, spaces around it not counted", maxName)
+	}
+	return &name
+}
+
+func readText(o *wire.Object, name string, valid func(string) bool, rule string) *string {
+	text, ok := o.Text(name)
+	if !ok {
+		return nil
+	}
+	if !valid(text) {
+		o.Add(name, "%s", rule)
+	}
+	return &text
+}
+
+func readBool(o *wire.Object, name string) *bool {
+	value, ok := o.Bool(name)
+	if !ok {
+		return nil
+	}
+	return &value
+}
+
+// readMetadata keeps the object as it was sent.
+func readMetadata(o *wire.Object) *json.RawMessage {
+	raw, ok := o.Raw("metadata")
+	if !ok {
+		return nil
+	}
+	if len(raw) > maxMetadata {
+		o.Add("metadata", "must be at most %d bytes", maxMetadata)
+	}
+	kept := json.RawMessage(raw)
+	return &kept
+}
+
+// validPicture accepts a URL that a browser fetches, without a password in it; "" is none.
+func validPicture(s string) bool {
+	if s == "" {
+		return true
+	}
+	if len(s) > maxPicture || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+		return false
+	}
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+}
+
+func (s *Service) validPartner(name string) bool { return name == s.IdentityProvider }
+
+// validPartnerID accepts what a token's subject may be; "" is none.
+func validPartnerID(s string) bool { return s == "" || validSubject(s) }
+
+// validSubject says whether a user's token may have that subject. One that begins like
+// a service's would be read as a service.
+func validSubject(s string) bool {
+	return s != "" && len(s) <= maxPartnerID && utf8.ValidString(s) &&
+		!strings.ContainsFunc(s, unicode.IsControl) && !strings.HasPrefix(s, resources.ServicePrefix)
+}
+
+// apply gives the user what the body says. A provider's subject is of the one provider
+// there is; without a subject there is no provider, unless the body names it.
+func (f fields) apply(u *resources.User, provider string) {
+	set(&u.Name, f.name)
+	set(&u.ProfilePicURL, f.picture)
+	set(&u.Email, f.email)
+	set(&u.AuthenticationType, f.kind)
+	set(&u.IsVerified, f.verified)
+	set(&u.Metadata, f.metadata)
+	if f.partnerID != nil {
+		u.AuthenticationPartnerID, u.AuthenticationPartner = *f.partnerID, provider
+		if *f.partnerID == "" {
+			u.AuthenticationPartner = ""
+		}
+	}
+	set(&u.AuthenticationPartner, f.partner)
+}
+
+func set[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}

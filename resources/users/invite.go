@@ -1,0 +1,128 @@
+package users
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// inviting answers E11. The ids of a new user are made once, however often the
+// transaction runs.
+func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	body := r.ParseObject(&p)
+	email := body.Required("email")
+	if email != "" && !resources.ValidEmail(email) {
+		body.Add("email", "%s", resources.EmailRule)
+	}
+	body.Done()
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	draft := resources.User{
+		ExternalID: s.IDs.New(resources.PrefixUser), UUID: s.IDs.UUID(), Email: email,
+		Status: resources.StatusInvited, AuthenticationType: authenticationUnknown,
+	}
+	account := r.Params["account_id"]
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.beginInvite(ctx, tx, account, email); err != nil {
+			return wire.Response{}, err
+		}
+		if err := s.stillMay(ctx, tx, r.Principal, account, actionInvite); err != nil {
+			return wire.Response{}, err
+		}
+		message, err := s.invite(ctx, tx, account, draft)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.OK(messageBody{message})
+	}, nil
+}
+
+// beginInvite moves the revisions: the account's, that of users without one, where all
+// requests for a new address meet, and that of an account which the user may leave by it.
+func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email string) error {
+	rec, err := ifThere(s.c.UserByEmail(ctx, tx, email))
+	if err != nil {
+		return err
+	}
+	accounts := []string{"", account}
+	if rec != nil && s.free(rec.Value) {
+		accounts = append(accounts, rec.Value.AccountID)
+	}
+	return bump(ctx, tx, accounts...)
+}
+
+// invite makes the user with the draft's address a member, unless they are one, here
+// or elsewhere.
+func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft resources.User) (string, error) {
+	acct, err := ifThere(s.c.Accounts.Get(ctx, tx, account))
+	if err != nil {
+		return "", err
+	}
+	if acct == nil { // only a service can name one that is not there
+		return "", resources.NotFound("account")
+	}
+	rec, err := ifThere(s.c.UserByEmail(ctx, tx, draft.Email))
+	switch {
+	case err != nil:
+		return "", err
+	case rec == nil:
+		return s.inviteNew(ctx, tx, acct.Value, draft)
+	case rec.Value.AccountID == account:
+		return "The user is a member of the account already.", nil
+	case !s.free(rec.Value):
+		return "", resources.Conflict("The user with this e-mail address is a member of another account.")
+	}
+	return s.inviteKnown(ctx, tx, acct.Value, *rec)
+}
+
+// free says whether a user may join an account: one of none, or one whose membership is
+// an invitation that has run out.
+func (s *Service) free(u resources.User) bool {
+	return u.AccountID == "" || u.Status == resources.StatusInvited && !s.binds(u)
+}
+
+func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.Account, u resources.User) (string, error) {
+	now := s.now()
+	u.InvitedAt, u.CreatedAt = now, now
+	if err := s.join(ctx, tx, &u, account.ID, now); err != nil {
+		return "", err
+	}
+	if err := inUse(s.c.Users.Insert(ctx, tx, u), u); err != nil {
+		return "", err
+	}
+	return invitationSent, s.mail(ctx, tx, account, u)
+}
+
+// inviteKnown makes a free user a member. One who could sign in before still can, and
+// gets no mail; one who never did is invited anew, but not twice in a minute, since an
+// account that removes and invites them again would be a way around N16.
+func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resources.Account, rec userRow) (string, error) {
+	u, now := &rec.Value, s.now()
+	if u.AccountID != "" {
+		if err := s.leave(ctx, tx, u, now); err != nil {
+			return "", err
+		}
+	}
+	if err := s.join(ctx, tx, u, account.ID, now); err != nil {
+		return "", err
+	}
+	mails := u.Status == resources.StatusInvited && s.mailedLately(*u) == 0
+	if mails {
+		u.InvitedAt = now
+	}
+	if err := s.c.Users.Replace(ctx, tx, rec); err != nil {
+		return "", err
+	}
+	if mails {
+		return invitationSent, s.mail(ctx, tx, account, *u)
+	}
+	return "The user is a member of the account now.", nil
+}
+
+const invitationSent = "The invitation is sent."

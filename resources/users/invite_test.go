@@ -1,0 +1,224 @@
+package users_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/users"
+)
+
+// invite asks for an invitation to an account by its admin.
+func (w *world) invite(account, email string) answer {
+	w.t.Helper()
+	return w.call("E11", as(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", object{"email": email})
+}
+
+const ttl = 14 * day
+
+func TestInvitationMakesAnInvitedTeamMemberAndAMail(t *testing.T) {
+	w := newWorld(t)
+	w.pass(minute)
+	rev, none := w.revision(acctA), w.revision("")
+	w.expect(w.invite(acctA, "Ivy@Example.com"), 200, `{"message":"The invitation is sent."}`)
+	u := w.byEmail("ivy@example.com")
+	now := start + minute
+	if u.Email != "Ivy@Example.com" || u.Status != resources.StatusInvited || u.AccountID != acctA || u.InvitedAt != now || u.MemberSince != now ||
+		u.CreatedAt != now || u.UpdatedAt != now || u.AuthenticationType != "unknown" || u.IsVerified || u.UUID == "" || !resources.ValidID(u.ExternalID) {
+		t.Errorf("%+v", u)
+	}
+	if roles := w.roles(acctA, u.ExternalID); len(roles) != 1 || roles[0] != "team_member" {
+		t.Errorf("roles %v", roles)
+	}
+	mails := w.mails()
+	if len(mails) != 1 || mails[0].To != "Ivy@Example.com" || mails[0].AccountID != acctA || mails[0].AccountName != "Name of acct-a-v1" ||
+		mails[0].UserID != u.ExternalID || mails[0].Kind != resources.MessageInvitation || mails[0].CreatedAt != now {
+		t.Errorf("%+v", mails)
+	}
+	if w.revision(acctA) != rev+1 || w.revision("") != none+1 {
+		t.Error("not both revisions moved")
+	}
+}
+
+func TestInvitationOfAMemberChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	before := w.byEmail("ivy@example.com")
+	for _, email := range []string{"ivy@example.com", "IVY@EXAMPLE.COM", bob + "@example.com", alice + "@example.com"} {
+		w.pass(ttl + 1) // even when the invitation has run out: N16 starts it anew
+		rev := w.revision(acctA)
+		w.expect(w.invite(acctA, email), 200, "a member of the account already")
+		if w.revision(acctA) != rev+1 {
+			t.Error("the answer is no outcome of a commit")
+		}
+	}
+	if after := w.byEmail("ivy@example.com"); after.InvitedAt != before.InvitedAt || after.UpdatedAt != before.UpdatedAt {
+		t.Errorf("%+v", after)
+	}
+	if len(w.mails()) != 1 || len(w.roles(acctA, before.ExternalID)) != 1 || len(w.roles(acctA, alice)) != 1 {
+		t.Errorf("mails %v", w.mails())
+	}
+}
+
+func TestInvitationOfAUserOfNoAccountSendsNoMail(t *testing.T) {
+	w := newWorld(t)
+	w.pass(minute)
+	w.expect(w.invite(acctA, "USER-nora-v1@example.com"), 200, "a member of the account now")
+	u := w.get(nora)
+	if u.AccountID != acctA || u.MemberSince != start+minute || u.UpdatedAt != start+minute || u.Status != resources.StatusActive ||
+		u.Email != nora+"@example.com" || u.InvitedAt != 0 {
+		t.Errorf("%+v", u)
+	}
+	if roles := w.roles(acctA, nora); len(roles) != 1 || roles[0] != "team_member" || len(w.mails()) != 0 {
+		t.Errorf("roles %v, mails %v", roles, w.mails())
+	}
+}
+
+func TestInvitationOfAMemberOfAnotherAccountIsAConflict(t *testing.T) {
+	w := newWorld(t)
+	w.expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.pass(ttl) // to the last moment
+	for _, email := range []string{"ivy@example.com", bea + "@example.com"} {
+		before := w.byEmail(email)
+		w.expect(w.invite(acctA, email), 409, "USER_002")
+		if after := w.byEmail(email); after.AccountID != acctB || after.UpdatedAt != before.UpdatedAt || len(w.roles(acctA, after.ExternalID)) != 0 {
+			t.Errorf("%+v", after)
+		}
+	}
+	w.pass(100 * day)
+	w.expect(w.invite(acctA, bea+"@example.com"), 409, "USER_002")
+	if len(w.mails()) != 1 {
+		t.Errorf("%v", w.mails())
+	}
+}
+
+func TestOldInvitationBindsNobody(t *testing.T) {
+	w := newWorld(t)
+	w.expect(w.invite(acctB, "ivy@example.com"), 200)
+	id := w.byEmail("ivy@example.com").ExternalID
+	w.assign(acctB, id, resources.RoleAccountAdmin)
+	w.join(acctB, "group-b-v1", id)
+	w.pass(ttl + 1)
+	now := start + ttl + 1
+	revA, revB := w.revision(acctA), w.revision(acctB)
+	w.expect(w.invite(acctA, "ivy@example.com"), 200, "The invitation is sent.")
+	u := w.get(id)
+	if u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != now || u.MemberSince != now {
+		t.Errorf("%+v", u)
+	}
+	if here, there := w.roles(acctA, id), w.roles(acctB, id); len(here) != 1 || here[0] != "team_member" || len(there) != 0 {
+		t.Errorf("roles %v, before %v", here, there)
+	}
+	if w.revision(acctA) != revA+1 || w.revision(acctB) != revB+1 {
+		t.Error("not both accounts' revisions moved")
+	}
+	if mails := w.mails(); len(mails) != 2 || mails[1].AccountID != acctA || mails[1].UserID != id {
+		t.Errorf("%v", mails)
+	}
+	w.expect(w.invite(acctB, "ivy@example.com"), 409)
+}
+
+// TestRemovedInviteeIsInvitedAnew: somebody who never signed in can't without a mail,
+// but an account that removes and invites in turn sends one in a minute at most.
+func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
+	w := newWorld(t)
+	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	id := w.byEmail("ivy@example.com").ExternalID
+	for range 5 {
+		w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 200)
+		w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	}
+	if u := w.get(id); len(w.mails()) != 1 || u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != start {
+		t.Errorf("%+v, mails %v", u, w.mails())
+	}
+	w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 200)
+	w.pass(minute)
+	w.expect(w.invite(acctB, "ivy@example.com"), 200, "The invitation is sent.")
+	if u := w.get(id); len(w.mails()) != 2 || u.AccountID != acctB || u.InvitedAt != start+minute {
+		t.Errorf("%+v, mails %v", u, w.mails())
+	}
+}
+
+func TestInvitationNeedsTheRight(t *testing.T) {
+	w := newWorld(t)
+	body := object{"email": "ivy@example.com"}
+	w.expect(w.call("E11", as(acctA, bob), acctA, "", body), 403, "no active role of the user grants account:user:invite")
+	w.expect(w.call("E11", as(acctB, bea), acctA, "", body), 403)
+	w.expect(w.call("E11", service(resources.ServiceScopeAdmin), acctA, "", body), 403)
+	w.expect(w.call("E11", syncer(), absent, "", body), 404)
+	w.suspend(acctA)
+	w.expect(w.call("E11", as(acctA, alice), acctA, "", body), 403, "suspended")
+	w.expect(w.call("N16", as(acctA, alice), acctA, bob, nil), 403, "suspended")
+	if len(w.mails()) != 0 {
+		t.Errorf("%v", w.mails())
+	}
+}
+
+func TestInvitationTakesOneAddress(t *testing.T) {
+	w := newWorld(t)
+	for _, email := range []any{
+		nil, "", "x", "a@b", "a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", "A <a@example.com>", "a(comment)@example.com",
+		`"a b"@example.com`, "\u212Aim@example.com", "a@ex\u00e4mple.com", "a@example.com ", []string{"a@example.com"}, object{"$ne": ""}, 1,
+	} {
+		w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": email}), 400, "REQ_001", "email: ")
+	}
+	w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": "x", "role": "account_admin"}), 400, "email: ", "role: unknown field")
+	if len(w.mails()) != 0 {
+		t.Errorf("%v", w.mails())
+	}
+}
+
+func TestInvitationWithAnIdempotencyKeyIsMadeOnce(t *testing.T) {
+	w := newWorld(t)
+	r := ask(as(acctA, alice), acctA, "", object{"email": "ivy@example.com"})
+	r.IdempotencyKey = "k"
+	for range 3 {
+		w.expect(w.send("E11", r), 200, "The invitation is sent.")
+	}
+	if len(w.mails()) != 1 {
+		t.Errorf("%v", w.mails())
+	}
+}
+
+// TestTwoInvitationsAtOnceMakeOneUserAndOneMail: of one account, or of two, where the
+// second one is a conflict. 100 rounds.
+func TestTwoInvitationsAtOnceMakeOneUserAndOneMail(t *testing.T) {
+	w := newWorld(t)
+	for round := range 100 {
+		email, other, want := fmt.Sprintf("new%d@example.com", round), acctA, 200+200
+		if round%2 == 1 {
+			other, want = acctB, 200+409
+		}
+		asks := func(account, who, email string) func() answer {
+			return func() answer { return w.send("E11", ask(as(account, who), account, "", object{"email": email})) }
+		}
+		got := atOnce(
+			asks(acctA, alice, email),
+			asks(other, map[string]string{acctA: alice, acctB: bea}[other], "NEW"+email[3:]),
+		)
+		if got[0].status+got[1].status != want {
+			t.Fatalf("round %d: %s, %s", round, got[0].text, got[1].text)
+		}
+		u := w.byEmail(email)
+		if mails := w.mails(); len(mails) != round+1 {
+			t.Fatalf("round %d: %d mails", round, len(mails))
+		}
+		if n := len(w.roles(acctA, u.ExternalID)) + len(w.roles(acctB, u.ExternalID)); n != 1 {
+			t.Fatalf("round %d: %d roles", round, n)
+		}
+	}
+}
+
+func TestInvitationsTimeIsConfigured(t *testing.T) {
+	if users.DefaultInvitationTTL != 14*24*time.Hour {
+		t.Error(users.DefaultInvitationTTL)
+	}
+	w := newWorld(t)
+	w.users.InvitationTTL = time.Hour
+	w.expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.pass(60 * minute)
+	w.expect(w.invite(acctA, "ivy@example.com"), 409)
+	w.pass(1)
+	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+}

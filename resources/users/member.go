@@ -1,0 +1,105 @@
+package users
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// nounUser is a user in an error (USER_001).
+const nounUser = "user"
+
+// roleTeamMember is the system role of everybody who was invited (E11).
+const roleTeamMember = "team_member"
+
+type userRow = store.Record[resources.User]
+
+// ifThere turns "not found" into nothing.
+func ifThere[T any](rec store.Record[T], err error) (*store.Record[T], error) {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &rec, nil
+}
+
+// lookUp finds the user by external id or UUID; nil where there is none. No string is
+// one of the one and one of the other (store.SubjectFree).
+func (s *Service) lookUp(ctx context.Context, tx store.Tx, id string) (*userRow, error) {
+	rec, err := ifThere(s.c.Users.Get(ctx, tx, id))
+	if err != nil || rec != nil {
+		return rec, err
+	}
+	return ifThere(s.c.Users.First(ctx, tx, store.Query{Index: store.ByUUID, Equal: []store.Value{store.String(id)}}))
+}
+
+// member is lookUp for a user of that account; another account's is not there.
+func (s *Service) member(ctx context.Context, tx store.Tx, account, id string) (*userRow, error) {
+	rec, err := s.lookUp(ctx, tx, id)
+	if err != nil || rec == nil || rec.Value.AccountID != account {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// join makes the user a team member of the account, in the value alone and by the role.
+func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, account string, now resources.Time) error {
+	u.AccountID, u.MemberSince, u.UpdatedAt = account, now, now
+	a := resources.Assignment{
+		AccountID: account, RoleID: roleTeamMember, RoleScope: resources.RoleScopeAccount,
+		AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID,
+		Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}
+	a.ID = store.AssignmentID(a)
+	return s.c.Assignments.Insert(ctx, tx, a)
+}
+
+// leave ends everything that the user has in their account: assignments, memberships of
+// groups and API keys, so that whoever comes back inherits nothing. The user's record
+// is changed in the value alone.
+func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
+	account, user := store.String(u.AccountID), store.String(u.ExternalID)
+	held := store.Query{Index: store.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
+	if err := deleteAll(ctx, tx, s.c.Assignments, held); err != nil {
+		return err
+	}
+	theirs := store.Query{Index: store.ByUser, Equal: []store.Value{account, user}}
+	if err := deleteAll(ctx, tx, s.c.Members, theirs); err != nil {
+		return err
+	}
+	keys, err := s.c.APIKeys.Find(ctx, tx, theirs)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		use, err := ifThere(s.c.KeyUses.Get(ctx, tx, key.Value.ID))
+		if err == nil && use != nil {
+			err = s.c.KeyUses.Delete(ctx, tx, *use)
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.c.APIKeys.Delete(ctx, tx, key); err != nil {
+			return err
+		}
+	}
+	u.AccountID, u.MemberSince, u.UpdatedAt = "", 0, now
+	return nil
+}
+
+func deleteAll[T any](ctx context.Context, tx store.Tx, c store.Collection[T], q store.Query) error {
+	found, err := c.Find(ctx, tx, q)
+	if err != nil {
+		return err
+	}
+	for _, rec := range found {
+		if err := c.Delete(ctx, tx, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}

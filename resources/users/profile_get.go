@@ -1,0 +1,32 @@
+package users
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// getProfile answers E10: the caller's own profile, and nobody else's.
+func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	account := r.Params["account_id"]
+	if !isSelf(r.Principal, r.Params["user_id"]) {
+		return wire.Response{}, denied(notOwn)
+	}
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	var rec userRow
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		if err := s.own(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeRead); err != nil {
+			return err
+		}
+		rec, err = s.c.Users.Get(ctx, tx, r.Principal.ID)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(profileBody{rec.Value.Profile(), account})
+}

@@ -1,0 +1,64 @@
+package users
+
+import (
+	"encoding/json"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The specification's statuses of a user beside those that others share.
+const (
+	statusWaitlisted = "WAITLISTED"
+	statusPending    = "PENDING"
+)
+
+// authenticationUnknown is the type of a user of whom no more is known.
+const authenticationUnknown = "unknown"
+
+// userRecord is a user as the service that keeps users in step sees them (N8, N9).
+type userRecord struct {
+	ID                      string          `json:"id"`
+	Email                   string          `json:"email"`
+	ExternalID              string          `json:"external_id"`
+	Name                    string          `json:"name"`
+	ProfilePicURL           string          `json:"profile_pic_url,omitempty"`
+	IsVerified              bool            `json:"is_verified"`
+	Metadata                json.RawMessage `json:"metadata,omitempty"`
+	Status                  string          `json:"status"`
+	AuthenticationType      string          `json:"authentication_type"`
+	AuthenticationPartner   string          `json:"authentication_partner,omitempty"`
+	AuthenticationPartnerID string          `json:"authentication_partner_id,omitempty"`
+	AccountID               string          `json:"account_id,omitempty"`
+	CreatedAt               resources.Time  `json:"created_at"`
+	UpdatedAt               resources.Time  `json:"updated_at"`
+}
+
+func recordOf(u resources.User) userRecord {
+	return userRecord{
+		ID: u.UUID, Email: u.Email, ExternalID: u.ExternalID, Name: u.Name, ProfilePicURL: u.ProfilePicURL,
+		IsVerified: u.IsVerified, Metadata: u.Metadata, Status: u.Status, AuthenticationType: u.AuthenticationType,
+		AuthenticationPartner: u.AuthenticationPartner, AuthenticationPartnerID: u.AuthenticationPartnerID,
+		AccountID: u.AccountID, CreatedAt: u.CreatedAt, UpdatedAt: u.UpdatedAt,
+	}
+}
+
+// profileBody is the success of E9 and E10.
+type profileBody struct {
+	User      resources.UserProfile `json:"user"`
+	AccountID string                `json:"account_id"`
+}
+
+// listedUser is a user in the list of an account (E12).
+type listedUser struct {
+	resources.UserProfile
+	AuthenticationType      string `json:"authentication_type"`
+	AuthenticationPartner   string `json:"authentication_partner,omitempty"`
+	AuthenticationPartnerID string `json:"authentication_partner_id,omitempty"`
+}
+
+func listedOf(u resources.User) listedUser {
+	return listedUser{
+		UserProfile: u.Profile(), AuthenticationType: u.AuthenticationType,
+		AuthenticationPartner: u.AuthenticationPartner, AuthenticationPartnerID: u.AuthenticationPartnerID,
+	}
+}

@@ -1,0 +1,58 @@
+package users
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// reinviting answers N16: the mail again, and its time anew.
+func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+	if err := bare(r); err != nil {
+		return nil, err
+	}
+	account := r.Params["accountId"]
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := bump(ctx, tx, account); err != nil {
+			return wire.Response{}, err
+		}
+		if err := s.stillMay(ctx, tx, r.Principal, account, actionInvite); err != nil {
+			return wire.Response{}, err
+		}
+		rec, err := s.member(ctx, tx, account, r.Params["userId"])
+		if err != nil {
+			return wire.Response{}, err
+		}
+		if err := s.mayMail(rec); err != nil {
+			return wire.Response{}, err
+		}
+		acct, err := s.c.Accounts.Get(ctx, tx, account)
+		if err != nil {
+			return wire.Response{}, err
+		}
+		if err := s.SendInvitation(ctx, tx, acct.Value, rec.Value); err != nil {
+			return wire.Response{}, err
+		}
+		return wire.OK(messageBody{invitationSent})
+	}, nil
+}
+
+// mayMail refuses a second mail to who needs none, or had one a moment ago.
+func (s *Service) mayMail(rec *userRow) error {
+	if rec == nil {
+		return resources.NotFound(nounUser)
+	}
+	if rec.Value.Status != resources.StatusInvited {
+		return resources.Conflict("The user has no open invitation: their status is %s.", rec.Value.Status)
+	}
+	if wait := s.mailedLately(rec.Value); wait > 0 {
+		return &resources.Error{
+			Kind: resources.KindRateLimited, RetryAfter: wait,
+			Message: "An invitation was sent less than a minute ago; wait before sending another one.",
+		}
+	}
+	return nil
+}

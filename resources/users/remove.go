@@ -1,0 +1,59 @@
+package users
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// removeMember answers N10. That there is nobody to remove is an outcome of a committed
+// transaction: a caller who repeats a removal whose answer was lost hears 404 only when
+// the removal is in force everywhere.
+func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := bare(r); err != nil {
+		return wire.Response{}, err
+	}
+	account, id := r.Params["accountId"], r.Params["userId"]
+	var missing error
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		missing = nil
+		if err := bump(ctx, tx, "", account); err != nil {
+			return err
+		}
+		if err := s.mayRemove(ctx, tx, r, account, id); err != nil {
+			return err
+		}
+		rec, err := s.member(ctx, tx, account, id)
+		if err != nil {
+			return err
+		}
+		if rec == nil {
+			missing = resources.NotFound(nounUser)
+			return nil
+		}
+		now := s.now()
+		return s.c.KeepAdmins(ctx, tx, account, r.Principal, now, func() error {
+			if err := s.leave(ctx, tx, &rec.Value, now); err != nil {
+				return err
+			}
+			return s.c.Users.Replace(ctx, tx, *rec)
+		})
+	})
+	if err == nil {
+		err = missing
+	}
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(messageBody{"The user is not a member of the account any more."})
+}
+
+// mayRemove lets everybody remove themselves, and who holds the action others.
+func (s *Service) mayRemove(ctx context.Context, tx store.Tx, r *wire.Request, account, id string) error {
+	if isSelf(r.Principal, id) {
+		return s.own(ctx, tx, r, account, id, resources.KeyScopeWrite)
+	}
+	return s.stillMay(ctx, tx, r.Principal, account, actionDelete)
+}

@@ -1,0 +1,115 @@
+package users
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// DefaultInvitationTTL is how long an invitation binds where nothing else is configured.
+const DefaultInvitationTTL = 14 * 24 * time.Hour
+
+// Judge is what this area asks of policy inside a transaction.
+type Judge interface {
+	// Decide says whether the question's subject may do its action.
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+}
+
+// Config is what the area works with; every field but InvitationTTL is needed.
+type Config struct {
+	Store       store.Store
+	Collections store.Collections
+	Judge       Judge
+	// Idempotency runs the creating handlers.
+	Idempotency *idempotency.Keeper
+	Tokens      wire.PageTokens
+	IDs         resources.IDs
+	Now         func() time.Time
+	// IdentityProvider is the one value of authentication_partner, in upper case.
+	IdentityProvider string
+	// InvitationTTL is how long an invitation binds; zero is DefaultInvitationTTL.
+	InvitationTTL time.Duration
+	// Invite makes the mail to a user who was invited to the account; it stores nothing.
+	Invite func(account resources.Account, user resources.User, now resources.Time) resources.Message
+}
+
+// Service holds the handlers of users.
+type Service struct {
+	Config
+	c store.Collections
+}
+
+// New makes the area's handlers.
+func New(cfg Config) *Service {
+	if cfg.InvitationTTL == 0 {
+		cfg.InvitationTTL = DefaultInvitationTTL
+	}
+	return &Service{Config: cfg, c: cfg.Collections}
+}
+
+// Routes are all of the area's handlers.
+func (s *Service) Routes() wire.Routes {
+	return named(wire.Routes{
+		"E8":  s.updateUser,
+		"E9":  s.updateProfile,
+		"E10": s.getProfile,
+		"E11": s.Idempotency.Create("E11", s.inviting),
+		"E12": s.listUsers,
+		"N8":  s.Idempotency.Create("N8", s.creating),
+		"N9":  s.findUsers,
+		"N10": s.removeMember,
+		"N16": s.Idempotency.Create("N16", s.reinviting),
+	})
+}
+
+// named puts the route's name before what goes to the log.
+func named(routes wire.Routes) wire.Routes {
+	out := make(wire.Routes, len(routes))
+	for name, handler := range routes {
+		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
+			answer, err := handler(ctx, r)
+			if err != nil {
+				return wire.Response{}, fmt.Errorf("users: %s: %w", name, err)
+			}
+			return answer, nil
+		}
+	}
+	return out
+}
+
+// now is the clock in the domain's form.
+func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// bump moves the revision of each account, in their order, as every change of several
+// accounts does.
+func bump(ctx context.Context, tx store.Tx, accounts ...string) error {
+	slices.Sort(accounts)
+	for _, account := range slices.Compact(accounts) {
+		if _, err := tx.Bump(ctx, account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messageBody is the success of a change that has nothing to show.
+type messageBody struct {
+	Message string `json:"message"`
+}
+
+// bare refuses a query and a body on a route that takes neither: what they ask for
+// would be ignored. An empty object is nothing too.
+func bare(r *wire.Request) error {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	if len(r.Body) > 0 {
+		r.ParseObject(&p).Done()
+	}
+	return p.Err()
+}

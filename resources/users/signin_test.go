@@ -1,0 +1,154 @@
+package users_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const iris = "user-iris-v1"
+
+func (w *world) signIn(subject, email string) bool {
+	w.t.Helper()
+	done, err := w.users.SignIn(w.t.Context(), subject, email)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return done
+}
+
+func TestFirstSignInMakesTheInviteeActive(t *testing.T) {
+	w := newWorld(t)
+	w.user(iris, acctA, resources.StatusInvited)
+	w.pass(ttl) // to the last moment
+	rev, none := w.revision(acctA), w.revision("")
+	if !w.signIn("auth0|iris", "USER-iris-V1@example.com") {
+		t.Fatal("refused")
+	}
+	u := w.get(iris)
+	if u.Status != resources.StatusActive || !u.IsVerified || u.AuthenticationPartner != "OIDC" || u.AuthenticationPartnerID != "auth0|iris" ||
+		u.UpdatedAt != start+ttl || u.AccountID != acctA || u.Email != iris+"@example.com" {
+		t.Errorf("%+v", u)
+	}
+	if w.revision(acctA) != rev+1 || w.revision("") != none+1 {
+		t.Error("not both revisions moved")
+	}
+	if !w.signIn("auth0|iris", iris+"@example.com") { // a second request that came with the first
+		t.Error("the same subject is refused")
+	}
+	if w.signIn("auth0|other", iris+"@example.com") || w.get(iris).AuthenticationPartnerID != "auth0|iris" {
+		t.Error("a second subject claims the invitation")
+	}
+}
+
+func TestFirstSignInIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		subject, email string
+		change         func(w *world)
+	}{
+		"unknown address":    {"sub", "nobody@example.com", nil},
+		"a service":          {"service-x", iris + "@example.com", nil},
+		"no subject":         {"", iris + "@example.com", nil},
+		"subject's form":     {"a\nb", iris + "@example.com", nil},
+		"subject too long":   {strings.Repeat("a", 256), iris + "@example.com", nil},
+		"no address":         {"sub", "", nil},
+		"folds beyond ASCII": {"sub", "user-ir\u0131s-v1@example.com", nil},
+		"another's id":       {bob, iris + "@example.com", nil},
+		"another's UUID":     {"uuid-" + bob, iris + "@example.com", nil},
+		"another's subject": {"auth0|bob", iris + "@example.com", func(w *world) {
+			w.change(bob, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|bob" })
+		}},
+		"the invitee's own id": {iris, iris + "@example.com", nil},
+		"too late":             {"sub", iris + "@example.com", func(w *world) { w.pass(ttl + 1) }},
+		"never mailed": {"sub", iris + "@example.com", func(w *world) {
+			w.change(iris, func(u *resources.User) { u.InvitedAt = 0 })
+		}},
+		"linked already": {"sub", iris + "@example.com", func(w *world) {
+			w.change(iris, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|iris" })
+		}},
+		"not invited": {"sub", iris + "@example.com", func(w *world) {
+			w.change(iris, func(u *resources.User) { u.Status = resources.StatusActive })
+		}},
+		"suspended": {"sub", iris + "@example.com", func(w *world) {
+			w.change(iris, func(u *resources.User) { u.Status = resources.StatusSuspended })
+		}},
+		"suspended with this subject": {"sub", iris + "@example.com", func(w *world) {
+			w.change(iris, func(u *resources.User) { u.Status, u.AuthenticationPartnerID = "SUSPENDED", "sub" })
+		}},
+		"removed": {"sub", iris + "@example.com", func(w *world) {
+			w.expect(w.call("N10", as(acctA, alice), acctA, iris, nil), 200)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.user(iris, acctA, resources.StatusInvited)
+			if c.change != nil {
+				c.change(w)
+			}
+			before, rev, none := w.get(iris), w.revision(acctA), w.revision("")
+			if w.signIn(c.subject, c.email) {
+				t.Error("accepted")
+			}
+			if after := w.get(iris); after.Status != before.Status || after.AuthenticationPartnerID != before.AuthenticationPartnerID || after.IsVerified {
+				t.Errorf("%+v", after)
+			}
+			if w.revision(acctA) != rev || w.revision("") != none {
+				t.Error("a stranger's token moves a revision")
+			}
+		})
+	}
+}
+
+func TestFirstSignInThatCannotBeAskedIsAnError(t *testing.T) {
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if done, err := w.users.SignIn(ctx, "sub", iris+"@example.com"); done || !resources.IsKind(err, resources.KindUnavailable) {
+		t.Error(done, err)
+	}
+}
+
+// TestTwoSubjectsAtOnceClaimOneInvitation: one wins. One subject, twice at once, does.
+// And one subject that claims two invitations gets one. 100 rounds.
+func TestTwoSubjectsAtOnceClaimOneInvitation(t *testing.T) {
+	w := newWorld(t)
+	for round := range 100 {
+		ids := [2]string{fmt.Sprintf("user-a%d-v1", round), fmt.Sprintf("user-b%d-v1", round)}
+		w.user(ids[0], acctA, resources.StatusInvited)
+		w.user(ids[1], acctB, resources.StatusInvited)
+		subjects, invitee, want := [2]string{fmt.Sprint("one", round), fmt.Sprint("two", round)}, [2]string{ids[0], ids[0]}, 1
+		switch round % 3 {
+		case 1:
+			subjects[1], want = subjects[0], 2
+		case 2:
+			subjects[1], invitee[1] = subjects[0], ids[1]
+		}
+		try := func(i int) func() answer {
+			return func() answer {
+				done, err := w.users.SignIn(context.Background(), subjects[i], invitee[i]+"@example.com")
+				if err != nil {
+					panic(err)
+				}
+				return answer{status: map[bool]int{true: 1}[done]}
+			}
+		}
+		got := atOnce(try(0), try(1))
+		if got[0].status+got[1].status != want {
+			t.Fatalf("round %d: %d and %d, want %d in all", round, got[0].status, got[1].status, want)
+		}
+		a, b := w.get(ids[0]), w.get(ids[1])
+		winner := 0
+		if got[0].status == 0 {
+			winner = 1
+		}
+		if u := w.get(invitee[winner]); u.AuthenticationPartnerID != subjects[winner] || u.Status != resources.StatusActive {
+			t.Fatalf("round %d: %+v", round, u)
+		}
+		if a.Status == resources.StatusActive && b.Status == resources.StatusActive {
+			t.Fatalf("round %d: both are active", round)
+		}
+	}
+}

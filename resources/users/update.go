@@ -1,0 +1,132 @@
+package users
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// updateUser answers E8: fields that are there are changed, others kept.
+func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	in, err := s.readUpdate(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+		account, err := s.beginUpdate(ctx, tx, r, in)
+		if err != nil {
+			return err
+		}
+		if err := s.mayUpdate(ctx, tx, r, in, account); err != nil {
+			return err
+		}
+		rec, err := s.member(ctx, tx, account, in.user)
+		if err != nil {
+			return err
+		}
+		if err := in.against(rec); err != nil {
+			return err
+		}
+		if rec == nil {
+			return resources.NotFound(nounUser)
+		}
+		return s.update(ctx, tx, r.Principal, *rec, in)
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(messageBody{"The user was updated."})
+}
+
+// beginUpdate moves the revisions and gives the account: the request's or, for a service
+// that names none, the user's own, which is read again after that.
+func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update) (string, error) {
+	account := r.AccountID
+	if account == "" {
+		rec, err := s.lookUp(ctx, tx, in.user)
+		if err != nil {
+			return "", err
+		}
+		if rec != nil {
+			account = rec.Value.AccountID
+		}
+	}
+	accounts := []string{account}
+	if in.identity() {
+		accounts = append(accounts, "")
+	}
+	return account, bump(ctx, tx, accounts...)
+}
+
+// mayUpdate refuses with FORBIDDEN a caller without the right, and one who asks for
+// more than that right reaches.
+func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update, account string) error {
+	if syncs(r.Principal) {
+		return nil
+	}
+	decision, err := s.ask(ctx, tx, r.Principal, account, actionUpdate)
+	if err != nil {
+		return err
+	}
+	if !decision.Allowed {
+		if !isSelf(r.Principal, in.user) {
+			return denied(decision.Reason)
+		}
+		if err := s.own(ctx, tx, r, account, in.user, resources.KeyScopeWrite); err != nil {
+			return err
+		}
+	}
+	if beyond := in.beyond(decision.Allowed); beyond != "" {
+		return denied("the caller may not change " + beyond)
+	}
+	return nil
+}
+
+// update changes the record, unless what it would be is somebody else's already or the
+// account would be left without an admin.
+func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Principal, rec userRow, in *update) error {
+	before, now := rec.Value, s.now()
+	in.fields.apply(&rec.Value, s.IdentityProvider)
+	if in.status != "" {
+		rec.Value.Status = in.status
+	}
+	rec.Value.UpdatedAt = now
+	if err := s.freePartner(ctx, tx, before, rec.Value.AuthenticationPartnerID); err != nil {
+		return err
+	}
+	return s.c.KeepAdmins(ctx, tx, before.AccountID, caller, now, func() error {
+		return inUse(s.c.Users.Replace(ctx, tx, rec), rec.Value)
+	})
+}
+
+// freePartner refuses a provider's subject by which another user can be meant.
+func (s *Service) freePartner(ctx context.Context, tx store.Tx, u resources.User, id string) error {
+	switch id {
+	case "", u.AuthenticationPartnerID, u.ExternalID, u.UUID:
+		return nil
+	}
+	free, err := s.c.SubjectFree(ctx, tx, id)
+	if err == nil && !free {
+		return partnerInUse()
+	}
+	return err
+}
+
+// inUse tells in words what of a user is somebody else's.
+func inUse(err error, u resources.User) error {
+	switch {
+	case store.IsDuplicate(err, store.ByEmail):
+		return resources.Conflict("The e-mail address %s is in use.", u.Email)
+	case store.IsDuplicate(err, store.ByPartner):
+		return partnerInUse()
+	case store.IsDuplicate(err, ""):
+		return externalIDInUse(u.ExternalID)
+	}
+	return err
+}
+
+func partnerInUse() error { return resources.Conflict("The authentication_partner_id is in use.") }
+
+func externalIDInUse(id string) error { return resources.Conflict("The external_id %s is in use.", id) }

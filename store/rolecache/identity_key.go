@@ -1,0 +1,66 @@
+package rolecache
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// KeyIdentity is the owner of an API key as they are now, and what is known of the key.
+type KeyIdentity struct {
+	// Identity is the owner's; its account is the key's.
+	Identity
+	// Key is not revoked; whether it has ended is for the decision to judge. It is
+	// shared: nobody changes its slices.
+	Key resources.KeyFact
+}
+
+// IdentifyKey finds the key by its record's id. found is false when there is none, when
+// it was revoked, and when its owner left its account; an error means that it is not
+// known.
+//
+// Whose a key is never changes, so that alone is remembered; everything else comes from
+// the facts of the current revision. An unknown key is not remembered: the next moment
+// somebody may make it on another replica.
+func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
+	look := lookup{subject: keyID, key: true}
+	owner, known := c.homes.Get(look)
+	if !known {
+		if owner, known, err = c.findOwner(ctx, keyID); err != nil || !known {
+			return KeyIdentity{}, false, err
+		}
+		c.homes.Add(look, owner)
+	}
+	facts, err := c.Facts(ctx, owner.account, owner.user, "")
+	if err != nil {
+		return KeyIdentity{}, false, err
+	}
+	s := facts.Subject
+	at := slices.IndexFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == keyID })
+	if at < 0 || !s.UserExists || !s.Member {
+		return KeyIdentity{}, false, nil
+	}
+	return KeyIdentity{
+		Identity: Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Status: s.UserStatus},
+		Key:      s.Keys[at],
+	}, true, nil
+}
+
+// findOwner asks the store whose the key is.
+func (c *Cache) findOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
+	err = c.store.View(ctx, func(tx store.Tx) error {
+		rec, err := c.c.APIKeys.Get(ctx, tx, keyID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		owner, found = home{user: rec.Value.UserID, account: rec.Value.AccountID}, true
+		return nil
+	})
+	return owner, found, err
+}
