@@ -115,8 +115,8 @@ func BenchmarkAuthorize(b *testing.B) {
 		benchClient(b, start(b, realPolicy(b)).dial(b).Conn, benchQuestion())
 	})
 	b.Run("constant policy", func(b *testing.B) {
-		real := realPolicy(b)
-		benchClient(b, start(b, real, func(c *gateway.Config) { c.Policy = policy{allow, allow} }).dial(b).Conn, benchQuestion())
+		embedded := realPolicy(b)
+		benchClient(b, start(b, embedded, func(c *gateway.Config) { c.Policy = policy{allow, allow} }).dial(b).Conn, benchQuestion())
 	})
 }
 

@@ -28,6 +28,9 @@ type headers struct {
 	odd [len(identityHeaders)]bool
 	// encoded says that a Content-Encoding was sent.
 	encoded bool
+	// hosts and framings are how many Host, and Content-Length and Transfer-Encoding
+	// headers were sent; there is one Host, and one of the others at most.
+	hosts, framings int
 }
 
 // scanHeaders refuses, beyond what the server's parser refuses, every framing that
@@ -40,42 +43,42 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 	if !h.IsHTTP11() {
 		return found, errFraming
 	}
-	var host, length, coding, lines int
 	raw := h.RawHeaders()
-	for len(raw) > 2 {
+	for lines := 1; len(raw) > 2; lines++ {
 		end := bytes.Index(raw, []byte("\r\n"))
-		if end < 0 {
+		if end < 0 || lines > maxHeaders || !found.line(raw[:end]) {
 			return found, errFraming
 		}
-		line := raw[:end]
 		raw = raw[end+2:]
-		name, value, ok := bytes.Cut(line, []byte(":"))
-		if lines++; !ok || lines > maxHeaders || !isToken(name) || bytes.ContainsAny(value, "\n\r\x00") {
-			return found, errFraming // a folded line has no token before a colon
-		}
-		switch {
-		case equalFold(name, "host"):
-			host++
-		case equalFold(name, "content-length"):
-			length++
-			ok = name[7] == '-' // the server's parser frames by the hyphen, others by an underscore too
-		case equalFold(name, "transfer-encoding"):
-			coding++
-			ok = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
-		case equalFold(name, "trailer"):
-			ok = false
-		case equalFold(name, "content-encoding"):
-			found.encoded = true
-		}
-		if !ok {
-			return found, errFraming
-		}
-		found.count(name, value)
 	}
-	if string(raw) != "\r\n" || host != 1 || length > 1 || coding > 1 || length+coding > 1 {
+	if string(raw) != "\r\n" || found.hosts != 1 || found.framings > 1 {
 		return found, errFraming
 	}
 	return found, nil
+}
+
+// line takes one header line; false is a line that two servers could read differently.
+func (f *headers) line(line []byte) bool {
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok || !isToken(name) || bytes.ContainsAny(value, "\n\r\x00") {
+		return false // a folded line has no token before a colon
+	}
+	switch {
+	case equalFold(name, "host"):
+		f.hosts++
+	case equalFold(name, "content-length"):
+		f.framings++
+		ok = name[7] == '-' // the server's parser frames by the hyphen, others by an underscore too
+	case equalFold(name, "transfer-encoding"):
+		f.framings++
+		ok = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
+	case equalFold(name, "trailer"):
+		ok = false
+	case equalFold(name, "content-encoding"):
+		f.encoded = true
+	}
+	f.count(name, value)
+	return ok
 }
 
 func (f *headers) count(name, value []byte) {

@@ -67,9 +67,9 @@ func TestAccountThatCannotBeCreated(t *testing.T) {
 	if r := call(t, "GET", url+"/acct-n1b-v1", s.Platform, ""); r.Status != 404 {
 		t.Errorf("a refused account is there: %d %s", r.Status, r.Raw)
 	}
-	r := call(t, "POST", url, s.Platform, `{"id":"acct_x","name":"","nmae":"N","admin":{"email":"not an address","external_id":"service-x"}}`)
+	r := call(t, "POST", url, s.Platform, `{"id":"acct_x","name":"","extra":"N","admin":{"email":"not an address","external_id":"service-x"}}`)
 	wantRefusal(t, r, 400, "BAD_REQUEST")
-	for _, field := range []string{"id: ", "name: ", "nmae: ", "admin.email: ", "admin.external_id: "} {
+	for _, field := range []string{"id: ", "name: ", "extra: ", "admin.email: ", "admin.external_id: "} {
 		if !strings.Contains(string(r.Raw), `"`+field) {
 			t.Errorf("no problem of %q in %s", field, r.Raw)
 		}

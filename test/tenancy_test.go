@@ -11,8 +11,8 @@ import (
 
 // catalogueRow is a row of policies/routes/data.json.
 type catalogueRow struct {
-	Method, Path string
-	Access       []string
+	Method, Path, Area string
+	Access             []string
 }
 
 // catalogue is the action catalogue that the program embeds.
@@ -40,6 +40,16 @@ func (row catalogueRow) filled(account string, s *team) string {
 		path = strings.ReplaceAll(path, name, value)
 	}
 	return path
+}
+
+// code is the error's, in the shape of the row's area.
+func (row catalogueRow) code(r reply) string {
+	where := []any{"error", "code"}
+	if row.Area == "firewall" {
+		where = where[1:]
+	}
+	code, _ := at(r.Body, where...).(string)
+	return code
 }
 
 func (row catalogueRow) namesAccount() bool { return strings.Contains(row.Path, "{account") }
@@ -97,7 +107,12 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 				var bodies []string
 				for _, account := range []string{s.Account, "acct-absent-v1"} {
 					r := call(t, row.Method, s.URL+row.filled(account, s), token, "")
-					wantRefusal(t, r, 401, "UNAUTHORIZED")
+					if r.Status != 401 || row.code(r) == "" {
+						t.Errorf("%s: %d %s", what, r.Status, r.Raw)
+					}
+					if known := token != ""; row.Area == "users" && (row.code(r) == "AUTH_002") != known {
+						t.Errorf("%s: %s", what, r.Raw)
+					}
 					if r.Header.Get("WWW-Authenticate") != "Bearer" {
 						t.Errorf("%s: WWW-Authenticate %q", what, r.Header.Get("WWW-Authenticate"))
 					}
@@ -136,7 +151,7 @@ func TestWrongMethodSaysWhichAreRight(t *testing.T) {
 					t.Errorf("%s %s: Allow %q lacks %s", method, path, r.Header.Get("Allow"), right)
 				}
 			}
-			if method != "HEAD" {
+			if method != "HEAD" { // the same body in every area, since no route was found
 				wantRefusal(t, r, 405, "METHOD_NOT_ALLOWED")
 			}
 		}

@@ -62,7 +62,7 @@ func (s *settings) authenticator(ctx context.Context, a *app, cache *rolecache.C
 		list = []issuerSettings{trustedForAll(s.issuer)}
 	}
 	for _, one := range list {
-		keys, err := one.keys(ctx, a.log)
+		keys, err := one.keys(a.log)
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
 		}
@@ -74,11 +74,20 @@ func (s *settings) authenticator(ctx context.Context, a *app, cache *rolecache.C
 	if len(issuers) == 0 {
 		issuers = []authn.Issuer{signer.Issuer()}
 	}
-	return authn.New(authn.Options{
+	made, err := authn.New(authn.Options{
 		Issuers: issuers, Directory: directory{cache}, Now: time.Now,
 		Keys: keyDirectory{cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
 		SignIn: a.users.SignIn,
 	})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range issuers { // not before all settings have proved right
+		if source, ok := one.Keys.(*authn.URLSource); ok {
+			go source.Run(ctx)
+		}
+	}
+	return made, nil
 }
 
 // trustedForAll is the one issuer that flags name: it may name users by both of
@@ -92,19 +101,14 @@ func trustedForAll(f issuerFlags) issuerSettings {
 	return one
 }
 
-func (i issuerSettings) keys(ctx context.Context, log *slog.Logger) (authn.KeySource, error) {
+func (i issuerSettings) keys(log *slog.Logger) (authn.KeySource, error) {
 	switch {
 	case (i.JWKSURL == "") == (i.JWKSFile == ""):
 		return nil, errors.New("one of jwks_url and jwks_file is needed")
 	case i.JWKSFile != "":
 		return authn.NewFileSource(authn.FileOptions{Path: i.JWKSFile, Now: time.Now, Log: log})
 	}
-	source, err := authn.NewURLSource(authn.URLOptions{URL: i.JWKSURL, Now: time.Now, Log: log})
-	if err != nil {
-		return nil, err
-	}
-	go source.Run(ctx)
-	return source, nil
+	return authn.NewURLSource(authn.URLOptions{URL: i.JWKSURL, Now: time.Now, Log: log})
 }
 
 // directory finds users by their token's subject, through the cache.

@@ -20,6 +20,8 @@ else := "the caller asks about itself" if asks_about_itself
 
 else := "this is the caller's own" if own
 
+else := "this is the caller's own, by token" if own_by_token
+
 else := "the caller is a member of the account" if fellow_member
 
 else := decision.reason if {
@@ -31,7 +33,7 @@ else := decision.reason if {
 # One text for what exists and what does not; only a member learns that the account is suspended.
 _rejection := suspended if {
 	caller_is_subject
-	suspended in deny
+	suspended in refusals
 }
 
 else := no_role if {

@@ -61,7 +61,7 @@ test_access_is_refused[note] if {
 }
 
 test_route_without_an_action_needs_one_of_its_access_words if {
-	result := authz.access with input as object.union_n([base, admin, route(set(), "read")])
+	result := authz.access with input as input_of([base, admin, route(set(), "read")])
 	result == {"allow": false, "reason": "this is not the caller's"}
 }
 

@@ -50,14 +50,14 @@ test_decision_denies[note] if {
 			"reason": "no active role of the user grants account:role:read in acct-demo-v1",
 		},
 		"without an action, but with patterns": {
-			"input": object.union_n([
+			"input": input_of([
 				base, held([account_role("account_admin")]),
 				{"action": {"patterns": action("project:instance:read").patterns}},
 			]),
 			"reason": "no active role of the user grants  in proj-demo-v1",
 		},
 		"without an action": {
-			"input": object.union(base, held([account_role("account_admin")])),
+			"input": input_of([base, held([account_role("account_admin")])]),
 			"reason": "no active role of the user grants  in proj-demo-v1",
 		},
 	}
@@ -85,9 +85,9 @@ test_a_missing_value_never_allows[path] if {
 		"/principal/credential",
 		"/account/id", "/account/exists", "/account/status",
 		"/subject/id", "/subject/exists", "/subject/status", "/subject/member", "/subject/assignments",
-		"/subject/assignments/0/role", "/subject/assignments/0/custom", "/subject/assignments/0/role_scope",
-		"/subject/assignments/0/role_status", "/subject/assignments/0/status", "/subject/assignments/0/expires",
-		"/subject/assignments/0/project", "/subject/assignments/0/resource",
+		"/subject/assignments/proj-demo-v1//0/role", "/subject/assignments/proj-demo-v1//0/custom", "/subject/assignments/proj-demo-v1//0/role_scope",
+		"/subject/assignments/proj-demo-v1//0/role_status", "/subject/assignments/proj-demo-v1//0/status", "/subject/assignments/proj-demo-v1//0/expires",
+		"/subject/assignments/proj-demo-v1//0/level", "/subject/assignments/proj-demo-v1/", "/subject/assignments/proj-demo-v1",
 		"/target/account", "/target/project", "/target/project_state",
 	}
 	incomplete := json.patch(allowed, [{"op": "remove", "path": path}])

@@ -2,6 +2,8 @@ package authz_test
 
 now := 1767225600000
 
+never := 253402300799999
+
 # The question of which every case says only what is different: bob, a member without roles, asks by himself
 # about an instance in a project of his account.
 base := {
@@ -15,28 +17,63 @@ base := {
 	"account": {"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
 	"subject": {
 		"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
-		"assignments": [], "roles": {},
+		"assignments": {}, "roles": {},
 	},
 	"target": {
 		"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
 		"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "",
 	},
-	"grant": {"permissions": {}, "until": 0},
+	"grant": {"permissions": {}, "until": never},
 }
 
-no_action := {"id": "", "scope": "", "resource": "", "verb": "", "patterns": {}}
+no_action := {"id": "", "scope": "", "resource": "", "verb": "", "patterns": []}
 
 action(id) := {"id": id, "scope": scope, "resource": resource, "verb": verb, "patterns": patterns} if {
 	[scope, resource, verb] := split(id, ":")
-	patterns := {pattern: true |
+	patterns := [pattern |
 		some s in {scope, "*"}
 		some r in {resource, "*"}
 		some v in {verb, "*"}
 		pattern := concat(":", [s, r, v])
+	]
+}
+
+question(id, difference) := input_of([base, {"action": action(id)}, difference])
+
+# The cases say the assignments as a list of records, each with its project and resource, and the custom roles by their
+# permissions; of several parts the last one's list holds. The engine files both like this.
+input_of(parts) := object.union(whole, {"subject": {"assignments": filed(whole.subject.assignments), "roles": roles}}) if {
+	whole := object.union_n(parts)
+	roles := {id: {"scope": role_scope, "permissions": permissions} |
+		some id, permissions in whole.subject.roles
+		some assignment in whole.subject.assignments
+		assignment.role == id
+		role_scope := object.get(assignment, "role_scope", "")
 	}
 }
 
-question(id, difference) := object.union_n([base, {"action": action(id)}, difference])
+filed(assignments) := {project: resources |
+	some project in {object.get(assignment, "project", "") | some assignment in assignments}
+	there := [assignment | some assignment in assignments; object.get(assignment, "project", "") == project]
+	resources := {resource: items |
+		some resource in {object.get(assignment, "resource", "") | some assignment in there}
+		items := [object.union(object.remove(assignment, ["project", "resource"]), {"level": level(project, resource)}) |
+			some assignment in there
+			object.get(assignment, "resource", "") == resource
+		]
+	}
+}
+
+level("", "") := "ACCOUNT"
+
+level(project, "") := "PROJECT" if project != ""
+
+level("", resource) := "" if resource != ""
+
+level(project, resource) := "RESOURCE" if {
+	project != ""
+	resource != ""
+}
 
 held(assignments) := {"subject": {"assignments": assignments}}
 
@@ -45,7 +82,7 @@ custom(permissions, assignment) := {"subject": {
 	"roles": {"role-own-v1": permissions},
 }}
 
-record := {"custom": false, "role_status": "ACTIVE", "status": "ACTIVE", "expires": 0, "project": "", "resource": ""}
+record := {"custom": false, "role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "project": "", "resource": ""}
 
 account_role(role) := object.union(record, {"role": role, "role_scope": "ACCOUNT"})
 

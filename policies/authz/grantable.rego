@@ -12,7 +12,7 @@ grantable := {"allow": true, "reason": "the caller holds all of it"} if {
 	caller_is_subject
 	count(input.grant.permissions) > 0
 	count(_lacking) == 0
-	count(deny) == 0
+	count(refusals) == 0
 } else := {"allow": false, "reason": _denial}
 
 # As in decision: of the target only those learn something who hold what they want to give.
@@ -24,7 +24,7 @@ else := "nothing to grant" if count(input.grant.permissions) == 0
 
 else := concat("", ["the caller does not hold ", pattern]) if pattern := min(_lacking)
 
-else := min(deny)
+else := min(refusals)
 
 _lacking contains pattern if {
 	some pattern, _ in input.grant.permissions
@@ -58,25 +58,32 @@ _generalisations(pattern) := {wider |
 
 # Once for all patterns of the grant, not once for each.
 _held_at_account_level contains pattern if {
-	some i in counting
-	assignment := input.subject.assignments[i]
-	assignment.project == ""
-	_outlasts(assignment.expires)
-	some pattern, true in permissions(assignment.custom, assignment.role, assignment.role_scope)
+	some [level, pattern] in _held
+	level == "ACCOUNT"
 }
 
 _held_in_project contains pattern if {
-	some i in counting
-	assignment := input.subject.assignments[i]
-	assignment.project != ""
-	_outlasts(assignment.expires)
-	some pattern, true in permissions(assignment.custom, assignment.role, assignment.role_scope)
+	some [level, pattern] in _held
+	level in {"PROJECT", "RESOURCE"}
 }
 
-_outlasts(expires) if expires == 0
-
-# A grant without an end outlasts every assignment that has one.
-_outlasts(expires) if {
+# What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
+# end both are `never`, which is later than any other.
+_held contains [assignment.level, pattern] if {
+	roles := {false: data.grants, true: input.subject.roles}
+	some project in ["", input.target.project]
+	some resource in ["", input.target.resource]
+	some assignment in input.subject.assignments[project][resource]
+	assignment.role_scope == assignment.level
+	assignment.status == "ACTIVE"
+	assignment.role_status == "ACTIVE"
+	is_number(assignment.expires)
+	is_number(input.now)
+	input.now < assignment.expires
+	is_number(input.grant.until)
 	input.grant.until > 0
-	expires >= input.grant.until
+	input.grant.until <= assignment.expires
+	role := roles[assignment.custom][assignment.role]
+	role.scope == assignment.level
+	some pattern, true in role.permissions
 }

@@ -2,8 +2,8 @@ package authz_test
 
 import data.authz
 
-# Bob gives away patterns at a place, until a time; 0 is for ever.
-giving(patterns, until, difference) := object.union_n([
+# Bob gives away patterns at a place, until a time.
+giving(patterns, until, difference) := input_of([
 	base, account_level, {"grant": {"permissions": {pattern: true | some pattern in patterns}, "until": until}},
 	difference,
 ])
@@ -45,28 +45,28 @@ test_held_patterns_contain_granted_ones[note] if {
 		"four segments": ["*:*:*", "project:instance:read:all", false],
 		"blank": ["*:*:*", "", false],
 	}
-	asked := giving({case[1]}, 0, holding({case[0]}, account_role("")))
+	asked := giving({case[1]}, never, holding({case[0]}, account_role("")))
 	allow := authz.grantable.allow with input as asked
 	allow == case[2]
 }
 
 test_all_patterns_must_be_held if {
-	grants_all(giving({"account:user:read", "project:*:read"}, 0, held([account_role("account_reader")])))
+	grants_all(giving({"account:user:read", "project:*:read"}, never, held([account_role("account_reader")])))
 	grants_not(
-		giving({"account:user:read", "project:*:update", "account:*:*"}, 0, held([account_role("account_reader")])),
+		giving({"account:user:read", "project:*:update", "account:*:*"}, never, held([account_role("account_reader")])),
 		"the caller does not hold account:*:*",
 	)
 }
 
 test_patterns_may_be_held_by_several_roles if {
-	grants_all(giving({"account:user:read", "project:x:update"}, 0, {"subject": {
+	grants_all(giving({"account:user:read", "project:x:update"}, never, {"subject": {
 		"assignments": [account_role("account_reader"), with_fields(account_role("role-own-v1"), {"custom": true})],
 		"roles": {"role-own-v1": {"project:*:update": true}},
 	}}))
 }
 
 test_nothing_is_not_grantable if {
-	grants_not(giving(set(), 0, admin), "nothing to grant")
+	grants_not(giving(set(), never, admin), "nothing to grant")
 }
 
 test_place_of_the_grant[note] if {
@@ -87,28 +87,28 @@ test_place_of_the_grant[note] if {
 		"account pattern by project": [in_project, project_role(""), "account:x:read", false],
 		"account pattern by resource": [on_resource, resource_role("instances/i-1"), "account:x:read", false],
 	}
-	asked := giving({case[2]}, 0, both(case[0], holding(everything, case[1])))
+	asked := giving({case[2]}, never, both(case[0], holding(everything, case[1])))
 	allow := authz.grantable.allow with input as asked
 	allow == case[3]
 }
 
 test_any_scope_is_not_held_in_a_project if {
 	grants_not(
-		giving({"*:x:read"}, 0, both(in_project, holding({"*:*:*"}, project_role("")))),
+		giving({"*:x:read"}, never, both(in_project, holding({"*:*:*"}, project_role("")))),
 		"the caller does not hold *:x:read",
 	)
-	grants_all(giving({"resource:x:read"}, 0, both(in_project, holding({"*:*:*"}, project_role("")))))
-	grants_all(giving({"*:x:read"}, 0, holding({"*:*:*"}, account_role(""))))
+	grants_all(giving({"resource:x:read"}, never, both(in_project, holding({"*:*:*"}, project_role("")))))
+	grants_all(giving({"*:x:read"}, never, holding({"*:*:*"}, account_role(""))))
 }
 
 test_grant_ends_no_later_than_what_it_comes_from[note] if {
 	some note, case in {
-		"for ever of for ever": [0, 0, true],
-		"an end of for ever": [0, now + 5, true],
+		"for ever of for ever": [never, never, true],
+		"an end of for ever": [never, now + 5, true],
 		"the same end": [now + 5, now + 5, true],
 		"an earlier end": [now + 5, now + 4, true],
 		"a later end": [now + 5, now + 6, false],
-		"for ever of an end": [now + 5, 0, false],
+		"for ever of an end": [now + 5, never, false],
 		"an end of no time": [now + 5, -1, false],
 		"of what has expired": [now, now, false],
 		"of what has expired, an earlier end": [now - 1, now - 2, false],
@@ -125,7 +125,7 @@ test_grant_ends_no_later_than_what_it_comes_from[note] if {
 test_ill_typed_end_outlasts_nothing if {
 	every until in [null, false, "never", {}] {
 		asked := object.union(
-			giving({"project:x:read"}, 0, holding({"project:*:*"}, with_fields(account_role(""), {"expires": now + 5}))),
+			giving({"project:x:read"}, never, holding({"project:*:*"}, with_fields(account_role(""), {"expires": now + 5}))),
 			{"grant": {"until": until}},
 		)
 		grants_not(asked, "the caller does not hold project:x:read")
@@ -140,7 +140,7 @@ test_assignments_that_do_not_count_hold_nothing[note] if {
 		"not custom": {"custom": false},
 		"a role that is not there": {"role": "role-other-v1"},
 	}
-	asked := giving({"project:x:read"}, 0, {"subject": {
+	asked := giving({"project:x:read"}, never, {"subject": {
 		"assignments": [with_fields(account_role("role-own-v1"), object.union({"custom": true}, fields))],
 		"roles": {"role-own-v1": {"project:*:*": true}},
 	}})
@@ -151,7 +151,7 @@ test_permission_that_is_switched_off_is_not_held if {
 	every place in [{}, in_project] {
 		role := object.get({{}: account_role("")}, place, project_role(""))
 		grants_not(
-			giving({"project:x:read"}, 0, both(place, custom({"project:x:read": false}, role))),
+			giving({"project:x:read"}, never, both(place, custom({"project:x:read": false}, role))),
 			"the caller does not hold project:x:read",
 		)
 	}
@@ -171,7 +171,7 @@ test_key_scopes_bound_what_is_held[note] if {
 	}
 	every place in [{}, in_project] {
 		role := object.get({{}: account_role("")}, place, project_role(""))
-		asked := giving({case[0]}, 0, both(both(place, key(case[1])), holding({"project:*:*"}, role)))
+		asked := giving({case[0]}, never, both(both(place, key(case[1])), holding({"project:*:*"}, role)))
 		allow := authz.grantable.allow with input as asked
 		allow == case[2]
 	}
@@ -190,13 +190,13 @@ test_deny_rules_hold_for_grants[note] if {
 		"a service": [{"principal": {"kind": "service"}}, "only a user grants permissions"],
 		"nobody": [both(nobody, {}), "only a user grants permissions"],
 	}
-	grants_not(giving({"account:*:*"}, 0, both(admin, case[0])), case[1])
+	grants_not(giving({"account:*:*"}, never, both(admin, case[0])), case[1])
 }
 
 test_reason_does_not_say_whether_the_project_exists if {
 	every state in ["active", "absent", "deleting"] {
 		grants_not(
-			giving({"project:x:read"}, 0, {"target": {"project": "proj-other-v1", "project_state": state}}),
+			giving({"project:x:read"}, never, {"target": {"project": "proj-other-v1", "project_state": state}}),
 			"the caller does not hold project:x:read",
 		)
 	}

@@ -8,8 +8,8 @@ other_account := "the path names another account"
 
 # METADATA
 # title: The refusals that may be told to anybody
-# description: They say nothing of what exists. The reason of any other deny rule is told only to those whom a role would let in.
-open_refusals := deny & {not_a_member, suspended, other_account}
+# description: They say nothing of what exists. The reason of any other refusal is told only to those whom a role would let in.
+open_refusals := refusals & {not_a_member, suspended, other_account}
 
 # METADATA
 # title: The reason where no role grants the action

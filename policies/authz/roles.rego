@@ -2,25 +2,46 @@ package authz
 
 # METADATA
 # title: The role that grants the action
-# description: The smallest id of the granting ones, so that the reason does not depend on the order of records; undefined where no role grants it.
-granting_role := min(_granting)
+# description: |
+#   The smallest id of the granting ones, so that the reason does not depend on the order of records; undefined where
+#   no role grants it. An assignment counts when it and its role are active, it has not expired, it stands at the
+#   level of its role's scope, and its place covers the target. A stored record with a blank or unknown value matches
+#   nothing here: it does not count, and the others still do.
+#
+#   This runs for every assignment at the target's places. Only values are compared and looked up: in OPA that takes no
+#   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
+granting_role := min({assignment.role |
+	# A custom role never borrows a system role's permissions by its id, nor the other way round.
+	roles := {false: data.grants, true: input.subject.roles}
 
-# The action is looked up under its eight generalisations: the size of a role's table does not matter.
-_granting contains assignment.role if {
-	input.action.id != ""
-	some i in counting
-	assignment := input.subject.assignments[i]
-	held := permissions(assignment.custom, assignment.role, assignment.role_scope)
-	some pattern, _ in input.action.patterns
-	held[pattern]
-}
+	# target.resource is the first two segments of the path below the project: equality covers what is below the
+	# resource, and instances/i-1 never covers instances/i-10.
+	some project in ["", input.target.project]
+	some resource in ["", input.target.resource]
+	some assignment in input.subject.assignments[project][resource]
+
+	# A PROJECT role at account level would cover every project: it does not count.
+	assignment.role_scope == assignment.level
+	assignment.status == "ACTIVE"
+	assignment.role_status == "ACTIVE"
+	input.now < assignment.expires
+	action_reach[assignment.level][input.action.scope] == true
+	role := roles[assignment.custom][assignment.role]
+	role.scope == assignment.level
+
+	# The action is looked up under its eight generalisations: the size of a role's table does not matter.
+	some pattern in input.action.patterns
+	role.permissions[pattern] == true
+
+	# Values of different types have an order in Rego, and any number is less than any string.
+	is_number(assignment.expires)
+})
 
 # METADATA
-# title: The permissions of a role
-# description: Undefined for a role that is not there, or that has another scope than the assignment says. A custom role never borrows a system role's permissions by its id.
-permissions(false, role, role_scope) := data.grants[role].permissions if {
-	data.grants[role].scope == role_scope
+# title: By the level at which a role is assigned, the scopes of the actions it may grant
+# description: An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
+action_reach := {
+	"ACCOUNT": {"account": true, "project": true, "resource": true},
+	"PROJECT": {"project": true, "resource": true},
+	"RESOURCE": {"project": true, "resource": true},
 }
-
-# A custom role's scope stands in the assignment itself.
-permissions(true, role, _) := input.subject.roles[role]

@@ -2,7 +2,7 @@ package authz
 
 # METADATA
 # title: What the caller may do as the user whom the request is about
-# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, the deny rules hold as everywhere.
+# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, what is refused everywhere is refused here.
 own if {
 	input.route.access.self
 	_about_the_caller
@@ -15,6 +15,24 @@ own if {
 	_about_the_caller
 	_nothing_denies
 	credential_allows(input.route.effect)
+}
+
+# METADATA
+# title: What the caller may do as that user only when signed in
+# description: |
+#   Like `own`, but an API key never does. A key lives in scripts, and would give away what outlives it.
+own_by_token if {
+	input.route.access.self_by_token
+	input.principal.credential == "token"
+	_about_the_caller
+	_no_account_named
+}
+
+own_by_token if {
+	input.route.access.self_by_token
+	input.principal.credential == "token"
+	_about_the_caller
+	_nothing_denies
 }
 
 # METADATA
@@ -52,8 +70,8 @@ _no_account_named if {
 	input.target.account == ""
 }
 
-# That the caller is an active member of an active account is among the deny rules.
+# That the caller is an active member of an active account is among the refusals.
 _nothing_denies if {
 	caller_is_subject
-	count(deny) == 0
+	count(refusals) == 0
 }

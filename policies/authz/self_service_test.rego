@@ -3,7 +3,7 @@ package authz_test
 import data.authz
 
 # One's own profile: no action, no place, about a user.
-profile(difference, effect) := object.union_n([base, account_level, about("user-bob-v1"), route({"self"}, effect), difference])
+profile(difference, effect) := input_of([base, account_level, about("user-bob-v1"), route({"self"}, effect), difference])
 
 about(user) := {"target": {"user": user}}
 
@@ -97,7 +97,7 @@ test_own_without_any_account_says_so if {
 	)
 }
 
-account_page(difference) := object.union_n([base, account_level, route({"member"}, "read"), difference])
+account_page(difference) := input_of([base, account_level, route({"member"}, "read"), difference])
 
 test_members_are_given if {
 	given_access(account_page({}), "the caller is a member of the account")
@@ -123,7 +123,7 @@ test_members_of_a_suspended_account if {
 }
 
 # The route of E3: about whom is asked stands in target.user, the place asked about is not the route's.
-ask(difference) := object.union_n([
+ask(difference) := input_of([
 	base, account_level, about("user-bob-v1"), {"action": action("account:authorization:check"), "target": {"account": ""}},
 	route({"asks_self", "service:authz:check"}, "read"), difference,
 ])

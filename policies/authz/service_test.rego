@@ -2,7 +2,7 @@ package authz_test
 
 import data.authz
 
-by_service(scopes, kinds, difference) := object.union_n([base, account_level, service(scopes), route(kinds, "write"), difference])
+by_service(scopes, kinds, difference) := input_of([base, account_level, service(scopes), route(kinds, "write"), difference])
 
 test_services_are_given_what_their_scope_names[note] if {
 	some note, case in {

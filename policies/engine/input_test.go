@@ -9,18 +9,21 @@ import (
 
 type object = map[string]any
 
+// never is the end of what has none, in the input's form.
+const never = 253_402_300_799_999.0
+
 // TestEveryInputKeyIsThere guarantees that even the empty question has every key:
 // an absent one under `not` would allow.
 func TestEveryInputKeyIsThere(t *testing.T) {
 	want := object{
-		"action":    object{"id": "", "scope": "", "resource": "", "verb": "", "patterns": object{}},
+		"action":    object{"id": "", "scope": "", "resource": "", "verb": "", "patterns": []any{}},
 		"now":       0.0,
 		"principal": object{"kind": "none", "id": "", "uuid": "", "account": "", "scopes": object{}, "credential": "none", "key_scopes": object{}},
 		"route":     object{"name": "", "access": object{}, "effect": ""},
 		"account":   object{"id": "", "exists": false, "status": ""},
-		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": []any{}, "roles": object{}},
+		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": object{}, "roles": object{}},
 		"target":    object{"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": ""},
-		"grant":     object{"permissions": object{}, "until": 0.0},
+		"grant":     object{"permissions": object{}, "until": never},
 	}
 	if got := seen(t, resources.Question{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -47,13 +50,12 @@ func fullQuestion() resources.Question {
 func TestTheInputIsTheQuestion(t *testing.T) {
 	got := seen(t, fullQuestion())
 	held := object{
-		"role": "role-a-v1", "custom": true, "role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE",
-		"expires": 9_007_199_254_740_993.0, "project": "proj-demo-v1", "resource": "instances/i-1",
+		"role": "role-a-v1", "custom": true, "level": "RESOURCE", "role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE",
+		"expires": 9_007_199_254_740_993.0,
 	}
 	want := object{
-		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": object{
-			"project:a:b": true, "project:a:*": true, "project:*:b": true, "project:*:*": true,
-			"*:a:b": true, "*:a:*": true, "*:*:b": true, "*:*:*": true,
+		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": []any{
+			"*:*:*", "*:*:b", "*:a:*", "*:a:b", "project:*:*", "project:*:b", "project:a:*", "project:a:b",
 		}},
 		"now": 1_767_225_600_000.0,
 		"principal": object{
@@ -64,17 +66,22 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 		"account": object{"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
 		"subject": object{
 			"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
-			"assignments": []any{object{
-				"role": "account_admin", "custom": false, "role_scope": "ACCOUNT", "role_status": "ACTIVE", "status": "ACTIVE",
-				"expires": 0.0, "project": "", "resource": "",
-			}, held, held},
-			"roles": object{"role-a-v1": object{"project:*:read": true, "project:a:b": true}},
+			"assignments": object{
+				"": object{"": []any{object{
+					"role": "account_admin", "custom": false, "level": "ACCOUNT", "role_scope": "ACCOUNT",
+					"role_status": "ACTIVE", "status": "ACTIVE", "expires": never,
+				}}},
+				"proj-demo-v1": object{"instances/i-1": []any{held, held}},
+			},
+			"roles": object{"role-a-v1": object{
+				"scope": "RESOURCE", "permissions": object{"project:*:read": true, "project:a:b": true},
+			}},
 		},
 		"target": object{
 			"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
 			"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "user-eve-v1",
 		},
-		"grant": object{"permissions": object{}, "until": 0.0},
+		"grant": object{"permissions": object{}, "until": never},
 	}
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {
@@ -116,7 +123,7 @@ func TestAnUnknownProjectStateIsAbsent(t *testing.T) {
 
 // TestManyActionsAreStillThemselves guarantees that the bounded store of prepared actions never mixes them up.
 func TestManyActionsAreStillThemselves(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": concat(" ", [input.action.id, min(object.keys(input.action.patterns))])} if input.action.id != ""`+
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": concat(" ", [input.action.id, min(input.action.patterns)])} if input.action.id != ""`+
 		"\n\nelse := {\"allow\": false, \"reason\": \"\"}"), nothing)
 	for round := range 2 {
 		for i := range 5000 {

@@ -50,7 +50,7 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	}
 	for _, kind := range route.Access {
 		if !knownAccess(kind) {
-			problem("access", "access %q is none of self, asks_self, member, public, service:<scope>; "+
+			problem("access", "access %q is none of self, self_by_token, asks_self, member, public, service:<scope>; "+
 				"scopes are authz:check, platform:admin, users:sync", kind)
 		}
 	}
@@ -79,7 +79,7 @@ func knownAccess(kind string) bool {
 	if scope, ok := strings.CutPrefix(kind, "service:"); ok {
 		return slices.Contains([]string{resources.ServiceScopeCheck, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}, scope)
 	}
-	return slices.Contains([]string{"self", "asks_self", "member", "public"}, kind)
+	return slices.Contains([]string{"self", "self_by_token", "asks_self", "member", "public"}, kind)
 }
 
 // copyRoutes keeps a caller from changing the catalogue in force.

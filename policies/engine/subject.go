@@ -36,28 +36,56 @@ func (w *words) subject(s *resources.Subject) *preparedSubject {
 }
 
 func (w *words) prepare(s *resources.Subject) *preparedSubject {
-	items := make([]*ast.Term, len(s.Assignments))
-	roles := map[string]*ast.Term{}
-	for i := range s.Assignments {
-		held := &s.Assignments[i]
-		items[i] = w.assignment(held)
-		// One role can be held twice, as by two groups. Its permissions are those of one revision.
-		if _, known := roles[held.RoleID]; held.Custom && !known {
-			roles[held.RoleID] = w.set(held.Permissions)
-		}
-	}
-	custom := make([][2]*ast.Term, 0, len(roles))
-	for _, id := range slices.Sorted(maps.Keys(roles)) {
-		custom = append(custom, [2]*ast.Term{ast.StringTerm(id), roles[id]})
-	}
 	return &preparedSubject{
 		subject: settled(ast.ObjectTerm(
 			[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
 			[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
-			[2]*ast.Term{w.k.assignments, ast.ArrayTerm(items...)}, [2]*ast.Term{w.k.roles, ast.ObjectTerm(custom...)},
+			[2]*ast.Term{w.k.assignments, w.filed(s.Assignments)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
 		)),
 		account: settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus)),
 	}
+}
+
+// filed is {project: {resource: [assignment, …]}}: a question looks at the places
+// that it names, however many there are.
+func (w *words) filed(all []resources.HeldRole) *ast.Term {
+	projects := map[string]map[string][]*ast.Term{}
+	for i := range all {
+		held := &all[i]
+		if projects[held.ProjectID] == nil {
+			projects[held.ProjectID] = map[string][]*ast.Term{}
+		}
+		there := projects[held.ProjectID]
+		there[held.ResourceID] = append(there[held.ResourceID], w.assignment(held))
+	}
+	return object(w, projects, func(there map[string][]*ast.Term) *ast.Term {
+		return object(w, there, func(items []*ast.Term) *ast.Term { return ast.ArrayTerm(items...) })
+	})
+}
+
+// customRoles are the custom ones among the roles held, in the form of data.grants.
+func (w *words) customRoles(all []resources.HeldRole) *ast.Term {
+	roles := map[string]*resources.HeldRole{}
+	for i := range all {
+		// One role can be held twice, as by two groups. Its permissions are those of one revision.
+		if held := &all[i]; held.Custom && roles[held.RoleID] == nil {
+			roles[held.RoleID] = held
+		}
+	}
+	return object(w, roles, func(held *resources.HeldRole) *ast.Term {
+		return ast.ObjectTerm(
+			[2]*ast.Term{w.k.scope, w.word(held.RoleScope)}, [2]*ast.Term{w.k.permissions, w.set(held.Permissions)},
+		)
+	})
+}
+
+// object is a map in the input's form.
+func object[V any](w *words, m map[string]V, value func(V) *ast.Term) *ast.Term {
+	items := make([][2]*ast.Term, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		items = append(items, [2]*ast.Term{w.word(key), value(m[key])})
+	}
+	return ast.ObjectTerm(items...)
 }
 
 func (w *words) account(id string, exists bool, status string) *ast.Term {
@@ -70,8 +98,22 @@ func (w *words) account(id string, exists bool, status string) *ast.Term {
 func (w *words) assignment(h *resources.HeldRole) *ast.Term {
 	return ast.ObjectTerm(
 		[2]*ast.Term{w.k.role, w.word(h.RoleID)}, [2]*ast.Term{w.k.custom, w.boolean(h.Custom)},
+		[2]*ast.Term{w.k.level, w.word(level(h))},
 		[2]*ast.Term{w.k.roleScope, w.word(h.RoleScope)}, [2]*ast.Term{w.k.roleStatus, w.word(h.RoleStatus)},
-		[2]*ast.Term{w.k.status, w.word(h.Status)}, [2]*ast.Term{w.k.expires, ast.NewTerm(millis(h.ExpiresAt))},
-		[2]*ast.Term{w.k.project, w.word(h.ProjectID)}, [2]*ast.Term{w.k.resource, w.word(h.ResourceID)},
+		[2]*ast.Term{w.k.status, w.word(h.Status)}, [2]*ast.Term{w.k.expires, w.end(h.ExpiresAt)},
 	)
+}
+
+// level names where an assignment stands, in the words of role scopes; a resource of
+// no project is no place.
+func level(h *resources.HeldRole) string {
+	switch {
+	case h.ProjectID == "" && h.ResourceID == "":
+		return resources.RoleScopeAccount
+	case h.ProjectID == "":
+		return ""
+	case h.ResourceID == "":
+		return resources.RoleScopeProject
+	}
+	return resources.RoleScopeResource
 }

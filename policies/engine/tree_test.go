@@ -75,9 +75,9 @@ default decision := {"allow": false, "reason": "no"}
 
 decision := {"allow": true, "reason": "granted"} if {
 	input.subject.status == "ACTIVE"
-	some item in input.subject.assignments
-	some pattern, _ in data.grants[item.role].permissions
-	input.action.patterns[pattern]
+	some item in input.subject.assignments[""][""]
+	some pattern in input.action.patterns
+	data.grants[item.role].permissions[pattern]
 }
 
 default access := {"allow": false, "reason": "no"}
@@ -111,10 +111,10 @@ test_nobody_is_denied if not authz.decision.allow with input as {}
 // smallTree is the least that is taken: the real schemas, one rule an entry point.
 func smallTree(tb testing.TB) testTree {
 	tb.Helper()
-	real := copyTree(tb, policies.Tree())
+	embedded := copyTree(tb, policies.Tree())
 	t := testTree{}
 	for _, name := range []string{"schemas/input/schema.json", "schemas/grants/schema.json", "schemas/routes/schema.json"} {
-		t[name] = real[name]
+		t[name] = embedded[name]
 	}
 	return t.with("authz/authz.rego", smallAuthz).with("authz/authz_test.rego", smallTest).
 		with("grants/data.json", smallGrants).with("routes/data.json", smallRoutes)

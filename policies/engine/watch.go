@@ -71,7 +71,7 @@ func (w *watcher) look(ctx context.Context) (again bool) {
 		// What changed between the reading and the first watching gave no notice.
 		src, err = readSource(os.DirFS(w.dir))
 	}
-	state := ""
+	var state string
 	if err != nil {
 		state = "unreadable: " + err.Error()
 	} else {

@@ -16,6 +16,8 @@ type words struct {
 	yes, no   *ast.Term
 	blank     *ast.Term // ""
 	none      *ast.Term // {}
+	noList    *ast.Term // []
+	never     *ast.Term
 	noAction  *ast.Term
 	noGrant   *ast.Term
 	noRoute   *ast.Term
@@ -30,7 +32,8 @@ type inputKeys struct {
 	project, projectState, resource, rest, user                    *ast.Term
 	name, access, effect, permissions, until, exists, status       *ast.Term
 	scope, verb, patterns, member, assignments, roles              *ast.Term
-	role, custom, roleScope, roleStatus, expires, allow, reason    *ast.Term
+	role, custom, level, roleScope, roleStatus                     *ast.Term
+	expires, allow, reason                                         *ast.Term
 }
 
 func newWords() *words {
@@ -38,6 +41,7 @@ func newWords() *words {
 	w := &words{
 		values: map[string]*ast.Term{},
 		yes:    ast.BooleanTerm(true), no: ast.BooleanTerm(false), blank: t(""), none: ast.ObjectTerm(),
+		noList: ast.ArrayTerm(), never: ast.NewTerm(millis(never)),
 		k: inputKeys{
 			action: t("action"), now: t("now"), principal: t("principal"), route: t("route"),
 			account: t("account"), subject: t("subject"), target: t("target"), grant: t("grant"),
@@ -48,7 +52,7 @@ func newWords() *words {
 			until: t("until"), exists: t("exists"), status: t("status"),
 			scope: t("scope"), verb: t("verb"), patterns: t("patterns"), member: t("member"),
 			assignments: t("assignments"), roles: t("roles"), role: t("role"), custom: t("custom"),
-			roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"),
+			level: t("level"), roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"),
 			allow: t("allow"), reason: t("reason"),
 		},
 	}
@@ -102,13 +106,37 @@ func (w *words) set(members []string) *ast.Term {
 	return settled(ast.ObjectTerm(items...))
 }
 
+// list is ["a", …], each member once: the form of what a policy goes through.
+func (w *words) list(members []string) *ast.Term {
+	members = slices.Clone(members)
+	slices.Sort(members)
+	members = slices.Compact(members)
+	items := make([]*ast.Term, len(members))
+	for i, m := range members {
+		items[i] = ast.StringTerm(m)
+	}
+	return settled(ast.ArrayTerm(items...))
+}
+
+// never is the end of what has none: the last millisecond of the year 9999, the last
+// that a time in JSON can name. A policy then compares one number, and a missing or
+// zero end is one that has passed.
+const never resources.Time = 253_402_300_799_999
+
+func (w *words) end(t resources.Time) *ast.Term {
+	if t == 0 {
+		return w.never
+	}
+	return ast.NewTerm(millis(t))
+}
+
 func millis(t resources.Time) ast.Value { return ast.Number(strconv.FormatInt(int64(t), 10)) }
 
 func (w *words) action(a resources.Action) *ast.Term {
-	patterns := w.none
+	patterns := w.noList
 	if a.ID != "" {
 		all := a.Patterns()
-		patterns = w.set(all[:])
+		patterns = w.list(all[:])
 	}
 	return settled(ast.ObjectTerm(
 		[2]*ast.Term{w.k.id, w.word(a.ID)}, [2]*ast.Term{w.k.scope, w.word(a.Scope)},
@@ -127,7 +155,7 @@ func (w *words) route(r *resources.Route) *ast.Term {
 func (w *words) grantTerm(permissions []string, until resources.Time) *ast.Term {
 	return ast.ObjectTerm(
 		[2]*ast.Term{w.k.permissions, w.set(permissions)},
-		[2]*ast.Term{w.k.until, ast.NewTerm(millis(until))},
+		[2]*ast.Term{w.k.until, w.end(until)},
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"io"
 	"log/slog"
 	"sync"
@@ -159,7 +160,7 @@ func (s *scene) read(id string) *resources.Message {
 		}
 		return err
 	})
-	if err != nil && err != store.ErrNotFound {
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		s.Fatal(err)
 	}
 	return out

@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -38,7 +39,7 @@ func parse(t *testing.T, raw string) parsed {
 	}
 	for parts := multipart.NewReader(msg.Body, params["boundary"]); ; {
 		part, err := parts.NextRawPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

@@ -51,12 +51,8 @@ func parseSMTPURL(raw string) (*smtpURL, error) {
 			return nil, errors.New("its port must be 1 to 65535")
 		}
 	}
-	if u.User != nil {
-		s.user = u.User.Username()
-		s.pass, _ = u.User.Password()
-		if s.user == "" || s.pass == "" || strings.ContainsAny(s.user+s.pass, "\x00\r\n") {
-			return nil, errors.New("user and password belong together, and hold no line breaks")
-		}
+	if err := s.credentials(u.User); err != nil {
+		return nil, err
 	}
 	if err := s.parameters(u.RawQuery); err != nil {
 		return nil, err
@@ -66,6 +62,18 @@ func parseSMTPURL(raw string) (*smtpURL, error) {
 		return nil, errors.New("tls=none would send the password in the clear: without TLS, user and password are for localhost only")
 	}
 	return s, nil
+}
+
+func (s *smtpURL) credentials(given *url.Userinfo) error {
+	if given == nil {
+		return nil
+	}
+	s.user = given.Username()
+	s.pass, _ = given.Password()
+	if s.user == "" || s.pass == "" || strings.ContainsAny(s.user+s.pass, "\x00\r\n") {
+		return errors.New("user and password belong together, and hold no line breaks")
+	}
+	return nil
 }
 
 func (s *smtpURL) parameters(query string) error {

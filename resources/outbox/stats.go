@@ -3,7 +3,6 @@ package outbox
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -80,5 +79,5 @@ func (w *Worker) Check(ctx context.Context) error {
 func (w *Worker) probeID() string {
 	w.dice.Lock()
 	defer w.dice.Unlock()
-	return "probe-" + resources.IDs{Now: w.cfg.Now, Random: io.Reader(w.cfg.Random)}.ULID()
+	return "probe-" + resources.IDs{Now: w.cfg.Now, Random: w.cfg.Random}.ULID()
 }

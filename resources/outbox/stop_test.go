@@ -47,7 +47,7 @@ func TestStopGivesBackWhatCanNotEnd(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}), func(c *outbox.Config) {
-		c.Grace, c.Observe = 100*time.Millisecond, func(o outbox.Outcome) { seen = append(seen, o) }
+		c.Grace, c.Observe = time.Second, func(o outbox.Outcome) { seen = append(seen, o) }
 	})
 	stop, wait := run(t, w)
 	<-began
@@ -82,7 +82,7 @@ func TestDeliveryHasADeadline(t *testing.T) {
 	w := s.worker(deliverFunc(func(ctx context.Context, _ resources.Message) error {
 		<-ctx.Done()
 		return ctx.Err()
-	}), func(c *outbox.Config) { c.Timeout = 10 * time.Millisecond })
+	}), func(c *outbox.Config) { c.Timeout = 500 * time.Millisecond })
 	s.once(w, 1)
 	if kept := s.read(m.ID); kept == nil || kept.Attempts != 1 || kept.LeaseUntil != 0 {
 		t.Errorf("kept %+v", kept)

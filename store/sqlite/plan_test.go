@@ -51,5 +51,8 @@ func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
 		}
 		steps = append(steps, detail)
 	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return steps
 }

@@ -65,8 +65,8 @@ func errorUndoes(t *testing.T, e *env) {
 func panicUndoes(t *testing.T, e *env) {
 	func() {
 		defer func() {
-			if r := recover(); r != errCase {
-				t.Errorf("recovered %v", r)
+			if err, ok := recover().(error); !ok || !errors.Is(err, errCase) {
+				t.Errorf("recovered %v", err)
 			}
 		}()
 		_ = e.Transact(e.ctx, func(tx store.Tx) error {

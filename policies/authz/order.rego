@@ -1,0 +1,32 @@
+package authz
+
+# METADATA
+# title: Is the question one that a role may answer?
+# description: |
+#   All that must hold whatever the roles grant, said positively: a value that is missing leaves this undefined,
+#   which denies. Nothing here is negated, searched or built, since it runs on every request; why a question is not
+#   in order is found out by `refusals`, for those that are refused. Bare values are compared with true: OPA makes
+#   a variable for each bare one.
+in_order if {
+	input.subject.id != ""
+	input.subject.exists == true
+	input.subject.status == "ACTIVE"
+	input.subject.member == true
+	input.account.id != ""
+	input.account.exists == true
+	input.account.status == "ACTIVE"
+	input.action.id != ""
+	is_number(input.now)
+	some account in ["", input.account.id]
+	input.target.account == account
+	project_named := input.target.project != ""
+	_project_fits[input.target.project_state][input.action.scope] == project_named
+	within_credential == true
+}
+
+# By the state of the target's project and the scope of the action: whether a project is named there. An account
+# action is not asked on a project, and a project that is not active fits nothing.
+_project_fits := {
+	"": {"account": false, "project": false, "resource": false},
+	"active": {"project": true, "resource": true},
+}
