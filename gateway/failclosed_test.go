@@ -132,10 +132,8 @@ func TestBrokenPartsAnswer500(t *testing.T) {
 	for name, change := range map[string]func(*gateway.Config){
 		"handler error": breakHandler(func(context.Context, *wire.Request) (wire.Response, error) { return wire.Response{}, errInside }),
 		"handler panic": breakHandler(func(context.Context, *wire.Request) (wire.Response, error) { panic(errInside) }),
-		"handler nil map": breakHandler(func(context.Context, *wire.Request) (wire.Response, error) {
-			var nobody *wire.Request
-			_ = nobody.RequestID
-			return wire.Response{}, nil
+		"handler out of range": breakHandler(func(_ context.Context, r *wire.Request) (wire.Response, error) {
+			return wire.OK(r.Params["none"][:1])
 		}),
 		"body that is no JSON": breakHandler(func(context.Context, *wire.Request) (wire.Response, error) { return wire.OK(make(chan int)) }),
 		"ill-formed raw JSON":  breakHandler(func(context.Context, *wire.Request) (wire.Response, error) { return wire.OK(json.RawMessage("{")) }),

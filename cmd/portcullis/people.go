@@ -79,21 +79,25 @@ func (d keyDirectory) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity
 
 // background is the work beside requests; it has to end before the store is closed.
 type background struct {
-	stop context.CancelFunc
-	wait sync.WaitGroup
+	// stopMail ends deliveries, while requests still drain; stopUses ends the notes of
+	// used keys, after the last request.
+	stopMail, stopUses context.CancelFunc
+	wait               sync.WaitGroup
 }
 
 // runBackground starts the work beside requests.
 func (a *app) runBackground() *background {
-	ctx, stop := context.WithCancel(context.Background())
-	b := &background{stop: stop}
-	b.wait.Go(func() { a.outbox.Run(ctx) })
-	b.wait.Go(func() { a.uses.Run(ctx) })
+	mail, stopMail := context.WithCancel(context.Background())
+	uses, stopUses := context.WithCancel(context.Background())
+	b := &background{stopMail: stopMail, stopUses: stopUses}
+	b.wait.Go(func() { a.outbox.Run(mail) })
+	b.wait.Go(func() { a.uses.Run(uses) })
 	return b
 }
 
-// end stops the work and waits for it.
+// end stops all of the work and waits for it.
 func (b *background) end() {
-	b.stop()
+	b.stopMail()
+	b.stopUses()
 	b.wait.Wait()
 }

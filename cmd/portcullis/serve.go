@@ -87,6 +87,7 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 		log.Info("stopping")
 	}
 	draining.Store(true)
+	beside.stopMail()
 	return errors.Join(err, s.stop(a, private))
 }
 

@@ -173,12 +173,12 @@ func (k *Keeper) end(id string) {
 	delete(k.running, id)
 }
 
-// answerOf names the request: key, caller and credential's account, route and path
-// together are what must be the same.
+// answerOf names the answer by caller, credential's account and key: a caller has one
+// request for a key, and anything else with it is another request.
 func answerOf(route string, r *wire.Request) store.Answer {
 	return store.Answer{
-		ID:      digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, route, r.Path, r.IdempotencyKey),
-		Request: digest(r.Query, string(r.Body)),
+		ID:      digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey),
+		Request: digest(route, r.Path, r.Query, string(r.Body)),
 	}
 }
 

@@ -53,6 +53,11 @@ func (b *logBuffer) String() string {
 	return b.buf.String()
 }
 
+// newLog logs everything there.
+func newLog(b *logBuffer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(b, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
 // deliverFunc is a Deliverer by a function.
 type deliverFunc func(context.Context, resources.Message) error
 
@@ -75,7 +80,7 @@ func newScene(t *testing.T) *scene {
 	logs := &logBuffer{}
 	s := &scene{
 		T: t, dir: t.TempDir(), c: store.NewCollections(), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
-		logs: logs, log: slog.New(slog.NewJSONHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		logs: logs, log: newLog(logs),
 	}
 	s.ids = resources.IDs{Now: s.clock.now, Random: rand.Reader}
 	s.open()

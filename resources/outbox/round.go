@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -34,17 +33,13 @@ func (w *Worker) Once(ctx context.Context) (taken int, err error) {
 
 // take leases what is due. Most of the time nothing is, and then nothing is written.
 func (w *Worker) take(ctx context.Context) (leased []store.Record[resources.Message], err error) {
+	due := false
 	err = w.cfg.Store.View(ctx, func(tx store.Tx) error {
-		first, err := w.c.First(ctx, tx, pending(1))
-		if err == nil && first.Value.NextAt > w.now() {
-			err = store.ErrNotFound
-		}
+		first, err := w.c.Find(ctx, tx, pending(1))
+		due = len(first) > 0 && first[0].Value.NextAt <= w.now()
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil || !due {
 		return nil, err
 	}
 	err = w.cfg.Store.Transact(ctx, func(tx store.Tx) error {

@@ -83,7 +83,7 @@ func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
-	defer cancel()
+	defer cancel() // also closes a connection on which the log-in failed, which the library leaves open
 	err = s.send(ctx, letter)
 	// Once the server has taken the letter, it is delivered, however the conversation ends.
 	if err == nil || letter.IsDelivered() {
@@ -100,21 +100,13 @@ func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
 }
 
 func (s *SMTP) send(ctx context.Context, letter *mail.Msg) error {
-	var conn net.Conn
-	defer func() {
-		// The library leaves a connection open on which the greeting or the log-in failed.
-		if conn != nil {
-			_ = conn.Close()
-		}
-	}()
 	dial := func(context.Context, string, string) (net.Conn, error) {
-		bound, err := dialBound(ctx, "tcp", s.address)
+		conn, err := dialBound(ctx, "tcp", s.address)
 		if err != nil {
 			return nil, err
 		}
-		conn = bound
 		if s.implicit {
-			conn = tls.Client(bound, s.tls)
+			return tls.Client(conn, s.tls), nil
 		}
 		return conn, nil
 	}

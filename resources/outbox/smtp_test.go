@@ -144,6 +144,7 @@ func TestNothingIsSentWithoutTrustworthyTLS(t *testing.T) {
 		if server.heard("AUTH") || server.heard("MAIL") {
 			t.Error("it went on in the clear")
 		}
+		server.drain()
 	})
 	for name, implicit := range map[string]bool{"unknown certificate STARTTLS": false, "unknown certificate TLS": true} {
 		t.Run(name, func(t *testing.T) {

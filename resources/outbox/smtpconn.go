@@ -38,7 +38,7 @@ func (b *boundConn) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTalkative
 	}
-	n, err := b.Conn.Read(p[:min(len(p), b.left)])
+	n, err := b.Conn.Read(p)
 	b.left -= n
 	return n, err
 }

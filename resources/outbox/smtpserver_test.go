@@ -84,6 +84,12 @@ func (s *mailServer) stop() {
 	s.wait.Wait()
 }
 
+// drain waits until every client has hung up.
+func (s *mailServer) drain() {
+	s.listener.Close()
+	s.wait.Wait()
+}
+
 func (s *mailServer) address() string { return s.listener.Addr().String() }
 
 // got is every letter that it has taken.

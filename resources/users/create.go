@@ -91,8 +91,7 @@ func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (re
 	if !free {
 		return u, externalIDInUse(u.ExternalID)
 	}
-	named := resources.User{ExternalID: u.ExternalID} // its own name may be the provider's too
-	if err := s.freePartner(ctx, tx, named, u.AuthenticationPartnerID); err != nil {
+	if err := s.freePartner(ctx, tx, resources.User{}, u.AuthenticationPartnerID); err != nil {
 		return u, err
 	}
 	if u.Status == resources.StatusInvited {

@@ -159,7 +159,10 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 	w := newWorld(t)
 	for _, email := range []any{
 		nil, "", "x", "a@b", "a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", "A <a@example.com>", "a(comment)@example.com",
-		`"a b"@example.com`, "\u212Aim@example.com", "a@ex\u00e4mple.com", "a@example.com ", []string{"a@example.com"}, object{"$ne": ""}, 1,
+		`"a b"@example.com`, "\u212Aim@example.com", "a@ex\u00e4mple.com", "a@example.com ",
+		[]string{"a@example.com"},
+		object{"$ne": ""},
+		1,
 	} {
 		w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": email}), 400, "REQ_001", "email: ")
 	}

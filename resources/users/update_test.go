@@ -47,6 +47,7 @@ func TestUpdateIgnoresReadOnlyFields(t *testing.T) {
 	} {
 		w.expect(w.call("E8", as(acctA, alice), acctA, bob, body), 200)
 	}
+	w.expect(w.call("E8", as(acctA, alice), acctA, "uuid-"+bob, object{"id": bob}), 200)
 	if after := w.get(bob); after.ExternalID != before.ExternalID || after.UUID != before.UUID || after.CreatedAt != before.CreatedAt || after.AccountID != acctA {
 		t.Errorf("%+v", after)
 	}

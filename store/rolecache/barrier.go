@@ -72,8 +72,15 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 // nothing moved meanwhile: a late answer must not lower a revision that was taken
 // over since.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
-	name := fmt.Sprintf("revision %q %d %q", generation, epoch, account)
+	name := fmt.Sprintf("revision %q %q", generation, account)
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
+		c.mu.RLock()
+		revision, known := c.revisions[account]
+		known = known && c.generation == generation && c.epoch == epoch
+		c.mu.RUnlock()
+		if known { // the flight before this one brought it
+			return revision, nil
+		}
 		err = c.store.View(ctx, func(tx store.Tx) (err error) {
 			revision, err = tx.Revision(ctx, account)
 			return err

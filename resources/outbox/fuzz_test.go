@@ -1,0 +1,64 @@
+package outbox_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources/outbox"
+)
+
+// Whatever an account is called, the letter has its headers and its two parts, and the
+// subject says something.
+func FuzzAccountName(f *testing.F) {
+	for _, seed := range []string{
+		"Acme", "a\r\nBcc: b@c.example", "=?utf-8?q?=0D=0A?=", strings.Repeat(" x", 80), strings.Repeat("x", 80) + " " + strings.Repeat("y", 80),
+		"\r\n.\r\n", "\u202e\u2028", "<script>", "{{.To}}", "\xff\xfe", strings.Repeat("ä ", 60), "\"", "=\r\n=", "--boundary",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, name string) {
+		dir := t.TempDir()
+		folder, err := outbox.NewFolder(dir, newLog(&logBuffer{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := folder.Deliver(t.Context(), message(name, "bob@example.org")); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, "01m.eml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := parse(t, string(raw))
+		if len(p.header) != 8 || p.text == "" || p.html == "" || strings.Contains(p.html, "<script") {
+			t.Errorf("%q made\n%s", name, raw)
+		}
+		if said, ok := strings.CutPrefix(p.subject, "You are invited to "); !ok || strings.TrimSpace(said) == "" || strings.ContainsAny(said, "\r\n\x00") {
+			t.Errorf("%q made the subject %q", name, p.subject)
+		}
+		for _, line := range strings.SplitAfter(string(raw), "\n") {
+			if len(line) > 998 || line != "" && !strings.HasSuffix(line, "\r\n") {
+				t.Errorf("%q made the line %q", name, line)
+			}
+		}
+	})
+}
+
+// A URL is refused, or names a server; its password stands in neither text.
+func FuzzMailServerURL(f *testing.F) {
+	for _, seed := range []string{"@mail.example.com", "@h:25?tls=none", "/@h", "#@h?from=a@b.c", "%zz@h", "?@h", "@[::1]:1?helo=x", "@h?a=%0d"} {
+		f.Add("smtp", seed)
+		f.Add("smtps", seed)
+	}
+	f.Fuzz(func(t *testing.T, scheme, rest string) {
+		const secret = "S3CR3T"
+		d, err := outbox.NewSMTP(scheme+"://user:"+secret+rest, nil)
+		said := fmt.Sprint(d, err)
+		if strings.Contains(said, secret) || strings.ContainsAny(said, "\r\n") {
+			t.Errorf("%q: %s", rest, said)
+		}
+	})
+}

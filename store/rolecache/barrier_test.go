@@ -1,0 +1,177 @@
+package rolecache_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// TestLateLookUpIsNotRemembered when the epoch moved meanwhile: it would bring back a
+// revision of before.
+func TestLateLookUpIsNotRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.cache.Facts(t.Context(), other, second, "") //nolint:errcheck // only to make the cache current
+	view, read, release := w.view, make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		old := w.snapshot()
+		held := false
+		once.Do(func() { held = true })
+		if held { // the look-up of the account's revision: it has read, and is slow to answer
+			close(read)
+			<-release
+			return fn(old)
+		}
+		return view(ctx, fn)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// Its own answer may be of before: it began before the change.
+		_, _ = w.cache.Facts(t.Context(), account, user, "")
+	}()
+	<-read
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	// Another account's question takes the new epoch over, in which nothing is known of this account.
+	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil {
+		t.Fatal(err)
+	}
+	close(release)
+	<-done
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("a late look-up brought %s back", got)
+	}
+}
+
+// TestRevisionNeverFalls: a change list that is behind, or out of order, lowers nothing.
+func TestRevisionNeverFalls(t *testing.T) {
+	w := newWorld(t)
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	w.status()
+	current := w.revisions[account]
+	changes := w.changes
+	w.changes = func(ctx context.Context, after int64, limit int) ([]store.AccountRevision, bool, error) {
+		list, complete, err := changes(ctx, after, limit)
+		return append(list, store.AccountRevision{AccountID: account, Revision: current.Revision - 1}), complete, err
+	}
+	w.change(other, nil)
+	facts, err := w.cache.Facts(t.Context(), account, user, "")
+	if err != nil || facts.Revision != current.Revision || facts.Subject.UserStatus != "SUSPENDED" {
+		t.Errorf("%+v %v", facts, err)
+	}
+}
+
+// TestOlderFreshnessTakesNothingBack: reads of it may come back in another order.
+func TestOlderFreshnessTakesNothingBack(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	old, _ := w.tellFreshness(t.Context())
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	w.status()
+	w.freshness = func(context.Context) (store.Freshness, error) { return old, nil }
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestNewGenerationVoidsEverything: after a restore the same revision may name other facts.
+func TestNewGenerationVoidsEverything(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	u := w.users[user]
+	u.Status = "SUSPENDED"
+	w.users[user] = u // at the same revision, as in a backup that went another way
+	if got := w.status(); got != "ACTIVE" {
+		t.Fatalf("%s: the test's premise, an immutable value under its key, does not hold", got)
+	}
+	w.generation, w.epoch = "two", 1
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("a value of before the restore: %s", got)
+	}
+}
+
+// TestIncompleteChangesForgetAllRevisions: what is not on the list may have moved too.
+func TestIncompleteChangesForgetAllRevisions(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	w.changes = func(_ context.Context, _ int64, limit int) ([]store.AccountRevision, bool, error) {
+		if limit < 1 {
+			t.Errorf("limit %d", limit)
+		}
+		return []store.AccountRevision{w.revisions[other]}, false, nil
+	}
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestSharedLookUpIsOfTheSameEpoch: a question that came after a change does not join a
+// look-up that began before it.
+func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
+	w := newWorld(t)
+	view, read, release := w.view, make(chan struct{}), make(chan struct{})
+	var first atomic.Bool
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		if first.CompareAndSwap(false, true) {
+			old := w.snapshot()
+			close(read)
+			<-release
+			return fn(old)
+		}
+		return view(ctx, fn)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = w.cache.Facts(t.Context(), account, user, "")
+	}()
+	<-read
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	if got := w.status(); got != "SUSPENDED" { // must not wait for the one that is held
+		t.Errorf("%s", got)
+	}
+	close(release)
+	<-done
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("afterwards: %s", got)
+	}
+}
+
+// TestQuestionsDuringChangesSeeEachThatWasAnswered, from many goroutines.
+func TestQuestionsDuringChangesSeeEachThatWasAnswered(t *testing.T) {
+	w := newWorld(t)
+	var answered atomic.Int64
+	answered.Store(w.revisions[account].Revision)
+	stop := make(chan struct{})
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				least := answered.Load()
+				facts, err := w.cache.Facts(context.Background(), account, []string{user, second}[i%2], "")
+				if err != nil || facts.Revision < least {
+					t.Errorf("revision %d, answered was %d: %v", facts.Revision, least, err)
+					return
+				}
+			}
+		})
+	}
+	for range 500 {
+		w.change(account, nil)
+		w.mu.Lock()
+		answered.Store(w.revisions[account].Revision)
+		w.mu.Unlock()
+	}
+	close(stop)
+	wait.Wait()
+}

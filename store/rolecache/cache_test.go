@@ -1,0 +1,220 @@
+package rolecache_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+var errBroken = errors.New("broken")
+
+// counted counts the views from here on.
+func (w *world) counted() *atomic.Int64 {
+	n, view := &atomic.Int64{}, w.view
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error { n.Add(1); return view(ctx, fn) }
+	return n
+}
+
+func TestWarmQuestionReadsFreshnessOnly(t *testing.T) {
+	w := newWorld(t)
+	for _, project := range []string{"", "proj-p-v1", "proj-absent-v1"} {
+		want := map[string]string{"": "", "proj-p-v1": "active", "proj-absent-v1": "absent"}[project]
+		for range 2 {
+			facts, err := w.cache.Facts(t.Context(), account, user, project)
+			if err != nil || facts.ProjectState != want || facts.Subject.UserID != user || facts.Revision != w.revisions[account].Revision {
+				t.Fatalf("%+v %v", facts, err)
+			}
+		}
+	}
+	views := w.counted()
+	for range 10 {
+		w.status()
+	}
+	if views.Load() != 0 {
+		t.Errorf("%d reads", views.Load())
+	}
+}
+
+func TestChangeIsSeenByTheNextQuestion(t *testing.T) {
+	w := newWorld(t)
+	for _, status := range []string{"SUSPENDED", "ACTIVE", "INACTIVE"} {
+		w.set(user, func(u *resources.User) { u.Status = status })
+		if got := w.status(); got != status {
+			t.Errorf("%s, want %s", got, status)
+		}
+	}
+	views := w.counted()
+	w.change(other, nil)
+	w.status()
+	if views.Load() != 0 {
+		t.Errorf("a change in another account cost %d reads", views.Load())
+	}
+}
+
+// TestWhatCannotBeKnownIsAnError: whichever read fails, also when the value is there, and
+// the failure is not remembered.
+func TestWhatCannotBeKnownIsAnError(t *testing.T) {
+	for name, spoil := range map[string]func(w *world){
+		"freshness": func(w *world) {
+			w.freshness = func(context.Context) (store.Freshness, error) { return store.Freshness{}, errBroken }
+		},
+		"changes": func(w *world) {
+			w.change(other, nil)
+			w.changes = func(context.Context, int64, int) ([]store.AccountRevision, bool, error) { return nil, false, errBroken }
+		},
+		"view": func(w *world) {
+			w.change(account, nil)
+			w.view = func(context.Context, func(store.Tx) error) error { return errBroken }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.status()
+			good := w.engine
+			spoil(w)
+			for range 2 {
+				facts, err := w.cache.Facts(t.Context(), account, user, "")
+				if err == nil || facts.Subject != nil {
+					t.Errorf("%+v %v", facts, err)
+				}
+				if _, found, err := w.cache.Identify(t.Context(), user, true, true); found || err == nil {
+					t.Errorf("identified: %t %v", found, err)
+				}
+			}
+			w.engine = good
+			if got := w.status(); got != "ACTIVE" {
+				t.Errorf("afterwards: %s", got)
+			}
+		})
+	}
+}
+
+// TestPanicInAReadIsAnError: on the flight's own goroutine it would end the process.
+func TestPanicInAReadIsAnError(t *testing.T) {
+	for name, reads := range map[string]int64{"look-up": 0, "fill": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			view, n := w.view, w.counted()
+			count := w.view
+			w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+				if n.Load() == reads {
+					panic("no such thing")
+				}
+				return count(ctx, fn)
+			}
+			if _, err := w.cache.Facts(t.Context(), account, user, ""); err == nil || !strings.Contains(err.Error(), "no such thing") {
+				t.Errorf("%v", err)
+			}
+			w.view = view
+			if got := w.status(); got != "ACTIVE" {
+				t.Errorf("afterwards: %s", got)
+			}
+		})
+	}
+}
+
+// TestSnapshotOlderThanItsRevisionIsRefused: an engine that breaks its contract is not
+// believed.
+func TestSnapshotOlderThanItsRevisionIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	old := w.snapshot()
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	w.view = func(_ context.Context, fn func(store.Tx) error) error { return fn(old) }
+	if _, err := w.cache.Facts(t.Context(), account, user, ""); err == nil || !strings.Contains(err.Error(), "older") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNewerSnapshotIsKeptUnderItsOwnRevision: a fill that saw more than was asked for
+// must not stand under the older key.
+func TestNewerSnapshotIsKeptUnderItsOwnRevision(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	w.change(account, nil)
+	view := w.view
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		w.view = view
+		w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" }) // after the revision was taken over
+		return view(ctx, fn)
+	}
+	asked := w.revisions[account].Revision
+	facts, err := w.cache.Facts(t.Context(), account, user, "")
+	if err != nil || facts.Revision != asked+1 || facts.Subject.UserStatus != "SUSPENDED" {
+		t.Fatalf("%+v %v", facts, err)
+	}
+	views := w.counted()
+	if got := w.status(); got != "SUSPENDED" || views.Load() != 0 {
+		t.Errorf("%s after %d reads", got, views.Load())
+	}
+}
+
+// TestColdQuestionsAreOneFill: a thousand at once about one user cost one look-up of the
+// revision and one fill.
+func TestColdQuestionsAreOneFill(t *testing.T) {
+	w := newWorld(t)
+	views := w.counted()
+	begin := make(chan struct{})
+	var wait sync.WaitGroup
+	for range 1000 {
+		wait.Go(func() {
+			<-begin
+			if facts, err := w.cache.Facts(context.Background(), account, user, "proj-p-v1"); err != nil || facts.Subject.UserStatus != "ACTIVE" {
+				t.Errorf("%+v %v", facts, err)
+			}
+		})
+	}
+	close(begin)
+	wait.Wait()
+	if n := views.Load(); n != 2 {
+		t.Errorf("%d reads of the store", n)
+	}
+}
+
+// TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer, though the flight began with that one.
+func TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.status()
+	w.change(account, nil)
+	view, entered, release := w.view, make(chan context.Context, 1), make(chan struct{})
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		entered <- ctx
+		<-release
+		return view(ctx, fn)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	first, others := make(chan error, 1), make(chan error, 10)
+	go func() {
+		_, err := w.cache.Facts(gone, account, user, "")
+		first <- err
+	}()
+	flight := <-entered
+	for range cap(others) {
+		go func() {
+			_, err := w.cache.Facts(t.Context(), account, user, "")
+			others <- err
+		}()
+	}
+	leave()
+	if err := <-first; !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, context.Canceled) {
+		t.Errorf("who went away: %v", err)
+	}
+	if flight.Err() != nil {
+		t.Errorf("the flight ended with its first caller: %v", flight.Err())
+	}
+	if _, bounded := flight.Deadline(); !bounded {
+		t.Error("the flight has no end")
+	}
+	close(release)
+	for range cap(others) {
+		if err := <-others; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package rolecache_test
+
+import (
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// identify asks for a subject as both names.
+func (w *world) identify(subject string) (rolecache.Identity, bool) {
+	w.t.Helper()
+	id, found, err := w.cache.Identify(w.t.Context(), subject, true, true)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id, found
+}
+
+func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
+	w := newWorld(t)
+	want := rolecache.Identity{UserID: user, UUID: "uuid-" + user, AccountID: account, Status: "ACTIVE"}
+	for _, c := range []struct {
+		subject               string
+		byExternal, byPartner bool
+		found                 bool
+	}{
+		{user, true, true, true}, {user, true, false, true}, {user, false, true, false},
+		{"sub-1", true, true, true}, {"sub-1", false, true, true}, {"sub-1", true, false, false},
+		{"sub-2", true, true, false}, {"", true, true, false}, {"uuid-" + user, true, true, false}, {user, false, false, false},
+	} {
+		for range 2 { // cold and warm
+			id, found, err := w.cache.Identify(t.Context(), c.subject, c.byExternal, c.byPartner)
+			if err != nil || found != c.found || found && id != want || !found && id != (rolecache.Identity{}) {
+				t.Errorf("%+v: %+v %t %v", c, id, found, err)
+			}
+		}
+	}
+}
+
+// TestPartnerIDThatMovedIsNotServed: the hint names who had it; the facts of the current
+// revision do not confirm it.
+func TestPartnerIDThatMovedIsNotServed(t *testing.T) {
+	w := newWorld(t)
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, "ACTIVE" })
+	if id, _ := w.identify("sub-1"); id.UserID != user {
+		t.Fatalf("%+v", id)
+	}
+	w.set(user, func(u *resources.User) { u.AuthenticationPartnerID = "" })
+	if id, found := w.identify("sub-1"); found {
+		t.Errorf("a partner id that was taken away names %+v", id)
+	}
+	w.set(second, func(u *resources.User) { u.AuthenticationPartnerID = "sub-1" })
+	if id, found := w.identify("sub-1"); !found || id.UserID != second || id.AccountID != other {
+		t.Errorf("a partner id that was moved names %+v, %t", id, found)
+	}
+}
+
+// TestUnknownSubjectIsNotRemembered: the user may be made the next moment.
+func TestUnknownSubjectIsNotRemembered(t *testing.T) {
+	w := newWorld(t)
+	if _, found := w.identify(second); found {
+		t.Fatal("found before it was made")
+	}
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
+	if id, found := w.identify(second); !found || id.UserID != second {
+		t.Errorf("%+v %t", id, found)
+	}
+}
+
+// TestIdentityFollowsTheUser through status, account and end.
+func TestIdentityFollowsTheUser(t *testing.T) {
+	w := newWorld(t)
+	w.identify(user)
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	if id, found := w.identify(user); !found || id.Status != "SUSPENDED" {
+		t.Errorf("suspended: %+v %t", id, found)
+	}
+	w.set(user, func(u *resources.User) { u.AccountID = other })
+	if id, found := w.identify(user); !found || id.AccountID != other {
+		t.Errorf("moved: %+v %t", id, found)
+	}
+	w.change(other, func() { delete(w.users, user) })
+	if id, found := w.identify(user); found {
+		t.Errorf("deleted: %+v", id)
+	}
+}

@@ -1,0 +1,176 @@
+package rolecache_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// The ids of the tests.
+const (
+	account, other = "acct-a-v1", "acct-b-v1"
+	user, second   = "user-u-v1", "user-w-v1"
+)
+
+// engine is a store as the cache sees it: a struct of functions, so that each test can
+// hold one up, spoil it or count it.
+type engine struct {
+	store.Store
+	freshness func(context.Context) (store.Freshness, error)
+	changes   func(ctx context.Context, after int64, limit int) ([]store.AccountRevision, bool, error)
+	view      func(context.Context, func(store.Tx) error) error
+}
+
+func (e *engine) Freshness(ctx context.Context) (store.Freshness, error) { return e.freshness(ctx) }
+
+func (e *engine) View(ctx context.Context, fn func(store.Tx) error) error { return e.view(ctx, fn) }
+
+func (e *engine) Changes(ctx context.Context, after int64, limit int) ([]store.AccountRevision, bool, error) {
+	return e.changes(ctx, after, limit)
+}
+
+// world is the truth that the engine's own functions tell.
+type world struct {
+	engine
+	t     *testing.T
+	cache *rolecache.Cache
+
+	mu         sync.Mutex
+	generation string
+	epoch      int64
+	revisions  map[string]store.AccountRevision
+	moved      map[string]int64 // the epoch in which an account's revision moved last
+	users      map[string]resources.User
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{
+		t: t, generation: "one", epoch: 7,
+		revisions: map[string]store.AccountRevision{}, moved: map[string]int64{}, users: map[string]resources.User{},
+	}
+	w.engine = engine{freshness: w.tellFreshness, changes: w.tellChanges, view: w.tellView}
+	var err error
+	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 1000}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []string{account, other} {
+		w.change(a, nil)
+	}
+	w.set(user, func(u *resources.User) { u.AccountID, u.Status, u.AuthenticationPartnerID = account, "ACTIVE", "sub-1" })
+	return w
+}
+
+// change moves the account's revision and the epoch, with what is changed beside.
+func (w *world) change(account string, fn func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.epoch++
+	r := w.revisions[account]
+	w.revisions[account], w.moved[account] = store.AccountRevision{AccountID: account, Revision: r.Revision + 1}, w.epoch
+	if fn != nil {
+		fn()
+	}
+}
+
+// set changes a user, and the revision of the account that the user is in.
+func (w *world) set(id string, fn func(u *resources.User)) {
+	w.t.Helper()
+	u := w.users[id]
+	before := u.AccountID
+	u.ExternalID, u.UUID = id, "uuid-"+id
+	fn(&u)
+	w.change(u.AccountID, func() { w.users[id] = u })
+	if before != "" && before != u.AccountID {
+		w.change(before, nil)
+	}
+}
+
+func (w *world) tellFreshness(context.Context) (store.Freshness, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return store.Freshness{Generation: w.generation, Epoch: w.epoch}, nil
+}
+
+func (w *world) tellChanges(_ context.Context, after int64, _ int) (out []store.AccountRevision, complete bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for a, epoch := range w.moved {
+		if epoch > after {
+			out = append(out, w.revisions[a])
+		}
+	}
+	return out, true, nil
+}
+
+func (w *world) tellView(_ context.Context, fn func(store.Tx) error) error { return fn(w.snapshot()) }
+
+// snapshot is the world as it is now, for one View.
+func (w *world) snapshot() *snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return &snapshot{revisions: maps.Clone(w.revisions), users: maps.Clone(w.users)}
+}
+
+// snapshot is a read-only transaction.
+type snapshot struct {
+	store.Tx
+	revisions map[string]store.AccountRevision
+	users     map[string]resources.User
+}
+
+func (s *snapshot) Revision(_ context.Context, account string) (int64, error) {
+	return s.revisions[account].Revision, nil
+}
+
+func (s *snapshot) Get(_ context.Context, schema *store.Schema, key string) (store.Row, error) {
+	switch schema.Name {
+	case "accounts":
+		if _, ok := s.revisions[key]; ok {
+			return row(key, resources.Account{ID: key, Status: "ACTIVE"})
+		}
+	case "users":
+		if u, ok := s.users[key]; ok {
+			return row(key, u)
+		}
+	case "projects":
+		if key == "proj-p-v1" {
+			return row(key, resources.Project{ID: key, AccountID: account, State: resources.ProjectActive})
+		}
+	}
+	return store.Row{}, store.ErrNotFound
+}
+
+func (s *snapshot) Find(_ context.Context, schema *store.Schema, q store.Query) ([]store.Row, error) {
+	if schema.Name != "users" || q.Index != store.ByPartner {
+		return nil, nil
+	}
+	for id, u := range s.users {
+		if u.AuthenticationPartnerID != "" && q.Equal[0] == store.String(u.AuthenticationPartnerID) {
+			found, err := row(id, u)
+			return []store.Row{found}, err
+		}
+	}
+	return nil, nil
+}
+
+func row(key string, v any) (store.Row, error) {
+	body, err := json.Marshal(v)
+	return store.Row{Key: key, Revision: 1, Body: body}, err
+}
+
+// status asks the cache for the user's status in the account.
+func (w *world) status() string {
+	w.t.Helper()
+	facts, err := w.cache.Facts(w.t.Context(), account, user, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return facts.Subject.UserStatus
+}
