@@ -53,7 +53,7 @@ test_access_is_refused[note] if {
 			"the question is incomplete",
 		],
 	}
-	every kinds in [set(), {"asks_self"}, {"self"}, {"service:authz:check"}] {
+	every kinds in [set(), {"asks_self"}, {"self"}, {"self_by_token"}, {"service:authz:check"}] {
 		asked := question("project:instance:create", both(case[0], route(kinds, "write")))
 		result := authz.access with input as asked
 		result == {"allow": false, "reason": case[1]}
@@ -66,7 +66,7 @@ test_route_without_an_action_needs_one_of_its_access_words if {
 }
 
 test_access_words_that_are_switched_off_give_nothing if {
-	off := {"public": false, "self": false, "member": false, "asks_self": false, "service:authz:check": false}
+	off := {"public": false, "self": false, "self_by_token": false, "member": false, "asks_self": false, "service:authz:check": false}
 	every caller in [{}, nobody, service({"authz:check"})] {
 		asked := object.union_n([base, {"target": {"user": "user-bob-v1"}, "route": {"access": off, "effect": "read"}}, caller])
 		result := authz.access with input as asked

@@ -42,7 +42,10 @@ question(id, difference) := input_of([base, {"action": action(id)}, difference])
 
 # The cases say the assignments as a list of records, each with its project and resource, and the custom roles by their
 # permissions; of several parts the last one's list holds. The engine files both like this.
-input_of(parts) := object.union(whole, {"subject": {"assignments": filed(whole.subject.assignments), "roles": roles}}) if {
+input_of(parts) := object.union(object.remove(whole, ["subject"]), {"subject": object.union(
+	object.remove(whole.subject, ["assignments", "roles"]),
+	{"assignments": filed(whole.subject.assignments), "roles": roles},
+)}) if {
 	whole := object.union_n(parts)
 	roles := {id: {"scope": role_scope, "permissions": permissions} |
 		some id, permissions in whole.subject.roles

@@ -70,7 +70,7 @@ _held_in_project contains pattern if {
 # What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
 # end both are `never`, which is later than any other.
 _held contains [assignment.level, pattern] if {
-	roles := {false: data.grants, true: input.subject.roles}
+	some [custom, roles] in [[false, data.grants], [true, input.subject.roles]]
 	some project in ["", input.target.project]
 	some resource in ["", input.target.resource]
 	some assignment in input.subject.assignments[project][resource]
@@ -83,7 +83,8 @@ _held contains [assignment.level, pattern] if {
 	is_number(input.grant.until)
 	input.grant.until > 0
 	input.grant.until <= assignment.expires
-	role := roles[assignment.custom][assignment.role]
+	assignment.custom == custom
+	role := roles[assignment.role]
 	role.scope == assignment.level
 	some pattern, true in role.permissions
 }

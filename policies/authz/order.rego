@@ -4,7 +4,7 @@ package authz
 # title: Is the question one that a role may answer?
 # description: |
 #   All that must hold whatever the roles grant, said positively: a value that is missing leaves this undefined,
-#   which denies. Nothing here is negated, searched or built, since it runs on every request; why a question is not
+#   which denies. Nothing here is negated or searched, since it runs on every request; why a question is not
 #   in order is found out by `refusals`, for those that are refused. Bare values are compared with true: OPA makes
 #   a variable for each bare one.
 in_order if {
@@ -19,14 +19,17 @@ in_order if {
 	is_number(input.now)
 	some account in ["", input.account.id]
 	input.target.account == account
-	project_named := input.target.project != ""
-	_project_fits[input.target.project_state][input.action.scope] == project_named
-	within_credential == true
-}
 
-# By the state of the target's project and the scope of the action: whether a project is named there. An account
-# action is not asked on a project, and a project that is not active fits nothing.
-_project_fits := {
-	"": {"account": false, "project": false, "resource": false},
-	"active": {"project": true, "resource": true},
+	# By the state of the target's project and the scope of the action, whether a project is named there. An account
+	# action is not asked on a project, and a project that is not active fits nothing.
+	project_named := input.target.project != ""
+	fits := {
+		"": {"account": false, "project": false, "resource": false},
+		"active": {"project": true, "resource": true},
+	}
+	fits[input.target.project_state][input.action.scope] == project_named
+	within_credential == true
+
+	# A deny rule that fires wins over every grant.
+	deny == set()
 }

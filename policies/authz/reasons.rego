@@ -14,12 +14,8 @@ open_refusals := refusals & {not_a_member, suspended, other_account}
 # METADATA
 # title: The reason where no role grants the action
 # description: Made of the question alone, so that it is the same whether what it names exists or not.
-no_role := concat("", ["no active role of the user grants ", input.action.id, " in ", _where])
-
-default _where := "no account"
-
-_where := input.target.project if {
+no_role := sprintf("no active role of the user grants %s in %s", [input.action.id, input.target.project]) if {
 	input.target.project != ""
-} else := input.account.id if {
+} else := sprintf("no active role of the user grants %s in %s", [input.action.id, input.account.id]) if {
 	input.account.id != ""
-}
+} else := sprintf("no active role of the user grants %s in no account", [input.action.id])

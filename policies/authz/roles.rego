@@ -12,7 +12,14 @@ package authz
 #   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
 granting_role := min({assignment.role |
 	# A custom role never borrows a system role's permissions by its id, nor the other way round.
-	roles := {false: data.grants, true: input.subject.roles}
+	some [custom, roles] in [[false, data.grants], [true, input.subject.roles]]
+
+	# An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
+	reach := {
+		"account": {"ACCOUNT": true},
+		"project": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
+		"resource": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
+	}[input.action.scope]
 
 	# target.resource is the first two segments of the path below the project: equality covers what is below the
 	# resource, and instances/i-1 never covers instances/i-10.
@@ -20,13 +27,15 @@ granting_role := min({assignment.role |
 	some resource in ["", input.target.resource]
 	some assignment in input.subject.assignments[project][resource]
 
+	assignment.custom == custom
+
 	# A PROJECT role at account level would cover every project: it does not count.
 	assignment.role_scope == assignment.level
 	assignment.status == "ACTIVE"
 	assignment.role_status == "ACTIVE"
 	input.now < assignment.expires
-	action_reach[assignment.level][input.action.scope] == true
-	role := roles[assignment.custom][assignment.role]
+	reach[assignment.level] == true
+	role := roles[assignment.role]
 	role.scope == assignment.level
 
 	# The action is looked up under its eight generalisations: the size of a role's table does not matter.
@@ -36,12 +45,3 @@ granting_role := min({assignment.role |
 	# Values of different types have an order in Rego, and any number is less than any string.
 	is_number(assignment.expires)
 })
-
-# METADATA
-# title: By the level at which a role is assigned, the scopes of the actions it may grant
-# description: An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
-action_reach := {
-	"ACCOUNT": {"account": true, "project": true, "resource": true},
-	"PROJECT": {"project": true, "resource": true},
-	"RESOURCE": {"project": true, "resource": true},
-}

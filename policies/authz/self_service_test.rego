@@ -171,3 +171,53 @@ test_asking_as_nobody if {
 test_admins_ask_about_others if {
 	given_access(ask(both(about("user-alice-v1"), admin)), "role account_admin grants account:authorization:check")
 }
+
+# What an API key must not do even for its owner.
+by_token(difference, effect) := input_of([base, account_level, about("user-bob-v1"), route({"self_by_token"}, effect), difference])
+
+test_own_by_token_is_given[note] if {
+	some note, difference in {
+		"by id": {},
+		"by uuid": about("uuid-bob"),
+		"no account named": no_account,
+		"no account named, facts of none": both(no_account, {"subject": {"id": "", "exists": false, "member": false}}),
+	}
+	every effect in ["read", "write"] {
+		given_access(by_token(difference, effect), "this is the caller's own, by token")
+	}
+}
+
+test_own_by_token_is_refused[note] if {
+	some note, difference in {
+		"a key": key({"read", "write"}),
+		"a key, no account named": both(no_account, key({"read", "write"})),
+		"no credential": {"principal": {"credential": "none"}},
+		"no credential, no account named": both(no_account, {"principal": {"credential": "none"}}),
+		"another user": about("user-alice-v1"),
+		"another user, no account named": both(no_account, about("user-alice-v1")),
+		"no user": about(""),
+		"not a member": {"subject": {"member": false}},
+		"facts of another user": {"subject": {"id": "user-alice-v1"}},
+		"path of another account": {"target": {"account": "acct-other-v1"}},
+	}
+	every effect in ["read", "write"] {
+		refused_access(by_token(difference, effect), "this is not the caller's")
+	}
+}
+
+test_own_by_token_in_a_suspended_account if {
+	refused_access(by_token({"account": {"status": "SUSPENDED"}}, "read"), "the account is suspended")
+}
+
+test_own_by_token_is_for_users if {
+	refused_access(by_token({"principal": {"kind": "service"}}, "read"), "no scope of the service allows this")
+	refused_access(by_token(both(no_account, {"principal": {"kind": "service"}}), "read"), "no scope of the service allows this")
+	refused_access(by_token({"principal": {"kind": "none"}}, "read"), "this needs a credential")
+}
+
+test_own_by_token_is_for_routes_that_say_so if {
+	every difference in [{}, no_account] {
+		asked := input_of([base, account_level, about("user-bob-v1"), route({"self_by_tokens"}, "read"), difference])
+		refused_access(asked, "this is not the caller's")
+	}
+}

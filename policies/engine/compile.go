@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"path"
 	"strings"
 
@@ -11,30 +12,37 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// compiled are the two forms of a tree: serving answers questions, proving has the
-// tests too. Tests are kept out of serving, so that no test file adds a rule to it.
+// compiled is a tree that answers questions, and what its tests are compiled from.
+// Tests are kept out of serving, so that no test file adds a rule to it.
 type compiled struct {
-	serving, proving *ast.Compiler
-	store            storage.Store
+	serving *ast.Compiler
+	store   storage.Store
+	// newCompiler and modules, tests among them, are for OPA's test runner. It must
+	// compile by itself: only then it notes each case of a table of tests, and without
+	// that a case which doesn't hold is as if it weren't there.
+	newCompiler func(storage.Store, storage.Transaction) *ast.Compiler
+	modules     map[string]*ast.Module
+	// testStore has the schemas as data beside the rest, as `opa test` has.
+	testStore storage.Store
 }
 
 // compile checks the tree as `opa check --strict --schema schemas` does.
 func compile(ctx context.Context, src *source, data map[string]any, p *Problems) (*compiled, error) {
 	schemas := readSchemas(src, p)
 	modules, tests := parse(src, p)
-	store := inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
 	if len(*p) > 0 {
 		return nil, *p
 	}
+	store, testStore := newStore(data), newStore(withSchemas(data, src))
 	caps := capabilities()
-	newCompiler := func(txn storage.Transaction) *ast.Compiler {
+	newCompiler := func(store storage.Store, txn storage.Transaction) *ast.Compiler {
 		return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
 			WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
 			WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
 	}
-	out := &compiled{store: store}
+	out := &compiled{store: store, newCompiler: newCompiler, modules: tests, testStore: testStore}
 	return out, storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		out.serving = newCompiler(txn)
+		out.serving = newCompiler(store, txn)
 		if out.serving.Compile(modules); out.serving.Failed() {
 			p.compiler(out.serving.Errors)
 			return *p
@@ -42,13 +50,31 @@ func compile(ctx context.Context, src *source, data map[string]any, p *Problems)
 		for name, module := range modules {
 			tests[name] = module
 		}
-		out.proving = newCompiler(txn).WithEnablePrintStatements(true)
-		if out.proving.Compile(tests); out.proving.Failed() {
-			p.compiler(out.proving.Errors)
+		checked := newCompiler(store, txn)
+		if checked.Compile(tests); checked.Failed() {
+			p.compiler(checked.Errors)
 			return *p
 		}
 		return nil
 	})
+}
+
+func newStore(data map[string]any) storage.Store {
+	return inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
+}
+
+// withSchemas is the data with schemas/input/schema.json as schemas.input, and so on.
+func withSchemas(data map[string]any, src *source) map[string]any {
+	schemas := map[string]any{}
+	for _, name := range src.names {
+		var value map[string]any
+		if isSchema(name) && util.Unmarshal(src.files[name], &value) == nil { // else readSchemas says so
+			mount(schemas, path.Dir(name), value)
+		}
+	}
+	out := maps.Clone(data)
+	maps.Copy(out, schemas)
+	return out
 }
 
 // parse gives the modules that serve and those that test them.

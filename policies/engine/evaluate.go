@@ -51,10 +51,12 @@ func (s *Set) evaluate(
 	q, stop := s.queries[entry], newDeadline(ctx, within)
 	var answer *ast.Term
 	results := 0
+	values := s.values.lend()
 	err = topdown.NewQuery(q.body).
 		WithQueryCompiler(q.compiler).WithCompiler(s.compiler).
 		WithStore(s.store).WithTransaction(s.txn).
-		WithInput(input).WithCancel(stop).
+		WithBaseCache(s.base).WithVirtualCache(values).
+		WithInput(input).WithCancel(stop).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
 		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
@@ -63,6 +65,7 @@ func (s *Set) evaluate(
 			results++
 			return nil
 		})
+	s.values.back(values)
 	switch {
 	case err != nil:
 		return d, &failed{stop.classify(err), fmt.Errorf("%s: %w", entry, err)}

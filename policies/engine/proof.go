@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -16,13 +17,14 @@ import (
 func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
 	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
 	defer cancel()
-	txn, err := c.store.NewTransaction(ctx)
+	txn, err := c.testStore.NewTransaction(ctx)
 	if err != nil {
 		p.add("policy tests: %v", err)
 		return 0
 	}
-	defer c.store.Abort(ctx, txn)
-	results, err := tester.NewRunner().SetCompiler(c.proving).SetStore(c.store).
+	defer c.testStore.Abort(ctx, txn)
+	results, err := tester.NewRunner().SetStore(c.testStore).
+		SetCompiler(c.newCompiler(c.testStore, txn).WithEnablePrintStatements(true)).SetModules(c.modules).
 		RaiseBuiltinErrors(true).SetTimeout(opts.TestsWithin).RunTests(ctx, txn)
 	if err != nil {
 		p.add("policy tests: %v", err)
@@ -37,7 +39,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		case r.Error != nil && !r.Fail:
 			p.at(r.Location.File, r.Location.Row, "test %s failed: %v", r.Name, r.Error)
 		default:
-			p.at(r.Location.File, r.Location.Row, "test %s failed", r.Name)
+			p.at(r.Location.File, r.Location.Row, "test %s failed%s", r.Name, failedCases(r.SubResults))
 		}
 	}
 	switch {
@@ -47,6 +49,22 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
 	}
 	return passed
+}
+
+// failedCases names the cases of a table of tests that failed.
+func failedCases(results tester.SubResultMap) string {
+	var names []string
+	results.Iter(func(name []string, r *tester.SubResult) bool {
+		if r.Fail && len(r.SubResults) == 0 {
+			names = append(names, strings.Join(name, "/"))
+		}
+		return true
+	})
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return ": " + strings.Join(names, ", ")
 }
 
 // checkEntries wants every entry point to be there.
@@ -101,14 +119,15 @@ func denies(ctx context.Context, s *Set, opts LoadOptions, entry string, input *
 	}
 }
 
-// readable makes sure that data can be read by many goroutines at once.
-func readable(ctx context.Context, store storage.Store, txn storage.Transaction) error {
+// readable gives the data in a form that many goroutines may read at once.
+func readable(ctx context.Context, store storage.Store, txn storage.Transaction) (ast.Value, error) {
 	root, err := store.Read(ctx, txn, storage.RootPath)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if v, ok := root.(ast.Value); ok {
+	v, ok := root.(ast.Value)
+	if ok {
 		settle(v)
 	}
-	return nil
+	return v, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -38,9 +39,13 @@ type Set struct {
 	queries   map[string]*query
 	store     storage.Store
 	// txn is read for as long as the set lives: nothing ever writes to the store.
-	txn     storage.Transaction
-	words   *words
-	actions *actionCache
+	txn    storage.Transaction
+	base   topdown.BaseCache
+	values valuesPool
+	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
+	noMetadata map[string]any
+	words      *words
+	actions    *actionCache
 	// routes are the input's form of the catalogue, by name.
 	routes map[string]preparedRoute
 	tests  int
@@ -99,13 +104,15 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 	if err != nil {
 		return nil, err
 	}
-	if err := readable(ctx, c.store, txn); err != nil {
+	root, err := readable(ctx, c.store, txn)
+	if err != nil {
 		return nil, err
 	}
 	s := &Set{
-		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn,
+		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn, base: baseData{root}, noMetadata: map[string]any{},
 		queries: map[string]*query{}, words: newWords(), actions: newActionCache(), routes: map[string]preparedRoute{},
 	}
+	s.values.New = newRuleValues
 	for _, entry := range entries() {
 		qc := s.compiler.QueryCompiler()
 		body, err := qc.Compile(ast.MustParseBody(entry + " = answer"))
