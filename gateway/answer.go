@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"net/http"
+
 	"fmt"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
@@ -21,6 +24,9 @@ func (e *Edge) answer(x *exchange) error {
 
 // call runs a handler of this process.
 func (e *Edge) call(x *exchange) error {
+	if x.method == http.MethodGet && len(x.body) > 0 {
+		return resources.BadRequest(resources.Problem{Field: "body", Text: "must be empty: a GET asks with its path and query"})
+	}
 	response, err := x.entry.handler(x.ctx, &wire.Request{
 		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
 		Path: x.path, AccountID: x.ask.account, IdempotencyKey: string(x.raw.Request.Header.Peek("Idempotency-Key")),

@@ -65,6 +65,9 @@ func (e *Edge) readQuestion(x *exchange) error {
 
 // decide answers E3 from policy's decision.
 func (e *Edge) decide(x *exchange) error {
+	// From here on the record is about the answer, not about the right to ask.
+	x.record.Action, x.record.Subject = x.ask.action.ID, x.ask.subject
+	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = false, "", ""
 	facts, err := e.cfg.Facts.Facts(x.ctx, x.ask.account, x.ask.subject, x.ask.target.ProjectID)
 	if err != nil {
 		return asUnavailable(err)
@@ -76,7 +79,7 @@ func (e *Edge) decide(x *exchange) error {
 	if err != nil {
 		return asUnavailable(err)
 	}
-	x.record.Action = x.ask.action.ID
+	x.record.DecisionID = e.cfg.IDs.ULID()
 	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
 
 	body, err := wire.Render(verdict{Allowed: decision.Allowed, Reason: decision.Reason})
@@ -84,7 +87,7 @@ func (e *Edge) decide(x *exchange) error {
 		return err
 	}
 	h := &x.raw.Response.Header
-	h.Set("X-Decision-ID", e.cfg.IDs.ULID())
+	h.Set("X-Decision-ID", x.record.DecisionID)
 	h.Set("X-Policy-Revision", decision.PolicyRevision)
 	h.Set("X-Account-Revision", strconv.FormatInt(facts.Revision, 10))
 	status := 200

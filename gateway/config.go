@@ -40,14 +40,16 @@ type Record struct {
 	Route     string
 	Principal string
 	// KeyID is the API key's, where one was the credential; it is no secret.
-	KeyID          string
-	Action         string
-	Account        string
-	Status         int
-	Allowed        bool
-	Reason         string
-	PolicyRevision string
-	Duration       time.Duration
+	KeyID string
+	// Subject is about whom an E3 asks; DecisionID is that of its answer.
+	Subject, DecisionID string
+	Action              string
+	Account             string
+	Status              int
+	Allowed             bool
+	Reason              string
+	PolicyRevision      string
+	Duration            time.Duration
 	// Err is what went wrong, for the log; nil when nothing did.
 	Err error
 }

@@ -58,9 +58,12 @@ func (e *Edge) checkHeaders(x *exchange) error {
 			note(name, sentOnce)
 		}
 	}
-	account, problem := x.account(target)
-	if problem != "" {
-		note("X-Account-ID", problem)
+	var account string
+	if len(problems) == 0 || len(x.values) == 0 { // else it is not known whether the path names one
+		var problem string
+		if account, problem = x.account(target); problem != "" {
+			note("X-Account-ID", problem)
+		}
 	}
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)

@@ -88,8 +88,7 @@ func (e *Edge) refuse(x *exchange, err error) {
 	if domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil {
 		x.record.Err = err
 	}
-	x.record.Allowed = false
-	if x.record.Reason == "" {
+	if x.record.Reason == "" { // no decision was reached
 		x.record.Reason = domain.Message
 	}
 	h := &x.raw.Response.Header

@@ -124,15 +124,21 @@ func (e *Edge) checkMediaType(x *exchange) error {
 // requestID is the caller's, when it is well-formed, else a new one.
 func (e *Edge) requestID(raw *fasthttp.RequestCtx) string {
 	id := string(raw.Request.Header.Peek("X-Request-Id"))
-	if id == "" || len(id) > maxRequestID {
+	if !ValidRequestID(id) {
 		return e.cfg.IDs.ULID()
 	}
+	return id
+}
+
+// ValidRequestID says whether a request id is taken over from a caller: it matches
+// ^[A-Za-z0-9._-]{1,128}$ (API contract, 1).
+func ValidRequestID(id string) bool {
 	for i := range len(id) {
 		if c := id[i]; c != '.' && (!isUnreserved(c) || c == '~') {
-			return e.cfg.IDs.ULID()
+			return false
 		}
 	}
-	return id
+	return id != "" && len(id) <= maxRequestID
 }
 
 // splitTarget cuts the query from a raw request target.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -51,8 +52,10 @@ func newProxy(base *url.URL, limits Limits) *proxy {
 
 // pass sends the request on, byte for byte the same path and query, and the answer back.
 func (p *proxy) pass(x *exchange) error {
-	// The answer's body is still on its way when the exchange is over.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.ctx), p.limits.Upstream)
+	// The answer's body is still on its way when the exchange is over. The time begins
+	// anew with each part that arrives.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(x.ctx))
+	idle := time.AfterFunc(p.limits.Upstream, cancel)
 	out, err := p.request(ctx, x)
 	if err != nil {
 		cancel()
@@ -78,7 +81,7 @@ func (p *proxy) pass(x *exchange) error {
 		}
 	}
 	x.raw.Response.SetStatusCode(in.StatusCode)
-	x.raw.Response.SetBodyStream(&body{readCloser: in.Body, done: cancel}, int(in.ContentLength))
+	x.raw.Response.SetBodyStream(&body{readCloser: in.Body, idle: idle, within: p.limits.Upstream, done: cancel}, int(in.ContentLength))
 	return nil
 }
 
@@ -142,10 +145,19 @@ func withoutURL(err error) error {
 	return err
 }
 
-// body is an upstream's body that ends the request's deadline when it is closed.
+// body is an upstream's body; it ends when nothing has come for too long, and ends
+// the request when it is closed.
 type body struct {
 	readCloser
-	done context.CancelFunc
+	idle   *time.Timer
+	within time.Duration
+	done   context.CancelFunc
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	b.idle.Reset(b.within)
+	return b.readCloser.Read(p)
 }
 
 type readCloser interface {
@@ -155,6 +167,7 @@ type readCloser interface {
 
 // Close implements io.Closer.
 func (b *body) Close() error {
+	b.idle.Stop()
 	defer b.done()
 	return b.readCloser.Close()
 }

@@ -29,9 +29,9 @@ func (c Collections) KeepAdmins(
 	if err != nil {
 		return err
 	}
-	_, was := before[caller.ID]
-	_, is := after[caller.ID]
-	if caller.Kind == resources.PrincipalUser && was && !is {
+	lastingBefore, was := before[caller.ID]
+	lastingAfter, is := after[caller.ID]
+	if caller.Kind == resources.PrincipalUser && (was && !is || lastingBefore && !lastingAfter) {
 		return resources.Forbidden("An organization admin cannot give up their own admin role; another admin has to do it.")
 	}
 	if lasting(before) && !lasting(after) {

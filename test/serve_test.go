@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,5 +117,31 @@ func TestSIGTERMEndsAnIdleGatewayAtOnce(t *testing.T) {
 	g := startGatewayIn(t, s.DataDir)
 	if r := call(t, "GET", g.URL+"/api/v1/accounts/"+s.Account+"/roles", s.AdminToken, ""); r.Status != 200 {
 		t.Errorf("after the restart, with a token of before: %d %s", r.Status, r.Raw)
+	}
+}
+
+// startTextGateway starts serve with --log-format text, whose addresses are read from its
+// ready line.
+func startTextGateway(t testing.TB) *gatewayProcess {
+	t.Helper()
+	g := &gatewayProcess{DataDir: t.TempDir(), stdout: &syncBuffer{}, stderr: &syncBuffer{}, done: make(chan struct{})}
+	g.cmd = exec.Command(binary, ephemeral(g.DataDir, "--log-format", "text", "--log-level", "debug")...)
+	g.cmd.Stdout, g.cmd.Stderr = g.stdout, g.stderr
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { g.waited = g.cmd.Wait(); close(g.done) }()
+	t.Cleanup(func() { _ = g.cmd.Process.Kill(); <-g.done })
+	listen := regexp.MustCompile(`msg=ready listen=(\S+)`)
+	deadline := time.Now().Add(time.Minute)
+	for tick := time.NewTicker(10 * time.Millisecond); ; <-tick.C {
+		if m := listen.FindStringSubmatch(g.stderr.String()); m != nil {
+			tick.Stop()
+			g.URL = "http://" + m[1]
+			return g
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("serve is not ready\n%s", g.stderr)
+		}
 	}
 }

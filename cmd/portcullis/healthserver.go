@@ -5,8 +5,22 @@ import (
 	"net/http/pprof"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/health"
 )
+
+// identified gives every answer of the private listener a request id.
+func identified(next http.Handler, ids resources.IDs) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-ID")
+		if !gateway.ValidRequestID(id) {
+			id = ids.ULID()
+		}
+		w.Header().Set("X-Request-ID", id)
+		next.ServeHTTP(w, r)
+	})
+}
 
 // serviceName is what health reports call this service.
 const serviceName = "portcullis"
@@ -38,5 +52,5 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	return &http.Server{Handler: mux, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle}
+	return &http.Server{Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle}
 }

@@ -31,6 +31,9 @@ func accessLine(log *slog.Logger, r gateway.Record) {
 		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
 		slog.Float64("duration_ms", float64(r.Duration.Microseconds())/1000),
 	}
+	if r.Subject != "" {
+		attrs = append(attrs, slog.String("subject", r.Subject), slog.String("decision_id", r.DecisionID))
+	}
 	if r.KeyID != "" {
 		attrs = append(attrs, slog.String("key_id", r.KeyID))
 	}

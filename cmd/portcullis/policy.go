@@ -12,7 +12,10 @@ import (
 )
 
 func newPolicy() *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "Tools for policy authors"}
+	cmd := &cobra.Command{
+		Use: "policy", Short: "Tools for policy authors", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(
 		policyCommand("check [DIR]", "Hold a policy tree to everything that a reload demands, and say what is wrong",
 			func(s *engine.Set) string {

@@ -104,8 +104,8 @@ func (s *settings) check() error {
 	if !providerName.MatchString(s.identityProvider) {
 		return fmt.Errorf("--identity-provider must be 1 to 64 upper-case letters, digits, _ and -, not %q", s.identityProvider)
 	}
-	if s.invitationTTL <= 0 {
-		return fmt.Errorf("--invitation-ttl must be more than nothing, not %s", s.invitationTTL)
+	if s.invitationTTL < time.Minute {
+		return fmt.Errorf("--invitation-ttl must be a minute at least, not %s: nobody could sign in before it is over", s.invitationTTL)
 	}
 	if s.logFormat != "json" && s.logFormat != "text" {
 		return fmt.Errorf("--log-format must be json or text, not %q", s.logFormat)

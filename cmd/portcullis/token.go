@@ -14,6 +14,7 @@ import (
 
 var (
 	errOutsideIssuer = errors.New("tokens come from the outside issuer that is configured (--jwks-url, --jwks-file or issuers); the data folder's key signs none")
+	errUserForm      = errors.New("--user must be a user's external id: 1 to 128 characters of [A-Za-z0-9._@-] that do not begin with service-")
 	errOneSubject    = errors.New("give one of --user ID and --service NAME")
 )
 
@@ -29,6 +30,9 @@ func newToken() *cobra.Command {
 			}
 			if (user == "") == (service == "") {
 				return errOneSubject
+			}
+			if service == "" && (!resources.ValidID(user) || strings.HasPrefix(user, resources.ServicePrefix)) {
+				return errUserForm
 			}
 			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), TTL: ttl}
 			if service != "" {

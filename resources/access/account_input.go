@@ -2,7 +2,6 @@ package access
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -35,8 +34,8 @@ func optionalName(o *wire.Object, p *wire.Problems) (string, bool) {
 
 func checkName(p *wire.Problems, field, s string) string {
 	s = strings.TrimSpace(s)
-	if n := utf8.RuneCountInString(s); n < 1 || n > maxName {
-		p.Add(field, "must be 1 to %d characters, spaces around it not counted", maxName)
+	if !resources.ValidName(s) {
+		p.Add(field, resources.NameRule)
 	}
 	return s
 }

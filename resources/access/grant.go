@@ -79,6 +79,9 @@ func validResource(s string) bool {
 	return ok && validSegment(collection) && validSegment(id)
 }
 
-func validSegment(s string) bool { return resources.ValidID(s) && s != "." && s != ".." }
+// validSegment excludes also the words that would make every path with them ambiguous.
+func validSegment(s string) bool {
+	return resources.ValidID(s) && s != "." && s != ".." && !strings.EqualFold(s, "accounts") && !strings.EqualFold(s, "projects")
+}
 
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

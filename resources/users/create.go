@@ -60,6 +60,9 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	if u.Status == resources.StatusInvited && !body.Has("account_id") {
 		body.Add("status", "INVITED needs an account_id: nobody is invited to nothing")
 	}
+	if u.Status == resources.StatusInvited && u.AuthenticationPartnerID != "" {
+		body.Add("authentication_partner_id", "must be left out of an invitation: the first sign-in sets it")
+	}
 	body.Done()
 	return u, p.Err()
 }

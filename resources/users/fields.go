@@ -50,8 +50,8 @@ func readName(o *wire.Object) *string {
 		return nil
 	}
 	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > maxName {
-		o.Add("name", "must be 1 to %d characters, spaces around it not counted", maxName)
+	if !resources.ValidName(name) {
+		o.Add("name", resources.NameRule)
 	}
 	return &name
 }

@@ -25,17 +25,15 @@ type Object struct {
 // ParseObject reads the body as one JSON object. When it is none at all, the
 // problem is noted and an empty object comes back.
 func (r *Request) ParseObject(p *Problems) *Object {
-	if len(r.Body) == 0 {
-		p.Add("", "the body must be a JSON object")
-		return newObject("", nil, p)
+	fields, problem := map[string]jsontext.Value(nil), "the body must be a JSON object"
+	if err := checkJSON(r.Body); err != nil && len(r.Body) > 0 {
+		problem = "the body is not acceptable JSON: " + err.Error()
+	} else if split, err := splitObject(r.Body); err == nil {
+		fields, problem = split, ""
 	}
-	if err := checkJSON(r.Body); err != nil {
-		p.Add("", "the body is not acceptable JSON: %v", err)
-		return newObject("", nil, p)
-	}
-	fields, err := splitObject(r.Body)
-	if err != nil {
-		p.Add("", "the body must be a JSON object")
+	if problem != "" {
+		p.Add("", "%s", problem)
+		return newObject("", nil, &Problems{}) // of what can't be read nothing further is told
 	}
 	return newObject("", fields, p)
 }

@@ -72,6 +72,12 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
+// unlock gives the folder back at once: a process that was started meanwhile may hold
+// a copy of the descriptor for a moment.
+func unlock(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 // dsn carries the pragmas, so that every connection of a pool has them: a pragma that
 // is run once binds one connection. fullfsync makes macOS write through the drive's
 // cache; elsewhere it does nothing.

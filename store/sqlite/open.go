@@ -143,5 +143,5 @@ func (s *Store) shut() error {
 			}
 		}))
 	}
-	return errors.Join(append(errs, s.lock.Close())...)
+	return errors.Join(append(errs, unlock(s.lock))...)
 }

@@ -1,0 +1,77 @@
+package test_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestRawKeyIsNowhereButInItsAnswer: after keys were made, used, repeated and refused at
+// the debug level, no output, metric or file of the data folder holds one, nor its secret
+// part.
+func TestRawKeyIsNowhereButInItsAnswer(t *testing.T) {
+	t.Parallel()
+	s := startTeam(t, "--log-level", "debug")
+	keys, token := s.path("/users/"+s.Bob+"/keys"), s.userToken(t, s.Bob)
+	const body = `{"key_name":"k","scopes":["read","write"]}`
+	r := call(t, "POST", keys, token, body, "Idempotency-Key", "once")
+	raw, _ := at(r.Body, "data", "raw_key").(string)
+	id, _ := at(r.Body, "data", "id").(string)
+	if r.Status != 201 || len(raw) < 60 {
+		t.Fatalf("E13: %d", r.Status)
+	}
+	var said [][]byte
+	say := func(r reply) { said = append(said, r.Raw) }
+	say(call(t, "POST", keys, token, body, "Idempotency-Key", "once"))
+	say(call(t, "GET", keys, raw, ""))
+	say(call(t, "GET", keys, "", "", "X-API-Key", raw))
+	say(call(t, "GET", s.path("/roles"), raw, ""))
+	say(call(t, "GET", keys, raw+"0", ""))
+	say(call(t, "GET", keys, "", "", "Authorization", "Basic "+raw))
+	say(call(t, "POST", keys, raw, body))
+	say(call(t, "DELETE", keys+"/"+id, raw, ""))
+	say(call(t, "GET", keys, raw, ""))
+	say(call(t, "GET", s.HealthURL+"/metrics", "", ""))
+	secret := []byte(raw[len("pcl_sk_live_")+26:])
+	for i, text := range said {
+		if bytes.Contains(text, secret) {
+			t.Errorf("answer %d holds the key", i)
+		}
+	}
+	s.searchFiles(t, secret) // while it runs, with the write-ahead log
+	s.terminate(t)
+	if code := s.ended(t); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	s.searchFiles(t, secret)
+	log := s.stderr.String()
+	if strings.Contains(log+s.stdout.String(), string(secret)) {
+		t.Error("the log holds the key")
+	}
+	if !strings.Contains(log, id) { // else the search proves nothing
+		t.Errorf("the log does not name the key's id")
+	}
+}
+
+// searchFiles finds no secret in any file of the data folder, and at least one file.
+func (g *gatewayProcess) searchFiles(t testing.TB, secret []byte) {
+	t.Helper()
+	files := 0
+	err := filepath.WalkDir(g.DataDir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files++
+		if bytes.Contains(content, secret) {
+			t.Errorf("%s holds the key", path)
+		}
+		return err
+	})
+	if err != nil || files < 2 {
+		t.Errorf("searched %d files: %v", files, err)
+	}
+}
