@@ -72,7 +72,7 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 // nothing moved meanwhile: a late answer must not lower a revision that was taken
 // over since.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
-	name := fmt.Sprintf("revision %q %q", generation, account)
+	name := fmt.Sprintf("revision %q %d %q", generation, epoch, account)
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
 		c.mu.RLock()
 		revision, known := c.revisions[account]

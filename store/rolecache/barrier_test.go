@@ -14,7 +14,14 @@ import (
 // revision of before.
 func TestLateLookUpIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
-	w.cache.Facts(t.Context(), other, second, "") //nolint:errcheck // only to make the cache current
+	w.status() // a value of this revision stays in the cache
+	changes := w.changes
+	w.changes = func(context.Context, int64, int) ([]store.AccountRevision, bool, error) { return nil, false, nil }
+	w.change(other, nil)
+	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // and all revisions are forgotten
+		t.Fatal(err)
+	}
+	w.changes = changes
 	view, read, release := w.view, make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
@@ -34,14 +41,14 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 		// Its own answer may be of before: it began before the change.
 		_, _ = w.cache.Facts(t.Context(), account, user, "")
 	}()
-	<-read
+	await(t, read)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	// Another account's question takes the new epoch over, in which nothing is known of this account.
 	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil {
 		t.Fatal(err)
 	}
 	close(release)
-	<-done
+	await(t, done)
 	if got := w.status(); got != "SUSPENDED" {
 		t.Errorf("a late look-up brought %s back", got)
 	}
@@ -50,6 +57,7 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 // TestRevisionNeverFalls: a change list that is behind, or out of order, lowers nothing.
 func TestRevisionNeverFalls(t *testing.T) {
 	w := newWorld(t)
+	w.status() // the value of before stays in the cache
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	w.status()
 	current := w.revisions[account]
@@ -92,6 +100,11 @@ func TestNewGenerationVoidsEverything(t *testing.T) {
 	if got := w.status(); got != "SUSPENDED" {
 		t.Errorf("a value of before the restore: %s", got)
 	}
+	w.generation, w.epoch = "three", 1
+	w.revisions[account] = store.AccountRevision{AccountID: account, Revision: 1}
+	if got := w.status(); got != "SUSPENDED" {
+		t.Errorf("after a restore of an older copy: %s", got)
+	}
 }
 
 // TestIncompleteChangesForgetAllRevisions: what is not on the list may have moved too.
@@ -130,13 +143,13 @@ func TestSharedLookUpIsOfTheSameEpoch(t *testing.T) {
 		defer close(done)
 		_, _ = w.cache.Facts(t.Context(), account, user, "")
 	}()
-	<-read
+	await(t, read)
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
 	if got := w.status(); got != "SUSPENDED" { // must not wait for the one that is held
 		t.Errorf("%s", got)
 	}
 	close(release)
-	<-done
+	await(t, done)
 	if got := w.status(); got != "SUSPENDED" {
 		t.Errorf("afterwards: %s", got)
 	}

@@ -49,7 +49,9 @@ type Cache struct {
 	subjects *lru.Cache[key, *resources.Subject]
 	projects *lru.Cache[key, string]
 	homes    *lru.Cache[lookup, home]
-	flights  singleflight.Group
+	// unknown are ids of keys that were not there, with how far the store had come.
+	unknown *lru.Cache[string, store.Freshness]
+	flights singleflight.Group
 
 	mu         sync.RWMutex
 	generation string
@@ -65,6 +67,9 @@ func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
 		return nil, fmt.Errorf("rolecache: %w", err)
 	}
 	if cache.projects, err = lru.New[key, string](o.Entries); err != nil {
+		return nil, fmt.Errorf("rolecache: %w", err)
+	}
+	if cache.unknown, err = lru.New[string, store.Freshness](o.Entries); err != nil {
 		return nil, fmt.Errorf("rolecache: %w", err)
 	}
 	if cache.homes, err = lru.New[lookup, home](o.Entries); err != nil {

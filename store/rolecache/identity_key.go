@@ -23,13 +23,13 @@ type KeyIdentity struct {
 // known.
 //
 // Whose a key is never changes, so that alone is remembered; everything else comes from
-// the facts of the current revision. An unknown key is not remembered: the next moment
-// somebody may make it on another replica.
+// the facts of the current revision. An unknown key is remembered as long as the store
+// has not moved: whoever makes one moves it.
 func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner, known := c.homes.Get(look)
 	if !known {
-		if owner, known, err = c.findOwner(ctx, keyID); err != nil || !known {
+		if owner, known, err = c.newOwner(ctx, keyID); err != nil || !known {
 			return KeyIdentity{}, false, err
 		}
 		c.homes.Add(look, owner)
@@ -47,6 +47,24 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 		Identity: Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Status: s.UserStatus},
 		Key:      s.Keys[at],
 	}, true, nil
+}
+
+// newOwner asks the store for a key that has no hint, once for each state of the store.
+func (c *Cache) newOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
+	if err := c.catchUp(ctx); err != nil {
+		return home{}, false, err
+	}
+	c.mu.RLock()
+	now := store.Freshness{Generation: c.generation, Epoch: c.epoch}
+	c.mu.RUnlock()
+	if then, ok := c.unknown.Get(keyID); ok && then == now {
+		return home{}, false, nil
+	}
+	owner, found, err = c.findOwner(ctx, keyID)
+	if err == nil && !found {
+		c.unknown.Add(keyID, now)
+	}
+	return owner, found, err
 }
 
 // findOwner asks the store whose the key is.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -168,9 +169,24 @@ func row(key string, v any) (store.Row, error) {
 // status asks the cache for the user's status in the account.
 func (w *world) status() string {
 	w.t.Helper()
-	facts, err := w.cache.Facts(w.t.Context(), account, user, "")
+	ctx, cancel := context.WithTimeout(w.t.Context(), tooLong) // a question that waits for one that is held up fails
+	defer cancel()
+	facts, err := w.cache.Facts(ctx, account, user, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return facts.Subject.UserStatus
+}
+
+// tooLong is no measure of the cache: nothing waits unless it is broken.
+const tooLong = 10 * time.Second
+
+// await waits until something has happened.
+func await(t *testing.T, happened <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happened:
+	case <-time.After(tooLong):
+		t.Fatal("it does not happen")
+	}
 }
