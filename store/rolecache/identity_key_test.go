@@ -156,7 +156,7 @@ func TestAPIKeyIsIdentifiedWithItsOwner(t *testing.T) {
 // store moves; one that is made afterwards is known at once.
 func TestUnknownAPIKeyCostsOneRead(t *testing.T) {
 	w := newKeyWorld(t)
-	for _, reads := range []int{1, 0, 0} {
+	for _, reads := range []int64{1, 0, 0} {
 		if _, found, views := w.identify("apikey-1-v1"); found || views != reads {
 			t.Fatalf("%t, %d reads, want %d", found, views, reads)
 		}
