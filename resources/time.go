@@ -3,11 +3,16 @@ package resources
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"time"
 )
 
 // timeLayout is RFC 3339 in UTC with milliseconds, the form of every timestamp.
 const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// dateTime is the form itself: the parser also takes one digit for an hour, a comma for
+// the point and an offset of 24 hours.
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // Time is an instant in unix milliseconds; zero is "not set". In JSON it is an
 // RFC 3339 string in UTC.
@@ -38,9 +43,8 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = 0
 		return nil
 	}
-	// UnmarshalText, since Parse also takes one digit for an hour and a comma for the point.
-	var parsed time.Time
-	if err := parsed.UnmarshalText([]byte(s)); err != nil {
+	parsed, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil || !dateTime.MatchString(s) {
 		return fmt.Errorf("%q is not a date-time (RFC 3339)", s)
 	}
 	if y := parsed.UTC().Year(); y < 0 || y > 9999 {

@@ -134,8 +134,10 @@ test_resource_role_does_not_count[note] if {
 
 # Not for the deny rule alone: such a role does not count in the first place.
 test_account_action_on_a_project_has_no_role_there if {
-	result := authz.decision with input as question("account:user:read", custom({"account:*:*": true}, project_role("")))
-	result.reason == "no active role of the user grants account:user:read in proj-demo-v1"
+	every assignment in [project_role(""), resource_role("instances/i-1")] {
+		result := authz.decision with input as question("account:user:read", custom({"account:*:*": true}, assignment))
+		result.reason == "no active role of the user grants account:user:read in proj-demo-v1"
+	}
 }
 
 test_resource_role_in_another_project if {

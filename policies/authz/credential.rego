@@ -38,9 +38,6 @@ within_credential if input.principal.kind == "none"
 
 within_credential if input.principal.credential == "token"
 
-within_credential if {
-	input.principal.credential == "key"
-	credential_allows(input.action.verb)
-}
+within_credential if credential_allows(input.action.verb)
 
 within_credential if input.principal.id != input.subject.id

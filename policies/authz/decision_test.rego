@@ -56,6 +56,13 @@ test_decision_denies[note] if {
 			]),
 			"reason": "no active role of the user grants  in proj-demo-v1",
 		},
+		"without an action, but with all else of one": {
+			"input": input_of([
+				base, held([account_role("account_admin")]),
+				{"action": object.union(action("project:instance:read"), {"id": ""})},
+			]),
+			"reason": "no active role of the user grants  in proj-demo-v1",
+		},
 		"without an action": {
 			"input": input_of([base, held([account_role("account_admin")])]),
 			"reason": "no active role of the user grants  in proj-demo-v1",

@@ -106,3 +106,19 @@ test_reasons_do_not_hint[note] if {
 	other := authz.decision with input as question("project:instance:read", foreign)
 	one == other
 }
+
+# A rule of an author's own: whatever it is about, it wins over every grant.
+test_every_deny_rule_wins if {
+	own := {"b", "a reason of one's own"}
+	roles := authz.decision with input as question("project:instance:create", admin) with data.authz.deny as own
+	roles == {"allow": false, "reason": "a reason of one's own"}
+	none := authz.decision with input as question("project:instance:create", {}) with data.authz.deny as own
+	none == {"allow": false, "reason": nothing}
+	grants := authz.grantable with input as giving({"project:x:read"}, never, admin) with data.authz.deny as own
+	grants == {"allow": false, "reason": "a reason of one's own"}
+	every access in [{"self"}, {"self_by_token"}, {"member"}] {
+		asked := input_of([base, about("user-bob-v1"), route(access, "read")])
+		authz.access.allow with input as asked
+		not authz.access.allow with input as asked with data.authz.deny as own
+	}
+}

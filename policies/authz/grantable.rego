@@ -62,10 +62,7 @@ _held_at_account_level contains pattern if {
 	level == "ACCOUNT"
 }
 
-_held_in_project contains pattern if {
-	some [level, pattern] in _held
-	level in {"PROJECT", "RESOURCE"}
-}
+_held_in_project contains pattern if some [_, pattern] in _held
 
 # What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
 # end both are `never`, which is later than any other.
@@ -80,7 +77,6 @@ _held contains [assignment.level, pattern] if {
 	is_number(assignment.expires)
 	is_number(input.now)
 	input.now < assignment.expires
-	is_number(input.grant.until)
 	input.grant.until > 0
 	input.grant.until <= assignment.expires
 	assignment.custom == custom

@@ -50,6 +50,43 @@ test_held_patterns_contain_granted_ones[note] if {
 	allow == case[2]
 }
 
+test_held_patterns_contain_granted_ones_in_a_project[note] if {
+	some note, case in {
+		"the same": ["project:instance:read", "project:instance:read", true],
+		"wider": ["project:*:*", "project:instance:read", true],
+		"another resource": ["project:disk:read", "project:instance:read", false],
+		"narrower": ["project:instance:read", "project:instance:*", false],
+		"another scope": ["project:*:*", "resource:instance:read", false],
+	}
+	asked := giving({case[1]}, never, both(in_project, holding({case[0]}, project_role(""))))
+	allow := authz.grantable.allow with input as asked
+	allow == case[2]
+}
+
+test_ill_typed_times_hold_nothing[note] if {
+	some note, difference in {
+		"now null": [{"now": null}, now + 5],
+		"now false": [{"now": false}, now + 5],
+		"end a string": [{}, "never"],
+		"end an object": [{}, {}],
+	}
+	asked := object.union(
+		giving({"project:x:read"}, now + 5, holding({"project:*:*"}, with_fields(account_role(""), {"expires": difference[1]}))),
+		difference[0],
+	)
+	grants_not(asked, "the caller does not hold project:x:read")
+}
+
+test_role_of_another_scope_than_its_place_holds_nothing[path] if {
+	some path in {"/subject/assignments///0/role_scope", "/subject/assignments///0/level", "/subject/roles/role-own-v1/scope"}
+	asked := giving({"project:x:read"}, never, holding({"project:*:*"}, account_role("")))
+	grants_all(asked)
+	every other in ["PROJECT", ""] {
+		changed := json.patch(asked, [{"op": "replace", "path": path, "value": other}])
+		grants_not(changed, "the caller does not hold project:x:read")
+	}
+}
+
 test_all_patterns_must_be_held if {
 	grants_all(giving({"account:user:read", "project:*:read"}, never, held([account_role("account_reader")])))
 	grants_not(

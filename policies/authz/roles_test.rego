@@ -95,3 +95,16 @@ test_custom_roles_stand_apart_from_system_roles[note] if {
 		"reason": "no active role of the user grants project:instance:read in proj-demo-v1",
 	}
 }
+
+test_role_of_another_scope_than_its_place_grants_nothing[path] if {
+	some path in {
+		"/subject/assignments/proj-demo-v1//0/role_scope", "/subject/assignments/proj-demo-v1//0/level",
+		"/subject/roles/role-own-v1/scope",
+	}
+	asked := question("project:instance:read", custom({"project:*:*": true}, project_role("")))
+	authz.decision.allow with input as asked
+	every other in ["ACCOUNT", "RESOURCE", ""] {
+		changed := json.patch(asked, [{"op": "replace", "path": path, "value": other}])
+		not authz.decision.allow with input as changed
+	}
+}

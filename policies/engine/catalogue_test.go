@@ -22,6 +22,11 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 	if _, err := engine.Load(t.Context(), row("E1", fine), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	for _, kind := range []string{"self", "self_by_token", "asks_self", "public", "service:authz:check"} {
+		if _, err := engine.Load(t.Context(), change("member", kind), engine.LoadOptions{}); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
 	for want, tree := range map[string]testTree{
 		`routes/data.json:2: E1: method "get" is none of`:                           change("GET", "get"),
 		`routes/data.json:2: E1: path "x" must begin with /`:                        change("/x", "x"),
@@ -29,6 +34,7 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		`routes/data.json:2: E1: effect "" is neither read nor write`:               change(`"read"`, `""`),
 		`routes/data.json:2: E1: area "moon" is none of`:                            change(`"area": "users"`, `"area": "moon"`),
 		`routes/data.json:2: E1: access "Member" is none of`:                        change("member", "Member"),
+		`routes/data.json:2: E1: access "self_by_key" is none of`:                   change("member", "self_by_key"),
 		`routes/data.json:2: E1: has neither an action nor an access kind`:          change(`["member"]`, `[]`),
 		`routes/data.json:2: E1: action "account:user:*" must have the form`:        change(`"method"`, `"action": "account:user:*", "method"`),
 		`unknown field "colour"`:                                                    change(`"method"`, `"colour": "red", "method"`),

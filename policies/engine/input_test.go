@@ -135,3 +135,25 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 		}
 	}
 }
+
+// TestAssignmentsAreFiledByPlace guarantees that each is where a question looks for
+// it, with the level of that place, and that one without an end never ends.
+func TestAssignmentsAreFiledByPlace(t *testing.T) {
+	s := activeSubject()
+	for _, place := range [][2]string{{"", ""}, {"proj-a-v1", ""}, {"proj-a-v1", "disks/d-1"}, {"", "disks/d-1"}, {"proj-b-v1", ""}} {
+		s.Assignments = append(s.Assignments, resources.HeldRole{RoleID: "r", ProjectID: place[0], ResourceID: place[1]})
+	}
+	at := func(level string) []any {
+		return []any{object{
+			"role": "r", "custom": false, "level": level, "role_scope": "", "role_status": "", "status": "", "expires": never,
+		}}
+	}
+	want := object{
+		"":          object{"": at("ACCOUNT"), "disks/d-1": at("")},
+		"proj-a-v1": object{"": at("PROJECT"), "disks/d-1": at("RESOURCE")},
+		"proj-b-v1": object{"": at("PROJECT")},
+	}
+	if got := seen(t, question(s, "account:user:read"))["subject"].(object)["assignments"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestMasterKeyIsMadeOnce, for the owner alone; of many who start at once all have the
+// same one.
+func TestMasterKeyIsMadeOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	var wait sync.WaitGroup
+	prints := make([]string, 20)
+	for i := range prints {
+		wait.Go(func() {
+			m, err := (&settings{dataDir: dir}).masterKey(true)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			prints[i] = m.Fingerprint()
+		})
+	}
+	wait.Wait()
+	for _, p := range prints {
+		if p != prints[0] {
+			t.Fatalf("%v", prints)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != masterKeyName {
+		t.Fatalf("%v %v", entries, err)
+	}
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, masterKeyName): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v %v", path, info.Mode(), err)
+		}
+	}
+}
+
+// TestMasterKeyThatIsNotThereIsNotMade where the file was named, or nothing is to be made.
+func TestMasterKeyThatIsNotThereIsNotMade(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		s      settings
+		create bool
+	}{"named": {settings{dataDir: dir, masterKeyFile: filepath.Join(dir, "my.key")}, true}, "asked for a token": {settings{dataDir: dir}, false}} {
+		if _, err := c.s.masterKey(c.create); err == nil || !strings.Contains(err.Error(), "master key") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+func TestMasterKeyThatOthersCanReadIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	s := &settings{dataDir: dir}
+	if _, err := s.masterKey(true); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, masterKeyName)
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o601} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := s.masterKey(true); err == nil || len(m.Derive(resources.PurposeSigning)) != 0 || !strings.Contains(err.Error(), path) {
+			t.Errorf("%o: %v", mode, err)
+		}
+	}
+}

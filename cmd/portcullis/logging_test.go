@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+)
+
+// TestAccessLineIsOneLine with every field, whatever they hold; a fault of the gateway's
+// own is an error.
+func TestAccessLineIsOneLine(t *testing.T) {
+	evil := "a\nlevel=ERROR msg=forged\r\x1b[2J\u2028"
+	record := gateway.Record{
+		RequestID: evil, Method: evil, Path: evil, Route: evil, Principal: evil, Action: evil, Account: evil, Status: 200, Allowed: true,
+		Reason: evil, PolicyRevision: evil, Duration: 1500 * time.Microsecond, Err: errors.New(evil),
+	}
+	for _, format := range []string{"json", "text"} {
+		var out bytes.Buffer
+		accessLine(newLog(&out, format, slog.LevelInfo), record)
+		if line := out.String(); strings.Count(line, "\n") != 1 || strings.ContainsAny(line, "\r\x1b") {
+			t.Errorf("%s: %q", format, line)
+		}
+	}
+	for status, level := range map[int]string{200: "INFO", 404: "INFO", 503: "ERROR"} {
+		var out bytes.Buffer
+		record.Status, record.Allowed = status, status == 200
+		accessLine(newLog(&out, "json", slog.LevelInfo), record)
+		var line map[string]any
+		if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]any{
+			"level": level, "status": float64(status), "duration_ms": 1.5, "decision": map[bool]string{true: "allow", false: "deny"}[status == 200],
+			"request_id": evil, "principal": evil, "action": evil, "reason": evil, "policy_revision": evil, "error": evil,
+		} {
+			if line[name] != want {
+				t.Errorf("%d: %s is %v, want %v", status, name, line[name], want)
+			}
+		}
+	}
+}
+
+// TestMetricsCountDecisionsOnlyWhereThereWasOne, and show one revision in force.
+func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
+	m := newMetrics()
+	m.request(gateway.Record{Status: 404})
+	m.request(gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one", Allowed: true})
+	m.request(gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one"})
+	m.evaluated("decision", time.Millisecond, "timeout")
+	m.evaluated("decision", time.Millisecond, "")
+	m.inForce("one")
+	m.inForce("two")
+	rec := httptest.NewRecorder()
+	m.handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	text := rec.Body.String()
+	for _, want := range []string{
+		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="E3",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="E3"} 1`,
+		`portcullis_decisions_total{decision="deny",route="E3"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_seconds_count{entry="decision"} 2`,
+		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(text, `revision="one"`) || strings.Contains(text, `decisions_total{decision="deny",route="none"}`) {
+		t.Error("a revision that is over, or a decision that never was")
+	}
+}

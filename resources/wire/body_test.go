@@ -1,0 +1,183 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// parse reads a body with every getter once, and gives the problems.
+func parse(body string, read func(*wire.Object)) []string {
+	var p wire.Problems
+	o := (&wire.Request{Body: []byte(body)}).ParseObject(&p)
+	read(o)
+	o.Done()
+	return told(p.Err())
+}
+
+func told(err error) []string {
+	var out []string
+	if err != nil {
+		for _, p := range resources.AsError(err).Problems {
+			out = append(out, p.String())
+		}
+	}
+	return out
+}
+
+func nested(levels int) string {
+	return `{"raw":` + strings.Repeat(`{"a":`, levels-2) + `{}` + strings.Repeat(`}`, levels-2) + `}`
+}
+
+// TestBodyIsOneStrictJSONObject: what two decoders could read differently is no body.
+func TestBodyIsOneStrictJSONObject(t *testing.T) {
+	for name, body := range map[string]string{
+		"empty": "", "blank": "  ", "array": "[]", "text": `"x"`, "null": "null", "number": "1", "open": `{"raw":{}`, "trailing value": `{} {}`, "trailing letter": `{}x`, "trailing comma": `{"raw":{},}`,
+		"BOM": "\xef\xbb\xbf{}", "UTF-16": "{\x00}\x00", "comment": `{/**/}`, "single quotes": `{'raw':{}}`, "bare name": `{raw:{}}`, "NaN": `{"n":NaN}`, "leading zero": `{"n":01}`, "plus": `{"n":+1}`, "hex": `{"n":0x1}`,
+		"name twice": `{"s":"a","s":"b"}`, "name twice, escaped": `{"s":"a","\u0073":"b"}`, "name twice, deep": `{"raw":{"a":[{"b":1,"b":2}]}}`, "name twice, null": `{"s":null,"s":"a"}`,
+		"invalid UTF-8": "{\"s\":\"\xff\"}", "overlong": "{\"s\":\"\xc0\xaf\"}", "surrogate in UTF-8": "{\"s\":\"\xed\xa0\x80\"}", "lone surrogate": `{"s":"\ud800"}`, "swapped surrogates": `{"s":"\udc00\ud800"}`, "invalid name": "{\"\xff\":1}",
+		"NUL": `{"s":"a\u0000b"}`, "NUL in a name": `{"a\u0000":1}`, "NUL deep": `{"raw":{"a":["\u0000"]}}`, "raw control": "{\"s\":\"a\nb\"}", "raw NUL": "{\"s\":\"a\x00b\"}", "33 levels": nested(33), "33 lists": `{"raw":{"a":` + strings.Repeat("[", 31) + strings.Repeat("]", 31) + `}}`,
+		"a thousand levels": strings.Repeat("[", 100_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var value string
+			got := parse(body, func(o *wire.Object) { value, _ = o.Text("s"); o.Raw("raw"); o.Int("n") })
+			if len(got) != 1 || value != "" || !strings.Contains(got[0], "the body") {
+				t.Errorf("%q, value %q", got, value)
+			}
+		})
+	}
+	for name, body := range map[string]string{
+		"empty object": `{}`, "white space": " \t\r\n{ } \n", "32 levels": nested(32), "32 lists": `{"raw":{"a":` + strings.Repeat("[", 30) + strings.Repeat("]", 30) + `}}`,
+		"surrogate pair": `{"s":"\ud83d\ude00"}`, "escaped name": `{"\u0073":"x"}`, "edge characters": `{"s":"` + "\u007f\u2028\ufffd\U0010ffff" + `"}`,
+	} {
+		if got := parse(body, func(o *wire.Object) { o.Text("s"); o.Raw("raw") }); len(got) != 0 {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestEveryProblemIsToldAtOnce, each with its path; none quotes a value.
+func TestEveryProblemIsToldAtOnce(t *testing.T) {
+	body := `{"text":1,"need":"","one":"x","int":1.5,"flag":"true","at":"soon","texts":["a",1],"obj":[],"objs":[{"n":"1"},2],"raw":[],"Text":"a","text ":"b","$where":1}`
+	got := parse(body, func(o *wire.Object) {
+		o.Text("text")
+		o.Required("need")
+		o.Required("absent")
+		o.OneOf("one", "a", "a", "b")
+		o.Int("int")
+		o.Bool("flag")
+		o.Time("at")
+		o.Texts("texts")
+		o.Object("obj")
+		items, _ := o.Objects("objs")
+		for _, item := range items {
+			item.Int("n")
+		}
+		o.Raw("raw")
+	})
+	want := []string{
+		"text: must be a string", "need: must not be empty", "absent: is missing", "one: must be one of a, b", "int: must be a whole number", "flag: must be true or false",
+		"at: must be a date-time", "texts[1]: must be a string", "obj: must be an object", "objs[1]: must be an object", "objs[0].n: must be a whole number", "raw: must be an object",
+		"$where: unknown field", "Text: unknown field", "text : unknown field",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%q", got)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("%q, want %q", got[i], want[i])
+		}
+	}
+	if long := parse(`{"`+strings.Repeat("é", 500)+`":1}`, func(*wire.Object) {}); len(long) != 1 || len([]rune(long[0])) > 120 || !strings.HasPrefix(long[0], strings.Repeat("é", 64)+"…") {
+		t.Errorf("%q", long)
+	}
+}
+
+// TestNullIsAbsence for every kind of field.
+func TestNullIsAbsence(t *testing.T) {
+	got := parse(`{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":null,"i":null}`, func(o *wire.Object) {
+		_, a := o.Text("a")
+		_, b := o.Int("b")
+		_, c := o.Bool("c")
+		_, d := o.Time("d")
+		_, e := o.Texts("e")
+		_, f := o.Object("f")
+		_, g := o.Objects("g")
+		_, h := o.Raw("h")
+		if a || b || c || d || e || f || g || h || o.Has("a") || o.OneOf("i", "fallback", "x") != "fallback" {
+			t.Error("a null is there")
+		}
+	})
+	if len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	if got := parse(`{"a":null}`, func(o *wire.Object) { o.Required("a") }); !slices.Equal(got, []string{"a: is missing"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWholeNumbersOnly(t *testing.T) {
+	for text, want := range map[string]int64{"0": 0, "-0": 0, "7": 7, "-9223372036854775808": -1 << 63, "9223372036854775807": 1<<63 - 1} {
+		parse(`{"n":`+text+`}`, func(o *wire.Object) {
+			if n, ok := o.Int("n"); !ok || n != want {
+				t.Errorf("%s is %d, %t", text, n, ok)
+			}
+		})
+	}
+	for _, text := range []string{"9223372036854775808", "1.0", "1e3", "1E0", "-1.5", `"1"`, "true", "[]", "1e400", strings.Repeat("9", 1000)} {
+		if got := parse(`{"n":`+text+`}`, func(o *wire.Object) { o.Int("n") }); !slices.Equal(got, []string{"n: must be a whole number"}) {
+			t.Errorf("%.20s: %q", text, got)
+		}
+	}
+}
+
+// TestRawIsAsItWasSent: numbers, order, white space and operator-shaped names.
+func TestRawIsAsItWasSent(t *testing.T) {
+	for _, raw := range []string{
+		`{}`, `{"b":1.0,"a":1e400, "c" : 9223372036854775808}`, `{"$ne":{"$oid":"x"},"a.b":"\u003c<\/"}`, `{"n":-0,"z":0.10000000000000000001,"e":"é\u00e9"}`,
+	} {
+		var got []byte
+		problems := parse(`{"raw": `+raw+` }`, func(o *wire.Object) { got, _ = o.Raw("raw") })
+		if len(problems) != 0 || string(got) != raw || !json.Valid(got) {
+			t.Errorf("%s comes back as %s %q", raw, got, problems)
+		}
+	}
+}
+
+// FuzzBody: whatever comes, the reader does not panic, and what it accepts the standard
+// decoder reads alike.
+func FuzzBody(f *testing.F) {
+	for _, s := range []string{`{"s":"x"}`, `{"s":"a","s":"b"}`, `{"s":"\ud800"}`, "{\"s\":\"\xff\"}", nested(32), nested(33), `{} {}`, "\xef\xbb\xbf{}", `{"raw":{"a":1e5}}`, `{"S":"x"}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		var text string
+		var raw []byte
+		if problems := parse(body, func(o *wire.Object) { text, _ = o.Text("s"); raw, _ = o.Raw("raw") }); len(problems) > 0 {
+			return
+		}
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(body), &m); err != nil {
+			t.Fatalf("%q is accepted: %v", body, err)
+		}
+		var want string
+		if v, ok := m["s"]; ok {
+			if err := json.Unmarshal(v, &want); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text != want || strings.Contains(text, "\x00") || string(m["raw"]) != string(raw) && string(m["raw"]) != "null" {
+			t.Errorf("%q: %q %s", body, text, raw)
+		}
+		for name := range m {
+			if name != "s" && name != "raw" {
+				t.Errorf("%q: unknown field %q", body, name)
+			}
+		}
+	})
+}

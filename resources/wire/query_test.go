@@ -1,0 +1,167 @@
+package wire_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+func ask(query string, read func(*wire.Query)) []string {
+	var p wire.Problems
+	q := (&wire.Request{Query: query}).ParseQuery(&p)
+	read(q)
+	q.Done()
+	return told(p.Err())
+}
+
+// TestQueryIsReadStrictly: a parameter that is sent twice, unknown, of another case or
+// shaped like an operator is a problem, in the same order each time.
+func TestQueryIsReadStrictly(t *testing.T) {
+	read := func(q *wire.Query) {
+		q.OneOf("status", "", "ACTIVE", "INACTIVE")
+		q.ID("projectId")
+		q.Numbered()
+	}
+	for query, want := range map[string][]string{
+		"":                         nil,
+		"status=ACTIVE&page=2":     nil,
+		"projectId=":               nil,
+		"status=":                  {"status: must be one of ACTIVE, INACTIVE"},
+		"status=active":            {"status: must be one of ACTIVE, INACTIVE"},
+		"status[$ne]=ACTIVE":       {"status[$ne]: unknown query parameter"},
+		"status=ACTIVE&status=":    {"status: must be sent once"},
+		"Status=ACTIVE":            {"Status: unknown query parameter"},
+		"projectId=a%2Fb":          {"projectId: must be 1 to 128 characters of [A-Za-z0-9._@-]"},
+		"projectId=a%00":           {"projectId: must be 1 to 128 characters of [A-Za-z0-9._@-]"},
+		"page=0":                   {"page: must be a whole number from 1 to 2147483647"},
+		"page=01":                  {"page: must be a whole number from 1 to 2147483647"},
+		"page=%2B1":                {"page: must be a whole number from 1 to 2147483647"},
+		"page=1.0&pageSize=101":    {"page: must be a whole number from 1 to 2147483647", "pageSize: must be a whole number from 1 to 100"},
+		"page=9223372036854775808": {"page: must be a whole number from 1 to 2147483647"},
+		"b=1&a=1&b=2&a=2":          {"a: must be sent once", "b: must be sent once", "a: unknown query parameter", "b: unknown query parameter"},
+		"status=%zz":               {"query: is not a valid query string"},
+		"a;b=1":                    {"query: is not a valid query string"},
+	} {
+		for range 20 {
+			if got := ask(query, read); !slices.Equal(got, want) {
+				t.Fatalf("%q: %q, want %q", query, got, want)
+			}
+		}
+	}
+}
+
+func TestPagesByNumber(t *testing.T) {
+	all := []int{1, 2, 3, 4, 5}
+	for _, c := range []struct {
+		page, size int
+		want       []int
+		pages      int
+	}{{1, 2, []int{1, 2}, 3}, {3, 2, []int{5}, 3}, {4, 2, []int{}, 3}, {1 << 31, 100, []int{}, 1}, {1<<31 - 1, 2, []int{}, 3}, {1, 5, all, 1}} {
+		got, meta := wire.Cut(wire.Numbered{Page: c.page, Size: c.size}, all)
+		if got == nil || !slices.Equal(got, c.want) || meta != (wire.Meta{Total: 5, Page: c.page, PageSize: c.size, TotalPages: c.pages}) {
+			t.Errorf("%+v: %v %+v", c, got, meta)
+		}
+	}
+	if got, meta := wire.Cut(wire.Numbered{Page: 1, Size: 20}, []int(nil)); got == nil || len(got) != 0 || meta.TotalPages != 0 {
+		t.Errorf("%v %+v", got, meta)
+	}
+	ask("", func(q *wire.Query) {
+		if n := q.Numbered(); n != (wire.Numbered{Page: 1, Size: 20}) || q.PageSize() != 50 {
+			t.Errorf("defaults: %+v %d", n, q.PageSize())
+		}
+	})
+}
+
+func tokens(t testing.TB, keys ...byte) wire.PageTokens {
+	t.Helper()
+	var all [][]byte
+	for _, k := range keys {
+		all = append(all, bytes.Repeat([]byte{k}, 32))
+	}
+	made, err := wire.NewPageTokens(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// TestPageTokenOpensForItsListOnly: not for another, not forged, cut, longer or changed in
+// any bit; also after its key was rotated, until that key is gone.
+func TestPageTokenOpensForItsListOnly(t *testing.T) {
+	old := tokens(t, 1)
+	token := old.Seal([]byte("cursor"), "E12|acct-a-v1")
+	if got, ok := tokens(t, 2, 1).Open(token, "E12|acct-a-v1"); !ok || string(got) != "cursor" {
+		t.Errorf("after a rotation: %q %t", got, ok)
+	}
+	if strings.Contains(token, base64.RawURLEncoding.EncodeToString([]byte("cursor"))) || token == old.Seal([]byte("cursor"), "E12|acct-a-v1") {
+		t.Error("the token tells what it holds, or is the same twice")
+	}
+	raw, _ := base64.RawURLEncoding.DecodeString(token)
+	wrong := map[string]string{
+		"empty": "", "short": "AAAA", "padded": token + "=", "doubled": token + token, "line break": token[:8] + "\n" + token[8:], "carriage return": token + "\r", "blank": " " + token,
+		"standard alphabet": strings.NewReplacer("-", "+", "_", "/").Replace(token) + "+", "huge": strings.Repeat("A", 5000), "plain": base64.RawURLEncoding.EncodeToString([]byte("cursor")),
+	}
+	for i := range len(token) {
+		wrong["cut to "+token[:i]] = token[:i]
+	}
+	for i := range raw {
+		changed := bytes.Clone(raw)
+		changed[i] ^= 1
+		wrong["changed"+string(rune(i))] = base64.RawURLEncoding.EncodeToString(changed)
+	}
+	for name, forged := range wrong {
+		if got, ok := old.Open(forged, "E12|acct-a-v1"); ok || got != nil {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for _, binding := range []string{"", "E12|acct-b-v1", "E12|acct-a-v1|", "E13|acct-a-v1"} {
+		if _, ok := old.Open(token, binding); ok {
+			t.Errorf("opens for %q", binding)
+		}
+	}
+	if _, ok := tokens(t, 2).Open(token, "E12|acct-a-v1"); ok {
+		t.Error("opens with another key")
+	}
+	if _, err := wire.NewPageTokens([][]byte{{1, 2, 3}}); err == nil {
+		t.Error("a short key is taken")
+	}
+	problems := ask("page_token="+token, func(q *wire.Query) {
+		if got := q.PageToken(old, "another list"); got != nil {
+			t.Errorf("%q", got)
+		}
+	})
+	if !slices.Equal(problems, []string{"page_token: is not a token of this list; begin again without it"}) {
+		t.Errorf("%q", problems)
+	}
+	ask("page_token=", func(q *wire.Query) {
+		if q.PageToken(old, "x") != nil {
+			t.Error("an empty token is a place")
+		}
+	})
+}
+
+// FuzzPageToken: what opens holds a cursor that was sealed, and is written in one way only.
+func FuzzPageToken(f *testing.F) {
+	t1 := tokens(f, 1)
+	cursors := []string{"", "a", strings.Repeat("c", 300)}
+	for _, cursor := range cursors {
+		f.Add(t1.Seal([]byte(cursor), "list"))
+	}
+	f.Add("AAAA")
+	f.Add("a\n")
+	f.Fuzz(func(t *testing.T, token string) {
+		if cursor, ok := t1.Open(token, "list"); ok {
+			raw, err := base64.RawURLEncoding.DecodeString(token)
+			if err != nil || !slices.Contains(cursors, string(cursor)) || base64.RawURLEncoding.EncodeToString(raw) != token {
+				t.Errorf("%q opens as %q", token, cursor)
+			}
+		}
+		if _, ok := t1.Open(token, "other"); ok {
+			t.Errorf("%q opens for another list", token)
+		}
+	})
+}
