@@ -1,9 +1,8 @@
 package gateway
 
 import (
-	"net/http"
-
 	"fmt"
+	"net/http"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"

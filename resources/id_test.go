@@ -60,14 +60,14 @@ func TestUUIDIsOfVersionFour(t *testing.T) {
 }
 
 func TestNoIDIsMadeWithoutRandomness(t *testing.T) {
-	for name, make := range map[string]func(resources.IDs) string{"ULID": resources.IDs.ULID, "UUID": resources.IDs.UUID} {
+	for name, newID := range map[string]func(resources.IDs) string{"ULID": resources.IDs.ULID, "UUID": resources.IDs.UUID} {
 		func() {
 			defer func() {
 				if recover() == nil {
 					t.Errorf("a %s was made", name)
 				}
 			}()
-			make(idsFrom(iotest.ErrReader(errors.New("none"))))
+			newID(idsFrom(iotest.ErrReader(errors.New("none"))))
 		}()
 	}
 }

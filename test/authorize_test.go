@@ -43,7 +43,7 @@ func problems(t testing.TB, r reply) []string {
 // TestAuthorizeAnswersTwoFields, on both listeners, with the facts about the decision in
 // headers.
 func TestAuthorizeAnswersTwoFields(t *testing.T) {
-	s := newScene(t, startGateway(t))
+	s := newScene(t, sharedGateway(t))
 	for _, listener := range []string{s.URL, s.UsersURL} {
 		for action, want := range map[string]bool{"project:instance:create": true, "account:instance:create": false} {
 			r := call(t, "POST", listener+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/instances", s.Checker, "",
@@ -71,7 +71,7 @@ func TestAuthorizeAnswersTwoFields(t *testing.T) {
 // TestWhoMayAskAuthorize: a service with the scope, the user in question, and who holds
 // account:authorization:check there. Everybody else gets 403, and no verdict.
 func TestWhoMayAskAuthorize(t *testing.T) {
-	g := startGateway(t)
+	g := sharedGateway(t)
 	s, other := newScene(t, g), newScene(t, g)
 	const action = "project:instance:read"
 	path := "projects/" + s.Project + "/instances"
@@ -116,7 +116,7 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 // TestWhatIsUnknownIsDenied with 200, and another's account or project in the path with
 // the words for one that does not exist.
 func TestWhatIsUnknownIsDenied(t *testing.T) {
-	g := startGateway(t)
+	g := sharedGateway(t)
 	s, other := newScene(t, g), newScene(t, g)
 	const action = "project:instance:read"
 	own := "accounts/" + s.Account + "/projects/"
@@ -158,7 +158,7 @@ func TestWhatIsUnknownIsDenied(t *testing.T) {
 
 // TestAuthorizeRefusesWhatIsNotAQuestion: 400 with all problems in details.
 func TestAuthorizeRefusesWhatIsNotAQuestion(t *testing.T) {
-	s := newScene(t, startGateway(t))
+	s := newScene(t, sharedGateway(t))
 	good := []string{"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read"}
 	for name, c := range map[string]struct {
 		path, body string

@@ -30,7 +30,7 @@ func runAll(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "portcullis")
 	args := []string{"build", "-o", binary}
-	if raceEnabled {
+	if raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != "" {
 		args = append(args, "-race")
 	}
 	build := exec.Command("go", append(args, "../cmd/portcullis")...)

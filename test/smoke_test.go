@@ -3,7 +3,7 @@ package test_test
 import "testing"
 
 func TestSceneDecides(t *testing.T) {
-	s := newScene(t, startGateway(t))
+	s := newScene(t, sharedGateway(t))
 	if !s.allowed(t, s.Admin, "project:instance:create", "/projects/"+s.Project+"/instances") {
 		t.Error("the account's admin was denied")
 	}

@@ -54,11 +54,11 @@ type core struct {
 // openCore opens the data folder and loads the policy.
 func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *core, err error) {
 	c := &core{collections: store.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
+	if c.master, err = s.masterKey(true); err != nil { // before the policy, whose proof takes a second
+		return nil, err
+	}
 	if c.policy, err = engine.New(ctx, s.policyTree(), options); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
-	}
-	if c.master, err = s.masterKey(true); err != nil {
-		return nil, err
 	}
 	tokens, err := wire.NewPageTokens(c.master.Derive(resources.PurposePageToken))
 	if err != nil {

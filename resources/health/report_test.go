@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,8 +33,10 @@ func probe(t *testing.T, path string, cfg health.Config) (int, report, *httptest
 		cfg.Draining = func() bool { return false }
 	}
 	if cfg.Now == nil {
-		at := time.UnixMilli(1_790_000_000_000)
-		cfg.Now = func() time.Time { at = at.Add(1234 * time.Microsecond); return at }
+		var ticks atomic.Int64 // the checks look at the clock at once
+		cfg.Now = func() time.Time {
+			return time.UnixMilli(1_790_000_000_000).Add(time.Duration(ticks.Add(1)) * 1234 * time.Microsecond)
+		}
 	}
 	mux := http.NewServeMux()
 	health.Routes(mux, cfg)

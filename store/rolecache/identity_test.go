@@ -25,9 +25,16 @@ func TestSubjectIsIdentifiedByWhatItMayBe(t *testing.T) {
 		byExternal, byPartner bool
 		found                 bool
 	}{
-		{user, true, true, true}, {user, true, false, true}, {user, false, true, false},
-		{"sub-1", true, true, true}, {"sub-1", false, true, true}, {"sub-1", true, false, false},
-		{"sub-2", true, true, false}, {"", true, true, false}, {"uuid-" + user, true, true, false}, {user, false, false, false},
+		{user, true, true, true},
+		{user, true, false, true},
+		{user, false, true, false},
+		{"sub-1", true, true, true},
+		{"sub-1", false, true, true},
+		{"sub-1", true, false, false},
+		{"sub-2", true, true, false},
+		{"", true, true, false},
+		{"uuid-" + user, true, true, false},
+		{user, false, false, false},
 	} {
 		for range 2 { // cold and warm
 			id, found, err := w.cache.Identify(t.Context(), c.subject, c.byExternal, c.byPartner)
