@@ -67,6 +67,9 @@ func swapUntilKilled(t *testing.T, g *gatewayProcess, admin string, swaps []swap
 				if err != nil {
 					return // the process is gone
 				}
+				if r.undecided() { // on a busy machine; nothing was done
+					continue
+				}
 				if r.Status != 200 {
 					t.Errorf("E6: %d %s", r.Status, r.Raw)
 					return
