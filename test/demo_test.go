@@ -5,11 +5,16 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // demoAnswers runs what --demo printed in a shell, and gives its lines.
 func demoAnswers(t *testing.T, g *gatewayProcess) []string {
 	t.Helper()
+	// The last command is printed after `ready`, on another stream.
+	eventually(t, 30*time.Second, "the demo's commands are printed", func() bool {
+		return strings.Contains(g.stdout.String(), `X-Action: create-instances"`+"\n")
+	})
 	out, err := exec.Command("bash", "-euc", g.stdout.String()).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, g.stdout, out)
