@@ -70,7 +70,7 @@ func writePair(ctx context.Context, s *sqlite.Store, account, id string) error {
 func TestChildWritesUntilItIsKilled(t *testing.T) {
 	dir := os.Getenv(childDir)
 	if dir == "" {
-		t.Skip("runs as a child only")
+		return // only the child that TestKilledAtAnyInstant starts has work here
 	}
 	s := openPairs(t, dir)
 	var wg sync.WaitGroup
