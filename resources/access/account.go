@@ -3,7 +3,6 @@ package access
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -12,7 +11,7 @@ import (
 
 // AccountRoutes are the handlers of accounts and projects (N1 to N4).
 func (s *Service) AccountRoutes() wire.Routes {
-	return named(wire.Routes{
+	return wire.Named("access", wire.Routes{
 		"N1":        s.Idempotency.Create("N1", s.createAccount),
 		"N2.get":    s.getAccount,
 		"N2.patch":  s.patchAccount,
@@ -23,21 +22,6 @@ func (s *Service) AccountRoutes() wire.Routes {
 	})
 }
 
-// named puts the route's name before what goes to the log.
-func named(routes wire.Routes) wire.Routes {
-	out := make(wire.Routes, len(routes))
-	for name, handler := range routes {
-		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
-			answer, err := handler(ctx, r)
-			if err != nil {
-				return wire.Response{}, fmt.Errorf("access: %s: %w", name, err)
-			}
-			return answer, nil
-		}
-	}
-	return out
-}
-
 // accountBody is what N1 and N2 answer about an account alone.
 type accountBody struct {
 	Account resources.Account `json:"account"`
@@ -46,7 +30,7 @@ type accountBody struct {
 // getAccount answers N2 GET. A member's account is always there; a service may ask
 // for one that is not.
 func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var found store.Record[resources.Account]

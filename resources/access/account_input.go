@@ -66,14 +66,3 @@ func checkEmail(p *wire.Problems, field, s string) {
 
 // noQuery notes every query parameter of a route that has none.
 func noQuery(r *wire.Request, p *wire.Problems) { r.ParseQuery(p).Done() }
-
-// bare refuses a query and a body on a route that takes neither: what they ask for
-// would be ignored. An empty object is nothing too.
-func bare(r *wire.Request) error {
-	var p wire.Problems
-	noQuery(r, &p)
-	if len(r.Body) > 0 {
-		r.ParseObject(&p).Done()
-	}
-	return p.Err()
-}

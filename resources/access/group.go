@@ -20,7 +20,7 @@ const (
 
 // GroupRoutes are the handlers of groups and their members (N7).
 func (s *Service) GroupRoutes() wire.Routes {
-	return named(wire.Routes{
+	return wire.Named("access", wire.Routes{
 		"N7.create":  s.Idempotency.Create("N7.create", s.createGroup),
 		"N7.list":    s.listGroups,
 		"N7.get":     s.getGroup,
@@ -86,7 +86,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 }
 
 func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var found store.Record[resources.Group]
@@ -103,7 +103,7 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 // deleteGroup ends the group with its memberships and its assignments: a group made
 // later has another id, so it inherits nothing.
 func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {

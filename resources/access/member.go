@@ -45,7 +45,7 @@ func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Respon
 // addMember answers N7 PUT of a member. A repeat changes nothing and still commits:
 // it answers only when what it found is in force everywhere.
 func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
@@ -91,7 +91,7 @@ func (s *Service) join(
 
 // removeMember answers N7 DELETE of a member; one who is not there is removed already.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {

@@ -54,7 +54,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 // markProject gives the marked project with the revision of its mark: only a project
 // that is still at it was never out of the mark since.
 func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Record[resources.Project], error) {
-	invalid := bare(r)
+	invalid := r.Bare()
 	var mark store.Record[resources.Project]
 	err := s.Store.Transact(ctx, func(tx store.Tx) (err error) {
 		mark, err = s.pathProject(ctx, tx, r, actionProjectDelete, invalid)

@@ -19,7 +19,7 @@ const (
 
 // RoleRoutes are the handlers of roles and their assignments.
 func (s *Service) RoleRoutes() wire.Routes {
-	return named(wire.Routes{
+	return wire.Named("access", wire.Routes{
 		"E4": s.listRoles, "E5": s.listUserRoles, "E6": s.putAssignment, "E7": s.revokeAssignment,
 		"N5": s.Idempotency.Create("N5", s.createRole), "N6.get": s.getRole, "N6.put": s.replaceRole, "N6.delete": s.deleteRole,
 		"N15": s.listRoleAssignments,
@@ -28,7 +28,7 @@ func (s *Service) RoleRoutes() wire.Routes {
 
 // getRole answers N6's GET.
 func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var role *store.Record[resources.Role]

@@ -63,7 +63,7 @@ func (in *roleInput) fitsRole(rec *store.Record[resources.Role]) error {
 // deleteRole answers N6's DELETE. A role that was assigned is given back by everybody
 // first, so no right ends here unseen.
 func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	account, id := r.Params["accountId"], r.Params["roleId"]

@@ -28,7 +28,7 @@ type keyList struct {
 
 // listKeys answers E14: all of the user's keys in the account, newest first.
 func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var out []listedKey

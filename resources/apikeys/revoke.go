@@ -20,7 +20,7 @@ type revokedBody struct {
 // revokeKey answers E15. A repeat changes nothing and still commits: it answers only when
 // what it found is in force everywhere.
 func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	p := placeOf(r)

@@ -2,7 +2,6 @@ package apikeys
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -41,26 +40,11 @@ func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections}
 
 // Routes are the area's handlers: E13, E14 and E15.
 func (s *Service) Routes() wire.Routes {
-	return named(wire.Routes{
+	return wire.Named("apikeys", wire.Routes{
 		"E13": s.Idempotency.Create("E13", s.creating),
 		"E14": s.listKeys,
 		"E15": s.revokeKey,
 	})
-}
-
-// named puts the route's name before what goes to the log.
-func named(routes wire.Routes) wire.Routes {
-	out := make(wire.Routes, len(routes))
-	for name, handler := range routes {
-		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
-			answer, err := handler(ctx, r)
-			if err != nil {
-				return wire.Response{}, fmt.Errorf("apikeys: %s: %w", name, err)
-			}
-			return answer, nil
-		}
-	}
-	return out
 }
 
 // now is the clock in the domain's form.
@@ -85,14 +69,3 @@ type dataBody[T any] struct {
 }
 
 func bodyOf[T any](data T) dataBody[T] { return dataBody[T]{Success: true, Data: data} }
-
-// bare refuses a query and a body on a route that takes neither: what they ask for
-// would be ignored. An empty object is nothing too.
-func bare(r *wire.Request) error {
-	var p wire.Problems
-	r.ParseQuery(&p).Done()
-	if len(r.Body) > 0 {
-		r.ParseObject(&p).Done()
-	}
-	return p.Err()
-}

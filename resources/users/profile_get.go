@@ -14,7 +14,7 @@ func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Respons
 	if !isSelf(r.Principal, r.Params["user_id"]) {
 		return wire.Response{}, denied(notOwn)
 	}
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var rec userRow

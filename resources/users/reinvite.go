@@ -11,7 +11,7 @@ import (
 
 // reinviting answers N16: the mail again, and its time anew.
 func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return nil, err
 	}
 	account := r.Params["accountId"]

@@ -12,7 +12,7 @@ import (
 // transaction: a caller who repeats a removal whose answer was lost hears 404 only when
 // the removal is in force everywhere.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	if err := bare(r); err != nil {
+	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	account, id := r.Params["accountId"], r.Params["userId"]

@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -55,7 +54,7 @@ func New(cfg Config) *Service {
 
 // Routes are all of the area's handlers.
 func (s *Service) Routes() wire.Routes {
-	return named(wire.Routes{
+	return wire.Named("users", wire.Routes{
 		"E8":  s.updateUser,
 		"E9":  s.updateProfile,
 		"E10": s.getProfile,
@@ -66,21 +65,6 @@ func (s *Service) Routes() wire.Routes {
 		"N10": s.removeMember,
 		"N16": s.Idempotency.Create("N16", s.reinviting),
 	})
-}
-
-// named puts the route's name before what goes to the log.
-func named(routes wire.Routes) wire.Routes {
-	out := make(wire.Routes, len(routes))
-	for name, handler := range routes {
-		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
-			answer, err := handler(ctx, r)
-			if err != nil {
-				return wire.Response{}, fmt.Errorf("users: %s: %w", name, err)
-			}
-			return answer, nil
-		}
-	}
-	return out
 }
 
 // now is the clock in the domain's form.
@@ -101,15 +85,4 @@ func bump(ctx context.Context, tx store.Tx, accounts ...string) error {
 // messageBody is the success of a change that has nothing to show.
 type messageBody struct {
 	Message string `json:"message"`
-}
-
-// bare refuses a query and a body on a route that takes neither: what they ask for
-// would be ignored. An empty object is nothing too.
-func bare(r *wire.Request) error {
-	var p wire.Problems
-	r.ParseQuery(&p).Done()
-	if len(r.Body) > 0 {
-		r.ParseObject(&p).Done()
-	}
-	return p.Err()
 }
