@@ -49,7 +49,7 @@ func FuzzAccountName(f *testing.F) {
 
 // A URL is refused, or names a server; its password stands in neither text.
 func FuzzMailServerURL(f *testing.F) {
-	for _, seed := range []string{"@mail.example.com", "@h:25?tls=none", "/@h", "#@h?from=a@b.c", "%zz@h", "?@h", "@[::1]:1?helo=x", "@h?a=%0d"} {
+	for _, seed := range []string{"@mail.example.com", "@h:25?tls=none", "/@h", "#@h?from=a@b.c", "%zz@h", "?@h", "@[::1]:1?helo=x", "@h?a=%0d", "@[x]:1", "@[fe80::1%25x]", ":"} {
 		f.Add("smtp", seed)
 		f.Add("smtps", seed)
 	}

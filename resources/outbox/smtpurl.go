@@ -3,6 +3,7 @@ package outbox
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -24,7 +25,7 @@ type smtpURL struct {
 const (
 	submissionPort  = 587
 	submissionsPort = 465
-	maxHelo         = 253
+	maxHost         = 253
 )
 
 // parseSMTPURL reads smtp://user:password@host:587?from=…&helo=…&tls=none or smtps://….
@@ -45,6 +46,9 @@ func parseSMTPURL(raw string) (*smtpURL, error) {
 	}
 	if s.host == "" || u.Opaque != "" || u.Fragment != "" || (u.Path != "" && u.Path != "/") {
 		return nil, errors.New("it must be smtp://user:password@host:port; special characters in user and password need percent-encoding")
+	}
+	if !validServer(s.host) {
+		return nil, errors.New("its host must be a host name or an IP address; special characters in user and password need percent-encoding")
 	}
 	if port := u.Port(); port != "" {
 		if s.port, err = strconv.Atoi(port); err != nil || s.port < 1 || s.port > 65535 {
@@ -137,8 +141,17 @@ func (s *smtpURL) name() string {
 	return "smtp://" + s.address()
 }
 
-// validHelo accepts a host name or an address literal.
-func validHelo(s string) bool {
-	ok, err := regexp.MatchString(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Za-z:.]+\])$`, s)
-	return err == nil && ok && len(s) <= maxHelo
+var (
+	serverName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?$`)
+	heloName   = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Za-z:.]+\])$`)
+)
+
+// validServer accepts a host name or an IP address; what else url.Parse takes for a host,
+// brackets around anything among it, may be a part of the password.
+func validServer(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return len(s) <= maxHost && (serverName.MatchString(s) || err == nil)
 }
+
+// validHelo accepts a host name or an address literal.
+func validHelo(s string) bool { return len(s) <= maxHost && heloName.MatchString(s) }
