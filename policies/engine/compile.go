@@ -12,16 +12,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 )
 
-// compiled is a tree that answers questions, and what its tests are compiled from.
+// compiled is a tree that answers questions, and the same tree with its tests.
 // Tests are kept out of serving, so that no test file adds a rule to it.
 type compiled struct {
-	serving *ast.Compiler
-	store   storage.Store
-	// newCompiler and modules, tests among them, are for OPA's test runner. It must
-	// compile by itself: only then it notes each case of a table of tests, and without
-	// that a case which doesn't hold is as if it weren't there.
-	newCompiler func(storage.Store, storage.Transaction) *ast.Compiler
-	modules     map[string]*ast.Module
+	serving, testing *ast.Compiler
+	store            storage.Store
 	// testStore has the schemas as data beside the rest, as `opa test` has.
 	testStore storage.Store
 }
@@ -33,30 +28,35 @@ func compile(ctx context.Context, src *source, data map[string]any, p *Problems)
 	if len(*p) > 0 {
 		return nil, *p
 	}
-	store, testStore := newStore(data), newStore(withSchemas(data, src))
 	caps := capabilities()
-	newCompiler := func(store storage.Store, txn storage.Transaction) *ast.Compiler {
-		return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
-			WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
-			WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+	out := &compiled{store: newStore(data), testStore: newStore(withSchemas(data, src))}
+	compileWith := func(store storage.Store, do func(*ast.Compiler) error) (*ast.Compiler, error) {
+		var c *ast.Compiler
+		err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+			c = ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
+				WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
+				WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+			return do(c)
+		})
+		if err != nil {
+			p.compiler(err)
+			return nil, *p
+		}
+		return c, nil
 	}
-	out := &compiled{store: store, newCompiler: newCompiler, modules: tests, testStore: testStore}
-	return out, storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		out.serving = newCompiler(store, txn)
-		if out.serving.Compile(modules); out.serving.Failed() {
-			p.compiler(out.serving.Errors)
-			return *p
-		}
-		for name, module := range modules {
-			tests[name] = module
-		}
-		checked := newCompiler(store, txn)
-		if checked.Compile(tests); checked.Failed() {
-			p.compiler(checked.Errors)
-			return *p
+	var err error
+	out.serving, err = compileWith(out.store, func(c *ast.Compiler) error {
+		if c.Compile(modules); c.Failed() {
+			return c.Errors
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(tests, modules)
+	out.testing, err = compileWith(out.testStore, func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
+	return out, err
 }
 
 func newStore(data map[string]any) storage.Store {

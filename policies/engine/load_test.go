@@ -66,6 +66,15 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 			small.with("authz/b_test.rego", "package authz_test\n\ntest_b[n] if {\n\tsome n in {\"x\", \"y\", \"z\"}\n\tn == \"x\"\n}"),
 			[]string{"authz/b_test.rego:3: test test_b failed: y, z"},
 		},
+		"failing cases of a table of tables": {
+			small.with("authz/b_test.rego", "package authz_test\n\ntest_b[m][n] := v if {\n\tsome m in [1, 2]\n\tsome n, v in {\"x\": true, \"y\": m == 1, \"z\": 3}\n\tany([m == 1, n != \"x\"])\n}\n\nany(list) if true in list"),
+			[]string{"authz/b_test.rego:3: test test_b failed: 1/z, 2/x, 2/y, 2/z"},
+		},
+		"failing test of two of one name": {
+			small.with("authz/b_test.rego", "package authz_test\n\ntest_b if true\n\ntest_b if false"),
+			[]string{"authz/b_test.rego:5: test test_b#01 failed"},
+		},
+		"test with two values":  {small.with("authz/b_test.rego", "package authz_test\n\ntest_b[\"x\"] := v if some v in [true, false]"), []string{"authz/b_test.rego:3: test test_b failed: ", "conflict"}},
 		"test with an error":    {small.with("authz/b_test.rego", "package authz_test\n\ntest_b if not to_number(\"x\")"), []string{"authz/b_test.rego:3: test test_b failed", "to_number"}},
 		"test switched off":     {small.with("authz/b_test.rego", "package authz_test\n\ntodo_test_b if false"), []string{"authz/b_test.rego:3: test todo_test_b is switched off"}},
 		"test in the package":   {small.with("authz/b_test.rego", "package authz\n\ntest_b if true"), []string{"authz/b_test.rego:1: a test file's package must end in _test"}},

@@ -2,70 +2,13 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
-	"github.com/open-policy-agent/opa/v1/tester"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// runTests runs the tree's own tests. A built-in's error fails a test, as it would
-// fail the decision. It says how many passed.
-func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
-	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
-	defer cancel()
-	txn, err := c.testStore.NewTransaction(ctx)
-	if err != nil {
-		p.add("policy tests: %v", err)
-		return 0
-	}
-	defer c.testStore.Abort(ctx, txn)
-	results, err := tester.NewRunner().SetStore(c.testStore).
-		SetCompiler(c.newCompiler(c.testStore, txn).WithEnablePrintStatements(true)).SetModules(c.modules).
-		RaiseBuiltinErrors(true).SetTimeout(opts.TestsWithin).RunTests(ctx, txn)
-	if err != nil {
-		p.add("policy tests: %v", err)
-		return 0
-	}
-	for r := range results { // to the end, else the runner's goroutines stay
-		switch {
-		case r.Pass():
-			passed++
-		case r.Skip:
-			p.at(r.Location.File, r.Location.Row, "test %s is switched off; a tree with such a test isn't taken", r.Name)
-		case r.Error != nil && !r.Fail:
-			p.at(r.Location.File, r.Location.Row, "test %s failed: %v", r.Name, r.Error)
-		default:
-			p.at(r.Location.File, r.Location.Row, "test %s failed%s", r.Name, failedCases(r.SubResults))
-		}
-	}
-	switch {
-	case ctx.Err() != nil:
-		p.add("policy tests: not finished within %v", opts.TestsWithin)
-	case passed == 0 && len(*p) == 0:
-		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
-	}
-	return passed
-}
-
-// failedCases names the cases of a table of tests that failed.
-func failedCases(results tester.SubResultMap) string {
-	var names []string
-	results.Iter(func(name []string, r *tester.SubResult) bool {
-		if r.Fail && len(r.SubResults) == 0 {
-			names = append(names, strings.Join(name, "/"))
-		}
-		return true
-	})
-	if len(names) == 0 {
-		return ""
-	}
-	slices.Sort(names)
-	return ": " + strings.Join(names, ", ")
-}
 
 // checkEntries wants every entry point to be there.
 func checkEntries(c *ast.Compiler, p *Problems) {

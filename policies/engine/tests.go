@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"golang.org/x/sync/errgroup"
+)
+
+// noTest is a pattern that no name matches.
+const noTest = `[^\s\S]`
+
+// compileTests compiles the tree with its tests as `opa test` does: tests of one name
+// are told apart, and each case of a table is noted when it is tried. OPA's runner does
+// that on its way; it runs none of them here.
+func compileTests(ctx context.Context, c *ast.Compiler, modules map[string]*ast.Module) error {
+	results, err := tester.NewRunner().SetCompiler(c).SetModules(modules).Filter(noTest).RunTests(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for range results { // none; the runner closes it when it is through
+	}
+	return nil
+}
+
+// test is one test rule of a compiled tree.
+type test struct {
+	name  string
+	path  ast.Ref
+	rule  *ast.Rule
+	table bool
+}
+
+// findTests gives what `opa test` takes for a test, by place.
+func findTests(c *ast.Compiler) (out []test) {
+	for _, module := range c.Modules {
+		for _, rule := range module.Rules {
+			ref := rule.Head.Ref().GroundPrefix()
+			for i, part := range ref {
+				var name string
+				switch v := part.Value.(type) {
+				case ast.Var:
+					name = string(v)
+				case ast.String:
+					name = string(v)
+				}
+				if strings.HasPrefix(name, tester.TestPrefix) || strings.HasPrefix(name, tester.SkipTestPrefix) {
+					out = append(out, test{
+						name: ref[:i+1].String(), path: module.Package.Path.Extend(ref[:i+1]), rule: rule,
+						table: rule.Head.DocKind() == ast.PartialObjectDoc,
+					})
+					break
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b test) int { return a.rule.Loc().Compare(b.rule.Loc()) })
+	return out
+}
+
+// runTests runs the tree's own tests. A built-in's error fails a test, as it would
+// fail the decision. It says how many passed.
+//
+// OPA's runner is not asked: it has every step of a table's evaluation copied, with all
+// variables, for traces that nobody reads here; that is three quarters of its time.
+func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
+	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
+	defer cancel()
+	txn, err := c.testStore.NewTransaction(ctx)
+	if err != nil {
+		p.add("policy tests: %v", err)
+		return 0
+	}
+	defer c.testStore.Abort(ctx, txn)
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, t := range findTests(c.testing) {
+		group.Go(func() error {
+			err := t.run(ctx, c, txn)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				passed++
+			} else {
+				p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no test gives it an error
+	switch {
+	case ctx.Err() != nil:
+		p.add("policy tests: not finished within %v", opts.TestsWithin)
+	case passed == 0 && len(*p) == 0:
+		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
+	}
+	return passed
+}
+
+// run is nil for a test that passed.
+func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("failed: panic: %v", r)
+		}
+	}()
+	if name, _ := t.path[len(t.path)-1].Value.(ast.String); strings.HasPrefix(string(name), tester.SkipTestPrefix) {
+		return fmt.Errorf("is switched off; a tree with such a test isn't taken")
+	}
+	var cases triedCases
+	var errs []topdown.Error
+	options := []func(*rego.Rego){
+		rego.Compiler(c.testing), rego.Store(c.testStore), rego.Transaction(txn), rego.BuiltinErrorList(&errs),
+		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(t.path)))),
+	}
+	if t.table {
+		options = append(options, rego.QueryTracer(&cases))
+	}
+	results, err := rego.New(options...).Eval(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("failed: %w", err)
+	case len(errs) > 0:
+		return fmt.Errorf("failed: %w", &errs[0])
+	case len(results) == 0:
+		return fmt.Errorf("failed")
+	}
+	value := results[0].Expressions[0].Value
+	if !t.table {
+		if value != true {
+			return fmt.Errorf("failed")
+		}
+		return nil
+	}
+	if failed := cases.failed(value); len(failed) > 0 {
+		return fmt.Errorf("failed: %s", strings.Join(failed, ", "))
+	}
+	return nil
+}
+
+// triedCases hears of each case of a table when it is tried: one that doesn't hold is
+// not in the table's value.
+type triedCases []*ast.Array
+
+// Enabled implements topdown.QueryTracer.
+func (*triedCases) Enabled() bool { return true }
+
+// Config implements topdown.QueryTracer: it needs no variables.
+func (*triedCases) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
+
+// TraceEvent implements topdown.QueryTracer.
+func (c *triedCases) TraceEvent(e topdown.Event) {
+	if e.Op != topdown.TestCaseOp {
+		return
+	}
+	if tried, ok := e.Node.(*ast.Expr); ok {
+		if keys, ok := tried.Operand(0).Value.(*ast.Array); ok {
+			*c = append(*c, keys)
+		}
+	}
+}
+
+// failed names the cases that were tried and aren't true in the table's value, and those
+// that are something else.
+func (c triedCases) failed(value any) []string {
+	names := untrue(value, "")
+	for _, keys := range c {
+		at, path := value, make([]string, keys.Len())
+		for i := range path {
+			path[i] = caseName(keys.Elem(i))
+			cases, _ := at.(map[string]any)
+			at = cases[path[i]]
+		}
+		if at == nil {
+			names = append(names, strings.Join(path, "/"))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func untrue(value any, name string) (names []string) {
+	cases, ok := value.(map[string]any)
+	if !ok && value != true {
+		return []string{name}
+	}
+	for key, v := range cases {
+		names = append(names, untrue(v, strings.TrimPrefix(name+"/"+key, "/"))...)
+	}
+	return names
+}
+
+func caseName(key *ast.Term) string {
+	if s, ok := key.Value.(ast.String); ok {
+		return string(s)
+	}
+	return key.String()
+}
