@@ -13,7 +13,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
-	"golang.org/x/sync/errgroup"
 )
 
 // noTest is a pattern that no name matches.
@@ -81,23 +80,28 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		return 0
 	}
 	defer c.testStore.Abort(ctx, txn)
+	todo := make(chan test)
 	var mu sync.Mutex
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, t := range findTests(c.testing) {
-		group.Go(func() error {
-			err := t.run(ctx, c, txn)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				passed++
-			} else {
-				p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for t := range todo {
+				err := t.run(ctx, c, txn)
+				mu.Lock()
+				if err == nil {
+					passed++
+				} else {
+					p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
+				}
+				mu.Unlock()
 			}
-			return nil
 		})
 	}
-	_ = group.Wait() // no test gives it an error
+	for _, t := range findTests(c.testing) {
+		todo <- t
+	}
+	close(todo)
+	workers.Wait()
 	switch {
 	case ctx.Err() != nil:
 		p.add("policy tests: not finished within %v", opts.TestsWithin)
