@@ -38,8 +38,11 @@ func (e *Edge) checkHeaders(x *exchange) error {
 		note("path", text)
 	}
 	params := x.params()
-	for _, name := range x.entry.params {
-		if !resources.ValidID(params[name]) {
+	for i, name := range x.entry.params {
+		switch form := x.entry.forms[i]; {
+		case form != "" && !resources.ValidExternalID(form, params[name]):
+			note(name, "must match ^"+form+"-[a-zA-Z0-9]+-v1$")
+		case !resources.ValidID(params[name]):
 			note(name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
 		}
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -94,6 +95,30 @@ func (e *Edge) authenticate(x *exchange) error {
 	}
 	x.principal = principal
 	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
+	return x.checkClaims()
+}
+
+// checkClaims holds what the caller says of itself against what is known: an account
+// header that is not the path's, or another user's name, is 401 on routes that want
+// them (specification, E1 and E2). What was sent twice is a 400 of a later step.
+func (x *exchange) checkClaims() error {
+	if !x.entry.Claims {
+		return nil
+	}
+	h := &x.raw.Request.Header
+	account, user := sent(h, "X-Account-ID"), sent(h, "X-User-ID")
+	var problems []resources.Problem
+	if at := slices.Index(x.entry.params, paramAccount); len(account) == 0 || len(account) == 1 && account[0] != x.values[at] {
+		problems = append(problems, resources.Problem{Field: "X-Account-ID", Text: "must be sent and be the account of the path"})
+	}
+	if len(user) == 1 && user[0] != x.principal.ID {
+		problems = append(problems, resources.Problem{Field: "X-User-ID", Text: "must be the caller"})
+	}
+	if len(problems) > 0 {
+		return &resources.Error{
+			Kind: resources.KindNoCredential, Message: "The identity headers do not fit the path and the caller.", Problems: problems,
+		}
+	}
 	return nil
 }
 

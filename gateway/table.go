@@ -13,12 +13,17 @@ import (
 // restParam is the last segment of a pattern that takes the rest of the path.
 const restParam = "{proxy+}"
 
+// paramAccount is the parameter against which an account claim is held.
+const paramAccount = "accountId"
+
 // entry is a route that is ready to be served.
 type entry struct {
 	resources.Route
-	action  resources.Action
-	public  bool
-	params  []string
+	action resources.Action
+	public bool
+	params []string
+	// forms are the id prefixes that parameters must have, "" for any plain identifier.
+	forms   []string
 	handler wire.Handler
 	proxy   *proxy
 	answers bool // the gateway answers by itself: E3
@@ -80,24 +85,34 @@ func (n *node) insert(e *entry) error {
 			}
 			return claim(&n.rest, e)
 		}
-		if name, ok := param(segment); ok && slices.Contains(e.params, name) {
-			return fmt.Errorf("has the parameter %s twice", name)
+		if name, form, ok := param(segment); ok {
+			if slices.Contains(e.params, name) {
+				return fmt.Errorf("has the parameter %s twice", name)
+			}
+			if form != "" && !resources.KnownIDForm(form) {
+				return fmt.Errorf("parameter %s: there are no ids of the form %s-<id>-v1", name, form)
+			}
 		}
 		n = n.child(segment, e)
+	}
+	if e.Claims && !slices.Contains(e.params, paramAccount) {
+		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
 	return claim(&n.methods, e)
 }
 
-// param is the name of a segment that is a parameter.
-func param(segment string) (string, bool) {
+// param is the name of a segment that is a parameter, and the form its values must
+// have: {projectId:proj} takes proj-<id>-v1 only.
+func param(segment string) (name, form string, ok bool) {
 	name, begins := strings.CutPrefix(segment, "{")
 	name, ends := strings.CutSuffix(name, "}")
-	return name, begins && ends
+	name, form, _ = strings.Cut(name, ":")
+	return name, form, begins && ends
 }
 
 func (n *node) child(segment string, e *entry) *node {
-	if name, ok := param(segment); ok {
-		e.params = append(e.params, name)
+	if name, form, ok := param(segment); ok {
+		e.params, e.forms = append(e.params, name), append(e.forms, form)
 		if n.param == nil {
 			n.param = &node{}
 		}

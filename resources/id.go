@@ -96,6 +96,9 @@ func ValidID(s string) bool {
 	return true
 }
 
+// KnownIDForm says whether ids with the prefix have a pattern of their own.
+func KnownIDForm(prefix string) bool { return externalID[prefix] != nil }
+
 // ValidExternalID says whether s has the specification's pattern for accounts or
 // projects (`^acct-[a-zA-Z0-9]+-v1$`) and is short enough to be a plain identifier.
 func ValidExternalID(prefix, s string) bool {

@@ -25,8 +25,11 @@ type Route struct {
 	// Action is asked of the policy; "" where Access alone decides.
 	Action string `json:"action,omitempty"`
 	// Access are other ways in: self, asks_self, member, public, service:<scope>.
-	Access   []string `json:"access,omitempty"`
-	Effect   string   `json:"effect"`
-	Area     string   `json:"area"`
-	Upstream string   `json:"upstream"`
+	Access []string `json:"access,omitempty"`
+	Effect string   `json:"effect"`
+	// Claims says that the caller states its account in X-Account-ID, and may state
+	// itself in X-User-ID: what is not true is 401 (specification, E1 and E2).
+	Claims   bool   `json:"claims,omitempty"`
+	Area     string `json:"area"`
+	Upstream string `json:"upstream"`
 }

@@ -20,6 +20,7 @@ type Collections struct {
 	KeyUses     Collection[KeyUse]
 	Outbox      Collection[resources.Message]
 	Answers     Collection[Answer]
+	Occupancies Collection[Occupancy]
 }
 
 // Names of indexes, for queries and for telling duplicates apart.
@@ -53,6 +54,7 @@ func NewCollections() Collections {
 		KeyUses:     keyUses(),
 		Outbox:      outbox(),
 		Answers:     answers(),
+		Occupancies: occupancies(),
 	}
 }
 
@@ -61,6 +63,7 @@ func (c Collections) Schemas() []*Schema {
 	return []*Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
+		c.Occupancies.Schema(),
 	}
 }
 

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Occupancy is what an area knows of a project that it may hold something in. Every
+// creation and every closing writes it, so that two of them at once conflict: an area
+// says that a project is empty only when nothing is just being made in it. It stands
+// in the area's own store, which need not be the one that holds the projects.
+type Occupancy struct {
+	Area      string `json:"area"`
+	AccountID string `json:"account_id"`
+	ProjectID string `json:"project_id"`
+	// ClosedUntil ends the time in which nothing can be made in the project.
+	ClosedUntil resources.Time `json:"closed_until"`
+}
+
+// closedFor is how long a closed project stays so: longer than a request can be under
+// way that was authorized before the project was marked for deletion.
+const closedFor = 2 * time.Minute
+
+func occupancies() Collection[Occupancy] {
+	return NewCollection(Schema{Name: "occupancies"},
+		func(o *Occupancy) string { return compositeKey(o.Area, o.AccountID, o.ProjectID) },
+		func(*Occupancy) []Value { return nil })
+}
+
+// EnterProject is called by an area in the transaction that makes something in a
+// project. A project that is closed is a 503: the caller's next request is judged anew.
+func (c Collections) EnterProject(ctx context.Context, tx Tx, area, account, project string, now resources.Time) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
+		if o.ClosedUntil > now {
+			return resources.Unavailable("The project is being deleted; try again.", nil)
+		}
+		o.ClosedUntil = 0
+		return nil
+	})
+}
+
+// CloseProject is called by an area in the transaction that finds nothing of its own
+// in a project: for a time nothing can be made there.
+func (c Collections) CloseProject(ctx context.Context, tx Tx, area, account, project string, now resources.Time) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
+		o.ClosedUntil = now + resources.Time(closedFor.Milliseconds())
+		return nil
+	})
+}
+
+// OpenProject takes a closing back, when the project is kept after all.
+func (c Collections) OpenProject(ctx context.Context, tx Tx, area, account, project string) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
+		o.ClosedUntil = 0
+		return nil
+	})
+}
+
+// occupy writes the record in any case: that is what makes two transactions conflict.
+func (c Collections) occupy(ctx context.Context, tx Tx, o Occupancy, change func(*Occupancy) error) error {
+	rec, err := c.Occupancies.Get(ctx, tx, compositeKey(o.Area, o.AccountID, o.ProjectID))
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if err := change(&o); err != nil {
+			return err
+		}
+		return c.Occupancies.Insert(ctx, tx, o)
+	case err != nil:
+		return err
+	}
+	if err := change(&rec.Value); err != nil {
+		return err
+	}
+	return c.Occupancies.Replace(ctx, tx, rec)
+}
