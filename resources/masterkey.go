@@ -20,6 +20,7 @@ const (
 	PurposeSigning   = "portcullis/v1/issuer-ed25519"
 	PurposePageToken = "portcullis/v1/page-token"
 	PurposeAPIKey    = "portcullis/v1/api-key"
+	PurposeAssertion = "portcullis/v1/upstream-assertion-ed25519"
 )
 
 // MasterKey is the root of every secret that replicas share. The first key is in

@@ -68,7 +68,10 @@ var mayImport = map[string]row{
 	"policies":        {},
 	"policies/engine": {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
 	"gateway/authn":   {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
-	"gateway":         {inside: []string{"resources", "resources/wire", "gateway/authn"}, outside: []string{fiber, fasthttp}},
+	"gateway":         {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/assertion"}, outside: []string{fiber, fasthttp}},
+
+	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
+
 	"cmd/portcullis":  {all: true},
 	"test":            {all: true},
 }

@@ -34,10 +34,18 @@ func newPublicJWK(public ed25519.PublicKey) publicJWK {
 	}
 }
 
-func encodeJWKS(keys []publicJWK) []byte {
+// KeyID is the thumbprint that names an Ed25519 key (RFC 7638).
+func KeyID(public ed25519.PublicKey) string { return newPublicJWK(public).Kid }
+
+// EncodeJWKS is the document of public keys (RFC 7517).
+func EncodeJWKS(keys ...ed25519.PublicKey) []byte {
+	set := make([]publicJWK, len(keys))
+	for i, key := range keys {
+		set[i] = newPublicJWK(key)
+	}
 	out, err := json.Marshal(struct {
 		Keys []publicJWK `json:"keys"`
-	}{keys})
+	}{set})
 	if err != nil {
 		panic("authn: a structure of strings can't be encoded: " + err.Error())
 	}

@@ -60,22 +60,23 @@ type TokenRequest struct {
 // NewSigner derives the keys. It fails on a master key without keys.
 func NewSigner(master resources.MasterKey) (*Signer, error) {
 	s := &Signer{Now: time.Now, Random: rand.Reader}
-	var published []publicJWK
+	var published []ed25519.PublicKey
 	for _, seed := range master.Derive(resources.PurposeSigning) {
 		key := ed25519.NewKeyFromSeed(seed)
-		public := newPublicJWK(key.Public().(ed25519.PublicKey))
+		public := key.Public().(ed25519.PublicKey)
+		kid := KeyID(public)
 		if s.key == nil {
-			s.key, s.kid = key, public.Kid
+			s.key, s.kid = key, kid
 		}
-		if !slices.Contains(published, public) {
+		if !slices.ContainsFunc(published, func(p ed25519.PublicKey) bool { return p.Equal(public) }) {
 			published = append(published, public)
-			s.set.keys = append(s.set.keys, verifyKey{kid: public.Kid, alg: algEdDSA, public: key.Public()})
+			s.set.keys = append(s.set.keys, verifyKey{kid: kid, alg: algEdDSA, public: public})
 		}
 	}
 	if s.key == nil {
 		return nil, errNoMasterKey
 	}
-	s.jwks = encodeJWKS(published)
+	s.jwks = EncodeJWKS(published...)
 	return s, nil
 }
 

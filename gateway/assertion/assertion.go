@@ -1,0 +1,187 @@
+package assertion
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Header carries an assertion to an upstream.
+const Header = "X-Portcullis-Assertion"
+
+// Issuer is the iss of every assertion.
+const Issuer = "portcullis-gateway"
+
+// TTL is how long an assertion holds.
+const TTL = 30 * time.Second
+
+// leeway is how far the clocks of two processes may be apart.
+const leeway = 5 * time.Second
+
+// tokenType is the typ of an assertion's header (RFC 8725, 3.11): no access token has it.
+const tokenType = "portcullis-assertion+jwt"
+
+// maxSize bounds what is looked at in bytes: a service with every scope and the longest
+// target stays below it.
+const maxSize = 16 << 10
+
+// Statement is what the gateway says of one request.
+type Statement struct {
+	// Upstream is for whom it is said: a catalogue row's upstream.
+	Upstream string
+	// RequestID is that of every log line of the request.
+	RequestID string
+	// Method and Target are the request line's, the target as it is sent to the upstream.
+	Method, Target string
+	// Body is the request's; its SHA-256 is what is said.
+	Body []byte
+	// Principal is the caller, Account the account in question, Action what was allowed.
+	Principal       resources.Principal
+	Account, Action string
+}
+
+// claims are a statement as a JWT.
+type claims struct {
+	jwt.RegisteredClaims
+	RequestID string    `json:"request_id"`
+	Method    string    `json:"method"`
+	Target    string    `json:"target"`
+	Body      string    `json:"body_sha256"`
+	Principal principal `json:"principal"`
+	Account   string    `json:"account"`
+	Action    string    `json:"action"`
+}
+
+// principal is resources.Principal as upstreams read it.
+type principal struct {
+	Kind       string   `json:"kind"`
+	UUID       string   `json:"uuid,omitempty"`
+	AccountID  string   `json:"account_id,omitempty"`
+	Scopes     []string `json:"scopes,omitempty"`
+	Credential string   `json:"credential"`
+	KeyScopes  []string `json:"key_scopes,omitempty"`
+	KeyID      string   `json:"key_id,omitempty"`
+}
+
+var (
+	errNoMasterKey = errors.New("assertion: the master key is empty")
+	errRefused     = errors.New("assertion: it does not hold for this request")
+)
+
+// Keys sign and check assertions. The first master key signs, all of them check, so that
+// processes may be given a rotated key one after the other.
+type Keys struct {
+	// Now is the clock.
+	Now func() time.Time
+
+	kid    string
+	key    ed25519.PrivateKey
+	public map[string]ed25519.PublicKey
+	jwks   []byte
+}
+
+// NewKeys derives the keys. It fails on a master key without keys.
+func NewKeys(master resources.MasterKey, now func() time.Time) (*Keys, error) {
+	k := &Keys{Now: now, public: map[string]ed25519.PublicKey{}}
+	var published []ed25519.PublicKey
+	for _, seed := range master.Derive(resources.PurposeAssertion) {
+		key := ed25519.NewKeyFromSeed(seed)
+		public := key.Public().(ed25519.PublicKey)
+		kid := authn.KeyID(public)
+		if k.key == nil {
+			k.key, k.kid = key, kid
+		}
+		if k.public[kid] == nil {
+			published = append(published, public)
+		}
+		k.public[kid] = public
+	}
+	if k.key == nil {
+		return nil, errNoMasterKey
+	}
+	k.jwks = authn.EncodeJWKS(published...)
+	return k, nil
+}
+
+// JWKS is the key set with which an upstream of others' making checks assertions (RFC 7517).
+func (k *Keys) JWKS() []byte { return k.jwks }
+
+// Sign makes the assertion of a statement.
+func (k *Keys) Sign(s Statement) (string, error) {
+	now := k.Now()
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
+		RegisteredClaims: jwt.RegisteredClaims{
+			Issuer: Issuer, Audience: jwt.ClaimStrings{s.Upstream}, Subject: s.Principal.ID,
+			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(TTL)),
+		},
+		RequestID: s.RequestID, Method: s.Method, Target: s.Target, Body: hash(s.Body),
+		Account: s.Account, Action: s.Action,
+		Principal: principal{
+			Kind: s.Principal.Kind, UUID: s.Principal.UUID, AccountID: s.Principal.AccountID, Scopes: s.Principal.Scopes,
+			Credential: s.Principal.Credential, KeyScopes: s.Principal.KeyScopes, KeyID: s.Principal.KeyID,
+		},
+	})
+	token.Header["typ"], token.Header["kid"] = tokenType, k.kid
+	signed, err := token.SignedString(k.key)
+	if err != nil {
+		return "", fmt.Errorf("assertion: %w", err)
+	}
+	return signed, nil
+}
+
+// Verify holds an assertion against the request it came with: seen says for whom it
+// must be, and what was received. The answer is seen with who calls, for which account
+// and action. Any error refuses the request; none of them is for the caller.
+func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
+	// The decoder skips line breaks, also a strict one.
+	if len(token) > maxSize || strings.ContainsAny(token, "\r\n") {
+		return Statement{}, errRefused
+	}
+	var c claims
+	parser := jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithStrictDecoding(),
+		jwt.WithIssuer(Issuer), jwt.WithAudience(seen.Upstream), jwt.WithExpirationRequired(), jwt.WithIssuedAt(),
+		jwt.WithLeeway(leeway), jwt.WithTimeFunc(k.Now),
+	)
+	if _, err := parser.ParseWithClaims(token, &c, k.find); err != nil {
+		return Statement{}, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	switch {
+	case seen.Upstream == "", len(c.Audience) != 1, c.IssuedAt == nil, c.ExpiresAt.Sub(c.IssuedAt.Time) > TTL:
+		return Statement{}, errRefused
+	case c.RequestID != seen.RequestID || c.Method != seen.Method || c.Target != seen.Target:
+		return Statement{}, fmt.Errorf("%w: it was made for %s %s", errRefused, c.Method, c.RequestID)
+	case c.Body != hash(seen.Body):
+		return Statement{}, fmt.Errorf("%w: the body is another", errRefused)
+	}
+	seen.Account, seen.Action = c.Account, c.Action
+	seen.Principal = resources.Principal{
+		Kind: c.Principal.Kind, ID: c.Subject, UUID: c.Principal.UUID, AccountID: c.Principal.AccountID, Scopes: c.Principal.Scopes,
+		Credential: c.Principal.Credential, KeyScopes: c.Principal.KeyScopes, KeyID: c.Principal.KeyID,
+	}
+	return seen, nil
+}
+
+// find gives the key that an assertion names.
+func (k *Keys) find(t *jwt.Token) (any, error) {
+	kid, _ := t.Header["kid"].(string)
+	public := k.public[kid]
+	if _, critical := t.Header["crit"]; public == nil || critical || t.Header["typ"] != tokenType {
+		return nil, errRefused
+	}
+	return public, nil
+}
+
+func hash(body []byte) string {
+	sum := sha256.Sum256(body)
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,194 @@
+package assertion_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// scene has a clock that a test moves.
+type scene struct {
+	t    *testing.T
+	now  time.Time
+	keys *assertion.Keys
+}
+
+func newScene(t *testing.T) *scene {
+	s := &scene{t: t, now: time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)}
+	s.keys = s.with(masterKey(t, 1))
+	return s
+}
+
+func (s *scene) with(master resources.MasterKey) *assertion.Keys {
+	keys, err := assertion.NewKeys(master, func() time.Time { return s.now })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return keys
+}
+
+// lines are n random keys in the form of the master key file.
+func lines(t *testing.T, n int) []string {
+	t.Helper()
+	var out []string
+	for range n {
+		raw := make([]byte, 32)
+		if _, err := rand.Read(raw); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, base64.StdEncoding.EncodeToString(raw))
+	}
+	return out
+}
+
+func read(t *testing.T, lines ...string) resources.MasterKey {
+	t.Helper()
+	master, err := resources.ReadMasterKey(strings.NewReader(strings.Join(lines, "\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return master
+}
+
+func masterKey(t *testing.T, n int) resources.MasterKey { return read(t, lines(t, n)...) }
+
+func (s *scene) sign(statement assertion.Statement) string {
+	s.t.Helper()
+	token, err := s.keys.Sign(statement)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return token
+}
+
+// statement has every field set.
+func statement() assertion.Statement {
+	return assertion.Statement{
+		Upstream: "firewall", RequestID: "req-1", Method: "POST", Target: "/api/v1/x?a=b", Body: []byte(`{"a":1}`),
+		Account: "acct-a-v1", Action: "project:security_group:create",
+		Principal: resources.Principal{
+			Kind: resources.PrincipalUser, ID: "user-a-v1", UUID: "uuid-a", AccountID: "acct-a-v1", Scopes: []string{"x"},
+			Credential: resources.CredentialKey, KeyScopes: []string{"read"}, KeyID: "apikey-a-v1",
+		},
+	}
+}
+
+// seen is what the upstream received of the same request.
+func seen() assertion.Statement {
+	s := statement()
+	return assertion.Statement{Upstream: s.Upstream, RequestID: s.RequestID, Method: s.Method, Target: s.Target, Body: s.Body}
+}
+
+func TestWhatWasSaidArrives(t *testing.T) {
+	s := newScene(t)
+	got, err := s.keys.Verify(s.sign(statement()), seen())
+	if err != nil || !reflect.DeepEqual(got, statement()) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if reflect.TypeFor[resources.Principal]().NumField() != 8 {
+		t.Error("a principal has another number of fields than are vouched for")
+	}
+}
+
+func TestAssertionIsForOneRequest(t *testing.T) {
+	s := newScene(t)
+	token := s.sign(statement())
+	for name, change := range map[string]func(*assertion.Statement){
+		"another upstream":   func(r *assertion.Statement) { r.Upstream = "clusters" },
+		"no upstream":        func(r *assertion.Statement) { r.Upstream = "" },
+		"another request id": func(r *assertion.Statement) { r.RequestID = "req-2" },
+		"another method":     func(r *assertion.Statement) { r.Method = "PUT" },
+		"another path":       func(r *assertion.Statement) { r.Target = "/api/v1/y?a=b" },
+		"another query":      func(r *assertion.Statement) { r.Target = "/api/v1/x?a=c" },
+		"a query more":       func(r *assertion.Statement) { r.Target = "/api/v1/x?a=b&" },
+		"no query":           func(r *assertion.Statement) { r.Target = "/api/v1/x" },
+		"another body":       func(r *assertion.Statement) { r.Body = []byte(`{"a":2}`) },
+		"no body":            func(r *assertion.Statement) { r.Body = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := seen()
+			change(&r)
+			if got, err := s.keys.Verify(token, r); err == nil || !reflect.DeepEqual(got, assertion.Statement{}) {
+				t.Errorf("taken: %+v", got)
+			}
+		})
+	}
+}
+
+func TestAssertionEnds(t *testing.T) {
+	s := newScene(t)
+	token, start := s.sign(statement()), s.now
+	for after, want := range map[time.Duration]bool{
+		-6 * time.Second: false, -4 * time.Second: true, 0: true, 30 * time.Second: true, 34 * time.Second: true,
+		36 * time.Second: false, time.Hour: false,
+	} {
+		s.now = start.Add(after)
+		if _, err := s.keys.Verify(token, seen()); (err == nil) != want {
+			t.Errorf("%s later: %v", after, err)
+		}
+	}
+}
+
+func TestRotatedMasterKeyIsStillAccepted(t *testing.T) {
+	s := newScene(t)
+	two := lines(t, 2)
+	s.keys = s.with(read(t, two[0]))
+	old := s.sign(statement())
+	rotated := s.with(read(t, two[1], two[0]))
+	if _, err := rotated.Verify(old, seen()); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(string(rotated.JWKS()), `"kid"`); n != 2 {
+		t.Errorf("%d keys are published", n)
+	}
+	if _, err := s.with(read(t, two[1])).Verify(old, seen()); err == nil {
+		t.Error("a key that is gone was accepted")
+	}
+}
+
+func TestOtherTokensAreNoAssertion(t *testing.T) {
+	s := newScene(t)
+	master := masterKey(t, 1)
+	s.keys = s.with(master)
+	good := s.sign(statement())
+	issuer, err := authn.NewSigner(master)
+	if err != nil {
+		t.Fatal(err)
+	}
+	issuer.Now = func() time.Time { return s.now }
+	access, err := issuer.Sign(authn.TokenRequest{Subject: "user-a-v1", TTL: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(good, ".")
+	none := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"portcullis-assertion+jwt"}`))
+	mac := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"iss": assertion.Issuer, "aud": "firewall"})
+	hmac, err := mac.SignedString(s.keys.JWKS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := newScene(t)
+	for name, token := range map[string]string{
+		"nothing": "", "no token": "x", "an access token": access, "no signature": parts[0] + "." + parts[1] + ".",
+		"alg none": none + "." + parts[1] + ".", "an HMAC with the public key": hmac, "too long": good + strings.Repeat("A", 16<<10),
+		"another installation's": stranger.sign(statement()), "with a line break": good + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := s.keys.Verify(token, seen()); err == nil {
+				t.Errorf("taken: %+v", got)
+			}
+		})
+	}
+	if _, err := assertion.NewKeys(resources.MasterKey{}, time.Now); err == nil {
+		t.Error("keys of no master key")
+	}
+}
