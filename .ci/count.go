@@ -1,6 +1,9 @@
 // Count runs `go test -json` with the arguments it is given, shows what failed, names what
 // was skipped, and closes with one line: "N passed, N failed, N skipped".
 //
+// After a "--" come the arguments of a further run, which counts in the same line. It may
+// begin with settings of its environment, NAME=value, and its packages are shown with them.
+//
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
 package main
@@ -34,6 +37,7 @@ type name struct{ pkg, test string }
 // tally is what the events have said so far.
 type tally struct {
 	out                     io.Writer
+	settings                string // of the run under way, shown with its packages
 	passed, failed, skipped int
 	output                  map[name]*strings.Builder // kept until the test has ended
 	running                 map[string][]string       // package -> tests that have not ended
@@ -45,8 +49,17 @@ type tally struct {
 
 func main() {
 	t := newTally(os.Stdout)
-	err := run(t, os.Args[1:])
-	ok := t.close(err)
+	var errs []error
+	for rest, more := os.Args[1:], true; more; {
+		args := rest
+		if at := slices.Index(rest, "--"); at < 0 {
+			more = false
+		} else {
+			args, rest = rest[:at], rest[at+1:]
+		}
+		errs = append(errs, run(t, args))
+	}
+	ok := t.close(errors.Join(errs...))
 	if !ok {
 		os.Exit(1)
 	}
@@ -61,7 +74,13 @@ func newTally(out io.Writer) *tally {
 
 // run feeds the tally; its error is that of `go test`.
 func run(t *tally, args []string) error {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	env := 0
+	for env < len(args) && !strings.HasPrefix(args[env], "-") && strings.Contains(args[env], "=") {
+		env++
+	}
+	t.settings = strings.Join(append([]string{""}, args[:env]...), " ")
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args[env:]...)...)
+	cmd.Env = append(os.Environ(), args[:env]...)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -97,6 +116,7 @@ func (t *tally) read(r io.Reader) error {
 }
 
 func (t *tally) add(e event) {
+	e.Package += t.settings
 	switch {
 	case e.Action == "build-output":
 		buffer(t.builds, e.ImportPath).WriteString(e.Output)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -33,10 +35,30 @@ func (e *Edge) call(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	if response.File != nil {
+		sendFile(x.raw, response.Status, *response.File)
+		return nil
+	}
 	body, err := wire.Render(response.Body)
 	if err != nil {
 		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Name, err)
 	}
 	send(x.raw, response.Status, body)
 	return nil
+}
+
+// filePolicy is what a page may load: everything from here, and pictures that are
+// written into its style sheet.
+const filePolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// sendFile answers with what a browser may show as a page: on its address it could do
+// with the API what its reader may.
+func sendFile(raw *fasthttp.RequestCtx, status int, file wire.File) {
+	send(raw, status, file.Content)
+	h := &raw.Response.Header
+	h.SetContentType(file.ContentType)
+	h.Set("Content-Security-Policy", filePolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
 }

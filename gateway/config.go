@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -86,6 +87,8 @@ type Config struct {
 	Handlers map[string]wire.Routes
 	// Upstreams are other processes, by name.
 	Upstreams map[string]*url.URL
+	// Assertions vouch for callers to Upstreams; an inner edge checks them.
+	Assertions *assertion.Keys
 	// DenyStatus is the status of a denied E3: 200 or 403.
 	DenyStatus int
 	Limits     Limits

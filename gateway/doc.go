@@ -2,6 +2,9 @@
 // route in the action catalogue, learns who calls, asks policy, and then answers
 // itself (E3), calls a handler in this process or passes the request to an upstream.
 //
+// An inner edge (NewInner) serves areas to gateways from another process: it takes
+// nobody's word for who calls but a gateway's.
+//
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and
 // nothing is repaired. Rejected: the framework's router, which decodes and

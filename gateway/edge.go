@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gofiber/fiber/v2"
@@ -14,13 +16,17 @@ import (
 
 // Edge answers every public request. Several listeners may serve the same edge.
 type Edge struct {
-	cfg    Config
-	serve  server
+	cfg   Config
+	serve server
+	// rows are those that this edge serves of a catalogue.
+	rows   func([]resources.Route) []resources.Route
 	routes atomic.Pointer[table]
 	app    *fiber.App
 	// steps are the order of refusals: the first that applies answers.
 	steps []step
 }
+
+var errNoAssertions = errors.New("gateway: upstreams need assertions: what would they trust?")
 
 // step looks at one side of a request; its error is the answer.
 type step func(x *exchange) error
@@ -28,12 +34,33 @@ type step func(x *exchange) error
 // New makes an edge. The error lists every row of the catalogue that nothing serves
 // and every handler without a row.
 func New(cfg Config) (*Edge, error) {
-	e := &Edge{cfg: cfg, serve: newServer(cfg.Handlers, cfg.Upstreams, cfg.Limits)}
-	if err := e.SetCatalogue(cfg.Catalogue); err != nil {
-		return nil, err
+	if len(cfg.Upstreams) > 0 && cfg.Assertions == nil {
+		return nil, errNoAssertions
 	}
+	e := &Edge{cfg: cfg, serve: newServer(cfg), rows: slices.Clone[[]resources.Route]}
 	e.steps = []step{
 		e.frame, e.find, e.readBody, e.authenticate, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
+	}
+	if err := e.unusedUpstream(); err != nil {
+		return nil, err
+	}
+	return e.start()
+}
+
+// unusedUpstream refuses a name that no row has: it is misspelt, or its rows are missing.
+// A reload may take the last row of an upstream away.
+func (e *Edge) unusedUpstream() error {
+	for name := range e.cfg.Upstreams {
+		if !slices.ContainsFunc(e.cfg.Catalogue, func(r resources.Route) bool { return r.Upstream == name }) {
+			return fmt.Errorf("upstream %q: no route of the catalogue names it", name)
+		}
+	}
+	return nil
+}
+
+func (e *Edge) start() (*Edge, error) {
+	if err := e.SetCatalogue(e.cfg.Catalogue); err != nil {
+		return nil, err
 	}
 	e.app = e.newApp()
 	return e, nil
@@ -41,14 +68,14 @@ func New(cfg Config) (*Edge, error) {
 
 // CheckCatalogue says whether the edge could serve these rows.
 func (e *Edge) CheckCatalogue(routes []resources.Route) error {
-	_, err := newTable(routes, e.serve)
+	_, err := newTable(e.rows(routes), e.serve)
 	return err
 }
 
 // SetCatalogue takes other rows into use; requests under way keep theirs. On an
 // error the rows in use stay.
 func (e *Edge) SetCatalogue(routes []resources.Route) error {
-	t, err := newTable(routes, e.serve)
+	t, err := newTable(e.rows(routes), e.serve)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,19 @@ func (x *exchange) params() map[string]string {
 	return out
 }
 
+// paramProblems are those of the path's parameters.
+func (x *exchange) paramProblems(params map[string]string) (out []resources.Problem) {
+	for i, name := range x.entry.params {
+		switch form := x.entry.forms[i]; {
+		case form != "" && !resources.ValidExternalID(form, params[name]):
+			out = append(out, resources.Problem{Field: name, Text: "must match ^" + form + "-[a-zA-Z0-9]+-v1$"})
+		case !resources.ValidID(params[name]):
+			out = append(out, resources.Problem{Field: name, Text: "must be 1 to 128 characters of [A-Za-z0-9._@-]"})
+		}
+	}
+	return out
+}
+
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.
 func (e *Edge) checkHeaders(x *exchange) error {
@@ -38,14 +51,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 		note("path", text)
 	}
 	params := x.params()
-	for i, name := range x.entry.params {
-		switch form := x.entry.forms[i]; {
-		case form != "" && !resources.ValidExternalID(form, params[name]):
-			note(name, "must match ^"+form+"-[a-zA-Z0-9]+-v1$")
-		case !resources.ValidID(params[name]):
-			note(name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
-		}
-	}
+	problems = append(problems, x.paramProblems(params)...)
 	var target resources.Target
 	if len(x.values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
 		var problem string

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	credential "github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -110,6 +112,25 @@ func handlers() map[string]wire.Routes {
 	return map[string]wire.Routes{"access": {"list": ok, "create": ok, "user": ok, "wall": ok, "public": ok}}
 }
 
+// masterKey is made anew for each run.
+var masterKey = sync.OnceValue(func() resources.MasterKey {
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(raw)))
+	if err != nil {
+		panic(err)
+	}
+	return master
+})
+
+func assertions() *assertion.Keys {
+	keys, err := assertion.NewKeys(masterKey(), time.Now)
+	if err != nil {
+		panic(err)
+	}
+	return keys
+}
+
 func config() gateway.Config {
 	limits := gateway.DefaultLimits()
 	limits.Body = 64 << 10
@@ -120,6 +141,7 @@ func config() gateway.Config {
 			return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 		}},
 		Catalogue: catalogue(), Handlers: handlers(), Upstreams: map[string]*url.URL{"things": nowhere},
+		Assertions: assertions(),
 		DenyStatus: 200, Limits: limits, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		IDs: resources.IDs{Now: time.Now, Random: rand.Reader},
 	}
@@ -127,6 +149,11 @@ func config() gateway.Config {
 
 // start serves an edge that change has changed.
 func start(t testing.TB, change ...func(*gateway.Config)) *edge {
+	t.Helper()
+	return serve(t, gateway.New, change...)
+}
+
+func serve(t testing.TB, build func(gateway.Config) (*gateway.Edge, error), change ...func(*gateway.Config)) *edge {
 	t.Helper()
 	e := &edge{listener: fasthttputil.NewInmemoryListener()}
 	cfg := config()
@@ -139,7 +166,7 @@ func start(t testing.TB, change ...func(*gateway.Config)) *edge {
 		c(&cfg)
 	}
 	var err error
-	if e.Edge, err = gateway.New(cfg); err != nil {
+	if e.Edge, err = build(cfg); err != nil {
 		t.Fatal(err)
 	}
 	served := make(chan error, 1)

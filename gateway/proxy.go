@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -28,21 +29,26 @@ var notPassedBack = map[string]bool{
 	"Server": true, "Date": true,
 }
 
-var errSwitched = errors.New("the upstream switched protocols unasked")
+var (
+	errSwitched   = errors.New("the upstream switched protocols unasked")
+	errNotVouched = errors.New("the upstream does not take this gateway's word: both need the same master key, catalogue and time")
+)
 
 // proxy passes allowed requests to another process.
 type proxy struct {
+	name   string
 	base   *url.URL
 	client *http.Client
 	limits Limits
+	keys   *assertion.Keys
 }
 
-func newProxy(base *url.URL, limits Limits) *proxy {
+func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *proxy {
 	transport := &http.Transport{
 		MaxIdleConnsPerHost: 64, IdleConnTimeout: limits.Idle, ResponseHeaderTimeout: limits.Upstream,
 		DisableCompression: true,
 	}
-	return &proxy{base: base, limits: limits, client: &http.Client{
+	return &proxy{name: name, base: base, limits: limits, keys: keys, client: &http.Client{
 		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is the caller's to follow
@@ -61,14 +67,10 @@ func (p *proxy) pass(x *exchange) error {
 		cancel()
 		return err
 	}
-	in, err := p.client.Do(out)
+	in, err := p.send(out) //nolint:bodyclose // the stream of the answer closes it
 	if err != nil {
 		cancel()
-		return resources.Unavailable("The service behind this path does not answer now; try again.", withoutURL(err))
-	}
-	if in.StatusCode == http.StatusSwitchingProtocols { // nobody asked for it, and it would end HTTP on this connection
-		cancel()
-		return resources.Unavailable("The service behind this path does not answer now; try again.", errors.Join(errSwitched, in.Body.Close()))
+		return err
 	}
 	h := &x.raw.Response.Header
 	drop := connectionNamed(in.Header)
@@ -85,15 +87,34 @@ func (p *proxy) pass(x *exchange) error {
 	return nil
 }
 
+// send gives the answer of an upstream that took the request.
+func (p *proxy) send(out *http.Request) (*http.Response, error) {
+	in, err := p.client.Do(out)
+	switch {
+	case err != nil:
+		err = withoutURL(err)
+	case in.StatusCode == http.StatusSwitchingProtocols: // nobody asked for it, and it would end HTTP on this connection
+		err = errors.Join(errSwitched, in.Body.Close())
+	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(refusedHeader) != "": // that is no fault of the caller
+		err = errors.Join(errNotVouched, in.Body.Close())
+	}
+	if err != nil {
+		return nil, resources.Unavailable("The service behind this path does not answer now; try again.", err)
+	}
+	return in, nil
+}
+
 func (p *proxy) request(ctx context.Context, x *exchange) (*http.Request, error) {
-	out, err := http.NewRequestWithContext(ctx, x.method, p.base.Scheme+"://"+p.base.Host, bytes.NewReader(x.body))
+	target := x.path
+	if x.hasQuery {
+		target += "?" + x.query
+	}
+	out, err := p.signed(ctx, x.body, assertion.Statement{
+		RequestID: x.record.RequestID, Method: x.method, Target: target,
+		Principal: x.principal, Account: x.ask.account, Action: x.entry.Action,
+	})
 	if err != nil {
 		return nil, err
-	}
-	out.URL.Opaque = strings.TrimSuffix(p.base.EscapedPath(), "/") + x.path // sent as it is; the client would clean a Path
-	out.URL.RawQuery, out.URL.ForceQuery = x.query, x.hasQuery
-	if len(x.body) == 0 {
-		out.Body, out.ContentLength = http.NoBody, 0
 	}
 	for _, name := range passedOn {
 		for _, value := range x.raw.Request.Header.PeekAll(name) {
@@ -106,6 +127,26 @@ func (p *proxy) request(ctx context.Context, x *exchange) (*http.Request, error)
 		out.Header["User-Agent"] = nil // else the client adds its own
 	}
 	identify(out.Header, x)
+	return out, nil
+}
+
+// signed makes a request to the upstream, vouched for. The statement's target is sent
+// below the upstream's own path, as it is: the client would clean a URL's path.
+func (p *proxy) signed(ctx context.Context, body []byte, s assertion.Statement) (*http.Request, error) {
+	out, err := http.NewRequestWithContext(ctx, s.Method, p.base.Scheme+"://"+p.base.Host, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	s.Upstream, s.Body, s.Target = p.name, body, strings.TrimSuffix(p.base.EscapedPath(), "/")+s.Target
+	out.URL.Opaque, out.URL.RawQuery, out.URL.ForceQuery = splitTarget(s.Target)
+	if len(body) == 0 {
+		out.Body, out.ContentLength = http.NoBody, 0
+	}
+	token, err := p.keys.Sign(s)
+	if err != nil {
+		return nil, err
+	}
+	out.Header.Set(assertion.Header, token)
 	return out, nil
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // upstream is another process, with the requests that reached it.
@@ -51,6 +53,21 @@ func (u *upstream) behind(t testing.TB, path string, change ...func(*gateway.Con
 		t.Fatal(err)
 	}
 	return start(t, append([]func(*gateway.Config){func(c *gateway.Config) { c.Upstreams = map[string]*url.URL{"things": base} }}, change...)...)
+}
+
+// vouched takes the n-th request's assertion off it, and gives what it says of it.
+func (u *upstream) vouched(t testing.TB, n int) assertion.Statement {
+	t.Helper()
+	r := u.seen[n]
+	tokens := r.Header.Values(assertion.Header)
+	r.Header.Del(assertion.Header)
+	said, err := assertions().Verify(strings.Join(tokens, ","), assertion.Statement{
+		Upstream: "things", RequestID: r.Header.Get("X-Request-ID"), Method: r.Method, Target: r.RequestURI, Body: []byte(u.body[n]),
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return said
 }
 
 const things = "/api/v1/projects/proj-a-v1/things/"
@@ -113,7 +130,7 @@ func TestUpstreamTrustsTheIdentityHeaders(t *testing.T) {
 		"X-Authenticated-User: m", "X-Identity-Status: Confirmed", "X-Is-Admin-Project: true", "X-Roles: admin", "X-User-Domain-Id: m", "X-Domain-Id: m", "X-System-Scope: all",
 		"X-Forwarded-For: 10.0.0.1", "X-Real-IP: 10.0.0.1", "Forwarded: for=10.0.0.1", "X-Forwarded-Host: m", "X-Original-URL: /m", "X-HTTP-Method-Override: DELETE", "Proxy-Authorization: Basic x", "TE: trailers",
 		"X-Consistency: strict", "X-Decision-ID: m", "Range: bytes=0-1", "Accept-Encoding: gzip", "Upgrade: h2c", "HTTP2-Settings: x", "X_Forwarded_User: m", "X_Principal_Kind: service",
-		"Connection: X-User-ID, X-Account-ID, X-Request-ID, close",
+		assertion.Header + ": forged", "Connection: X-User-ID, X-Account-ID, X-Request-ID, close",
 	}
 	r := e.send(t, request("GET", things+"a", "", append(forged, bearer, "X-Request-ID: rid-1", "Accept: a/b", "Accept: c/d", "If-Match: \"e\"", "Traceparent: 00-1", "User-Agent: tests/1")...))
 	if r.Status != 200 || len(u.seen) != 1 {
@@ -123,12 +140,18 @@ func TestUpstreamTrustsTheIdentityHeaders(t *testing.T) {
 		"X-User-Id": {"user-alice-v1"}, "X-Principal-Kind": {"user"}, "X-Account-Id": {"acct-a-v1"}, "X-Action": {"project:thing:read"}, "X-Request-Id": {"rid-1"},
 		"Accept": {"a/b", "c/d"}, "If-Match": {`"e"`}, "Traceparent": {"00-1"}, "User-Agent": {"tests/1"},
 	}
+	if said := u.vouched(t, 0); said.Principal.ID != "user-alice-v1" || said.Account != "acct-a-v1" || said.Action != "project:thing:read" {
+		t.Errorf("vouched for %+v", said)
+	}
 	if got := u.seen[0].Header; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("arrived %v\nwant    %v", got, want)
 	}
 	// A public route has no caller: none of the names may be the caller's own then.
 	if r := e.send(t, request("GET", "/open/x", "", append(forged[3:], "X-User-ID: mallory", bearer)...)); r.Status != 200 {
 		t.Fatalf("%d %s", r.Status, r.Body)
+	}
+	if said := u.vouched(t, 1); said.Principal.Kind != resources.PrincipalNone || said.Principal.ID != "" {
+		t.Errorf("vouched for %+v", said)
 	}
 	for name := range u.seen[1].Header {
 		if name != "X-Request-Id" {

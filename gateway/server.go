@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"sort"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -24,10 +23,10 @@ type server struct {
 	upstreams map[string]*proxy
 }
 
-func newServer(handlers map[string]wire.Routes, upstreams map[string]*url.URL, limits Limits) server {
-	s := server{handlers: handlers, upstreams: map[string]*proxy{}}
-	for name, base := range upstreams {
-		s.upstreams[name] = newProxy(base, limits)
+func newServer(cfg Config) server {
+	s := server{handlers: cfg.Handlers, upstreams: map[string]*proxy{}}
+	for name, base := range cfg.Upstreams {
+		s.upstreams[name] = newProxy(name, base, cfg.Limits, cfg.Assertions)
 	}
 	return s
 }

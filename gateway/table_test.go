@@ -87,6 +87,8 @@ func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 		"rest in the middle":    {[]resources.Route{served(row("N82", "GET", "/x/{proxy+}/y"))}, nil, []string{"N82", "last segment"}},
 		"no leading slash":      {[]resources.Route{served(row("N83", "GET", "x"))}, nil, []string{"N83", "begin with /"}},
 		"parameter twice":       {[]resources.Route{served(row("N84", "GET", "/{id}/{id}"))}, nil, []string{"N84", "id twice"}},
+		"unknown id form":       {[]resources.Route{served(row("N89", "GET", "/{id:sgx}"))}, nil, []string{"N89", "sgx-<id>-v1"}},
+		"claims, no account":    {[]resources.Route{{Name: "N91", Method: "GET", Path: "/{id}", Claims: true, Upstream: "authorize"}}, nil, []string{"N91", "{accountId}"}},
 		"ill-formed action":     {[]resources.Route{{Name: "N85", Method: "GET", Path: "/x", Action: "read", Upstream: "authorize"}}, nil, []string{"N85", "scope"}},
 		"several at once":       {[]resources.Route{{Name: "N86", Path: "/x", Upstream: "q"}, {Name: "N87", Path: "/y", Upstream: "r"}}, map[string]wire.Routes{"access": {"N88": ok}}, []string{"N86", "N87", "N88"}},
 	} {
@@ -113,6 +115,14 @@ func TestUpstreamTakesOverFromHandlers(t *testing.T) {
 	cfg.Upstreams = map[string]*url.URL{"access": {Scheme: "http", Host: "127.0.0.1:1"}}
 	if _, err := gateway.New(cfg); err != nil {
 		t.Error(err)
+	}
+	cfg.Upstreams["acess"] = cfg.Upstreams["access"]
+	if _, err := gateway.New(cfg); err == nil || !strings.Contains(err.Error(), "acess") {
+		t.Errorf("a misspelt upstream: %v", err)
+	}
+	cfg.Assertions = nil
+	if _, err := gateway.New(cfg); err == nil {
+		t.Error("an edge with upstreams that can vouch for nobody")
 	}
 }
 

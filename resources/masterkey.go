@@ -68,8 +68,11 @@ func (m MasterKey) Derive(purpose string) [][]byte {
 	return out
 }
 
-// Fingerprint names the key in use without telling anything of it.
-func (m MasterKey) Fingerprint() string {
-	key := MasterKey{keys: m.keys[:1]}.Derive("portcullis/v1/fingerprint")[0]
-	return hex.EncodeToString(key[:8])
+// Fingerprints name the keys without telling anything of them, the one in use first.
+func (m MasterKey) Fingerprints() []string {
+	var out []string
+	for _, derived := range m.Derive("portcullis/v1/fingerprint") {
+		out = append(out, hex.EncodeToString(derived[:8]))
+	}
+	return out
 }

@@ -73,7 +73,7 @@ func TestDerivedKeysTellNothingOfEachOther(t *testing.T) {
 			seen[string(key)] = true
 		}
 	}
-	if f := m.Fingerprint(); len(f) != 16 || f != m.Fingerprint() || seen[f] {
+	if f := m.Fingerprints()[0]; len(f) != 16 || f != m.Fingerprints()[0] || seen[f] {
 		t.Error(f)
 	}
 }

@@ -5,6 +5,8 @@ const (
 	PrincipalNone    = "none"
 	PrincipalUser    = "user"
 	PrincipalService = "service"
+	// PrincipalGateway is the gateway itself, to its upstreams; nobody signs in as it.
+	PrincipalGateway = "gateway"
 )
 
 // Kinds of credential.

@@ -21,6 +21,14 @@ type Collections struct {
 	Outbox      Collection[resources.Message]
 	Answers     Collection[Answer]
 	Occupancies Collection[Occupancy]
+	Seals       Collection[Seal]
+
+	KubernetesClusters Collection[resources.KubernetesRecord]
+	GPUClusters        Collection[resources.GPURecord]
+
+	SecurityGroups          Collection[resources.SecurityGroup]
+	DeletedSecurityGroups   Collection[resources.SecurityGroup]
+	SecurityGroupReferences Collection[SecurityGroupReference]
 }
 
 // Names of indexes, for queries and for telling duplicates apart.
@@ -38,6 +46,7 @@ const (
 	ByUser     = "by_user"
 	ByDue      = "by_due"
 	ByExpiry   = "by_expiry"
+	ByStatus   = "by_status"
 )
 
 // NewCollections declares all of them.
@@ -55,6 +64,14 @@ func NewCollections() Collections {
 		Outbox:      outbox(),
 		Answers:     answers(),
 		Occupancies: occupancies(),
+		Seals:       seals(),
+
+		KubernetesClusters: kubernetesClusters(),
+		GPUClusters:        gpuClusters(),
+
+		SecurityGroups:          securityGroups(),
+		DeletedSecurityGroups:   deletedSecurityGroups(),
+		SecurityGroupReferences: securityGroupReferences(),
 	}
 }
 
@@ -63,7 +80,9 @@ func (c Collections) Schemas() []*Schema {
 	return []*Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
-		c.Occupancies.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(),
+		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(),
+		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}
 }
 

@@ -11,15 +11,29 @@ type KeyUse struct {
 
 // Answer is the kept success of a request with an Idempotency-Key (API contract, 6).
 type Answer struct {
-	// ID names caller, method, path and key, by a hash.
+	// ID names caller, its account and key, by a hash.
 	ID string `json:"id"`
-	// Request is a hash of the body that was sent.
+	// Request is a hash of route, path, query and body.
 	Request string `json:"request"`
 	Status  int    `json:"status"`
 	// Body is the answer; "" for one that is shown once, of which Made names what it made.
 	Body      string         `json:"body,omitempty"`
 	Made      string         `json:"made,omitempty"`
 	ExpiresAt resources.Time `json:"expires_at"`
+}
+
+// Seal says with which master key the secrets in the store were made.
+type Seal struct {
+	// ID is SealID: there is one.
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// SealID is the key of the one Seal.
+const SealID = "master_key"
+
+func seals() Collection[Seal] {
+	return NewCollection(Schema{Name: "seals"}, func(s *Seal) string { return s.ID }, func(*Seal) []Value { return nil })
 }
 
 func apiKeys() Collection[resources.APIKey] {

@@ -1,6 +1,12 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // Column is one value taken from a record's body, kept beside it for the indexes.
 type Column struct {
@@ -67,4 +73,30 @@ type Query struct {
 	After *Cursor
 	// Limit is the largest number of records; 0 is all of them.
 	Limit int
+}
+
+// Validate refuses a declaration that is not of plain names, each there once: engines
+// write them into statements.
+func (s *Schema) Validate() error {
+	if !nameForm.MatchString(s.Name) {
+		return fmt.Errorf("%q is no name for a collection", s.Name)
+	}
+	known := map[string]bool{}
+	for _, c := range s.Columns {
+		if !nameForm.MatchString(c.Name) || known[c.Name] {
+			return fmt.Errorf("collection %s: %q is no name for a column, or there twice", s.Name, c.Name)
+		}
+		known[c.Name] = true
+	}
+	seen := map[string]bool{}
+	for _, ix := range s.Indexes {
+		if !nameForm.MatchString(ix.Name) || seen[ix.Name] || len(ix.Columns) == 0 {
+			return fmt.Errorf("collection %s: %q is no index, or there twice", s.Name, ix.Name)
+		}
+		seen[ix.Name] = true
+		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !known[c] }); i >= 0 {
+			return fmt.Errorf("collection %s: index %s names the column %q, which is not declared", s.Name, ix.Name, ix.Columns[i])
+		}
+	}
+	return nil
 }

@@ -22,6 +22,10 @@ var binary string
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
+	if edge := os.Getenv("PORTCULLIS_TEST_EDGE"); edge != "" && edge != "users" {
+		fmt.Fprintf(os.Stderr, "PORTCULLIS_TEST_EDGE is %q: it may be \"users\" or be left out\n", edge)
+		return 2
+	}
 	dir, err := os.MkdirTemp("", "portcullis-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -39,12 +43,18 @@ func runAll(m *testing.M) int {
 		return 2
 	}
 	defer stopShared()
-	return m.Run()
+	code := m.Run()
+	for _, text := range listeners.untold {
+		fmt.Fprintln(os.Stderr, text)
+		code = max(code, 1)
+	}
+	return code
 }
 
 // gatewayProcess is a `portcullis serve` that a test has started.
 type gatewayProcess struct {
-	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private one.
+	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private
+	// one. See edgeFirst for which of the first two is which.
 	URL, UsersURL, HealthURL string
 	DataDir                  string
 
@@ -64,6 +74,12 @@ func startGateway(t testing.TB, args ...string) *gatewayProcess {
 
 // startGatewayIn is startGateway on a data folder that is there.
 func startGatewayIn(t testing.TB, dataDir string, args ...string) *gatewayProcess {
+	t.Helper()
+	return launch(t, dataDir, append(areasBeside(t, dataDir, args), args...)...)
+}
+
+// launch runs `portcullis serve` and waits until it is ready.
+func launch(t testing.TB, dataDir string, args ...string) *gatewayProcess {
 	t.Helper()
 	g := &gatewayProcess{DataDir: dataDir, stdout: &syncBuffer{}, stderr: &syncBuffer{}, done: make(chan struct{})}
 	g.cmd = exec.Command(binary, append([]string{
@@ -85,7 +101,11 @@ func startGatewayIn(t testing.TB, dataDir string, args ...string) *gatewayProces
 	})
 	select {
 	case line := <-ready:
-		g.URL, g.UsersURL, g.HealthURL = address(line["listen"]), address(line["users_listen"]), address(line["health_listen"])
+		g.HealthURL = address(line["health_listen"])
+		if g.URL = address(line["listen"]); line["users_listen"] != nil { // else a process behind gateways
+			g.URL, g.UsersURL = edgeFirst(g.URL, address(line["users_listen"]))
+		}
+		g.listening(args...)
 	case <-g.done:
 		t.Fatalf("serve ended before it was ready: %v\n%s", g.waited, g.stderr)
 	case <-time.After(60 * time.Second):
@@ -110,6 +130,15 @@ func (g *gatewayProcess) read(pipe io.Reader, ready chan<- map[string]any) {
 	}
 	g.waited = g.cmd.Wait()
 	close(g.done)
+}
+
+// edgeFirst gives the listener that the tests speak to, and then the other one. Both are
+// the same edge, and PORTCULLIS_TEST_EDGE=users has every test speak to the users' one.
+func edgeFirst(edge, users string) (url, other string) {
+	if os.Getenv("PORTCULLIS_TEST_EDGE") == "users" {
+		return users, edge
+	}
+	return edge, users
 }
 
 func address(v any) string { return fmt.Sprintf("http://%v", v) }
@@ -151,10 +180,14 @@ type reply struct {
 func call(t testing.TB, method, url, token, body string, headers ...string) reply {
 	t.Helper()
 	for try := 1; ; try++ {
-		r, err := tryCall(method, url, token, body, headers...)
+		x, err := exchanged(method, url, token, body, headers...)
 		if err != nil {
 			t.Fatalf("%s %s: %v", method, url, err)
 		}
+		for _, text := range x.against() {
+			t.Error(text)
+		}
+		r := x.answer
 		if !r.undecided() || try == 20 {
 			return r
 		}
@@ -167,9 +200,22 @@ func (r reply) undecided() bool {
 
 // tryCall is call for a server that may be gone.
 func tryCall(method, url, token, body string, headers ...string) (reply, error) {
-	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	x, err := exchanged(method, url, token, body, headers...)
 	if err != nil {
 		return reply{}, err
+	}
+	if found := x.against(); len(found) > 0 {
+		listeners.Lock()
+		defer listeners.Unlock()
+		listeners.untold = append(listeners.untold, found...)
+	}
+	return x.answer, nil
+}
+
+func exchanged(method, url, token, body string, headers ...string) (exchange, error) {
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return exchange{}, err
 	}
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
@@ -182,17 +228,17 @@ func tryCall(method, url, token, body string, headers ...string) (reply, error) 
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		return reply{}, err
+		return exchange{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	r := reply{Status: resp.StatusCode, Header: resp.Header}
 	if r.Raw, err = io.ReadAll(resp.Body); err != nil {
-		return reply{}, err
+		return exchange{}, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(r.Raw))
 	dec.UseNumber()
 	_ = dec.Decode(&r.Body)
-	return r, nil
+	return exchange{method: method, url: url, header: req.Header, body: []byte(body), answer: r}, nil
 }
 
 // syncBuffer is a buffer that one goroutine writes and another reads.

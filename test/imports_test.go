@@ -40,6 +40,8 @@ const (
 	syncExt  = "golang.org/x/sync"
 	sysExt   = "golang.org/x/sys"
 	mail     = "github.com/wneessen/go-mail"
+	yaml     = "go.yaml.in/yaml/v3"
+	viewer   = "github.com/swaggest/swgui"
 )
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
@@ -57,6 +59,7 @@ var mayImport = map[string]row{
 	"resources/health":   area,
 	"resources/users":    area,
 
+	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
 	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store"}},
 	"resources/outbox":      {inside: []string{"resources", "store"}, outside: []string{mail}},
 
@@ -72,8 +75,8 @@ var mayImport = map[string]row{
 
 	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 
-	"cmd/portcullis":  {all: true},
-	"test":            {all: true},
+	"cmd/portcullis": {all: true},
+	"test":           {all: true},
 }
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.
@@ -222,6 +225,9 @@ var arrows = []struct {
 	{"resources/access", module + "/policies/engine", false, true},
 	{"resources/access", opa + "/v1/rego", false, true},
 	{"resources/health", "net/http", false, false},
+	{"resources/apidoc", yaml, false, false},
+	{"resources/apidoc", viewer + "/v5/static", false, false},
+	{"resources/apidoc", module + "/store", false, true},
 	{"store", module + "/resources/wire", false, true},
 	{"store", module + "/store/sqlite", false, true},
 	{"store/sqlite", sqlite + "/lib", false, false},

@@ -42,6 +42,9 @@ func rawSend(t testing.TB, url, raw string) rawAnswer {
 		t.Fatalf("the answer to %.200q: %v", raw, err)
 	}
 	a := rawAnswer{Status: resp.StatusCode, Header: resp.Header, Body: string(body), Closed: resp.Close}
+	for _, text := range rawExchange(url, raw, a).against() {
+		t.Error(text)
+	}
 	if a.Closed {
 		if rest, _ := io.ReadAll(r); len(rest) > 0 {
 			t.Errorf("after the end of the connection was announced came %.200q", rest)

@@ -132,12 +132,13 @@ func startTextGateway(t testing.TB) *gatewayProcess {
 	}
 	go func() { g.waited = g.cmd.Wait(); close(g.done) }()
 	t.Cleanup(func() { _ = g.cmd.Process.Kill(); <-g.done })
-	listen := regexp.MustCompile(`msg=ready listen=(\S+)`)
+	listen := regexp.MustCompile(`msg=ready listen=(\S+) users_listen=(\S+) `)
 	deadline := time.Now().Add(time.Minute)
 	for tick := time.NewTicker(10 * time.Millisecond); ; <-tick.C {
 		if m := listen.FindStringSubmatch(g.stderr.String()); m != nil {
 			tick.Stop()
-			g.URL = "http://" + m[1]
+			g.URL, g.UsersURL = edgeFirst("http://"+m[1], "http://"+m[2])
+			g.listening()
 			return g
 		}
 		if time.Now().After(deadline) {

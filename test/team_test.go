@@ -2,6 +2,7 @@ package test_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,9 +53,15 @@ func seedUsers(t testing.TB, dir string, users ...resources.User) {
 func memberRecord(account, id string) resources.User {
 	now := resources.At(time.Now())
 	return resources.User{
-		ExternalID: id, UUID: "uuid-" + id, AccountID: account, Email: id + "@team.example", Name: id, IsVerified: true,
+		ExternalID: id, UUID: uuidOf(id), AccountID: account, Email: id + "@team.example", Name: id, IsVerified: true,
 		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
 	}
+}
+
+// uuidOf is the UUID of a user who was seeded.
+func uuidOf(id string) string {
+	h := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("%x-%x-4%03x-8%03x-%x", h[:4], h[4:6], int(h[6])<<4|int(h[7])>>4, int(h[8])<<4|int(h[9])>>4, h[10:16])
 }
 
 // seedTeams makes the members of the teams first to last, before their accounts are there.

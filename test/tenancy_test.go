@@ -13,6 +13,20 @@ import (
 type catalogueRow struct {
 	Method, Path, Area string
 	Access             []string
+	Claims             bool
+}
+
+// pattern is the row's path without the forms of its ids.
+func (row catalogueRow) pattern() string {
+	return strings.NewReplacer(":acct}", "}", ":proj}", "}").Replace(row.Path)
+}
+
+// claimed are the headers of a caller who says what is true, where the row wants that.
+func (row catalogueRow) claimed(account string, headers ...string) []string {
+	if row.Claims {
+		headers = append(headers, "X-Account-ID", account)
+	}
+	return headers
 }
 
 // catalogue is the action catalogue that the program embeds.
@@ -32,10 +46,10 @@ func catalogue(t testing.TB) map[string]catalogueRow {
 // filled is the row's path with values for its parameters; ids below the account are
 // those of s.
 func (row catalogueRow) filled(account string, s *team) string {
-	path := row.Path
+	path := row.pattern()
 	for name, value := range map[string]string{
 		"{accountId}": account, "{account_id}": account, "{projectId}": s.Project, "{roleId}": "account_admin", "{groupId}": "group-x-v1",
-		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{proxy+}": "x",
+		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{proxy+}": "x", "{asset}": "start.css",
 	} {
 		path = strings.ReplaceAll(path, name, value)
 	}
@@ -72,7 +86,7 @@ func TestAnotherAccountIsAnsweredLikeAnAbsentOne(t *testing.T) {
 			for who, token := range map[string]string{"an admin": other.AdminToken, "a member": g.userToken(t, other.Dan), "a service": other.Checker} {
 				var bodies []string
 				for _, account := range []string{s.Account, absent} {
-					r := call(t, row.Method, g.URL+row.filled(account, s), token, "", "X-Request-ID", "tenancy")
+					r := call(t, row.Method, g.URL+row.filled(account, s), token, "", row.claimed(account, "X-Request-ID", "tenancy")...)
 					if r.Status != 403 || r.Header.Get("X-Request-ID") != "tenancy" {
 						t.Errorf("%s, %s: %d %s", who, account, r.Status, r.Raw)
 					}
@@ -197,15 +211,15 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			ask := func(project, role, group, user string) (string, int) {
-				path := row.Path
+				path := row.pattern()
 				ids := map[string]string{
-					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1",
+					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{ruleId}": "sgr-x-v1",
 				}
 				path = strings.NewReplacer("{accountId}", other.Account, "{account_id}", other.Account).Replace(path)
 				for param, id := range ids {
 					path = strings.ReplaceAll(path, param, id)
 				}
-				r := call(t, row.Method, other.URL+path, other.AdminToken, body[name])
+				r := call(t, row.Method, other.URL+path, other.AdminToken, body[name], row.claimed(other.Account)...)
 				text := string(r.Raw)
 				for _, id := range ids {
 					text = strings.ReplaceAll(text, id, "ID")

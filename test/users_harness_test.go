@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -134,4 +135,50 @@ func (s *scene) setStatus(t testing.TB, user, status string) {
 func (s *scene) invite(t testing.TB, email string) reply {
 	t.Helper()
 	return s.do(t, "POST", "/users/invite", fmt.Sprintf(`{"email":%q}`, email))
+}
+
+// newPeople are people in the shared gateway, asked on its first listener.
+func newPeople(t testing.TB) *people {
+	t.Helper()
+	s := newTeam(t)
+	return &people{team: s, base: s.URL, sync: s.serviceToken(t, "users:sync")}
+}
+
+// record is what N9 shows of the user.
+func (p *people) record(t testing.TB, id string) map[string]any {
+	t.Helper()
+	r := call(t, "GET", p.base+"/api/v1/users?external_id="+id, p.sync, "")
+	record, _ := at(r.Body, "users", 0).(map[string]any)
+	if r.Status != 200 || record == nil {
+		t.Fatalf("N9 of %s: %d %s", id, r.Status, r.Raw)
+	}
+	return record
+}
+
+// wantSame holds a record to what it was.
+func wantSame(t testing.TB, what string, before, after map[string]any) {
+	t.Helper()
+	if !reflect.DeepEqual(before, after) {
+		t.Errorf("%s: it was %v, and is %v", what, before, after)
+	}
+}
+
+// update is E8 of a member.
+func (p *people) update(t testing.TB, user, token, body string) reply {
+	t.Helper()
+	return call(t, "PUT", p.base+"/api/v1/users/"+user, token, body, "x-account-id", p.Account)
+}
+
+// linked gives the user a subject of the identity provider.
+func (p *people) linked(t testing.TB, user, subject string) {
+	t.Helper()
+	wantMessage(t, "E8", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
+}
+
+// holds gives the user a custom role with these permissions in the account.
+func (s *scene) holds(t testing.TB, user, permissions string) {
+	t.Helper()
+	r := s.must(t, 201, "POST", "/roles", fmt.Sprintf(`{"name":"role of %s","scope":"ACCOUNT","permissions":[%s]}`, user, permissions))
+	role, _ := r.Body["id"].(string)
+	s.grant(t, role, user, "")
 }

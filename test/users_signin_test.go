@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // provider is an identity provider with a key of its own.
@@ -58,13 +60,15 @@ const (
 	signInAdmin   = "user-signin-v1"
 )
 
-func newSignIn(t testing.TB) *signIn {
+// newSignIn starts it, with more users in its store than the admin.
+func newSignIn(t testing.TB, more ...resources.User) *signIn {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
 	seed(t, dir, signInAccount, "proj-signin-v1", member{signInAdmin, []string{"account_admin"}})
+	seedUsers(t, dir, more...)
 	s := &signIn{staff: newProvider(t, "https://staff.example"), people: newProvider(t, "https://people.example")}
 	config := file(t, "c.yaml", fmt.Sprintf(`issuers:
-  - {issuer: %q, audience: gate, jwks_file: %q, subjects: external_id, services: {allowed: true, scopes: ["users:sync"]}}
+  - {issuer: %q, audience: gate, jwks_file: %q, subjects: external_id, services: {allowed: true, scopes: ["users:sync", "platform:admin"]}}
   - {issuer: %q, audience: gate, jwks_file: %q, subjects: partner_id}
 `, s.staff.name, s.staff.jwks, s.people.name, s.people.jwks))
 	s.gatewayProcess = startGatewayIn(t, dir, "--config", config, "--identity-provider", "PEOPLE")

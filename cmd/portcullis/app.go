@@ -12,12 +12,16 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/apidoc"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/clusters"
+	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/resources/users"
@@ -37,6 +41,10 @@ const (
 	upstreamKeys   = "keys"
 	upstreamUsers  = "users"
 	upstreamAPI    = "apikeys"
+	upstreamDoc    = "apidoc"
+
+	upstreamClusters = "clusters"
+	upstreamFirewall = "firewall"
 )
 
 // core is what every command that opens the data folder needs.
@@ -48,7 +56,11 @@ type core struct {
 	access      *access.Service
 	users       *users.Service
 	keys        *apikeys.Service
+	clusters    *clusters.Service
+	firewall    *firewall.Service
 	ids         resources.IDs
+	// assertions vouch for callers between processes.
+	assertions *assertion.Keys
 }
 
 // openCore opens the data folder and loads the policy.
@@ -60,6 +72,9 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	if c.policy, err = engine.New(ctx, s.policyTree(), options); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
+	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
+		return nil, err
+	}
 	tokens, err := wire.NewPageTokens(c.master.Derive(resources.PurposePageToken))
 	if err != nil {
 		return nil, err
@@ -68,12 +83,17 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	if err != nil {
 		return nil, dataFolderError(s.dataDir, err)
 	}
+	if err := checkSeal(ctx, opened, c.collections, c.master); err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
 	c.store = opened
 	keeper := idempotency.New(c.store, c.collections, time.Now)
 	c.users, c.keys = s.newUsers(c, keeper, tokens), newKeys(c, keeper)
+	s.newAreas(c, keeper, tokens)
 	c.access = access.New(access.Config{
 		Store: c.store, Collections: c.collections, Judge: c.policy, Tokens: tokens, IDs: c.ids, Now: time.Now,
-		Idempotency: keeper, Invite: c.users.SendInvitation,
+		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
+		Occupants: s.occupants(c),
 	})
 	return c, nil
 }
@@ -95,7 +115,8 @@ func dataFolderError(dir string, err error) error {
 	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
 }
 
-// app is a running gateway.
+// app is a running gateway, or a process behind gateways: that one has neither mail nor
+// keys of its own.
 type app struct {
 	*core
 	log     *slog.Logger
@@ -123,17 +144,33 @@ func (s *settings) assemble(ctx context.Context, log *slog.Logger) (*app, error)
 	if a.core, err = s.openCore(ctx, options); err != nil {
 		return nil, err
 	}
-	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: log})
-	a.outbox, err = s.newOutbox(a.core, a.metrics, log)
-	if err == nil {
-		a.edge, err = s.newEdge(ctx, a)
+	if s.role == roleResources {
+		a.edge, err = s.newInner(a)
+	} else {
+		err = s.assembleGateway(ctx, a)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
-	a.metrics.watchOutbox(a.outbox)
 	a.metrics.inForce(a.policy.Revision())
 	return a, nil
+}
+
+// assembleGateway adds what only a gateway has.
+func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
+	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log})
+	if a.outbox, err = s.newOutbox(a.core, a.metrics, a.log); err != nil {
+		return err
+	}
+	a.metrics.watchOutbox(a.outbox)
+	a.edge, err = s.newEdge(ctx, a)
+	return err
+}
+
+// observe counts and logs an answered request.
+func (a *app) observe(r gateway.Record) {
+	a.metrics.request(r)
+	accessLine(a.log, r)
 }
 
 // reloaded takes a new tree's catalogue into use.
@@ -160,19 +197,22 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
+	doc, err := apidoc.New()
+	if err != nil {
+		return nil, err
+	}
+	handlers := map[string]wire.Routes{
+		upstreamAccess: a.access.Routes(), upstreamUsers: a.users.Routes(), upstreamAPI: a.keys.Routes(),
+		upstreamKeys: s.keyRoutes(signer), upstreamDoc: doc.Routes(),
+	}
+	for name, area := range s.localAreas(a.core) {
+		handlers[name] = area.Routes
+	}
 	return gateway.New(gateway.Config{
 		Policy: a.policy, Authn: authenticator, Facts: cache,
-		Catalogue: a.policy.Routes(),
-		Handlers: map[string]wire.Routes{
-			upstreamAccess: a.access.Routes(), upstreamUsers: a.users.Routes(), upstreamAPI: a.keys.Routes(),
-			upstreamKeys: s.keyRoutes(signer),
-		},
-		Upstreams:  s.bases,
-		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log,
-		Observe: func(r gateway.Record) {
-			a.metrics.request(r)
-			accessLine(a.log, r)
-		},
+		Catalogue: a.policy.Routes(), Handlers: handlers,
+		Upstreams: s.bases, Assertions: a.assertions,
+		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log, Observe: a.observe,
 	})
 }
 

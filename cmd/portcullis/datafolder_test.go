@@ -23,7 +23,7 @@ func TestMasterKeyIsMadeOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			prints[i] = m.Fingerprint()
+			prints[i] = m.Fingerprints()[0]
 		})
 	}
 	wait.Wait()

@@ -32,7 +32,10 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 	checks := map[string]health.Check{
 		health.CheckDatabase:      a.store.Check,
 		health.CheckAccounts:      a.store.Ping,
-		health.CheckNotifications: a.outbox.Check,
+		health.CheckNotifications: a.store.Check,
+	}
+	if a.outbox != nil {
+		checks[health.CheckNotifications] = a.outbox.Check
 	}
 	if s.accountsURL != "" {
 		checks[health.CheckAccounts] = health.Remote(client, s.accountsURL)
@@ -45,6 +48,10 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 		Service: serviceName, Version: version, Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 	})
 	mux.Handle("GET /metrics", a.metrics.handler())
+	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs none
+	})
 	if s.pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

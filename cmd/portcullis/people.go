@@ -90,6 +90,9 @@ func (a *app) runBackground() *background {
 	mail, stopMail := context.WithCancel(context.Background())
 	uses, stopUses := context.WithCancel(context.Background())
 	b := &background{stopMail: stopMail, stopUses: stopUses}
+	if a.outbox == nil {
+		return b
+	}
 	b.wait.Go(func() { a.outbox.Run(mail) })
 	b.wait.Go(func() { a.uses.Run(uses) })
 	return b

@@ -50,13 +50,13 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 			log.Warn("the store has accounts of its own; no demo data was made")
 		}
 	}
-	listeners, err := listen(ctx, s.listen, s.usersListen, s.healthListen)
+	open, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	var lines []string
 	if demo {
-		if lines, err = a.demoLines(listeners[0].Addr()); err != nil {
+		if lines, err = a.demoLines(open.edge[0].Addr()); err != nil {
 			return err
 		}
 	}
@@ -64,10 +64,11 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 	private := s.healthServer(a, draining.Load)
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
-	failed := make(chan error, len(listeners)+1)
-	go func() { failed <- a.edge.Listen(listeners[0]) }()
-	go func() { failed <- a.edge.Listen(listeners[1]) }()
-	go func() { failed <- private.Serve(listeners[2]) }()
+	failed := make(chan error, len(open.edge)+2)
+	for _, l := range open.edge {
+		go func() { failed <- a.edge.Listen(l) }()
+	}
+	go func() { failed <- private.Serve(open.health) }()
 	if s.policyDir != "" {
 		go func() {
 			if err := a.policy.Watch(background, s.policyDir); background.Err() == nil {
@@ -75,8 +76,7 @@ func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Comma
 			}
 		}()
 	}
-	log.Info("ready", "listen", listeners[0].Addr().String(), "users_listen", listeners[1].Addr().String(),
-		"health_listen", listeners[2].Addr().String(), "version", version, "policy_revision", a.policy.Revision())
+	log.Info("ready", append(open.addresses(), "version", version, "policy_revision", a.policy.Revision())...)
 	for _, line := range lines {
 		fmt.Fprintln(cmd.OutOrStdout(), line)
 	}
@@ -103,7 +103,36 @@ func (s *settings) stop(a *app, private *http.Server) error {
 	return errors.Join(err, private.Close())
 }
 
-// listen opens all listeners or none.
+// listeners are all that a process answers on.
+type listeners struct {
+	// edge are those of the edge; a process behind gateways has one, a gateway two.
+	edge   []net.Listener
+	health net.Listener
+}
+
+// open opens all listeners or none.
+func (s *settings) open(ctx context.Context) (listeners, error) {
+	addresses := []string{s.healthListen, s.listen}
+	if s.role != roleResources {
+		addresses = append(addresses, s.usersListen)
+	}
+	all, err := listen(ctx, addresses...)
+	if err != nil {
+		return listeners{}, err
+	}
+	return listeners{edge: all[1:], health: all[0]}, nil
+}
+
+// addresses are the fields of the log line that says where to call.
+func (l listeners) addresses() []any {
+	out := []any{"listen", l.edge[0].Addr().String()}
+	if len(l.edge) > 1 {
+		out = append(out, "users_listen", l.edge[1].Addr().String())
+	}
+	return append(out, "health_listen", l.health.Addr().String())
+}
+
+// listen opens all of the addresses or none.
 func listen(ctx context.Context, addresses ...string) (_ []net.Listener, err error) {
 	var open []net.Listener
 	defer func() {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/users"
 )
 
@@ -27,6 +28,8 @@ type settings struct {
 	healthListen  string
 	masterKeyFile string
 	policyDir     string
+	role          string
+	areaList      string
 	upstreams     []string
 	denyStatus    int
 	accountsURL   string
@@ -39,14 +42,18 @@ type settings struct {
 	drain         time.Duration
 	issuer        issuerFlags
 
+	// maxGroups and maxRules bound the firewall's growth.
+	maxGroups, maxRules int
+
 	identityProvider string
 	invitationTTL    time.Duration
 	limits           gateway.Limits
 
 	// issuers are the configuration file's; flags name one at most.
 	issuers []issuerSettings
-	// bases are upstreams, parsed.
+	// bases are upstreams, parsed; areas are the resource areas that are in this process.
 	bases map[string]*url.URL
+	areas []string
 	level slog.Level
 }
 
@@ -71,6 +78,8 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.listen, "listen", ":8080", "the edge")
 	f.StringVar(&s.usersListen, "users-listen", ":9001", "the same edge, for clients of the user-service address")
 	f.StringVar(&s.healthListen, "health-listen", ":9002", "health and metrics; keep it private")
+	f.StringVar(&s.role, "role", roleAll, "all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
+	f.StringVar(&s.areaList, "areas", "", "with --role resources: which areas this process serves, as firewall,clusters")
 	f.StringArrayVar(&s.upstreams, "upstream", nil, "name=url: serve the routes of that upstream in another process (repeatable)")
 	f.IntVar(&s.denyStatus, "deny-status", 200, "the status of a denied authorize call: 200 or 403")
 	f.StringVar(&s.accountsURL, "accounts-url", "", "readiness checks this accounts service instead of the built-in one")
@@ -81,6 +90,8 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.pprof, "pprof", false, "profiles at /debug/pprof on the health listener")
 	f.BoolVar(&s.demo, "demo", false, "on an empty store, first make demo data, and print how to ask")
 	f.DurationVar(&s.drain, "drain-timeout", 10*time.Second, "how long requests under way may take after SIGTERM")
+	f.IntVar(&s.maxGroups, "max-security-groups", firewall.DefaultMaxGroups, "how many security groups a project may have")
+	f.IntVar(&s.maxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have")
 	f.IntVar(&s.limits.Body, "body-limit", limits.Body, "the largest request body in bytes")
 	f.IntVar(&s.limits.Header, "header-limit", limits.Header, "the largest request line with headers in bytes")
 	f.DurationVar(&s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
@@ -114,10 +125,11 @@ func (s *settings) check() error {
 		"--body-limit": s.limits.Body > 0, "--header-limit": s.limits.Header >= 16<<10, "--read-timeout": s.limits.Read > 0,
 		"--write-timeout": s.limits.Write > 0, "--idle-timeout": s.limits.Idle > 0, "--upstream-timeout": s.limits.Upstream > 0,
 		"--drain-timeout": s.drain > 0, "--handle-timeout": s.limits.Handle > 0,
+		"--max-security-groups": s.maxGroups > 0, "--max-security-group-rules": s.maxRules > 0,
 	}
 	for name, ok := range positive {
 		if !ok {
-			return fmt.Errorf("%s is too small: without a bound a client could hold the server", name)
+			return fmt.Errorf("%s is too small: it bounds what a client can take, and has to leave something", name)
 		}
 	}
 	for name, address := range map[string]string{"--listen": s.listen, "--users-listen": s.usersListen, "--health-listen": s.healthListen} {
@@ -131,6 +143,9 @@ func (s *settings) check() error {
 		}
 	}
 	if err := s.checkUpstreams(); err != nil {
+		return err
+	}
+	if err := s.checkRole(); err != nil {
 		return err
 	}
 	if s.demo && s.outside() {

@@ -14,8 +14,8 @@ const authenticationUnknown = "unknown"
 // adminDraft is the first admin of a new account; name and externalID may be "".
 type adminDraft struct{ email, name, externalID string }
 
-// makeAdmin makes the user with that address the account's admin: a new user, or one
-// of no account.
+// makeAdmin makes the user with that address the account's admin: a new user, one of no
+// account, or one whose invitation to another account has run out.
 func (s *Service) makeAdmin(
 	ctx context.Context, tx store.Tx, account resources.Account, d adminDraft,
 ) (resources.User, error) {
@@ -49,8 +49,11 @@ func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d 
 	if err != nil {
 		return resources.User{}, err
 	}
+	free, err := s.leaveOld(ctx, tx, &rec.Value)
 	switch {
-	case rec.Value.AccountID != "":
+	case err != nil:
+		return resources.User{}, err
+	case !free:
 		return resources.User{}, resources.Conflict("The user with the e-mail address %s is a member of another account.", d.email)
 	case d.externalID != "" && d.externalID != rec.Value.ExternalID:
 		return resources.User{}, resources.Conflict("The user with the e-mail address %s has another external id.", d.email)
@@ -62,6 +65,15 @@ func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d 
 	rec.Value.MemberSince = s.now()
 	rec.Value.UpdatedAt = rec.Value.MemberSince
 	return rec.Value, s.c.Users.Replace(ctx, tx, rec)
+}
+
+// leaveOld says whether the user may join a new account: one of none, or one whose
+// invitation elsewhere binds nobody any more and ends by this.
+func (s *Service) leaveOld(ctx context.Context, tx store.Tx, u *resources.User) (bool, error) {
+	if u.AccountID == "" || s.Release == nil {
+		return u.AccountID == "", nil
+	}
+	return s.Release(ctx, tx, u)
 }
 
 func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {

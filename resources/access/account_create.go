@@ -2,6 +2,8 @@ package access
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -78,9 +80,15 @@ func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
 //
 // Users without an account are the account "": its revision moves too, whether or not
 // the admin is one of them, so that two calls for one new address meet there instead
-// of each making a user.
+// of each making a user. That of an account which the admin may leave by it moves as well.
 func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
-	for _, account := range []string{"", d.id} { // sorted, as every change of several accounts
+	user, err := s.c.UserByEmail(ctx, tx, d.admin.email)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return accountMade{}, err
+	}
+	accounts := []string{"", d.id, user.Value.AccountID} // the last is "" where there is no such user
+	slices.Sort(accounts)                                // as every change of several accounts does
+	for _, account := range slices.Compact(accounts) {
 		if _, err := tx.Bump(ctx, account); err != nil {
 			return accountMade{}, err
 		}

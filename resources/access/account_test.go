@@ -169,6 +169,37 @@ func TestUserOfNoAccountBecomesTheAdmin(t *testing.T) {
 	}
 }
 
+// TestUserWhomAnAccountLetsGoBecomesTheAdmin: both accounts' revisions move. One who is not
+// let go, or on whose leave the store fails, is not the admin, and no account is made.
+func TestUserWhomAnAccountLetsGoBecomesTheAdmin(t *testing.T) {
+	var free bool
+	var failure error
+	w := newWorld(t, func(cfg *access.Config) {
+		cfg.Release = func(_ context.Context, _ store.Tx, u *resources.User) (bool, error) {
+			if free {
+				u.AccountID = ""
+			}
+			return free, failure
+		}
+	})
+	body := `{"id":"acct-new-v1","name":"New","admin":{"email":"USER-ivan-v1@example.com"}}`
+	before := w.revision(acctA)
+	w.expect(w.call("N1", platform, "", "", body), 409, "a member of another account")
+	free, failure = true, errors.New("full")
+	w.expect(w.call("N1", platform, "", "", body), 500)
+	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok || w.revision(acctA) != before {
+		t.Error("an account was made")
+	}
+	failure = nil
+	w.expect(w.call("N1", platform, "", "", body), 201, ivan, `"status":"INVITED"`)
+	if u, _ := lookUp(w, w.c.Users, ivan); u.AccountID != newAcct || u.InvitedAt != start || u.MemberSince != start {
+		t.Errorf("the admin's record is %+v", u)
+	}
+	if w.revision(acctA) != before+1 {
+		t.Error("the revision of the account that was left did not move")
+	}
+}
+
 func TestAccountRefusesWhatIsInUse(t *testing.T) {
 	w := newWorld(t)
 	w.loner("user-lone-v1", "lone@example.com", resources.StatusActive)

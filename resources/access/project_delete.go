@@ -30,8 +30,9 @@ var (
 // deletes it or takes the mark back.
 //
 // The areas can't be asked in the transaction: what they hold may be elsewhere. The
-// mark makes the gap safe, since nothing can be made in a marked project. It stays
-// behind a crash, and a repeat runs on from it.
+// mark makes the gap safe, since nothing can be made in a marked project, nor, by a
+// request that is under way since before, in an area that has said it is empty. The mark
+// stays behind a crash, and a repeat runs on from it.
 func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	mark, err := s.markProject(ctx, r)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 		err = s.finishProject(ctx, r, mark.Revision)
 	}
 	if err != nil {
-		if undo := s.unmarkProject(ctx, mark); undo != nil {
+		if undo := s.keepProject(ctx, mark); undo != nil {
 			return wire.Response{}, resources.Unavailable(
 				"The project could not be deleted and is still marked for it; repeat the request.", errors.Join(err, undo))
 		}
@@ -74,7 +75,7 @@ func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Recor
 // vacant asks every area; one that can't say keeps the project.
 func (s *Service) vacant(ctx context.Context, p resources.Project) error {
 	for _, occupant := range s.Occupants {
-		occupied, err := occupant(ctx, p.AccountID, p.ID)
+		occupied, err := occupant.CloseProject(ctx, p.AccountID, p.ID)
 		if err != nil {
 			return resources.Unavailable("It could not be determined whether the project is empty; it was not deleted.", err)
 		}
@@ -149,12 +150,15 @@ func (s *Service) deleteProjectRoles(ctx context.Context, tx store.Tx, account, 
 	return nil
 }
 
-// unmarkProject takes the mark back, also for a caller who went away. A project that
-// has moved on from this mark is left to whoever moved it.
-func (s *Service) unmarkProject(ctx context.Context, mark store.Record[resources.Project]) error {
+// keepProject takes the mark back, also for a caller who went away, and opens the areas
+// again. A project that has moved on from this mark is left to whoever moved it. An area
+// that can't be told opens by itself after a time.
+func (s *Service) keepProject(ctx context.Context, mark store.Record[resources.Project]) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unmarkTimeout)
 	defer cancel()
-	return s.Store.Transact(ctx, func(tx store.Tx) error {
+	kept := false
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		kept = false
 		if _, err := tx.Bump(ctx, mark.Value.AccountID); err != nil {
 			return err
 		}
@@ -162,7 +166,15 @@ func (s *Service) unmarkProject(ctx context.Context, mark store.Record[resources
 		if err != nil || rec.Revision != mark.Revision || rec.Value.State != resources.ProjectDeleting {
 			return err
 		}
+		kept = true
 		rec.Value.State = resources.ProjectActive
 		return s.c.Projects.Replace(ctx, tx, rec)
 	})
+	if err != nil || !kept {
+		return err
+	}
+	for _, occupant := range s.Occupants {
+		_ = occupant.OpenProject(ctx, mark.Value.AccountID, mark.Value.ID) // else it opens by itself
+	}
+	return nil
 }

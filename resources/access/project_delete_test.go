@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -15,6 +16,23 @@ import (
 type occupants struct {
 	w   *world
 	ask []func(ctx context.Context) (bool, error)
+	// opened counts the areas that were told to open again.
+	opened atomic.Int64
+}
+
+// occupant is one area.
+type occupant struct {
+	closes func(ctx context.Context, account, project string) (bool, error)
+	opened *atomic.Int64
+}
+
+func (o occupant) CloseProject(ctx context.Context, account, project string) (bool, error) {
+	return o.closes(ctx, account, project)
+}
+
+func (o occupant) OpenProject(context.Context, string, string) error {
+	o.opened.Add(1)
+	return errors.New("gone")
 }
 
 func withOccupants(t *testing.T, n int) *occupants {
@@ -23,12 +41,12 @@ func withOccupants(t *testing.T, n int) *occupants {
 	o.w = newWorld(t, func(cfg *access.Config) {
 		for i := range o.ask {
 			o.ask[i] = func(context.Context) (bool, error) { return false, nil }
-			cfg.Occupants = append(cfg.Occupants, func(ctx context.Context, account, project string) (bool, error) {
+			cfg.Occupants = append(cfg.Occupants, occupant{func(ctx context.Context, account, project string) (bool, error) {
 				if account != acctA || project != projA1 {
 					t.Errorf("asked about %s %s", account, project)
 				}
 				return o.ask[i](ctx)
-			})
+			}, &o.opened})
 		}
 	})
 	return o
@@ -130,8 +148,14 @@ func TestOccupiedProjectIsKept(t *testing.T) {
 	if !assigned(o.w, resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: "project_reader", ProjectID: projA1}) {
 		t.Error("an assignment is gone")
 	}
+	if n := o.opened.Load(); n != 2 {
+		t.Errorf("%d areas were opened again, want both", n)
+	}
 	o.ask[1] = func(context.Context) (bool, error) { return false, nil }
 	o.w.expect(o.delete(), 200)
+	if n := o.opened.Load(); n != 2 {
+		t.Error("an area of a deleted project was opened")
+	}
 }
 
 func TestProjectIsKeptWhenAnAreaCannotSay(t *testing.T) {
@@ -214,10 +238,10 @@ func TestMarkThatCannotBeTakenBackIsToldAndARepeatRunsOn(t *testing.T) {
 	w := newWorld(t, func(cfg *access.Config) {
 		db = &failing{Store: cfg.Store}
 		cfg.Store = db
-		cfg.Occupants = []access.Occupant{func(context.Context, string, string) (bool, error) {
+		cfg.Occupants = []access.Occupant{occupant{func(context.Context, string, string) (bool, error) {
 			db.down = true
 			return true, nil
-		}}
+		}, new(atomic.Int64)}}
 	})
 	o = &occupants{w: w}
 	got := o.delete()

@@ -21,12 +21,19 @@ type Judge interface {
 	Roles() []resources.Role
 }
 
-// Occupant is an area that may hold something in a project: it says whether anything
-// is left there (N4). An error keeps the project.
-type Occupant func(ctx context.Context, account, project string) (occupied bool, err error)
+// Occupant is an area that may hold something in a project, in this process or in
+// another one.
+type Occupant interface {
+	// CloseProject says whether anything is left in the project (N4). Where nothing is,
+	// nothing can be made there from then on for a time, also by a request that was
+	// authorized before the project was marked. An error keeps the project.
+	CloseProject(ctx context.Context, account, project string) (occupied bool, err error)
+	// OpenProject takes that back, when the project is kept after all.
+	OpenProject(ctx context.Context, account, project string) error
+}
 
-// Config is what the area works with; every field but Occupants and
-// Invite is needed.
+// Config is what the area works with; every field but Occupants, Invite
+// and Release is needed.
 type Config struct {
 	Store       store.Store
 	Collections store.Collections
@@ -41,6 +48,9 @@ type Config struct {
 	// Invite stores, in the transaction that made the user, the mail for an admin who
 	// still has to sign in (N1); nil sends none.
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
+	// Release ends, in the caller's transaction, the membership of a user whose invitation
+	// has run out, but does not store the user; false where they stay a member. nil ends none.
+	Release func(ctx context.Context, tx store.Tx, user *resources.User) (bool, error)
 }
 
 // Service holds the handlers of access management.

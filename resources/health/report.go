@@ -133,6 +133,9 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	body.Service, body.Version, body.Timestamp = cfg.Service, cfg.Version, resources.At(cfg.Now())
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
+	if code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
 	w.WriteHeader(code)
 	// A probe that hung up has no use for the error.
 	_ = json.NewEncoder(w).Encode(body)

@@ -60,7 +60,7 @@ func TestLivenessIsThePing(t *testing.T) {
 		}
 	}
 	code, r, rec := probe(t, "/healthz/live", health.Config{Ping: func(context.Context) error { return errors.New("secret path") }})
-	if code != 503 || r.Status != "unhealthy" || strings.Contains(rec.Body.String(), "secret") {
+	if code != 503 || rec.Header().Get("Retry-After") != "1" || r.Status != "unhealthy" || strings.Contains(rec.Body.String(), "secret") {
 		t.Errorf("%d %s", code, rec.Body)
 	}
 }

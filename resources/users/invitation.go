@@ -26,6 +26,16 @@ func (s *Service) SendInvitation(ctx context.Context, tx store.Tx, account resou
 	return s.mail(ctx, tx, account, rec.Value)
 }
 
+// Release ends the membership of a user who may join another account, in the value and in
+// everything that they have; false where they stay. The caller's transaction has called Bump
+// for the user's account and stores the user. Other areas that make a member (N1) are given it.
+func (s *Service) Release(ctx context.Context, tx store.Tx, user *resources.User) (bool, error) {
+	if !s.free(*user) {
+		return false, nil
+	}
+	return true, s.leave(ctx, tx, user, s.now())
+}
+
 // mail puts the invitation of a user, invited now, into the outbox.
 func (s *Service) mail(ctx context.Context, tx store.Tx, account resources.Account, u resources.User) error {
 	return s.c.Outbox.Insert(ctx, tx, s.Invite(account, u, u.InvitedAt))

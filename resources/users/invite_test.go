@@ -1,12 +1,14 @@
 package users_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/users"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // invite asks for an invitation to an account by its admin.
@@ -117,6 +119,39 @@ func TestOldInvitationBindsNobody(t *testing.T) {
 		t.Errorf("%v", mails)
 	}
 	w.expect(w.invite(acctB, "ivy@example.com"), 409)
+}
+
+// TestReleaseEndsWhatBindsNobody: of a member whose invitation has run out nothing is left
+// in the account, in the store and in the value; who is bound stays as they are.
+func TestReleaseEndsWhatBindsNobody(t *testing.T) {
+	w := newWorld(t)
+	w.user(iris, acctA, resources.StatusInvited)
+	w.assign(acctA, iris, "team_member")
+	w.join(acctA, "group-a-v1", iris)
+	release := func(id string) (u resources.User, free bool) {
+		w.write(func(ctx context.Context, tx store.Tx) error {
+			rec, err := w.c.Users.Get(ctx, tx, id)
+			if err == nil {
+				free, err = w.users.Release(ctx, tx, &rec.Value)
+			}
+			u = rec.Value
+			return err
+		})
+		return u, free
+	}
+	w.pass(ttl)
+	for _, id := range []string{iris, bob} {
+		if u, free := release(id); free || u.AccountID != acctA || len(w.roles(acctA, id)) == 0 {
+			t.Errorf("%s is let go: %+v", id, u)
+		}
+	}
+	w.pass(1)
+	if u, free := release(iris); !free || u.AccountID != "" || u.MemberSince != 0 || len(w.roles(acctA, iris)) != 0 {
+		t.Errorf("%s stays: %v %+v", iris, free, u)
+	}
+	if u, free := release(nora); !free || u.AccountID != "" {
+		t.Errorf("a user of no account: %v %+v", free, u)
+	}
 }
 
 // TestRemovedInviteeIsInvitedAnew: somebody who never signed in can't without a mail,

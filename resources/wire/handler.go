@@ -34,9 +34,18 @@ type Response struct {
 	Status int
 	// Body is rendered as JSON.
 	Body any
+	// File is sent as it is, in the place of Body; nil is none.
+	File *File
 	// ShownOnce is the id of what was made where Body holds a secret that is shown in
 	// this one answer and never kept.
 	ShownOnce string
+}
+
+// File is an answer that is not a value of the API: a document, a page, a picture.
+type File struct {
+	ContentType string
+	// Content is not changed by who is given it.
+	Content []byte
 }
 
 // Handler serves one route of an area.

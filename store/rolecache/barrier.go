@@ -9,13 +9,22 @@ import (
 
 // catchUp takes over every revision that moved before the call. The read of how far
 // the store has come begins after the request arrived; that order is the guarantee.
-func (c *Cache) catchUp(ctx context.Context) error {
+func (c *Cache) catchUp(ctx context.Context) error { return c.rounds.join(ctx, c.barrier) }
+
+// barrier is one read of how far the store has come, and what follows from it. One runs
+// at a time, so that none comes to know less than the one before.
+func (c *Cache) barrier(ctx context.Context) error {
+	if c.within > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.within)
+		defer cancel()
+	}
 	fresh, err := c.store.Freshness(ctx)
 	if err != nil {
 		return err
 	}
 	c.mu.RLock()
-	current := fresh.Generation == c.generation && fresh.Epoch <= c.epoch
+	current := fresh == store.Freshness{Generation: c.generation, Epoch: c.epoch}
 	c.mu.RUnlock()
 	if current {
 		return nil
@@ -25,17 +34,16 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	return c.apply(ctx, fresh)
 }
 
-// apply moves the cache to a freshness that was read; c.mu is held.
+// apply moves the cache to a freshness that was read; c.mu is held. An epoch that went
+// back is a store that lost what it had: nothing that is known of it counts any more.
 func (c *Cache) apply(ctx context.Context, fresh store.Freshness) error {
-	if fresh.Generation != c.generation {
+	if fresh.Generation != c.generation || fresh.Epoch < c.epoch {
 		c.generation, c.epoch = fresh.Generation, fresh.Epoch
 		clear(c.revisions)
 		c.subjects.Purge()
 		c.projects.Purge()
+		c.unknown.Purge()
 		return nil
-	}
-	if fresh.Epoch <= c.epoch {
-		return nil // another request was here first
 	}
 	changed, complete, err := c.store.Changes(ctx, c.epoch, maxChanges)
 	if err != nil {

@@ -40,6 +40,8 @@ type key struct {
 type Options struct {
 	// Entries is how many values of each kind are kept; at least 1.
 	Entries int
+	// Within bounds one read of how far the store has come; 0 is no bound but the request's.
+	Within time.Duration
 }
 
 // Cache answers with facts of the current revision.
@@ -52,6 +54,8 @@ type Cache struct {
 	// unknown are ids of keys that were not there, with how far the store had come.
 	unknown *lru.Cache[string, store.Freshness]
 	flights singleflight.Group
+	rounds  rounds
+	within  time.Duration
 
 	mu         sync.RWMutex
 	generation string
@@ -61,7 +65,7 @@ type Cache struct {
 
 // New makes an empty cache in front of the store.
 func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
-	cache := &Cache{store: s, c: c, revisions: map[string]int64{}}
+	cache := &Cache{store: s, c: c, within: o.Within, revisions: map[string]int64{}}
 	var err error
 	if cache.subjects, err = lru.New[key, *resources.Subject](o.Entries); err != nil {
 		return nil, fmt.Errorf("rolecache: %w", err)

@@ -190,3 +190,11 @@ func await(t *testing.T, happened <-chan struct{}) {
 		t.Fatal("it does not happen")
 	}
 }
+
+// warm asks once, so that everything is known.
+func (w *world) warm() {
+	w.t.Helper()
+	if _, err := w.cache.Facts(w.t.Context(), account, user, ""); err != nil {
+		w.t.Fatal(err)
+	}
+}

@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -25,14 +23,15 @@ type table struct {
 	count                                  map[shape]string
 }
 
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-
 // ownPrefix starts the names of the engine's own tables.
 const ownPrefix = "authz_"
 
 func newTable(s *store.Schema) (*table, error) {
-	if err := validate(s); err != nil {
+	if err := s.Validate(); err != nil {
 		return nil, err
+	}
+	if strings.HasPrefix(s.Name, ownPrefix) || strings.HasPrefix(s.Name, "sqlite_") {
+		return nil, fmt.Errorf("%q is no name for a collection", s.Name)
 	}
 	name, cols := quote(s.Name), names(s.Columns)
 	set, marks := "", ""
@@ -144,28 +143,3 @@ func join(list []string, sep, suffix string) string {
 }
 
 func quote(name string) string { return `"` + name + `"` }
-
-// validate keeps everything out of a statement's text that is not a plain name.
-func validate(s *store.Schema) error {
-	if !nameForm.MatchString(s.Name) || strings.HasPrefix(s.Name, ownPrefix) || strings.HasPrefix(s.Name, "sqlite_") {
-		return fmt.Errorf("%q is no name for a collection", s.Name)
-	}
-	known := map[string]bool{}
-	for _, c := range s.Columns {
-		if !nameForm.MatchString(c.Name) || known[c.Name] {
-			return fmt.Errorf("collection %s: %q is no name for a column, or there twice", s.Name, c.Name)
-		}
-		known[c.Name] = true
-	}
-	seen := map[string]bool{}
-	for _, ix := range s.Indexes {
-		if !nameForm.MatchString(ix.Name) || seen[ix.Name] || len(ix.Columns) == 0 {
-			return fmt.Errorf("collection %s: %q is no index, or there twice", s.Name, ix.Name)
-		}
-		seen[ix.Name] = true
-		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !known[c] }); i >= 0 {
-			return fmt.Errorf("collection %s: index %s names the column %q, which is not declared", s.Name, ix.Name, ix.Columns[i])
-		}
-	}
-	return nil
-}

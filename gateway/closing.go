@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// closingPath is where a process behind gateways closes (PUT) and opens (DELETE) a
+// project for one of its areas. No catalogue has it: only the gateway itself goes there.
+const closingPath = "/internal/v1/areas/%s/closings/%s/%s"
+
+// closingTimeout bounds one question to an area.
+const closingTimeout = 5 * time.Second
+
+// closingAnswer bounds what is read of an area's answer in bytes.
+const closingAnswer = 4 << 10
+
+// closed is the answer of closing a project.
+type closed struct {
+	Occupied *bool `json:"occupied"`
+}
+
+// closingRoutes are the rows and handlers of one area's closings.
+func closingRoutes(name string, area Area) ([]resources.Route, wire.Routes) {
+	path := fmt.Sprintf(closingPath, name, "{accountId}", "{projectId}")
+	row := func(verb, method string) resources.Route {
+		return resources.Route{
+			Name: name + "." + verb, Method: method, Path: path, Effect: resources.EffectWrite,
+			Area: resources.AreaAccess, Upstream: name,
+		}
+	}
+	closing, opening := row("close", http.MethodPut), row("open", http.MethodDelete)
+	return []resources.Route{closing, opening}, wire.Routes{
+		closing.Name: forGateways(func(ctx context.Context, account, project string) (closed, error) {
+			occupied, err := area.CloseProject(ctx, account, project)
+			return closed{&occupied}, err
+		}),
+		opening.Name: forGateways(func(ctx context.Context, account, project string) (closed, error) {
+			return closed{new(bool)}, area.OpenProject(ctx, account, project)
+		}),
+	}
+}
+
+// forGateways is a handler for the gateway's own questions.
+func forGateways(do func(ctx context.Context, account, project string) (closed, error)) wire.Handler {
+	return func(ctx context.Context, r *wire.Request) (wire.Response, error) {
+		if r.Principal.Kind != resources.PrincipalGateway {
+			return wire.Response{}, resources.Forbidden("This is for the gateway itself.")
+		}
+		answer, err := do(ctx, r.Params["accountId"], r.Params["projectId"])
+		if err != nil {
+			return wire.Response{}, err
+		}
+		return wire.OK(answer)
+	}
+}
+
+// RemoteArea closes and opens projects in an area of another process.
+type RemoteArea struct {
+	proxy *proxy
+	ids   resources.IDs
+}
+
+// NewRemoteArea asks the area of that name at that address.
+func NewRemoteArea(name string, base *url.URL, limits Limits, keys *assertion.Keys, ids resources.IDs) *RemoteArea {
+	return &RemoteArea{proxy: newProxy(name, base, limits, keys), ids: ids}
+}
+
+// CloseProject asks the area; anything but a clear answer is an error.
+func (a *RemoteArea) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
+	answer, err := a.ask(ctx, http.MethodPut, account, project)
+	if err != nil {
+		return false, err
+	}
+	return *answer.Occupied, nil
+}
+
+// OpenProject tells the area.
+func (a *RemoteArea) OpenProject(ctx context.Context, account, project string) error {
+	_, err := a.ask(ctx, http.MethodDelete, account, project)
+	return err
+}
+
+func (a *RemoteArea) ask(ctx context.Context, method, account, project string) (answer closed, err error) {
+	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
+	defer cancel()
+	id := a.ids.ULID()
+	out, err := a.proxy.signed(ctx, nil, assertion.Statement{
+		RequestID: id, Method: method, Target: fmt.Sprintf(closingPath, a.proxy.name, account, project),
+		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
+		Account:   account,
+	})
+	if err != nil {
+		return answer, err
+	}
+	out.Header.Set("X-Request-ID", id)
+	in, err := a.proxy.send(out)
+	if err != nil {
+		return answer, err
+	}
+	defer func() { _ = in.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(in.Body, closingAnswer))
+	if err != nil {
+		return answer, fmt.Errorf("gateway: area %s: %w", a.proxy.name, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if in.StatusCode != http.StatusOK || dec.Decode(&answer) != nil || answer.Occupied == nil {
+		return answer, fmt.Errorf("gateway: area %s answered %d %.200q", a.proxy.name, in.StatusCode, body)
+	}
+	return answer, nil
+}

@@ -1,0 +1,78 @@
+package gateway
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// refusedHeader tells a gateway that its assertion was refused, so that it does not
+// tell its caller to sign in again.
+const refusedHeader = "X-Portcullis-Assertion-Refused"
+
+// Area is an area of resources as a process serves it to gateways.
+type Area struct {
+	Routes wire.Routes
+	Projects
+}
+
+// Projects closes and opens projects: see access.Occupant.
+type Projects interface {
+	CloseProject(ctx context.Context, account, project string) (occupied bool, err error)
+	OpenProject(ctx context.Context, account, project string) error
+}
+
+// NewInner makes the edge of a process behind gateways: it serves the catalogue's rows
+// of the areas, and takes nobody's word but a gateway's. Of the config it needs
+// Catalogue, Assertions, Limits, IDs, Now and Log.
+func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
+	cfg.Handlers = map[string]wire.Routes{}
+	var closing []resources.Route
+	for name, area := range areas {
+		rows, handlers := closingRoutes(name, area)
+		closing = append(closing, rows...)
+		for route, handler := range area.Routes {
+			handlers[route] = handler
+		}
+		cfg.Handlers[name] = handlers
+	}
+	e := &Edge{cfg: cfg, serve: newServer(cfg)}
+	e.rows = func(all []resources.Route) []resources.Route {
+		rows := slices.DeleteFunc(slices.Clone(all), func(r resources.Route) bool { return cfg.Handlers[r.Upstream] == nil })
+		return append(rows, closing...)
+	}
+	e.steps = []step{e.frame, e.find, e.readBody, e.accept, e.checkMediaType, e.answer}
+	return e.start()
+}
+
+// accept takes the gateway's word for who calls: 401 without it. What it says must be
+// about this request, and about the action that this process has for it too.
+func (e *Edge) accept(x *exchange) error {
+	var said assertion.Statement
+	err := errNotVouched
+	if tokens := sent(&x.raw.Request.Header, assertion.Header); len(tokens) == 1 {
+		said, err = e.cfg.Assertions.Verify(tokens[0], assertion.Statement{
+			Upstream: x.entry.Upstream, RequestID: x.record.RequestID, Method: x.method,
+			Target: string(x.raw.Request.Header.RequestURI()), Body: x.body,
+		})
+	}
+	if err == nil && said.Action != x.entry.Action {
+		err = errNotVouched
+	}
+	if err != nil {
+		x.raw.Response.Header.Set(refusedHeader, "1")
+		return &resources.Error{
+			Kind: resources.KindNoCredential, Message: "This address is for the gateway: ask there.", Cause: err,
+		}
+	}
+	if problems := x.paramProblems(x.params()); len(problems) > 0 {
+		return resources.BadRequest(problems...)
+	}
+	x.principal, x.ask.account = said.Principal, said.Account
+	x.record.Principal, x.record.KeyID, x.record.Account, x.record.Action = said.Principal.ID, said.Principal.KeyID, said.Account, said.Action
+	x.record.Allowed, x.record.Reason = true, "a gateway allowed it"
+	return nil
+}

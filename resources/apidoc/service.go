@@ -1,0 +1,60 @@
+package apidoc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Service serves the document and its page.
+type Service struct {
+	document, page wire.File
+	assets         map[string]wire.File
+}
+
+// New puts the document together. An error is a mistake in the files of this package.
+func New() (*Service, error) {
+	document, err := Document()
+	if err != nil {
+		return nil, fmt.Errorf("apidoc: %w", err)
+	}
+	assets, err := files()
+	if err != nil {
+		return nil, fmt.Errorf("apidoc: %w", err)
+	}
+	page, err := own.ReadFile("page/index.html")
+	if err != nil {
+		return nil, fmt.Errorf("apidoc: %w", err)
+	}
+	return &Service{
+		document: wire.File{ContentType: "application/json", Content: document},
+		page:     wire.File{ContentType: "text/html; charset=utf-8", Content: page},
+		assets:   assets,
+	}, nil
+}
+
+// Routes are the handlers of N13.
+func (s *Service) Routes() wire.Routes {
+	return wire.Named("apidoc", wire.Routes{
+		"N13.openapi": func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.document) },
+		"N13.docs":    func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.page) },
+		"N13.asset":   s.asset,
+	})
+}
+
+func (s *Service) asset(_ context.Context, r *wire.Request) (wire.Response, error) {
+	file, ok := s.assets[r.Params["asset"]]
+	if !ok {
+		return wire.Response{}, resources.NotFound("file")
+	}
+	return send(r, file)
+}
+
+func send(r *wire.Request, file wire.File) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	return wire.Response{Status: 200, File: &file}, nil
+}

@@ -1,0 +1,34 @@
+package clusters
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// remove answers N12 DELETE: whatever state the cluster is in, it is DELETING from now
+// on. A repeat changes nothing, nor does it bring a deleted one back.
+func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	var left T
+	err := k.s.Store.Transact(ctx, func(tx store.Tx) error {
+		rec, err := k.find(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		if h := k.head(&rec.Value); !k.ending(*h.status) {
+			*h.status, *h.updatedAt = k.status(resources.ClusterDeleting), k.s.now()
+			err = k.records.Replace(ctx, tx, rec)
+		}
+		left = rec.Value
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(clusterBody{k.shown(left)})
+}

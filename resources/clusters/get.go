@@ -1,0 +1,24 @@
+package clusters
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// get answers N12 GET.
+func (k kind[T]) get(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	var found store.Record[T]
+	err := k.s.Store.View(ctx, func(tx store.Tx) (err error) {
+		found, err = k.find(ctx, tx, r)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(clusterBody{k.shown(found.Value)})
+}

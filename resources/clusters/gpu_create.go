@@ -1,0 +1,131 @@
+package clusters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+const (
+	// maxGPUs bounds the GPUs of a cluster, maxUserData its user data in bytes (API
+	// contract, E18).
+	maxGPUs     = 512
+	maxUserData = 16 << 10
+	// maxGroups bounds the security groups of a cluster: each costs a look-up.
+	maxGroups = 100
+)
+
+// gpuCreated is the answer of E18.
+type gpuCreated struct {
+	Cluster resources.GPUCluster `json:"cluster"`
+	Message string               `json:"message"`
+	// RequestID is that of the request which made the cluster, also in a repeat's answer.
+	RequestID string `json:"request_id"`
+}
+
+// createGPU reads E18's request and gives what is to be committed.
+func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
+	var p wire.Problems
+	record := readGPU(r, &p)
+	if p.Err() != nil {
+		return nil, s.withGroups(ctx, record, &p)
+	}
+	record.Cluster.ID, record.Cluster.CreatedAt = s.IDs.New(resources.PrefixGPU), s.now()
+	record.Cluster.UpdatedAt = record.Cluster.CreatedAt
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		var p wire.Problems
+		if err := s.checkGroups(ctx, tx, record, &p); err != nil {
+			return wire.Response{}, err
+		}
+		if err := p.Err(); err != nil {
+			return wire.Response{}, err
+		}
+		if err := s.gpu.add(ctx, tx, record); err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(gpuCreated{record.Cluster, "The GPU cluster was accepted and waits to be provisioned.", r.RequestID})
+	}, nil
+}
+
+// withGroups adds to the problems of a body those of the security groups that it names, so
+// that all are told at once. When the store can't say, the others are told.
+func (s *Service) withGroups(ctx context.Context, record resources.GPURecord, p *wire.Problems) error {
+	_ = s.Store.View(ctx, func(tx store.Tx) error { return s.checkGroups(ctx, tx, record, p) })
+	return p.Err()
+}
+
+// checkGroups notes each security group that is not the project's. An absent one and
+// another project's are told in the same words.
+func (s *Service) checkGroups(ctx context.Context, tx store.Tx, record resources.GPURecord, p *wire.Problems) error {
+	ids := record.Plan.SecurityGroupIDs
+	if len(ids) == 0 {
+		return nil
+	}
+	missing, err := s.SecurityGroups.Missing(ctx, tx, record.Cluster.AccountID, record.Cluster.ProjectID, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if slices.Contains(missing, id) {
+			p.Add(fmt.Sprintf("security_group_ids[%d]", i), "is no security group of this project")
+		}
+	}
+	return nil
+}
+
+// readGPU reads E18's body and notes all problems.
+func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
+	r.ParseQuery(p).Done()
+	body, at := r.ParseObject(p), placeOf(r)
+	record := resources.GPURecord{
+		Cluster: resources.GPUCluster{
+			Name: readName(body, "cluster_name"), Status: resources.ClusterPending.GPU(),
+			AccountID: at.account, ProjectID: at.project, Resources: []resources.GPUResource{},
+		},
+		Plan: resources.GPUPlan{
+			FlavorID: requiredID(body, "flavor_id"), ImageID: requiredID(body, "image_id"), SSHKeyID: optionalID(body, "ssh_key_id"),
+			GPUCount:          readCount(body, "gpu_count", maxGPUs),
+			PricingTemplateID: optionalID(body, "pricing_template_id"),
+			SecurityGroupIDs:  readGroups(body),
+		},
+	}
+	record.Plan.UserData, _ = body.Text("user_data")
+	if len(record.Plan.UserData) > maxUserData {
+		body.Add("user_data", "must be at most %d bytes", maxUserData)
+	}
+	body.Done()
+	return record
+}
+
+// readGroups reads ids that are each named once; none where one of them has no form of an
+// id, or there are too many to look up.
+func readGroups(body *wire.Object) []string {
+	const field = "security_group_ids"
+	ids, ok := body.Texts(field)
+	if !ok {
+		return nil
+	}
+	if len(ids) > maxGroups {
+		body.Add(field, "must name at most %d security groups", maxGroups)
+		return nil
+	}
+	for i, id := range ids {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		switch {
+		case !resources.ValidID(id):
+			checkID(body, at, id)
+			ok = false
+		case slices.Contains(ids[:i], id):
+			body.Add(at, "names a security group for the second time")
+		}
+	}
+	if !ok {
+		return nil
+	}
+	return ids
+}

@@ -1,0 +1,167 @@
+package clusters_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// gpuRecord is the cluster as it is stored.
+func (w *world) gpuRecord(id string) (out resources.GPURecord) {
+	w.t.Helper()
+	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
+		rec, err := w.c.GPUClusters.Get(w.t.Context(), tx, id)
+		out = rec.Value
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// TestGPUClusterIsMade (E18) with the specification's fields and nothing else, beside a
+// message and the id of the request.
+func TestGPUClusterIsMade(t *testing.T) {
+	w := newWorld(t)
+	got := w.call("E18", here, "", `{"cluster_name":"train","flavor_id":"h100","image_id":"i"}`)
+	id := got.str("cluster.id")
+	want := fmt.Sprintf(`{"cluster":{"id":%q,"name":"train","status":"pending","account_id":"acct-a-v1","project_id":"proj-one-v1",`+
+		`"created_at":%q,"updated_at":%[2]q,"metadata":"","resources":[]},"message":%q,"request_id":"rid-E18"}`, id, startText, got.str("message"))
+	if got.status != 201 || got.text != want || got.str("message") == "" || !strings.HasPrefix(id, "gpu-") || len(id) != len("gpu--v1")+26 {
+		t.Errorf("%d %s, want %s", got.status, got.text, want)
+	}
+	if plan, want := w.gpuRecord(id).Plan, (resources.GPUPlan{FlavorID: "h100", ImageID: "i", GPUCount: 1}); !reflect.DeepEqual(plan, want) {
+		t.Errorf("%+v, want %+v", plan, want)
+	}
+	if w.groups.asked.Load() != 0 {
+		t.Error("the firewall is asked about nothing")
+	}
+}
+
+// TestGPUOrderIsKept: what a body says and no answer shows is there for a provisioner.
+func TestGPUOrderIsKept(t *testing.T) {
+	w := newWorld(t)
+	got := w.call("E18", here, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","ssh_key_id":"k","gpu_count":8,"pricing_template_id":"p",
+		"user_data":"#cloud-config\n<secret>\u00e4","security_group_ids":["sg-b-v1","sg-a-v1"]}`)
+	w.expect(got, 201)
+	if plan, want := w.gpuRecord(got.str("cluster.id")).Plan, (resources.GPUPlan{
+		FlavorID: "f", ImageID: "i", SSHKeyID: "k", GPUCount: 8, PricingTemplateID: "p", UserData: "#cloud-config\n<secret>ä",
+		SecurityGroupIDs: []string{"sg-b-v1", "sg-a-v1"},
+	}); !reflect.DeepEqual(plan, want) {
+		t.Errorf("%+v, want %+v", plan, want)
+	}
+	for _, hidden := range []string{"secret", "sg-a-v1", "user_data", "gpu_count", "pricing"} {
+		if strings.Contains(got.text, hidden) {
+			t.Errorf("%s shows %s", got.text, hidden)
+		}
+	}
+}
+
+// TestGPUFields (E18): both sides of each bound.
+func TestGPUFields(t *testing.T) {
+	w := newWorld(t)
+	many := make([]string, 101)
+	for i := range many {
+		many[i] = fmt.Sprintf("sg-%d-v1", i)
+	}
+	w.groups.there[here] = append(w.groups.there[here], many...)
+	list := func(ids []string) string { return `["` + strings.Join(ids, `","`) + `"]` }
+	number := 0
+	for field, c := range map[string]struct{ good, bad []string }{
+		"cluster_name":        {[]string{`"a"`, `"` + text(63) + `"`}, []string{`""`, `null`, `7`, `"A"`, `"a-"`, `"a.b"`, `"` + text(64) + `"`}},
+		"flavor_id":           {[]string{`"a"`, `"` + text(128) + `"`}, []string{`""`, `null`, `7`, `"a b"`, `"` + text(129) + `"`}},
+		"image_id":            {[]string{`"a"`, `"` + text(128) + `"`}, []string{`""`, `null`, `7`, `"a/b"`, `"` + text(129) + `"`}},
+		"ssh_key_id":          {[]string{`null`, `"a"`}, []string{`""`, `7`, `"` + text(129) + `"`}},
+		"pricing_template_id": {[]string{`null`, `"a"`, `"` + text(128) + `"`}, []string{`""`, `7`, `"a b"`, `"` + text(129) + `"`}},
+		"gpu_count":           {[]string{`null`, `1`, `512`}, []string{`0`, `-1`, `513`, `1.5`, `1e1`, `"8"`, `9223372036854775808`}},
+		"user_data": {
+			[]string{`null`, `""`, `"` + text(16384) + `"`, `"` + strings.Repeat("ä", 8192) + `"`},
+			[]string{`"` + text(16385) + `"`, `"` + strings.Repeat("ä", 8192) + `a"`, `7`, `{"a":1}`},
+		},
+		"security_group_ids": {
+			[]string{`null`, `[]`, `["sg-a-v1"]`, `["sg-a-v1","sg-b-v1"]`, list(many[:100])},
+			[]string{
+				`"sg-a-v1"`, `[7]`, `[null]`, `[""]`, `["a b"]`, `[["sg-a-v1"]]`, `[{"$ne":""}]`, `["sg-a-v1","sg-a-v1"]`, list(many),
+				`["sg-absent-v1"]`, `["sg-two-v1"]`, `["sg-theirs-v1"]`,
+			},
+		},
+	} {
+		for _, value := range append(slices.Clone(c.good), c.bad...) {
+			number++
+			body := replaced(fmt.Sprintf(`{"cluster_name":"n%d","flavor_id":"f","image_id":"i"}`, number), field, value)
+			status := 201
+			if slices.Contains(c.bad, value) {
+				status = 400
+			}
+			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
+				got := w.in(t).call("E18", here, "", body)
+				w.in(t).expect(got, status)
+				if d := got.details(); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field)) {
+					t.Errorf("%q", d)
+				}
+			})
+		}
+	}
+}
+
+// TestGroupsOfOthersAreNotThere: an absent security group, another project's and another
+// account's are refused in the same words, each by its place, and nothing is made.
+func TestGroupsOfOthersAreNotThere(t *testing.T) {
+	w := newWorld(t)
+	got := w.call("E18", here, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-absent-v1","sg-a-v1","sg-two-v1","sg-theirs-v1"]}`)
+	var want []string
+	for _, i := range []int{0, 2, 3} {
+		want = append(want, fmt.Sprintf("security_group_ids[%d]: is no security group of this project", i))
+	}
+	if got.status != 400 || !slices.Equal(got.details(), want) {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+	if page := w.call("E19", here, "", ""); page.at("total_count") != 0.0 {
+		t.Errorf("%s", page.text)
+	}
+	w.expect(w.call("E18", site{acctB, one}, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-theirs-v1"]}`), 201)
+}
+
+// TestGPUProblemsAreToldAtOnce: those of the body and those that only the firewall knows.
+func TestGPUProblemsAreToldAtOnce(t *testing.T) {
+	w := newWorld(t)
+	got := w.call("E18", here, "?x=1", `{"cluster_name":"","gpu_count":0,"user_data":1,"security_group_ids":["sg-a-v1","sg-absent-v1","sg-a-v1"],"name":"n"}`)
+	want := []string{
+		"x: unknown query parameter", "cluster_name: must not be empty", "flavor_id: is missing", "image_id: is missing",
+		"gpu_count: must be a whole number from 1 to 512", "security_group_ids[2]: names a security group for the second time",
+		"user_data: must be a string",
+		"name: unknown field; allowed are cluster_name, flavor_id, gpu_count, image_id, pricing_template_id, security_group_ids, ssh_key_id, user_data",
+		"security_group_ids[1]: is no security group of this project",
+	}
+	if !slices.Equal(got.details(), want) {
+		t.Errorf("%d %q, want %q", got.status, got.details(), want)
+	}
+	w.groups.err = errors.New("no firewall") // it can't be asked: the others are told all the same
+	got = w.call("E18", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
+	if !slices.Equal(got.details(), []string{"image_id: is missing"}) {
+		t.Errorf("%d %s", got.status, got.text)
+	}
+}
+
+// TestFirewallThatFailsMakesNoCluster: what is not known is no yes.
+func TestFirewallThatFailsMakesNoCluster(t *testing.T) {
+	w := newWorld(t)
+	body := `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-a-v1"]}`
+	for err, status := range map[error]int{errors.New("odd"): 500, store.ErrUnavailable: 503} {
+		w.groups.err = err
+		got := w.call("E18", here, "", body)
+		w.expect(got, status)
+		if strings.Contains(got.text, "odd") {
+			t.Errorf("the cause is told: %s", got.text)
+		}
+	}
+	w.groups.err = nil
+	w.expect(w.call("E18", here, "", body), 201) // the name is free
+}

@@ -1,0 +1,74 @@
+package clusters
+
+import (
+	"context"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// clusterList is the answer of E17 and, with its message, of E19.
+type clusterList struct {
+	Clusters []any `json:"clusters"`
+	// TotalCount counts all that match, Count those of this page.
+	TotalCount    int    `json:"total_count"`
+	Count         int    `json:"count"`
+	NextPageToken string `json:"next_page_token"`
+	Message       string `json:"message,omitempty"`
+}
+
+// list answers E17 and E19, newest first; deleted clusters are listed by their status
+// only. Count and page are of one snapshot.
+func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	query, binding, err := k.query(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	out := clusterList{Message: k.listMessage}
+	var found []store.Record[T]
+	err = k.s.Store.View(ctx, func(tx store.Tx) (err error) {
+		if out.TotalCount, err = k.records.Count(ctx, tx, query); err != nil {
+			return err
+		}
+		found, err = k.records.Find(ctx, tx, query)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	if size := query.Limit - 1; len(found) > size {
+		found = found[:size]
+		last := k.records.CursorAt(query, found[size-1].Value)
+		out.NextPageToken = k.s.Tokens.Seal(last.Marshal(), binding)
+	}
+	out.Count, out.Clusters = len(found), make([]any, len(found))
+	for i, rec := range found {
+		out.Clusters[i] = k.shown(rec.Value)
+	}
+	return wire.OK(out)
+}
+
+// query reads which clusters are asked for. Its limit is one more than the page's size,
+// which tells whether there is a next page; binding names the list, so that no other one
+// takes its tokens.
+func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err error) {
+	var p wire.Problems
+	at, asked := placeOf(r), r.ParseQuery(&p)
+	q = store.Query{
+		Index: store.ByProject, Equal: []store.Value{store.String(at.account), store.String(at.project)},
+		Limit: asked.PageSize() + 1,
+	}
+	status := asked.OneOf("status", "", k.filters...)
+	if status != "" {
+		q.Index, q.Equal = store.ByStatus, append(q.Equal, store.String(status))
+	}
+	binding = strings.Join([]string{k.listRoute, at.account, at.project, status}, "|")
+	if raw := asked.PageToken(k.s.Tokens, binding); raw != nil {
+		if q.After, err = store.ParseCursor(raw); err != nil {
+			p.Add("page_token", "is not a token of this list; begin again without it")
+		}
+	}
+	asked.Done()
+	return q, binding, p.Err()
+}

@@ -1,0 +1,183 @@
+package clusters_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// several makes clusters n0, n1, … in that order, a millisecond apart.
+func (w *world) several(k sort, at site, n int) (ids []string) {
+	w.t.Helper()
+	for i := range n {
+		ids = append(ids, w.made(k, at, fmt.Sprintf("n%d", i)))
+		w.clock.Add(1)
+	}
+	return ids
+}
+
+// TestEmptyListHasTheSpecifiedForm (E17, E19): only E19 has a message.
+func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
+	w := newWorld(t)
+	for route, want := range map[string]string{
+		"E17": `{"clusters":[],"total_count":0,"count":0,"next_page_token":""}`,
+		"E19": `{"clusters":[],"total_count":0,"count":0,"next_page_token":"","message":"The GPU clusters of the project, newest first."}`,
+	} {
+		if got := w.call(route, here, "", ""); got.status != 200 || got.text != want {
+			t.Errorf("%s: %d %s", route, got.status, got.text)
+		}
+	}
+}
+
+// TestClustersAreListedNewestFirst (E17, E19), page by page, each once, as they were made.
+func TestClustersAreListedNewestFirst(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		w.several(k, here, 5)
+		w.several(k, site{acctA, two}, 2)
+		all := w.call(k.list, here, "", "")
+		if want := []string{"n4", "n3", "n2", "n1", "n0"}; !slices.Equal(all.names(), want) || all.at("count") != 5.0 || all.at("next_page_token") != "" {
+			w.t.Errorf("%s", all.text)
+		}
+		var names []string
+		page := w.call(k.list, here, "?page_size=2", "")
+		for _, count := range []float64{2, 2, 1} {
+			names = append(names, page.names()...)
+			if page.at("count") != count || page.at("total_count") != 5.0 || (page.str("next_page_token") == "") != (count == 1) {
+				w.t.Fatalf("%d %s", page.status, page.text)
+			}
+			page = w.next(k, here, "page_size=2", page)
+		}
+		if !slices.Equal(names, all.names()) {
+			w.t.Errorf("%v", names)
+		}
+		if got := w.call(k.get, here, w.made(k, here, "fresh"), ""); !strings.Contains(w.call(k.list, here, "?page_size=1", "").text, strings.TrimSuffix(strings.TrimPrefix(got.text, `{"cluster":`), "}")) {
+			w.t.Error("a listed cluster is another one than the read one")
+		}
+	})
+}
+
+// TestOneMomentsClustersAreListedOnce: the order is whole also where the times are equal.
+func TestOneMomentsClustersAreListedOnce(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		var want, got []string
+		for i := range 7 {
+			want = append(want, fmt.Sprintf("n%d", i))
+			w.made(k, here, want[i])
+		}
+		page := w.call(k.list, here, "?page_size=3", "")
+		for range 3 {
+			got = append(got, page.names()...)
+			page = w.next(k, here, "page_size=3", page)
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			w.t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestListingGoesOnWhereItWas: what is made or deleted meanwhile shifts nothing.
+func TestListingGoesOnWhereItWas(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		ids := w.several(k, here, 4)
+		first := w.call(k.list, here, "?page_size=2", "")
+		w.made(k, here, "later")
+		w.set(k, ids[2], resources.ClusterDeleted) // the last one of the first page
+		if rest := w.next(k, here, "page_size=5", first); !slices.Equal(rest.names(), []string{"n1", "n0"}) {
+			w.t.Errorf("%s", rest.text)
+		}
+	})
+}
+
+// TestClustersAreListedByStatus: each state in the words of its kind; deleted ones are
+// listed by that status alone.
+func TestClustersAreListedByStatus(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		states := resources.ClusterStates()
+		for i, id := range w.several(k, here, 2*len(states)) {
+			w.set(k, id, states[i/2])
+		}
+		for i, state := range states {
+			query := "page_size=1&status=" + k.state(state)
+			first := w.call(k.list, here, "?"+query, "")
+			second := w.next(k, here, query, first)
+			if got, want := append(first.names(), second.names()...), []string{fmt.Sprintf("n%d", 2*i+1), fmt.Sprintf("n%d", 2*i)}; !slices.Equal(got, want) ||
+				first.at("total_count") != 2.0 || second.at("next_page_token") != "" {
+				w.t.Errorf("%s: %s, %s", query, first.text, second.text)
+			}
+		}
+		if got := w.call(k.list, here, "", ""); got.at("total_count") != float64(2*len(states)-2) || slices.Contains(got.names(), "n11") {
+			w.t.Errorf("without a status: %s", got.text)
+		}
+	})
+	w := newWorld(t)
+	w.made(sorts()[0], here, "n")
+	w.expect(w.call("E17", here, "?status="+resources.KubernetesUnspecified, ""), 200, `"total_count":0`)
+}
+
+// TestListIsAskedStrictly: what is not known, sent twice or out of bounds is 400.
+func TestListIsAskedStrictly(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		pending := k.state(resources.ClusterPending)
+		w.expect(w.call(k.list, here, "?page_size=1&page_token=", ""), 200)
+		w.expect(w.call(k.list, here, "?page_size=100&status="+pending, ""), 200)
+		for query, want := range map[string]string{
+			"page_size=0": "page_size: ", "page_size=101": "page_size: ", "page_size=": "page_size: ", "page_size=1.0": "page_size: ",
+			"page_size=01": "page_size: ", "page_size=1&page_size=1": "page_size: ",
+			"status=": "status: ", "status=x": "status: ", "status=PENDING": "status: ", "status=" + pending + "x": "status: ",
+			"status=" + pending + "&status=" + pending: "status: ", "status[$ne]=" + pending: "status[$ne]: ", "Status=" + pending: "Status: ",
+			"page_token=AAAA": "page_token: ", "page_token=%00": "page_token: ", "page=2": "page: ", "limit=1": "limit: ", "%zz": "query: ",
+		} {
+			got := w.call(k.list, here, "?"+query, "")
+			if d := got.details(); got.status != 400 || len(d) == 0 || !strings.HasPrefix(d[0], want) {
+				w.t.Errorf("%s: %d %s", query, got.status, got.text)
+			}
+		}
+		if k.name == "gpu" {
+			w.expect(w.call(k.list, here, "?status=CLUSTER_STATUS_PENDING", ""), 400)
+			w.expect(w.call(k.list, here, "?status=unspecified", ""), 400)
+		}
+		got := w.call(k.list, here, "?page_size=0&status=x&page_token=x&y=1", "")
+		if len(got.details()) != 4 {
+			w.t.Errorf("not all at once: %s", got.text)
+		}
+	})
+}
+
+// TestPageTokenIsOfOneList: another kind's, project's, account's or status' token is 400,
+// and so is one that is not ours.
+func TestPageTokenIsOfOneList(t *testing.T) {
+	each(t, func(w *world, k sort) {
+		status := "status=" + k.state(resources.ClusterPending)
+		for _, at := range []site{here, {acctA, two}, {acctB, one}} {
+			w.several(k, at, 2)
+		}
+		plain := w.call(k.list, here, "?page_size=1", "")
+		filtered := w.call(k.list, here, "?page_size=1&"+status, "")
+		w.expect(w.next(k, here, "page_size=100", plain), 200)
+		w.expect(w.next(k, here, status, filtered), 200)
+		other := sorts()[0]
+		if k.name == other.name {
+			other = sorts()[1]
+		}
+		for name, got := range map[string]answer{
+			"project": w.next(k, site{acctA, two}, "", plain), "account": w.next(k, site{acctB, one}, "", plain),
+			"with a status": w.next(k, here, status, plain), "without the status": w.next(k, here, "", filtered),
+			"with another status": w.next(k, here, "status="+k.state(resources.ClusterError), filtered), "of the other kind": w.next(other, here, "", plain),
+		} {
+			if got.status != 400 || !slices.Equal(got.details(), []string{"page_token: is not a token of this list; begin again without it"}) {
+				w.t.Errorf("%s: %d %s", name, got.status, got.text)
+			}
+		}
+		foreign, err := wire.NewPageTokens([][]byte{[]byte("another key, thirty-two bytes ..")})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		odd := foreign.Seal([]byte(`{"v":[{"n":1}],"k":"x"}`), k.list+"|"+here.account+"|"+here.project+"|")
+		w.expect(w.call(k.list, here, "?page_token="+url.QueryEscape(odd), ""), 400)
+	})
+}

@@ -1,0 +1,43 @@
+package clusters
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// CloseProject says whether a cluster of either kind is left in the project (N4), one that
+// is being deleted included. Where none is, none can be made for the time that
+// store.Collections.CloseProject gives, or until OpenProject. Errors are the store's.
+func (s *Service) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
+	p := place{account, project}
+	err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
+		if occupied, err = s.kubernetes.has(ctx, tx, p); err != nil || occupied {
+			return err
+		}
+		if occupied, err = s.gpu.has(ctx, tx, p); err != nil || occupied {
+			return err
+		}
+		return s.c.CloseProject(ctx, tx, area, account, project, s.now())
+	})
+	return occupied, err
+}
+
+// OpenProject takes CloseProject back, for a project that is kept. Errors are the store's.
+func (s *Service) OpenProject(ctx context.Context, account, project string) error {
+	return s.Store.Transact(ctx, func(tx store.Tx) error {
+		return s.c.OpenProject(ctx, tx, area, account, project)
+	})
+}
+
+// has says whether a cluster of the kind is in the place.
+func (k kind[T]) has(ctx context.Context, tx store.Tx, p place) (bool, error) {
+	_, err := k.records.First(ctx, tx, store.Query{
+		Index: store.ByProject, Equal: []store.Value{store.String(p.account), store.String(p.project)},
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

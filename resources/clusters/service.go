@@ -1,0 +1,78 @@
+package clusters
+
+import (
+	"context"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// area names these clusters among what may occupy a project.
+const area = "clusters"
+
+// SecurityGroups is what this area asks of the firewall.
+type SecurityGroups interface {
+	// Missing gives those of the ids that are no security group of the project, in this
+	// transaction: absent and another project's are the same. An id stands for itself
+	// however often it is among ids.
+	Missing(ctx context.Context, tx store.Tx, account, project string, ids []string) ([]string, error)
+}
+
+// Config is what the area works with; every field is needed.
+type Config struct {
+	Store          store.Store
+	Collections    store.Collections
+	SecurityGroups SecurityGroups
+	Tokens         wire.PageTokens
+	// Idempotency runs what creates.
+	Idempotency *idempotency.Keeper
+	IDs         resources.IDs
+	Now         func() time.Time
+}
+
+// Service holds the handlers of clusters.
+type Service struct {
+	Config
+	c          store.Collections
+	kubernetes kind[resources.KubernetesRecord]
+	gpu        kind[resources.GPURecord]
+}
+
+// New makes the area's handlers.
+func New(cfg Config) *Service {
+	s := &Service{Config: cfg, c: cfg.Collections}
+	s.kubernetes, s.gpu = s.kubernetesKind(), s.gpuKind()
+	return s
+}
+
+// Routes are the area's handlers: E16 to E19 and N12.
+func (s *Service) Routes() wire.Routes {
+	return wire.Named(area, wire.Routes{
+		"E16":                   s.Idempotency.Create("E16", s.createKubernetes),
+		"E17":                   s.kubernetes.list,
+		"E18":                   s.Idempotency.Create("E18", s.createGPU),
+		"E19":                   s.gpu.list,
+		"N12.kubernetes_get":    s.kubernetes.get,
+		"N12.kubernetes_delete": s.kubernetes.remove,
+		"N12.gpu_get":           s.gpu.get,
+		"N12.gpu_delete":        s.gpu.remove,
+	})
+}
+
+// now is the clock in the domain's form.
+func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// place is where clusters are: a project of an account.
+type place struct{ account, project string }
+
+func placeOf(r *wire.Request) place {
+	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
+}
+
+// clusterBody is what one cluster is answered in (E16, N12).
+type clusterBody struct {
+	Cluster any `json:"cluster"`
+}

@@ -1,0 +1,20 @@
+package firewall
+
+import (
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// MaxDeleted is how many deleted groups of a project are kept.
+const MaxDeleted = maxDeleted
+
+// ReadRule reads a rule's body as N11 does; whether a group that it names is there is
+// not looked at.
+func ReadRule(body []byte) (resources.SecurityGroupRule, error) {
+	var p wire.Problems
+	draft := readRule((&wire.Request{Body: body}).ParseObject(&p))
+	return draft.rule, p.Err()
+}
+
+// EqualRules says whether two rules in canonical form are the same one.
+func EqualRules(a, b resources.SecurityGroupRule) bool { return identityOf(a) == identityOf(b) }

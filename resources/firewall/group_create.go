@@ -1,0 +1,106 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// groupDraft is a group that was read and is to be added.
+type groupDraft struct {
+	group resources.SecurityGroup
+	rules []ruleDraft
+	// tooMany says that more rules were sent than were read.
+	tooMany bool
+}
+
+// createGroup answers E1.
+func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
+	draft, err := s.readGroup(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	group := draft.group
+	group.ID, group.Status = s.IDs.New(resources.PrefixSecurityGroup), resources.SecurityGroupActive
+	group.CreatedAt = s.now()
+	group.UpdatedAt = group.CreatedAt
+	group.Rules = make([]resources.SecurityGroupRule, len(draft.rules))
+	for i, rule := range draft.rules {
+		group.Rules[i] = s.newRule(rule, group.ID, group.CreatedAt)
+	}
+	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.addGroup(ctx, tx, group, draft); err != nil {
+			return wire.Response{}, err
+		}
+		return wire.Created(groupBody{group, "The security group was created."})
+	}, nil
+}
+
+// readGroup reads E1's request: 400 with all problems.
+func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, error) {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	body, at := r.ParseObject(&p), placeOf(r)
+	if id := body.Required("project_id"); id != "" && id != at.project {
+		body.Add("project_id", "must be the project of the path")
+	}
+	d := groupDraft{group: resources.SecurityGroup{AccountID: at.account, ProjectID: at.project, Name: requiredName(body)}}
+	d.group.Description, _ = readDescription(body)
+	d.group.Metadata = readMetadata(body)
+	d.rules, d.tooMany = s.readRules(body)
+	body.Done()
+	return d, s.invalid(ctx, &p, at, d.rules)
+}
+
+// readRules reads a new group's rules. Of more than a group may have only so many are
+// looked at: the request is refused in any case, and there may be a hundred thousand.
+func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool) {
+	items, _ := body.Objects("rules")
+	if tooMany = len(items) > s.MaxRules; tooMany {
+		items = items[:s.MaxRules]
+	}
+	for _, item := range items {
+		rules = append(rules, readRule(item))
+	}
+	return rules, tooMany
+}
+
+// addGroup stores the group with what its rules name: 400 for what they name and is not
+// there, 409 for what the project can't take.
+func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.SecurityGroup, draft groupDraft) error {
+	at := place{group.AccountID, group.ProjectID}
+	if err := s.enter(ctx, tx, at); err != nil {
+		return err
+	}
+	if err := s.remotesThere(ctx, tx, at, draft.rules); err != nil {
+		return err
+	}
+	if err := different(group.Rules); err != nil {
+		return err
+	}
+	if draft.tooMany {
+		return s.rulesFull()
+	}
+	groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: store.ByCreated, Equal: at.values()})
+	if err != nil {
+		return err
+	}
+	if groups >= s.MaxGroups {
+		return resources.Conflict("The project has %d security groups, and no more can be made; delete one that is not needed.", groups)
+	}
+	if err := s.c.SecurityGroups.Insert(ctx, tx, group); err != nil {
+		return nameTaken(err)
+	}
+	return s.refer(ctx, tx, group.ID, nil, remotesOf(group))
+}
+
+// nameTaken is the answer where the error of a write is that another group has the name.
+func nameTaken(err error) error {
+	if store.IsDuplicate(err, store.ByName) {
+		return resources.Conflict("Another security group of the project has this name.")
+	}
+	return err
+}

@@ -1,0 +1,25 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// getGroup answers N11 GET.
+func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	var found store.Record[resources.SecurityGroup]
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		found, err = s.pathGroup(ctx, tx, r)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(groupBody{found.Value, "This is the security group."})
+}

@@ -1,0 +1,74 @@
+package firewall
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// groupPatch is what N11 PATCH changes; nil stays as it is.
+type groupPatch struct {
+	name        *string
+	description *string
+	metadata    json.RawMessage
+}
+
+// patchGroup answers N11 PATCH. Metadata is replaced as a whole; `""` and `{}` are how a
+// description and metadata are taken away, since null is a field's absence.
+func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	patch, err := readPatch(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	var changed resources.SecurityGroup
+	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+		rec, err := s.pathGroup(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		patch.apply(&rec.Value)
+		rec.Value.UpdatedAt = s.now()
+		changed = rec.Value
+		return nameTaken(s.c.SecurityGroups.Replace(ctx, tx, rec))
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(groupBody{changed, "The security group was changed."})
+}
+
+// readPatch reads the body: 400 with all problems.
+func readPatch(r *wire.Request) (groupPatch, error) {
+	var p wire.Problems
+	var patch groupPatch
+	r.ParseQuery(&p).Done()
+	body := r.ParseObject(&p)
+	if name, ok := body.Text("name"); ok {
+		name = checkName(body, name)
+		patch.name = &name
+	}
+	if description, ok := readDescription(body); ok {
+		patch.description = &description
+	}
+	patch.metadata = readMetadata(body)
+	body.Done()
+	if p.Err() == nil && patch.name == nil && patch.description == nil && patch.metadata == nil {
+		p.Add("", "name at least one of name, description and metadata")
+	}
+	return patch, p.Err()
+}
+
+func (c groupPatch) apply(g *resources.SecurityGroup) {
+	if c.name != nil {
+		g.Name = *c.name
+	}
+	if c.description != nil {
+		g.Description = *c.description
+	}
+	if c.metadata != nil {
+		g.Metadata = c.metadata
+	}
+}

@@ -1,0 +1,30 @@
+package firewall
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// CloseProject says whether groups are left in a project that is to be deleted (N4),
+// deleted ones not counted. Where none is, for two minutes none can be made in it: 503
+// for whoever tries.
+func (s *Service) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
+	at := place{account, project}
+	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+		groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: store.ByCreated, Equal: at.values()})
+		if occupied = groups > 0; occupied || err != nil {
+			return err
+		}
+		return s.c.CloseProject(ctx, tx, resources.AreaFirewall, account, project, s.now())
+	})
+	return occupied, err
+}
+
+// OpenProject takes CloseProject back for a project that is kept.
+func (s *Service) OpenProject(ctx context.Context, account, project string) error {
+	return s.Store.Transact(ctx, func(tx store.Tx) error {
+		return s.c.OpenProject(ctx, tx, resources.AreaFirewall, account, project)
+	})
+}

@@ -1,0 +1,223 @@
+package firewall_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// TestQuotas (E1): 409 past them, whatever was deleted counts no more, other projects
+// and groups have their own.
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quotas(3, 2))
+	for i := range 3 {
+		w.made(fmt.Sprint("g", i))
+	}
+	w.expect(w.call("E1", w.draft("g3")), 409, `"code":"CONFLICT"`)
+	w.at(acctA, projX).made("g3")
+	first := w.call("E2", nil).body["security_groups"].([]any)[0].(map[string]any)["id"].(string)
+	w.expect(w.call("N11.delete", nil, first), 200)
+	id, rules := w.made("g3", tcpRule(1), tcpRule(2))
+	w.expect(w.call("N11.rule_create", tcpRule(3), id), 409, `"code":"CONFLICT"`)
+	w.expect(w.call("N11.rule_delete", nil, id, rules[0]), 200)
+	w.expect(w.call("N11.rule_create", tcpRule(3), id), 201)
+	w.expect(w.at(acctA, projX).call("E1", object{"project_id": projX, "name": "many", "rules": []object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
+	// What is wrong is told first, of as many rules as a group may have.
+	bad := object{"direction": "x", "protocol": "tcp"}
+	w.refused(w.at(acctA, projX).call("E1", object{"project_id": projX, "name": "many", "rules": []object{tcpRule(1), bad, bad}}), "rules[1].direction")
+}
+
+// TestDefaultQuotas: 100 groups a project, 200 rules a group.
+func TestDefaultQuotas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var many []object
+	for i := range 200 {
+		many = append(many, tcpRule(i))
+	}
+	id, _ := w.made("full", many...)
+	w.expect(w.call("N11.rule_create", tcpRule(200), id), 409)
+	w.expect(w.call("E1", w.draft("fuller", append(many, tcpRule(200))...)), 409)
+	for i := range 99 {
+		w.made(fmt.Sprint("g", i))
+	}
+	w.expect(w.call("E1", w.draft("g99")), 409)
+}
+
+// together makes n calls at once and counts their statuses.
+func together(t *testing.T, n int, call func(i int) int) map[int]int {
+	t.Helper()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	for i := range n {
+		wg.Go(func() {
+			status := call(i)
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+	wg.Wait()
+	return statuses
+}
+
+// TestTogetherNothingIsExceeded: creations at once keep the quotas, the uniqueness of
+// names and that of rules, and none of what was answered is lost.
+func TestTogetherNothingIsExceeded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, quotas(5, 4))
+	id, _ := w.made("base")
+	for name, c := range map[string]struct {
+		call func(i int) answer
+		made int
+	}{
+		"groups":      {func(i int) answer { return w.call("E1", w.draft(fmt.Sprint("g", i))) }, 4},
+		"rules":       {func(i int) answer { return w.call("N11.rule_create", tcpRule(i), id) }, 4},
+		"equal names": {func(int) answer { return w.at(acctA, projX).call("E1", object{"project_id": projX, "name": "one"}) }, 1},
+	} {
+		if got := together(t, 12, func(i int) int { return c.call(i).status }); got[201] != c.made || got[409] != 12-c.made {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := w.call("E2", nil); len(names(got)) != 5 || len(w.group(id)["rules"].([]any)) != 4 {
+		t.Errorf("%s", got.text)
+	}
+	other, _ := w.at(acctA, projX).made("rules")
+	x := w.at(acctA, projX)
+	if got := together(t, 8, func(int) int { return x.call("N11.rule_create", tcpRule(1), other).status }); got[201] != 1 || got[409] != 7 {
+		t.Errorf("equal rules at once: %v", got)
+	}
+}
+
+// TestNoRuleNamesAGroupThatIsGone: of a deletion and a rule that names the group, at
+// once, one is refused.
+func TestNoRuleNamesAGroupThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, _ := w.made("web")
+	for i := range 20 {
+		target, _ := w.made(fmt.Sprint("target", i))
+		got := together(t, 2, func(n int) int {
+			if n == 0 {
+				return w.call("N11.delete", nil, target).status
+			}
+			return w.call("N11.rule_create", naming(target, i), id).status
+		})
+		deletedFirst, namedFirst := got[200] == 1 && got[400] == 1, got[409] == 1 && got[201] == 1
+		if !deletedFirst && !namedFirst {
+			t.Fatalf("%v", got)
+		}
+	}
+}
+
+// TestProjectIsClosedWhenEmpty (N4): with a group in it, it is occupied and nothing
+// changes; an empty one takes nothing until it is opened, or for two minutes.
+func TestProjectIsClosedWhenEmpty(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	closing := func(want bool) {
+		t.Helper()
+		occupied, err := w.service.CloseProject(t.Context(), w.account, w.project)
+		if err != nil || occupied != want {
+			t.Fatalf("occupied=%t, %v", occupied, err)
+		}
+	}
+	id, rules := w.made("web", tcpRule(1))
+	closing(true)
+	w.made("more")
+	for _, g := range w.call("E2", nil).body["security_groups"].([]any) {
+		w.expect(w.call("N11.delete", nil, g.(map[string]any)["id"].(string)), 200)
+	}
+	closing(false) // deleted ones are nothing
+	w.expect(w.call("E1", w.draft("new")), 503, `"code":"UNAVAILABLE"`)
+	w.expect(w.call("N11.delete", nil, id), 404)
+	w.expect(w.call("N11.rule_delete", nil, id, rules[0]), 404)
+	w.expect(w.call("N11.rule_create", tcpRule(2), id), 404)
+	w.at(acctA, projX).made("new")
+	w.at(acctB, projA).made("new")
+	closing(false)
+	w.later(2*60*1000 - 1)
+	w.expect(w.call("E1", w.draft("new")), 503)
+	w.later(1)
+	id, _ = w.made("new")
+	w.expect(w.call("N11.delete", nil, id), 200)
+	closing(false)
+	if err := w.service.OpenProject(t.Context(), w.account, w.project); err != nil {
+		t.Fatal(err)
+	}
+	w.made("new")
+	closing(true)
+}
+
+// TestClosingAndMakingAtOnce: a project that was found empty stays so.
+func TestClosingAndMakingAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 20 {
+		x := w.at(acctA, fmt.Sprintf("proj-%d-v1", i))
+		got := together(t, 2, func(n int) int {
+			if n == 0 {
+				return x.call("E1", x.draft("g")).status
+			}
+			occupied, err := w.service.CloseProject(t.Context(), x.account, x.project)
+			switch {
+			case err != nil:
+				return -1
+			case occupied:
+				return 1
+			}
+			return 0
+		})
+		if text := fmt.Sprint(got); !strings.Contains("map[1:1 201:1] map[0:1 503:1]", text) {
+			t.Fatal(text)
+		}
+	}
+}
+
+// TestWhatMustNotRunAtOnceWritesTheOccupancy: that is what makes two transactions
+// conflict in a store with more than one writer.
+func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	target, _ := w.made("target")
+	id, _ := w.made("web")
+	revision := func() (at int64) {
+		t.Helper()
+		err := w.store.View(t.Context(), func(tx store.Tx) error {
+			rec, err := w.c.Occupancies.Get(t.Context(), tx, "firewall|"+acctA+"|"+projA)
+			at = rec.Revision
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, step := range []struct {
+		what string
+		do   func()
+	}{
+		{"making a group", func() { w.made("new") }},
+		{"adding a rule", func() { w.expect(w.call("N11.rule_create", naming(target, 1), id), 201) }},
+		{"deleting a group", func() { w.expect(w.call("N11.delete", nil, id), 200) }},
+		{"closing the project", func() {
+			for _, g := range w.call("E2", nil).body["security_groups"].([]any) {
+				w.expect(w.call("N11.delete", nil, g.(map[string]any)["id"].(string)), 200)
+			}
+			before := revision()
+			if _, err := w.service.CloseProject(t.Context(), acctA, projA); err != nil || revision() == before {
+				t.Errorf("closing: revision %d, %v", before, err)
+			}
+		}},
+	} {
+		before := revision()
+		if step.do(); revision() == before {
+			t.Errorf("%s does not write it", step.what)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package firewall_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// TestNamedGroupMustBeThere: another project's, another account's, a deleted, an absent
+// and an impossible one are answered alike.
+func TestNamedGroupMustBeThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, _ := w.made("web")
+	there, _ := w.made("there")
+	deleted, _ := w.made("deleted")
+	w.expect(w.call("N11.delete", nil, deleted), 200)
+	elsewhere, _ := w.at(acctA, projX).made("x")
+	foreign, _ := w.at(acctB, projB).made("b")
+	absent := w.call("N11.rule_create", naming("sg-absent-v1", 80), id)
+	w.refused(absent, "remote_security_group_id")
+	absentIn := w.call("E1", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
+	w.refused(absentIn, "rules[1].remote_security_group_id")
+	for _, bad := range []string{deleted, elsewhere, foreign, strings.ToUpper(there), "web", " " + there, strings.Repeat("x", 5000), "a|b", "$where", "\x00"} {
+		if got := w.call("N11.rule_create", naming(bad, 80), id); got.text != absent.text && bad != "\x00" {
+			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
+		}
+		if got := w.call("E1", w.draft("new", tcpRule(1), naming(bad, 80))); got.text != absentIn.text && bad != "\x00" {
+			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
+		}
+	}
+	w.expect(w.call("N11.rule_create", naming(there, 80), id), 201)
+	w.made("new", naming(there, 80), naming(id, 80))
+}
+
+// TestGroupThatIsNamedStays (N11): it can be deleted when the last rule of another group
+// that names it is gone; a group may name itself.
+func TestGroupThatIsNamedStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	target, _ := w.made("target")
+	one, ones := w.made("one", naming(target, 1), naming(target, 2), tcpRule(3))
+	two, _ := w.made("two")
+	w.expect(w.call("N11.rule_create", naming(target, 1), two), 201)
+	w.expect(w.call("N11.rule_create", naming(two, 1), two), 201) // itself
+	conflict := func() {
+		t.Helper()
+		w.expect(w.call("N11.delete", nil, target), 409, `"code":"CONFLICT"`)
+		w.group(target)
+	}
+	conflict()
+	w.expect(w.call("N11.rule_delete", nil, one, ones[0]), 200)
+	w.expect(w.call("N11.delete", nil, two), 200) // its reference goes with it, and its own is none
+	conflict()
+	w.expect(w.call("N11.rule_delete", nil, one, ones[2]), 200)
+	conflict()
+	w.expect(w.call("N11.rule_delete", nil, one, ones[1]), 200)
+	w.expect(w.call("N11.rule_create", naming(target, 9), one), 201)
+	conflict()
+	last := w.group(one)["rules"].([]any)[0].(map[string]any)["id"].(string)
+	w.expect(w.call("N11.rule_delete", nil, one, last), 200)
+	w.expect(w.call("N11.rule_create", naming(target, 9), target), 201) // a rule of its own keeps nothing
+	w.expect(w.call("N11.delete", nil, target), 200)
+	err := w.store.View(t.Context(), func(tx store.Tx) error {
+		left, err := w.c.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: store.ByRemoteGroup})
+		if len(left) > 0 {
+			t.Errorf("references of nothing: %v", left)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMissingNamesWhatCannotBeUsed: for those who name groups from outside, each id once.
+func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, _ := w.made("a")
+	b, _ := w.made("b")
+	deleted, _ := w.made("deleted")
+	w.expect(w.call("N11.delete", nil, deleted), 200)
+	elsewhere, _ := w.at(acctA, projX).made("x")
+	ask := func(account, project string, ids ...string) (missing []string) {
+		t.Helper()
+		err := w.store.View(t.Context(), func(tx store.Tx) (err error) {
+			missing, err = w.service.Missing(t.Context(), tx, account, project, ids)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return missing
+	}
+	for name, c := range map[string]struct{ got, want []string }{
+		"all there":       {ask(acctA, projA, a, b, a), nil},
+		"none asked":      {ask(acctA, projA), nil},
+		"some":            {ask(acctA, projA, deleted, a, elsewhere, "sg-none-v1", deleted, ""), []string{deleted, elsewhere, "sg-none-v1", ""}},
+		"another project": {ask(acctA, projX, a, elsewhere), []string{a}},
+		"another account": {ask(acctB, projA, a), []string{a}},
+	} {
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: %q, want %q", name, c.got, c.want)
+		}
+	}
+}
+
+// TestAnotherProjectsGroupIsNotThere: on every route that takes an id, with the words
+// for one that never was, and nothing changes.
+func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id, rules := w.made("web", tcpRule(80))
+	before := w.expect(w.call("N11.get", nil, id), 200).text
+	for route, body := range map[string]any{"N11.get": nil, "N11.patch": object{"name": "x"}, "N11.delete": nil, "N11.rule_create": tcpRule(81), "N11.rule_delete": nil} {
+		for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
+			absent := w.expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).text
+			if got := at.call(route, body, id, rules[0]); got.status != 404 || got.text != absent {
+				t.Errorf("%s from %s/%s: %d %s", route, at.account, at.project, got.status, got.text)
+			}
+		}
+	}
+	if after := w.expect(w.call("N11.get", nil, id), 200).text; after != before {
+		t.Errorf("%s\nbecame %s", before, after)
+	}
+	for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projA)} {
+		if got := at.expect(at.call("E2", nil), 200); len(names(got)) != 0 {
+			t.Errorf("%s", got.text)
+		}
+	}
+}

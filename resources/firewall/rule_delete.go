@@ -1,0 +1,32 @@
+package firewall
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// deleteRule answers N11 DELETE of a rule: it is gone, and a repeat does not find it.
+func (s *Service) deleteRule(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		rec, err := s.pathGroup(ctx, tx, r)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(rec.Value.Rules, func(rule resources.SecurityGroupRule) bool { return rule.ID == r.Params["ruleId"] })
+		if at < 0 {
+			return resources.NotFound("security group rule")
+		}
+		return s.setRules(ctx, tx, rec, slices.Delete(slices.Clone(rec.Value.Rules), at, at+1))
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(doneBody{"The rule was deleted."})
+}

@@ -1,0 +1,53 @@
+package firewall
+
+import (
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// none stands for a number that a rule does not have.
+const none = -1
+
+// identity is what makes two rules equal: which traffic they match, and how early.
+type identity struct {
+	direction, protocol, prefix, remote  string
+	portMin, portMax, icmpType, icmpCode int
+	priority                             int
+}
+
+// identityOf is that of a rule in canonical form.
+func identityOf(r resources.SecurityGroupRule) identity {
+	number := func(n *int) int {
+		if n == nil {
+			return none
+		}
+		return *n
+	}
+	return identity{
+		direction: r.Direction, protocol: r.Protocol, prefix: r.RemoteIPPrefix, remote: r.RemoteSecurityGroupID,
+		portMin: number(r.PortRangeMin), portMax: number(r.PortRangeMax),
+		icmpType: number(r.ICMPType), icmpCode: number(r.ICMPCode), priority: r.Priority,
+	}
+}
+
+// different refuses rules of which two are equal, and says which.
+func different(rules []resources.SecurityGroupRule) error {
+	seen := map[identity]int{}
+	var equal []resources.Problem
+	for i, rule := range rules {
+		id := identityOf(rule)
+		first, there := seen[id]
+		if !there {
+			seen[id] = i
+			continue
+		}
+		equal = append(equal, resources.Problem{
+			Field: fmt.Sprintf("rules[%d]", i), Text: fmt.Sprintf("is the same rule as rules[%d]", first),
+		})
+	}
+	if len(equal) == 0 {
+		return nil
+	}
+	return &resources.Error{Kind: resources.KindConflict, Message: "Two rules of the group are equal.", Problems: equal}
+}

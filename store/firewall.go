@@ -1,0 +1,60 @@
+package store
+
+import "github.com/portcullis-authz/portcullis/resources"
+
+// Names of indexes of security groups, beside those that several areas use.
+const (
+	ByDeletion    = "by_deletion"
+	ByRemoteGroup = "by_remote_group"
+)
+
+// SecurityGroupReference says that some rule of GroupID names another group, RemoteID.
+// There is one for each such pair, written with the rules, so that whether a group is
+// still named is one look-up. A group that names itself has none.
+type SecurityGroupReference struct {
+	GroupID  string `json:"group_id"`
+	RemoteID string `json:"remote_id"`
+}
+
+// SecurityGroupReferenceID names a reference by its two ends.
+func SecurityGroupReferenceID(group, remote string) string { return compositeKey(group, remote) }
+
+// securityGroups are those that were not deleted. Rules are part of their group's record:
+// two changes of one group's rules at once conflict, and a page of groups is one query.
+func securityGroups() Collection[resources.SecurityGroup] {
+	return NewCollection(Schema{
+		Name:    "security_groups",
+		Columns: append(text("account", "project", "name", "status"), createdColumn()),
+		Indexes: []Index{
+			{Name: ByName, Columns: []string{"account", "project", "name"}, Unique: true},
+			{Name: ByCreated, Columns: []string{"account", "project", "created"}, Descending: true},
+			{Name: ByStatus, Columns: []string{"account", "project", "status", "created"}, Descending: true},
+		},
+	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []Value {
+		return []Value{String(g.AccountID), String(g.ProjectID), String(g.Name), String(g.Status), created(g.CreatedAt)}
+	})
+}
+
+// deletedSecurityGroups are kept apart: what reads a group that is in use can't meet one,
+// and no index has to leave them out. UpdatedAt is when they were deleted.
+func deletedSecurityGroups() Collection[resources.SecurityGroup] {
+	return NewCollection(Schema{
+		Name:    "security_groups_deleted",
+		Columns: append(text("account", "project"), createdColumn(), Column{Name: "deleted", Kind: KindInt}),
+		Indexes: []Index{
+			{Name: ByCreated, Columns: []string{"account", "project", "created"}, Descending: true},
+			{Name: ByDeletion, Columns: []string{"account", "project", "deleted"}},
+		},
+	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []Value {
+		return []Value{String(g.AccountID), String(g.ProjectID), created(g.CreatedAt), Int(int64(g.UpdatedAt))}
+	})
+}
+
+func securityGroupReferences() Collection[SecurityGroupReference] {
+	return NewCollection(Schema{
+		Name:    "security_group_references",
+		Columns: text("remote"),
+		Indexes: []Index{{Name: ByRemoteGroup, Columns: []string{"remote"}}},
+	}, func(r *SecurityGroupReference) string { return SecurityGroupReferenceID(r.GroupID, r.RemoteID) },
+		func(r *SecurityGroupReference) []Value { return []Value{String(r.RemoteID)} })
+}

@@ -1,0 +1,70 @@
+package rolecache
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// rounds lets many requests share a read, of which each must begin after the request
+// came: whoever comes while one is under way joins the next one, never that one.
+type rounds struct {
+	mu   sync.Mutex
+	busy bool
+	next *round
+}
+
+// round is a read that begins when the one under way has ended.
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+// join runs do, or waits for a run of it that begins after the call.
+func (r *rounds) join(ctx context.Context, do func(context.Context) error) error {
+	r.mu.Lock()
+	if !r.busy {
+		r.busy = true
+		r.mu.Unlock()
+		defer r.finish(ctx, do)
+		return do(ctx)
+	}
+	if r.next == nil {
+		r.next = &round{done: make(chan struct{})}
+	}
+	mine := r.next
+	r.mu.Unlock()
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
+	}
+}
+
+// finish begins the next round for those who wait for it. That one outlives the request
+// that was here before it.
+func (r *rounds) finish(ctx context.Context, do func(context.Context) error) {
+	r.mu.Lock()
+	next := r.next
+	r.next, r.busy = nil, next != nil
+	r.mu.Unlock()
+	if next == nil {
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
+		defer cancel()
+		defer r.finish(ctx, do)
+		defer close(next.done)
+		defer func() {
+			if p := recover(); p != nil { // on this goroutine it would end the process
+				next.err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		next.err = do(ctx)
+	}()
+}

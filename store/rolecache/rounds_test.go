@@ -1,0 +1,108 @@
+package rolecache_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// TestWhoComesDuringAReadWaitsForTheNext: a request never takes the answer of a read that
+// began before it, and all who came meanwhile share one.
+func TestWhoComesDuringAReadWaitsForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.warm()
+		var reads atomic.Int64
+		release := make(chan struct{})
+		w.freshness = func(ctx context.Context) (store.Freshness, error) {
+			now, err := w.tellFreshness(ctx)
+			if reads.Add(1) == 1 {
+				<-release // what was read before is answered late
+			}
+			return now, err
+		}
+		var asked sync.WaitGroup
+		asked.Go(func() { _, _ = w.cache.Facts(t.Context(), account, user, "") })
+		synctest.Wait()
+		w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+		for range 50 {
+			asked.Go(func() {
+				facts, err := w.cache.Facts(t.Context(), account, user, "")
+				if err != nil || facts.Subject.UserStatus != "SUSPENDED" {
+					t.Errorf("%+v, %v", facts.Subject, err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(release)
+		asked.Wait()
+		if n := reads.Load(); n != 2 {
+			t.Errorf("%d reads for 51 requests, want 2", n)
+		}
+	})
+}
+
+// TestRoundThatFailsFailsForAll who wait for it, and the next one is a new one.
+func TestRoundThatFailsFailsForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.warm()
+		var reads atomic.Int64
+		release := make(chan struct{})
+		w.freshness = func(ctx context.Context) (store.Freshness, error) {
+			switch reads.Add(1) {
+			case 1:
+				<-release
+			case 2:
+				return store.Freshness{}, errors.New("gone")
+			case 3:
+				panic("broken")
+			}
+			return w.tellFreshness(ctx)
+		}
+		ask := func(want bool) {
+			if _, err := w.cache.Facts(t.Context(), account, user, ""); (err == nil) != want {
+				t.Errorf("got %v", err)
+			}
+		}
+		var asked sync.WaitGroup
+		asked.Go(func() { ask(true) })
+		synctest.Wait()
+		for range 3 {
+			asked.Go(func() { ask(false) })
+		}
+		synctest.Wait()
+		close(release)
+		asked.Wait()
+		func() {
+			defer func() { _ = recover() }()
+			ask(false)
+		}()
+		ask(true)
+	})
+}
+
+// TestEpochThatWentBackForgetsEverything: the store lost what was known of it.
+func TestEpochThatWentBackForgetsEverything(t *testing.T) {
+	w := newWorld(t)
+	w.set(user, func(u *resources.User) { u.Status = "ACTIVE" })
+	w.warm()
+	w.mu.Lock()
+	r := w.revisions[account]
+	r.Revision--
+	w.revisions[account], w.epoch = r, w.epoch-1
+	u := w.users[user]
+	u.Status = "SUSPENDED"
+	w.users[user] = u
+	w.mu.Unlock()
+	facts, err := w.cache.Facts(t.Context(), account, user, "")
+	if err != nil || facts.Subject.UserStatus != "SUSPENDED" || facts.Revision != r.Revision {
+		t.Errorf("%+v, %v", facts, err)
+	}
+}

@@ -1,0 +1,231 @@
+package test_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/portcullis-authz/portcullis/resources/apidoc"
+)
+
+// probes are what the private listener has beside the catalogue.
+var probes = map[string]catalogueRow{
+	"E20": {Method: "GET", Path: "/healthz/live"}, "E20.prefixed": {Method: "GET", Path: "/api/v1/healthz/live"},
+	"E21": {Method: "GET", Path: "/healthz/ready"}, "E21.prefixed": {Method: "GET", Path: "/api/v1/healthz/ready"},
+}
+
+// paramOf is a parameter in the catalogue's path, with the form of its ids.
+var paramOf = regexp.MustCompile(`\{([^}:+]+)(:[a-z]+)?\+?\}`)
+
+func readContract(t testing.TB) *contract {
+	t.Helper()
+	c, err := theContract()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// disagreements tells where the catalogue (with the probes) and the document differ, both ways.
+func disagreements(rows map[string]catalogueRow, c *contract) []string {
+	var found []string
+	documented := map[string]*operation{}
+	for _, o := range c.operations {
+		if documented[o.route] != nil {
+			found = append(found, "two operations are "+o.route)
+		}
+		documented[o.route] = o
+		if _, there := rows[o.route]; !there {
+			found = append(found, fmt.Sprintf("invented: %s %s, route %q", o.method, o.path, o.route))
+		}
+	}
+	for name, row := range rows {
+		o := documented[name]
+		if o == nil {
+			found = append(found, fmt.Sprintf("missing: %s %s, route %q", row.Method, row.Path, name))
+			continue
+		}
+		if path := paramOf.ReplaceAllString(row.Path, "{$1}"); o.method != row.Method || o.path != path {
+			found = append(found, fmt.Sprintf("route %s is %s %s in the document and %s %s in the catalogue", name, o.method, o.path, row.Method, path))
+		}
+		found = append(found, prefixed(name, row.disagrees(o))...)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// disagrees looks at what a row says beside its method and path.
+func (row catalogueRow) disagrees(o *operation) []string {
+	var found []string
+	var params []string
+	for _, m := range paramOf.FindAllStringSubmatch(row.Path, -1) {
+		params = append(params, m[1])
+		i := slices.IndexFunc(o.params, func(p parameter) bool { return p.in == "path" && p.name == m[1] })
+		if i < 0 {
+			found = append(found, "the document has no path parameter "+m[1])
+			continue
+		}
+		if form := strings.TrimPrefix(m[2], ":"); form != "" && len(o.params[i].complaints("x-1-v1")) == 0 {
+			found = append(found, m[1]+" must have the form "+form)
+		}
+		if rest := strings.HasSuffix(m[0], "+}"); rest != o.params[i].rest {
+			found = append(found, m[1]+" takes the rest of the path in one of them only")
+		}
+	}
+	for _, p := range o.params {
+		if p.in == "path" && !slices.Contains(params, p.name) {
+			found = append(found, "the path has no parameter "+p.name)
+		}
+	}
+	if public := row.Area == "" || slices.Contains(row.Access, "public"); public != o.public {
+		found = append(found, fmt.Sprintf("public is %t in the document", o.public))
+	}
+	if tokenOnly := slices.Contains(row.Access, "self_by_token"); !o.public && tokenOnly == slices.Contains(o.schemes, "apiKey") {
+		found = append(found, fmt.Sprintf("the document has the credentials %v", o.schemes))
+	}
+	return found
+}
+
+// TestDocumentHasEveryRouteAndNoOther, by method, path, parameters and credentials.
+func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
+	t.Parallel()
+	rows := catalogue(t)
+	for name, row := range probes {
+		rows[name] = row
+	}
+	for _, text := range disagreements(rows, readContract(t)) {
+		t.Error(text)
+	}
+}
+
+// TestMissingAndInventedRoutesAreFound: the test above, on a catalogue that is not that
+// of the document.
+func TestMissingAndInventedRoutesAreFound(t *testing.T) {
+	t.Parallel()
+	c := readContract(t)
+	for name, tc := range map[string]struct {
+		change func(rows map[string]catalogueRow)
+		want   []string
+	}{
+		"missing":        {func(r map[string]catalogueRow) { r["X1"] = catalogueRow{Method: "GET", Path: "/x", Area: "access"} }, []string{`missing: GET /x, route "X1"`}},
+		"invented":       {func(r map[string]catalogueRow) { delete(r, "E4") }, []string{`invented: GET /api/v1/accounts/{accountId}/roles, route "E4"`}},
+		"another method": {func(r map[string]catalogueRow) { change(r, "N2.patch", func(row *catalogueRow) { row.Method = "PUT" }) }, []string{"route N2.patch is PATCH"}},
+		"another name": {func(r map[string]catalogueRow) {
+			change(r, "N6.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "roleId", "role") })
+		}, []string{"N6.get: the document has no path parameter role", "N6.get: the path has no parameter roleId", "route N6.get is GET"}},
+		"another form": {func(r map[string]catalogueRow) {
+			change(r, "N2.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "accountId", "accountId:acct") })
+		}, []string{"N2.get: accountId must have the form acct"}},
+		"not public": {func(r map[string]catalogueRow) { change(r, "N14", func(row *catalogueRow) { row.Access = nil }) }, []string{"N14: public is true in the document"}},
+		"keys everywhere": {func(r map[string]catalogueRow) {
+			change(r, "E13", func(row *catalogueRow) { row.Access = []string{"self"} })
+		}, []string{"E13: the document has the credentials [token]"}},
+		"the whole path": {func(r map[string]catalogueRow) {
+			change(r, "E3", func(row *catalogueRow) { row.Path = strings.TrimSuffix(row.Path, "+}") + "}" })
+		}, []string{"E3: proxy takes the rest"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := catalogue(t)
+			for name, row := range probes {
+				rows[name] = row
+			}
+			before := disagreements(rows, c)
+			tc.change(rows)
+			found := slices.DeleteFunc(disagreements(rows, c), func(text string) bool { return slices.Contains(before, text) })
+			if !slices.EqualFunc(found, tc.want, strings.HasPrefix) {
+				t.Errorf("found %q, want %q", found, tc.want)
+			}
+		})
+	}
+}
+
+func change(rows map[string]catalogueRow, name string, by func(row *catalogueRow)) {
+	row := rows[name]
+	by(&row)
+	rows[name] = row
+}
+
+// TestExamplesOfTheDocumentAreValid against the schemas beside them.
+func TestExamplesOfTheDocumentAreValid(t *testing.T) {
+	t.Parallel()
+	c := readContract(t)
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	compiler.AssertFormat()
+	if err := compiler.AddResource(documentURL, c.document); err != nil {
+		t.Fatal(err)
+	}
+	r, seen := &documentReader{document: c.document, compiler: compiler}, 0
+	for _, part := range []string{"/paths", "/components"} {
+		r.examples(part, func(pointer string, schema *jsonschema.Schema, example any) {
+			seen++
+			for _, text := range complaintsOf(schema, example) {
+				t.Errorf("%s: %s", pointer, text)
+			}
+		})
+	}
+	if r.err != nil || seen < 50 {
+		t.Errorf("%d examples: %v", seen, r.err)
+	}
+}
+
+// TestAnswersLeaveNoRoomForMoreFields: an object in an answer is closed, so that a field
+// which the document does not have is found. Free are metadata and what is keyed by field.
+func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
+	t.Parallel()
+	c := readContract(t)
+	free := []string{"Metadata"}
+	schemas := c.document["components"].(map[string]any)["schemas"].(map[string]any)
+	for name, schema := range schemas {
+		if !slices.Contains(free, name) {
+			open(t, name, schema)
+		}
+	}
+}
+
+func open(t *testing.T, at string, schema any) {
+	t.Helper()
+	switch v := schema.(type) {
+	case map[string]any:
+		if v["type"] == "object" && v["additionalProperties"] == nil {
+			t.Errorf("%s may have any further field", at)
+		}
+		for name, inner := range v {
+			if name != "examples" && name != "enum" {
+				open(t, at+"/"+name, inner)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			open(t, at, inner)
+		}
+	}
+}
+
+// TestDocumentIsServedAsItIsWritten, on both public listeners, to anybody.
+func TestDocumentIsServedAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	want, err := apidoc.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := sharedGateway(t)
+	for _, base := range []string{g.URL, g.UsersURL} {
+		r := call(t, "GET", base+"/openapi.json", "", "")
+		if r.Status != 200 || string(r.Raw) != string(want) || r.Header.Get("Content-Type") != "application/json" || r.Body["openapi"] != "3.1.0" {
+			t.Errorf("%d, %d bytes, %v", r.Status, len(r.Raw), r.Header)
+		}
+	}
+	if !json.Valid(want) {
+		t.Error("it is no JSON")
+	}
+	if entries, err := os.ReadDir("../resources/apidoc/openapi"); err != nil || len(entries) < 10 {
+		t.Errorf("%d parts: %v", len(entries), err)
+	}
+}

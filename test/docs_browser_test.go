@@ -1,0 +1,57 @@
+package test_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// shown is an operation on the page, as the viewer renders it.
+var shown = regexp.MustCompile(`class="opblock-summary-path" data-path="([^"]*)"`)
+
+// TestPageShowsEveryOperationInABrowser: the page's scripts run under its policy, and
+// render what the document has.
+func TestPageShowsEveryOperationInABrowser(t *testing.T) {
+	t.Parallel()
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", sharedGateway(t).URL+"/docs")
+	var page, log bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &page, &log
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &log)
+	}
+	rendered := map[string]int{}
+	for _, m := range shown.FindAllStringSubmatch(strings.ReplaceAll(page.String(), "\u200b", ""), -1) {
+		rendered[m[1]]++
+	}
+	want := map[string]int{}
+	for _, o := range readContract(t).operations {
+		want[o.path]++
+	}
+	for path, count := range want {
+		if rendered[path] != count {
+			t.Errorf("%s: the page shows %d operations of %d", path, rendered[path], count)
+		}
+	}
+	if len(rendered) != len(want) || !strings.Contains(page.String(), "May this user do this action on this path?") {
+		t.Errorf("the page shows %d paths of %d\n%s", len(rendered), len(want), &log)
+	}
+	if strings.Contains(log.String(), "CONSOLE") {
+		t.Errorf("the page's console is not empty:\n%s", &log)
+	}
+}
