@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,20 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	}
 	if long := parse(`{"`+strings.Repeat("é", 500)+`":1}`, func(*wire.Object) {}); len(long) != 1 || len([]rune(long[0])) > 120 || !strings.HasPrefix(long[0], strings.Repeat("é", 64)+"…") {
 		t.Errorf("%q", long)
+	}
+}
+
+// TestProblemsAreBounded: no body is answered with many times its length.
+func TestProblemsAreBounded(t *testing.T) {
+	for n, want := range map[int]int{999: 999, 1000: 1000, 1001: 1001, 50_000: 1001} {
+		body := `{"texts":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`
+		got := parse(body, func(o *wire.Object) { o.Texts("texts") })
+		if len(got) != want {
+			t.Errorf("%d problems are told in %d lines", n, len(got))
+		}
+		if last := got[len(got)-1]; n > 1000 && last != fmt.Sprintf("there are %d more problems", n-1000) {
+			t.Errorf("the last line: %q", last)
+		}
 	}
 }
 
