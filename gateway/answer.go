@@ -30,7 +30,7 @@ func (e *Edge) call(x *exchange) error {
 	}
 	response, err := x.entry.handler(x.ctx, &wire.Request{
 		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
-		Path: x.path, AccountID: x.ask.account, IdempotencyKey: string(x.raw.Request.Header.Peek("Idempotency-Key")),
+		Path: x.path, AccountID: x.ask.account, IdempotencyKey: x.idempotencyKey(),
 	})
 	if err != nil {
 		return err
@@ -47,6 +47,11 @@ func (e *Edge) call(x *exchange) error {
 	return nil
 }
 
+// idempotencyKey is the header's value, "" where it was not sent.
+func (x *exchange) idempotencyKey() string {
+	return string(x.raw.Request.Header.Peek("Idempotency-Key"))
+}
+
 // filePolicy is what a page may load: everything from here, and pictures that are
 // written into its style sheet.
 const filePolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -54,7 +59,8 @@ const filePolicy = "default-src 'self'; img-src 'self' data:; object-src 'none';
 // sendFile answers with what a browser may show as a page: on its address it could do
 // with the API what its reader may.
 func sendFile(raw *fasthttp.RequestCtx, status int, file wire.File) {
-	send(raw, status, file.Content)
+	send(raw, status, nil)
+	raw.Response.SetBodyRaw(file.Content) // shared, not copied: who does not read it costs no memory
 	h := &raw.Response.Header
 	h.SetContentType(file.ContentType)
 	h.Set("Content-Security-Policy", filePolicy)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
@@ -17,7 +18,7 @@ import (
 
 // closingPath is where a process behind gateways closes (PUT) and opens (DELETE) a
 // project for one of its areas. No catalogue has it: only the gateway itself goes there.
-const closingPath = "/internal/v1/areas/%s/closings/%s/%s"
+const closingPath = "/internal/v1/areas/%s/closings/%s/%s/%s"
 
 // closingTimeout bounds one question to an area.
 const closingTimeout = 5 * time.Second
@@ -32,7 +33,7 @@ type closed struct {
 
 // closingRoutes are the rows and handlers of one area's closings.
 func closingRoutes(name string, area Area) ([]resources.Route, wire.Routes) {
-	path := fmt.Sprintf(closingPath, name, "{accountId}", "{projectId}")
+	path := fmt.Sprintf(closingPath, name, "{accountId}", "{projectId}", "{mark}")
 	row := func(verb, method string) resources.Route {
 		return resources.Route{
 			Name: name + "." + verb, Method: method, Path: path, Effect: resources.EffectWrite,
@@ -41,23 +42,27 @@ func closingRoutes(name string, area Area) ([]resources.Route, wire.Routes) {
 	}
 	closing, opening := row("close", http.MethodPut), row("open", http.MethodDelete)
 	return []resources.Route{closing, opening}, wire.Routes{
-		closing.Name: forGateways(func(ctx context.Context, account, project string) (closed, error) {
-			occupied, err := area.CloseProject(ctx, account, project)
+		closing.Name: forGateways(func(ctx context.Context, by resources.Closing) (closed, error) {
+			occupied, err := area.CloseProject(ctx, by)
 			return closed{&occupied}, err
 		}),
-		opening.Name: forGateways(func(ctx context.Context, account, project string) (closed, error) {
-			return closed{new(bool)}, area.OpenProject(ctx, account, project)
+		opening.Name: forGateways(func(ctx context.Context, by resources.Closing) (closed, error) {
+			return closed{new(bool)}, area.OpenProject(ctx, by)
 		}),
 	}
 }
 
 // forGateways is a handler for the gateway's own questions.
-func forGateways(do func(ctx context.Context, account, project string) (closed, error)) wire.Handler {
+func forGateways(do func(ctx context.Context, by resources.Closing) (closed, error)) wire.Handler {
 	return func(ctx context.Context, r *wire.Request) (wire.Response, error) {
 		if r.Principal.Kind != resources.PrincipalGateway {
 			return wire.Response{}, resources.Forbidden("This is for the gateway itself.")
 		}
-		answer, err := do(ctx, r.Params["accountId"], r.Params["projectId"])
+		mark, err := strconv.ParseInt(r.Params["mark"], 10, 64)
+		if err != nil {
+			return wire.Response{}, resources.BadRequest(resources.Problem{Field: "mark", Text: "must be a whole number"})
+		}
+		answer, err := do(ctx, resources.Closing{AccountID: r.Params["accountId"], ProjectID: r.Params["projectId"], Mark: mark})
 		if err != nil {
 			return wire.Response{}, err
 		}
@@ -77,8 +82,8 @@ func NewRemoteArea(name string, base *url.URL, limits Limits, keys *assertion.Ke
 }
 
 // CloseProject asks the area; anything but a clear answer is an error.
-func (a *RemoteArea) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
-	answer, err := a.ask(ctx, http.MethodPut, account, project)
+func (a *RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
+	answer, err := a.ask(ctx, http.MethodPut, by)
 	if err != nil {
 		return false, err
 	}
@@ -86,19 +91,19 @@ func (a *RemoteArea) CloseProject(ctx context.Context, account, project string) 
 }
 
 // OpenProject tells the area.
-func (a *RemoteArea) OpenProject(ctx context.Context, account, project string) error {
-	_, err := a.ask(ctx, http.MethodDelete, account, project)
+func (a *RemoteArea) OpenProject(ctx context.Context, by resources.Closing) error {
+	_, err := a.ask(ctx, http.MethodDelete, by)
 	return err
 }
 
-func (a *RemoteArea) ask(ctx context.Context, method, account, project string) (answer closed, err error) {
+func (a *RemoteArea) ask(ctx context.Context, method string, by resources.Closing) (answer closed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
 	defer cancel()
 	id := a.ids.ULID()
 	out, err := a.proxy.signed(ctx, nil, assertion.Statement{
-		RequestID: id, Method: method, Target: fmt.Sprintf(closingPath, a.proxy.name, account, project),
+		RequestID: id, Method: method, Target: fmt.Sprintf(closingPath, a.proxy.name, by.AccountID, by.ProjectID, strconv.FormatInt(by.Mark, 10)),
 		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
-		Account:   account,
+		Account:   by.AccountID,
 	})
 	if err != nil {
 		return answer, err

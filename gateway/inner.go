@@ -13,6 +13,9 @@ import (
 // tell its caller to sign in again.
 const refusedHeader = "X-Portcullis-Assertion-Refused"
 
+// assertionRoom is how much longer a request's head is than what the gateway let in.
+const assertionRoom = 16 << 10
+
 // Area is an area of resources as a process serves it to gateways.
 type Area struct {
 	Routes wire.Routes
@@ -21,8 +24,8 @@ type Area struct {
 
 // Projects closes and opens projects: see access.Occupant.
 type Projects interface {
-	CloseProject(ctx context.Context, account, project string) (occupied bool, err error)
-	OpenProject(ctx context.Context, account, project string) error
+	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
+	OpenProject(ctx context.Context, by resources.Closing) error
 }
 
 // NewInner makes the edge of a process behind gateways: it serves the catalogue's rows
@@ -30,6 +33,7 @@ type Projects interface {
 // Catalogue, Assertions, Limits, IDs, Now and Log.
 func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	cfg.Handlers = map[string]wire.Routes{}
+	cfg.Limits.Header += assertionRoom // what the gateway lets in comes with its word
 	var closing []resources.Route
 	for name, area := range areas {
 		rows, handlers := closingRoutes(name, area)
@@ -56,7 +60,7 @@ func (e *Edge) accept(x *exchange) error {
 	if tokens := sent(&x.raw.Request.Header, assertion.Header); len(tokens) == 1 {
 		said, err = e.cfg.Assertions.Verify(tokens[0], assertion.Statement{
 			Upstream: x.entry.Upstream, RequestID: x.record.RequestID, Method: x.method,
-			Target: string(x.raw.Request.Header.RequestURI()), Body: x.body,
+			Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
 		})
 	}
 	if err == nil && said.Action != x.entry.Action {

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -36,13 +37,13 @@ func (a *area) handle(_ context.Context, r *wire.Request) (wire.Response, error)
 	return wire.OK(map[string]string{"made": r.Path})
 }
 
-func (a *area) CloseProject(_ context.Context, account, project string) (bool, error) {
-	a.asked = append(a.asked, "close "+account+" "+project)
+func (a *area) CloseProject(_ context.Context, by resources.Closing) (bool, error) {
+	a.asked = append(a.asked, fmt.Sprint("close ", by))
 	return a.occupied, a.err
 }
 
-func (a *area) OpenProject(_ context.Context, account, project string) error {
-	a.asked = append(a.asked, "open "+account+" "+project)
+func (a *area) OpenProject(_ context.Context, by resources.Closing) error {
+	a.asked = append(a.asked, fmt.Sprint("open ", by))
 	return a.err
 }
 
@@ -153,27 +154,29 @@ func TestRefusedAssertionIsNotTheCallersFault(t *testing.T) {
 	}
 }
 
+var closing = resources.Closing{AccountID: "acct-a-v1", ProjectID: "proj-a-v1", Mark: 7}
+
 func TestProjectIsClosedInAnotherProcess(t *testing.T) {
 	a := &area{}
 	_, base := inner(t, a)
 	remote := gateway.NewRemoteArea("things", base, gateway.DefaultLimits(), assertions(), config().IDs)
 	for _, want := range []bool{false, true} {
 		a.occupied = want
-		if got, err := remote.CloseProject(t.Context(), "acct-a-v1", "proj-a-v1"); err != nil || got != want {
+		if got, err := remote.CloseProject(t.Context(), closing); err != nil || got != want {
 			t.Errorf("%v, %v", got, err)
 		}
 	}
-	if err := remote.OpenProject(t.Context(), "acct-a-v1", "proj-a-v1"); err != nil {
+	if err := remote.OpenProject(t.Context(), closing); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(a.asked, ", "); got != "close acct-a-v1 proj-a-v1, close acct-a-v1 proj-a-v1, open acct-a-v1 proj-a-v1" {
+	if got := strings.Join(a.asked, ", "); got != "close {acct-a-v1 proj-a-v1 7}, close {acct-a-v1 proj-a-v1 7}, open {acct-a-v1 proj-a-v1 7}" {
 		t.Error(got)
 	}
 	a.err = errors.New("broken")
-	if _, err := remote.CloseProject(t.Context(), "acct-a-v1", "proj-a-v1"); err == nil {
+	if _, err := remote.CloseProject(t.Context(), closing); err == nil {
 		t.Error("an area that failed said something")
 	}
-	if err := remote.OpenProject(t.Context(), "acct-a-v1", "proj-a-v1"); err == nil {
+	if err := remote.OpenProject(t.Context(), closing); err == nil {
 		t.Error("an area that failed opened")
 	}
 }
@@ -182,7 +185,7 @@ func TestProjectIsClosedInAnotherProcess(t *testing.T) {
 func TestOnlyTheGatewayCloses(t *testing.T) {
 	a := &area{}
 	e, _ := inner(t, a)
-	const path = "/internal/v1/areas/things/closings/acct-a-v1/proj-a-v1"
+	const path = "/internal/v1/areas/things/closings/acct-a-v1/proj-a-v1/7"
 	for _, kind := range []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone, ""} {
 		token, err := assertions().Sign(assertion.Statement{
 			Upstream: "things", RequestID: "r", Method: "PUT", Target: path, Principal: resources.Principal{Kind: kind, ID: assertion.Issuer},
@@ -222,7 +225,7 @@ func TestUnclearAnswerClosesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			remote := gateway.NewRemoteArea("things", base, gateway.DefaultLimits(), assertions(), config().IDs)
-			if _, err := remote.CloseProject(t.Context(), "acct-a-v1", "proj-a-v1"); err == nil {
+			if _, err := remote.CloseProject(t.Context(), closing); err == nil {
 				t.Error("taken for an answer")
 			}
 		})

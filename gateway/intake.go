@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -108,7 +107,7 @@ func (x *exchange) checkClaims() error {
 	h := &x.raw.Request.Header
 	account, user := sent(h, "X-Account-ID"), sent(h, "X-User-ID")
 	var problems []resources.Problem
-	if at := slices.Index(x.entry.params, paramAccount); len(account) == 0 || len(account) == 1 && account[0] != x.values[at] {
+	if named := x.params()[paramAccount]; named == "" || len(account) == 0 || len(account) == 1 && account[0] != named {
 		problems = append(problems, resources.Problem{Field: "X-Account-ID", Text: "must be sent and be the account of the path"})
 	}
 	if len(user) == 1 && user[0] != x.principal.ID {

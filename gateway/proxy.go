@@ -27,10 +27,12 @@ var notPassedBack = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Proxy-Connection": true,
 	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "X-Request-Id": true,
 	"Server": true, "Date": true,
+	// What the gateway itself says in answers.
+	"X-Decision-Id": true, "X-Policy-Revision": true, "X-Account-Revision": true, refusedHeader: true,
 }
 
 var (
-	errSwitched   = errors.New("the upstream switched protocols unasked")
+	errSwitched   = errors.New("the upstream answered with a status that is none, or switched protocols unasked")
 	errNotVouched = errors.New("the upstream does not take this gateway's word: both need the same master key, catalogue and time")
 )
 
@@ -93,7 +95,7 @@ func (p *proxy) send(out *http.Request) (*http.Response, error) {
 	switch {
 	case err != nil:
 		err = withoutURL(err)
-	case in.StatusCode == http.StatusSwitchingProtocols: // nobody asked for it, and it would end HTTP on this connection
+	case in.StatusCode < 200 || in.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
 		err = errors.Join(errSwitched, in.Body.Close())
 	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(refusedHeader) != "": // that is no fault of the caller
 		err = errors.Join(errNotVouched, in.Body.Close())
@@ -110,7 +112,7 @@ func (p *proxy) request(ctx context.Context, x *exchange) (*http.Request, error)
 		target += "?" + x.query
 	}
 	out, err := p.signed(ctx, x.body, assertion.Statement{
-		RequestID: x.record.RequestID, Method: x.method, Target: target,
+		RequestID: x.record.RequestID, Method: x.method, Target: target, IdempotencyKey: x.idempotencyKey(),
 		Principal: x.principal, Account: x.ask.account, Action: x.entry.Action,
 	})
 	if err != nil {

@@ -63,6 +63,7 @@ func (u *upstream) vouched(t testing.TB, n int) assertion.Statement {
 	r.Header.Del(assertion.Header)
 	said, err := assertions().Verify(strings.Join(tokens, ","), assertion.Statement{
 		Upstream: "things", RequestID: r.Header.Get("X-Request-ID"), Method: r.Method, Target: r.RequestURI, Body: []byte(u.body[n]),
+		IdempotencyKey: r.Header.Get("Idempotency-Key"),
 	})
 	if err != nil {
 		t.Error(err)

@@ -95,9 +95,6 @@ func (n *node) insert(e *entry) error {
 		}
 		n = n.child(segment, e)
 	}
-	if e.Claims && !slices.Contains(e.params, paramAccount) {
-		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
-	}
 	return claim(&n.methods, e)
 }
 
@@ -128,6 +125,9 @@ func (n *node) child(segment string, e *entry) *node {
 }
 
 func claim(methods *map[string]*entry, e *entry) error {
+	if e.Claims && !slices.Contains(e.params, paramAccount) {
+		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
+	}
 	if *methods == nil {
 		*methods = map[string]*entry{}
 	}

@@ -89,6 +89,7 @@ func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 		"parameter twice":       {[]resources.Route{served(row("N84", "GET", "/{id}/{id}"))}, nil, []string{"N84", "id twice"}},
 		"unknown id form":       {[]resources.Route{served(row("N89", "GET", "/{id:sgx}"))}, nil, []string{"N89", "sgx-<id>-v1"}},
 		"claims, no account":    {[]resources.Route{{Name: "N91", Method: "GET", Path: "/{id}", Claims: true, Upstream: "authorize"}}, nil, []string{"N91", "{accountId}"}},
+		"claims of the rest":    {[]resources.Route{{Name: "N92", Method: "GET", Path: "/x/{proxy+}", Claims: true, Upstream: "authorize"}}, nil, []string{"N92", "{accountId}"}},
 		"ill-formed action":     {[]resources.Route{{Name: "N85", Method: "GET", Path: "/x", Action: "read", Upstream: "authorize"}}, nil, []string{"N85", "scope"}},
 		"several at once":       {[]resources.Route{{Name: "N86", Path: "/x", Upstream: "q"}, {Name: "N87", Path: "/y", Upstream: "r"}}, map[string]wire.Routes{"access": {"N88": ok}}, []string{"N86", "N87", "N88"}},
 	} {

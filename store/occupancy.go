@@ -16,13 +16,20 @@ type Occupancy struct {
 	Area      string `json:"area"`
 	AccountID string `json:"account_id"`
 	ProjectID string `json:"project_id"`
-	// ClosedUntil ends the time in which nothing can be made in the project.
+	// ClosedUntil ends the time in which nothing can be made in the project, and ClosedBy is
+	// the mark of the attempt that closed it.
 	ClosedUntil resources.Time `json:"closed_until"`
+	ClosedBy    int64          `json:"closed_by,omitempty"`
+	// Opened is the highest mark that was given up: a closing of it that comes late is void.
+	Opened int64 `json:"opened,omitempty"`
 }
 
-// closedFor is how long a closed project stays so: longer than a request can be under
-// way that was authorized before the project was marked for deletion.
+// closedFor is how long a closed project stays so: longer than a request can be under way
+// that was authorized before the project was marked for deletion.
 const closedFor = 2 * time.Minute
+
+// errGivenUp is what a late closing is told.
+var errGivenUp = resources.Unavailable("This deletion of the project was given up; try again.", nil)
 
 func occupancies() Collection[Occupancy] {
 	return NewCollection(Schema{Name: "occupancies"},
@@ -37,24 +44,29 @@ func (c Collections) EnterProject(ctx context.Context, tx Tx, area, account, pro
 		if o.ClosedUntil > now {
 			return resources.Unavailable("The project is being deleted; try again.", nil)
 		}
-		o.ClosedUntil = 0
 		return nil
 	})
 }
 
 // CloseProject is called by an area in the transaction that finds nothing of its own
-// in a project: for a time nothing can be made there.
-func (c Collections) CloseProject(ctx context.Context, tx Tx, area, account, project string, now resources.Time) error {
-	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
-		o.ClosedUntil = now + resources.Time(closedFor.Milliseconds())
+// in a project: for a time nothing can be made there. An attempt that was given up is a 503.
+func (c Collections) CloseProject(ctx context.Context, tx Tx, area string, by resources.Closing, now resources.Time) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
+		if by.Mark <= o.Opened {
+			return errGivenUp
+		}
+		o.ClosedUntil, o.ClosedBy = now+resources.Time(closedFor.Milliseconds()), max(o.ClosedBy, by.Mark)
 		return nil
 	})
 }
 
-// OpenProject takes a closing back, when the project is kept after all.
-func (c Collections) OpenProject(ctx context.Context, tx Tx, area, account, project string) error {
-	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
-		o.ClosedUntil = 0
+// OpenProject takes the closing of an attempt back, when the project is kept after all;
+// that of a later attempt stays.
+func (c Collections) OpenProject(ctx context.Context, tx Tx, area string, by resources.Closing) error {
+	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
+		if o.Opened = max(o.Opened, by.Mark); o.ClosedBy <= by.Mark {
+			o.ClosedUntil = 0
+		}
 		return nil
 	})
 }

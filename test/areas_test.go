@@ -78,11 +78,11 @@ func TestAreasAnswerGatewaysOnly(t *testing.T) {
 			t.Errorf("%s: %d", path, r.Status)
 		}
 	}
-	closing := a.areas.URL + "/internal/v1/areas/firewall/closings/" + a.Account + "/" + a.Project
+	closing := a.areas.URL + "/internal/v1/areas/firewall/closings/" + a.Account + "/" + a.Project + "/1"
 	if r := call(t, "PUT", closing, a.Platform, ""); r.Status != 401 {
 		t.Errorf("closing: %d %s", r.Status, r.Raw)
 	}
-	if r := call(t, "PUT", a.URL+"/internal/v1/areas/firewall/closings/"+a.Account+"/"+a.Project, a.Platform, ""); r.Status != 404 {
+	if r := call(t, "PUT", a.URL+"/internal/v1/areas/firewall/closings/"+a.Account+"/"+a.Project+"/1", a.Platform, ""); r.Status != 404 {
 		t.Errorf("the gateway passes closings on: %d", r.Status)
 	}
 }

@@ -2,6 +2,7 @@ package test_test
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -128,7 +129,8 @@ func checkPublished(t *testing.T, g *gatewayProcess, r *http.Request) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if claims["sub"] != r.Header.Get("X-User-ID") || claims["target"] != r.RequestURI || claims["method"] != r.Method || claims["request_id"] != "req-widgets" {
+	target := sha256.Sum256([]byte(r.RequestURI))
+	if claims["sub"] != r.Header.Get("X-User-ID") || claims["target_sha256"] != base64.RawURLEncoding.EncodeToString(target[:]) || claims["method"] != r.Method || claims["request_id"] != "req-widgets" {
 		t.Errorf("%v", claims)
 	}
 }

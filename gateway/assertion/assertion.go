@@ -30,9 +30,9 @@ const leeway = 5 * time.Second
 // tokenType is the typ of an assertion's header (RFC 8725, 3.11): no access token has it.
 const tokenType = "portcullis-assertion+jwt"
 
-// maxSize bounds what is looked at in bytes: a service with every scope and the longest
-// target stays below it.
-const maxSize = 16 << 10
+// maxSize bounds what is looked at in bytes; nothing in an assertion is as long as a caller
+// likes.
+const maxSize = 8 << 10
 
 // Statement is what the gateway says of one request.
 type Statement struct {
@@ -40,8 +40,11 @@ type Statement struct {
 	Upstream string
 	// RequestID is that of every log line of the request.
 	RequestID string
-	// Method and Target are the request line's, the target as it is sent to the upstream.
+	// Method and Target are the request line's, the target as it is sent to the upstream; of
+	// the target its SHA-256 is said, since it may hold any bytes.
 	Method, Target string
+	// IdempotencyKey is the header's value, "" where it was not sent.
+	IdempotencyKey string
 	// Body is the request's; its SHA-256 is what is said.
 	Body []byte
 	// Principal is the caller, Account the account in question, Action what was allowed.
@@ -54,7 +57,8 @@ type claims struct {
 	jwt.RegisteredClaims
 	RequestID string    `json:"request_id"`
 	Method    string    `json:"method"`
-	Target    string    `json:"target"`
+	Target    string    `json:"target_sha256"`
+	Repeat    string    `json:"idempotency_key_sha256"`
 	Body      string    `json:"body_sha256"`
 	Principal principal `json:"principal"`
 	Account   string    `json:"account"`
@@ -123,7 +127,8 @@ func (k *Keys) Sign(s Statement) (string, error) {
 			Issuer: Issuer, Audience: jwt.ClaimStrings{s.Upstream}, Subject: s.Principal.ID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(TTL)),
 		},
-		RequestID: s.RequestID, Method: s.Method, Target: s.Target, Body: hash(s.Body),
+		RequestID: s.RequestID, Method: s.Method,
+		Target: hash([]byte(s.Target)), Repeat: hash([]byte(s.IdempotencyKey)), Body: hash(s.Body),
 		Account: s.Account, Action: s.Action,
 		Principal: principal{
 			Kind: s.Principal.Kind, UUID: s.Principal.UUID, AccountID: s.Principal.AccountID, Scopes: s.Principal.Scopes,
@@ -158,8 +163,9 @@ func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
 	switch {
 	case seen.Upstream == "", len(c.Audience) != 1, c.IssuedAt == nil, c.ExpiresAt.Sub(c.IssuedAt.Time) > TTL:
 		return Statement{}, errRefused
-	case c.RequestID != seen.RequestID || c.Method != seen.Method || c.Target != seen.Target:
-		return Statement{}, fmt.Errorf("%w: it was made for %s %s", errRefused, c.Method, c.RequestID)
+	case c.RequestID != seen.RequestID || c.Method != seen.Method || c.Target != hash([]byte(seen.Target)) ||
+		c.Repeat != hash([]byte(seen.IdempotencyKey)):
+		return Statement{}, fmt.Errorf("%w: it was made for another request: %s", errRefused, c.RequestID)
 	case c.Body != hash(seen.Body):
 		return Statement{}, fmt.Errorf("%w: the body is another", errRefused)
 	}

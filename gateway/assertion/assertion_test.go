@@ -73,7 +73,7 @@ func (s *scene) sign(statement assertion.Statement) string {
 // statement has every field set.
 func statement() assertion.Statement {
 	return assertion.Statement{
-		Upstream: "firewall", RequestID: "req-1", Method: "POST", Target: "/api/v1/x?a=b", Body: []byte(`{"a":1}`),
+		Upstream: "firewall", RequestID: "req-1", Method: "POST", Target: "/api/v1/x?a=b", IdempotencyKey: "k-1", Body: []byte(`{"a":1}`),
 		Account: "acct-a-v1", Action: "project:security_group:create",
 		Principal: resources.Principal{
 			Kind: resources.PrincipalUser, ID: "user-a-v1", UUID: "uuid-a", AccountID: "acct-a-v1", Scopes: []string{"x"},
@@ -85,7 +85,7 @@ func statement() assertion.Statement {
 // seen is what the upstream received of the same request.
 func seen() assertion.Statement {
 	s := statement()
-	return assertion.Statement{Upstream: s.Upstream, RequestID: s.RequestID, Method: s.Method, Target: s.Target, Body: s.Body}
+	return assertion.Statement{Upstream: s.Upstream, RequestID: s.RequestID, Method: s.Method, Target: s.Target, IdempotencyKey: s.IdempotencyKey, Body: s.Body}
 }
 
 func TestWhatWasSaidArrives(t *testing.T) {
@@ -111,6 +111,8 @@ func TestAssertionIsForOneRequest(t *testing.T) {
 		"another query":      func(r *assertion.Statement) { r.Target = "/api/v1/x?a=c" },
 		"a query more":       func(r *assertion.Statement) { r.Target = "/api/v1/x?a=b&" },
 		"no query":           func(r *assertion.Statement) { r.Target = "/api/v1/x" },
+		"another key":        func(r *assertion.Statement) { r.IdempotencyKey = "k-2" },
+		"no key":             func(r *assertion.Statement) { r.IdempotencyKey = "" },
 		"another body":       func(r *assertion.Statement) { r.Body = []byte(`{"a":2}`) },
 		"no body":            func(r *assertion.Statement) { r.Body = nil },
 	} {
@@ -121,6 +123,24 @@ func TestAssertionIsForOneRequest(t *testing.T) {
 				t.Errorf("taken: %+v", got)
 			}
 		})
+	}
+}
+
+// TestAnyTargetCanBeSaid: bytes that are no text are not another text, and a long target
+// does not make a long assertion.
+func TestAnyTargetCanBeSaid(t *testing.T) {
+	s := newScene(t)
+	for _, target := range []string{"/x?\xff", "/x?" + strings.Repeat("&", 20_000), "/x?\ufffd", "/x?<>\u2028"} {
+		said, r := statement(), seen()
+		said.Target, r.Target = target, target
+		token := s.sign(said)
+		if _, err := s.keys.Verify(token, r); err != nil || len(token) > 2000 {
+			t.Errorf("%.10q: %v, %d bytes", target, err, len(token))
+		}
+		r.Target = strings.ToValidUTF8(target, "\ufffd")
+		if _, err := s.keys.Verify(token, r); err == nil && r.Target != target {
+			t.Errorf("%.10q: another target was taken", target)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 	if err != nil {
 		return wire.Response{}, err
 	}
-	err = s.vacant(ctx, mark.Value)
+	err = s.vacant(ctx, mark)
 	if err == nil {
 		err = s.finishProject(ctx, r, mark.Revision)
 	}
@@ -73,9 +73,9 @@ func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Recor
 }
 
 // vacant asks every area; one that can't say keeps the project.
-func (s *Service) vacant(ctx context.Context, p resources.Project) error {
+func (s *Service) vacant(ctx context.Context, mark store.Record[resources.Project]) error {
 	for _, occupant := range s.Occupants {
-		occupied, err := occupant.CloseProject(ctx, p.AccountID, p.ID)
+		occupied, err := occupant.CloseProject(ctx, closing(mark))
 		if err != nil {
 			return resources.Unavailable("It could not be determined whether the project is empty; it was not deleted.", err)
 		}
@@ -84,6 +84,11 @@ func (s *Service) vacant(ctx context.Context, p resources.Project) error {
 		}
 	}
 	return nil
+}
+
+// closing is what areas are told of a mark.
+func closing(mark store.Record[resources.Project]) resources.Closing {
+	return resources.Closing{AccountID: mark.Value.AccountID, ProjectID: mark.Value.ID, Mark: mark.Revision}
 }
 
 // finishProject ends the project, its assignments and its roles. The record stays,
@@ -174,7 +179,7 @@ func (s *Service) keepProject(ctx context.Context, mark store.Record[resources.P
 		return err
 	}
 	for _, occupant := range s.Occupants {
-		_ = occupant.OpenProject(ctx, mark.Value.AccountID, mark.Value.ID) // else it opens by itself
+		_ = occupant.OpenProject(ctx, closing(mark)) // else it opens by itself
 	}
 	return nil
 }

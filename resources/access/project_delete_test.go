@@ -26,11 +26,11 @@ type occupant struct {
 	opened *atomic.Int64
 }
 
-func (o occupant) CloseProject(ctx context.Context, account, project string) (bool, error) {
-	return o.closes(ctx, account, project)
+func (o occupant) CloseProject(ctx context.Context, by resources.Closing) (bool, error) {
+	return o.closes(ctx, by.AccountID, by.ProjectID)
 }
 
-func (o occupant) OpenProject(context.Context, string, string) error {
+func (o occupant) OpenProject(context.Context, resources.Closing) error {
 	o.opened.Add(1)
 	return errors.New("gone")
 }

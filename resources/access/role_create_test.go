@@ -58,7 +58,7 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 		"description":         {object{"description": strings.Repeat("x", 1025)}, []string{"description: must have at most"}},
 		"permissions missing": {object{"permissions": nil}, []string{"permissions: is missing"}},
 		"permissions none":    {object{"permissions": []string{}}, []string{"permissions: must have 1 to 200"}},
-		"permissions 201":     {object{"permissions": patterns(201)}, []string{"permissions: must have 1 to 200"}},
+		"permissions 201":     {object{"permissions": patterns(201)}, []string{"permissions: must have at most 200"}},
 		"permissions object":  {object{"permissions": object{"$in": []string{}}}, []string{"permissions: must be an array"}},
 		"every bad pattern": {
 			object{"permissions": []any{"project:x:read", "read", 7, "project:x:read", "a:b:c", "project:X:read", ""}},

@@ -62,12 +62,12 @@ func readRoleName(body *wire.Object) string {
 
 // readPermissions reads 1 to 200 different patterns, each problem with its index.
 func readPermissions(body *wire.Object) []string {
-	list, wellFormed := body.Texts("permissions")
+	list, wellFormed := body.Texts("permissions", maxRolePatterns)
 	switch {
 	case !body.Has("permissions"):
 		body.Add("permissions", "is missing; 1 to %d patterns are needed", maxRolePatterns)
 		return nil
-	case len(list) > maxRolePatterns || (wellFormed && len(list) == 0):
+	case wellFormed && len(list) == 0:
 		body.Add("permissions", "must have 1 to %d patterns", maxRolePatterns)
 		return nil
 	}

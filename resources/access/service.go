@@ -27,9 +27,9 @@ type Occupant interface {
 	// CloseProject says whether anything is left in the project (N4). Where nothing is,
 	// nothing can be made there from then on for a time, also by a request that was
 	// authorized before the project was marked. An error keeps the project.
-	CloseProject(ctx context.Context, account, project string) (occupied bool, err error)
+	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
 	// OpenProject takes that back, when the project is kept after all.
-	OpenProject(ctx context.Context, account, project string) error
+	OpenProject(ctx context.Context, by resources.Closing) error
 }
 
 // Config is what the area works with; every field but Occupants, Invite

@@ -21,6 +21,9 @@ const (
 	maxKept = 1000
 	// maxName bounds a key's name in characters.
 	maxName = 100
+	// maxScopes bounds the scopes that are looked at: more than there are, so that what is
+	// wrong with a few is told.
+	maxScopes = 10
 )
 
 // createdKey is the one answer that holds a raw key.
@@ -136,7 +139,7 @@ func readName(body *wire.Object) string {
 
 // readScopes reads a subset of read and write that is not empty.
 func readScopes(body *wire.Object) []string {
-	scopes, ok := body.Texts("scopes")
+	scopes, ok := body.Texts("scopes", maxScopes)
 	switch {
 	case !body.Has("scopes"):
 		body.Add("scopes", "is missing; name read, write or both")

@@ -106,12 +106,8 @@ func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 // id, or there are too many to look up.
 func readGroups(body *wire.Object) []string {
 	const field = "security_group_ids"
-	ids, ok := body.Texts(field)
+	ids, ok := body.Texts(field, maxGroups)
 	if !ok {
-		return nil
-	}
-	if len(ids) > maxGroups {
-		body.Add(field, "must name at most %d security groups", maxGroups)
 		return nil
 	}
 	for i, id := range ids {

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // CloseProject says whether a cluster of either kind is left in the project (N4), one that
 // is being deleted included. Where none is, none can be made for the time that
 // store.Collections.CloseProject gives, or until OpenProject. Errors are the store's.
-func (s *Service) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
-	p := place{account, project}
+func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
+	p := place{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
 		if occupied, err = s.kubernetes.has(ctx, tx, p); err != nil || occupied {
 			return err
@@ -19,15 +20,15 @@ func (s *Service) CloseProject(ctx context.Context, account, project string) (oc
 		if occupied, err = s.gpu.has(ctx, tx, p); err != nil || occupied {
 			return err
 		}
-		return s.c.CloseProject(ctx, tx, area, account, project, s.now())
+		return s.c.CloseProject(ctx, tx, area, by, s.now())
 	})
 	return occupied, err
 }
 
 // OpenProject takes CloseProject back, for a project that is kept. Errors are the store's.
-func (s *Service) OpenProject(ctx context.Context, account, project string) error {
+func (s *Service) OpenProject(ctx context.Context, by resources.Closing) error {
 	return s.Store.Transact(ctx, func(tx store.Tx) error {
-		return s.c.OpenProject(ctx, tx, area, account, project)
+		return s.c.OpenProject(ctx, tx, area, by)
 	})
 }
 

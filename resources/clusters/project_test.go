@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -15,7 +16,7 @@ import (
 // closed is whether the project was found occupied.
 func (w *world) closed(at site) bool {
 	w.t.Helper()
-	occupied, err := w.svc.CloseProject(w.t.Context(), at.account, at.project)
+	occupied, err := w.svc.CloseProject(w.t.Context(), closingOf(at.account, at.project))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func TestNothingIsMadeInAClosedProject(t *testing.T) {
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
 		w.expect(w.call(k.list, here, "", ""), 200, `"total_count":0`)
-		if err := w.svc.OpenProject(w.t.Context(), here.account, here.project); err != nil {
+		if err := w.svc.OpenProject(w.t.Context(), closingOf(here.account, here.project)); err != nil {
 			w.t.Fatal(err)
 		}
 		id := w.made(k, here, "web")
@@ -102,8 +103,8 @@ func TestClosingSaysWhenItCannotKnow(t *testing.T) {
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.svc.CloseProject(t.Context(), acctA, one)
-	if openErr := w.svc.OpenProject(t.Context(), acctA, one); !errors.Is(err, store.ErrUnavailable) || !errors.Is(openErr, store.ErrUnavailable) {
+	_, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one))
+	if openErr := w.svc.OpenProject(t.Context(), closingOf(acctA, one)); !errors.Is(err, store.ErrUnavailable) || !errors.Is(openErr, store.ErrUnavailable) {
 		t.Errorf("%v, %v", err, openErr)
 	}
 }
@@ -124,7 +125,7 @@ func (blindTx) Find(context.Context, *store.Schema, store.Query) ([]store.Row, e
 // TestWhatCannotBeSeenIsNotEmpty (N4): a project whose clusters can't be looked for is not closed.
 func TestWhatCannotBeSeenIsNotEmpty(t *testing.T) {
 	w := newWorld(t, func(c *clusters.Config) { c.Store = blind{c.Store} })
-	if occupied, err := w.svc.CloseProject(t.Context(), acctA, one); !errors.Is(err, store.ErrUnavailable) {
+	if occupied, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one)); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("occupied %t, %v", occupied, err)
 	}
 	w.made(sorts()[0], here, "web") // it is open
@@ -166,4 +167,12 @@ func TestClustersMoveNoRevision(t *testing.T) {
 	if after, err := w.store.Freshness(t.Context()); err != nil || after != before {
 		t.Errorf("%+v, before %+v, %v", after, before, err)
 	}
+}
+
+// marks number the attempts of the tests.
+var marks atomic.Int64
+
+// closingOf is the next attempt to delete a project.
+func closingOf(account, project string) resources.Closing {
+	return resources.Closing{AccountID: account, ProjectID: project, Mark: marks.Add(1)}
 }

@@ -7,8 +7,9 @@
 // are the path's; a record of any other place is answered like one that is not there.
 //
 // Rules are part of their group's record. Two changes of one group conflict, which keeps
-// its quota and its rules' being different from one another; a page of groups is one
-// query. Rejected: a collection of rules, with a query for each group of a page. What
+// its quota and its rules' being different from one another; a page of groups is a query
+// for ten of them. A group is bounded in bytes, and so is a page, which therefore may end
+// early. Rejected: a collection of rules, with a query for each group of a page. What
 // makes a group or a rule, and what deletes a group, also writes the project's occupancy,
 // so that the quota of groups holds and a rule never names a group that has just gone.
 //

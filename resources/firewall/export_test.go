@@ -8,6 +8,12 @@ import (
 // MaxDeleted is how many deleted groups of a project are kept.
 const MaxDeleted = maxDeleted
 
+// MaxGroupBytes bounds a group, MaxPageBytes a page of them.
+const (
+	MaxGroupBytes = maxGroupBytes
+	MaxPageBytes  = maxPageBytes
+)
+
 // ReadRule reads a rule's body as N11 does; whether a group that it names is there is
 // not looked at.
 func ReadRule(body []byte) (resources.SecurityGroupRule, error) {

@@ -58,10 +58,7 @@ func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, e
 // readRules reads a new group's rules. Of more than a group may have only so many are
 // looked at: the request is refused in any case, and there may be a hundred thousand.
 func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool) {
-	items, _ := body.Objects("rules")
-	if tooMany = len(items) > s.MaxRules; tooMany {
-		items = items[:s.MaxRules]
-	}
+	items, tooMany, _ := body.Objects("rules", s.MaxRules)
 	for _, item := range items {
 		rules = append(rules, readRule(item))
 	}
@@ -90,6 +87,9 @@ func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.Sec
 	}
 	if groups >= s.MaxGroups {
 		return resources.Conflict("The project has %d security groups, and no more can be made; delete one that is not needed.", groups)
+	}
+	if err := sized(resources.SecurityGroup{}, group); err != nil {
+		return err
 	}
 	if err := s.c.SecurityGroups.Insert(ctx, tx, group); err != nil {
 		return nameTaken(err)

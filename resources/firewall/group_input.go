@@ -3,6 +3,7 @@ package firewall
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -37,8 +38,11 @@ func checkName(o *wire.Object, name string) string {
 
 func readDescription(o *wire.Object) (string, bool) {
 	text, ok := o.Text("description")
-	if utf8.RuneCountInString(text) > maxDescription {
+	switch {
+	case utf8.RuneCountInString(text) > maxDescription:
 		o.Add("description", "must be at most %d characters", maxDescription)
+	case strings.ContainsFunc(text, unicode.IsControl): // one byte would be kept and shown as six
+		o.Add("description", "must not hold control characters")
 	}
 	return text, ok
 }

@@ -9,6 +9,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
+const (
+	// maxPageBytes ends a page early: a hundred groups of the greatest size would be an
+	// answer of 25 MB, and several times that in memory. One group is always given.
+	maxPageBytes = 4 << 20
+	// atOnce is how many groups of a page are read at a time.
+	atOnce = 10
+)
+
 // groupList is E2's answer.
 type groupList struct {
 	Groups        []resources.SecurityGroup `json:"security_groups"`
@@ -33,27 +41,46 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 		return wire.Response{}, err
 	}
 	out := groupList{Message: "These are the project's security groups."}
-	var found []store.Record[resources.SecurityGroup]
+	var more bool
 	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if out.TotalCount, err = page.from.Count(ctx, tx, page.query); err != nil {
 			return err
 		}
-		found, err = page.from.Find(ctx, tx, page.query)
+		out.Groups, more, err = page.read(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if len(found) > page.size {
-		found = found[:page.size]
-		last := page.from.CursorAt(page.query, found[page.size-1].Value)
+	if more {
+		last := page.from.CursorAt(page.query, out.Groups[len(out.Groups)-1])
 		out.NextPageToken = s.Tokens.Seal(last.Marshal(), page.binding)
 	}
-	out.Groups = make([]resources.SecurityGroup, len(found))
-	for i, rec := range found {
-		out.Groups[i] = rec.Value
-	}
 	return wire.OK(out)
+}
+
+// read gives the page's groups, never nil, and whether others follow. It reads a few at a
+// time, since how much the asked-for number of them takes is not known before.
+func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.SecurityGroup, more bool, err error) {
+	groups, query, bytes := []resources.SecurityGroup{}, p.query, 0
+	for {
+		query.Limit = min(atOnce, p.size+1-len(groups)) // one more than the page tells whether there is a next one
+		found, err := p.from.Find(ctx, tx, query)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, rec := range found {
+			bytes += sizeOf(rec.Value)
+			if len(groups) == p.size || len(groups) > 0 && bytes > maxPageBytes {
+				return groups, true, nil
+			}
+			groups = append(groups, rec.Value)
+		}
+		if len(found) < query.Limit {
+			return groups, false, nil
+		}
+		query.After = p.from.CursorAt(query, groups[len(groups)-1])
+	}
 }
 
 // readPage reads E2's query: 400 with all problems.
@@ -74,7 +101,6 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	default:
 		page.query.Index, page.query.Equal = store.ByStatus, at.values(status)
 	}
-	page.query.Limit = page.size + 1 // one more tells whether there is a next page
 	if raw := query.PageToken(s.Tokens, page.binding); raw != nil {
 		after, err := store.ParseCursor(raw)
 		if err != nil {

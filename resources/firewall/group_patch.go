@@ -29,7 +29,11 @@ func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Respons
 		if err != nil {
 			return err
 		}
+		before := rec.Value
 		patch.apply(&rec.Value)
+		if err := sized(before, rec.Value); err != nil {
+			return err
+		}
 		rec.Value.UpdatedAt = s.now()
 		changed = rec.Value
 		return nameTaken(s.c.SecurityGroups.Replace(ctx, tx, rec))

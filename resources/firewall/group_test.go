@@ -86,6 +86,10 @@ func TestGroupThatCannotBe(t *testing.T) {
 		"name a number":             {`"name":1`, "name"},
 		"description of 255":        {`"name":"d1","description":"` + text(255) + `"`, ""},
 		"description of 256":        {`"name":"d2","description":"` + text(256) + `"`, "description"},
+		"a tab in the description":  {`"name":"d4","description":"a\tb"`, "description"},
+		"a C1 control in it":        {`"name":"d5","description":"a\u0080"`, "description"},
+		"a C1 control in the name":  {`"name":"a\u009fb"`, "name"},
+		"a DEL in the name":         {`"name":"a\u007fb"`, "name"},
 		"description empty":         {`"name":"d3","description":""`, ""},
 		"metadata of 16 KiB":        {`"name":"m1","metadata":` + free(16<<10), ""},
 		"metadata of 1 byte more":   {`"name":"m2","metadata":` + free(16<<10+1), "metadata"},
@@ -176,6 +180,7 @@ func TestGroupIsChanged(t *testing.T) {
 		`{}`: "request", ``: "request", `{"name":null}`: "request", `[]`: "request", `{"name":""}`: "name", `{"name":1}`: "name", `{"name":"` + strings.Repeat("x", 256) + `"}`: "name",
 		`{"rules":[]}`: "rules", `{"name":"x","status":"error"}`: "status", `{"is_deleted":true}`: "is_deleted", `{"project_id":"proj-x-v1"}`: "project_id",
 		`{"description":"` + strings.Repeat("x", 256) + `","metadata":1}`: "description metadata",
+		`{"name":"a\u0001b","description":"a\u001fb"}`:                    "description name",
 	} {
 		w.refused(w.call("N11.patch", body, id), strings.Fields(wrong)...)
 	}

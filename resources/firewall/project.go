@@ -10,21 +10,21 @@ import (
 // CloseProject says whether groups are left in a project that is to be deleted (N4),
 // deleted ones not counted. Where none is, for two minutes none can be made in it: 503
 // for whoever tries.
-func (s *Service) CloseProject(ctx context.Context, account, project string) (occupied bool, err error) {
-	at := place{account, project}
+func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
+	at := place{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
 		groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: store.ByCreated, Equal: at.values()})
 		if occupied = groups > 0; occupied || err != nil {
 			return err
 		}
-		return s.c.CloseProject(ctx, tx, resources.AreaFirewall, account, project, s.now())
+		return s.c.CloseProject(ctx, tx, resources.AreaFirewall, by, s.now())
 	})
 	return occupied, err
 }
 
 // OpenProject takes CloseProject back for a project that is kept.
-func (s *Service) OpenProject(ctx context.Context, account, project string) error {
+func (s *Service) OpenProject(ctx context.Context, by resources.Closing) error {
 	return s.Store.Transact(ctx, func(tx store.Tx) error {
-		return s.c.OpenProject(ctx, tx, resources.AreaFirewall, account, project)
+		return s.c.OpenProject(ctx, tx, resources.AreaFirewall, by)
 	})
 }

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -122,7 +124,7 @@ func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	w := newWorld(t)
 	closing := func(want bool) {
 		t.Helper()
-		occupied, err := w.service.CloseProject(t.Context(), w.account, w.project)
+		occupied, err := w.service.CloseProject(t.Context(), closingOf(w.account, w.project))
 		if err != nil || occupied != want {
 			t.Fatalf("occupied=%t, %v", occupied, err)
 		}
@@ -147,7 +149,7 @@ func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	id, _ = w.made("new")
 	w.expect(w.call("N11.delete", nil, id), 200)
 	closing(false)
-	if err := w.service.OpenProject(t.Context(), w.account, w.project); err != nil {
+	if err := w.service.OpenProject(t.Context(), closingOf(w.account, w.project)); err != nil {
 		t.Fatal(err)
 	}
 	w.made("new")
@@ -164,7 +166,7 @@ func TestClosingAndMakingAtOnce(t *testing.T) {
 			if n == 0 {
 				return x.call("E1", x.draft("g")).status
 			}
-			occupied, err := w.service.CloseProject(t.Context(), x.account, x.project)
+			occupied, err := w.service.CloseProject(t.Context(), closingOf(x.account, x.project))
 			switch {
 			case err != nil:
 				return -1
@@ -210,7 +212,7 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 				w.expect(w.call("N11.delete", nil, g.(map[string]any)["id"].(string)), 200)
 			}
 			before := revision()
-			if _, err := w.service.CloseProject(t.Context(), acctA, projA); err != nil || revision() == before {
+			if _, err := w.service.CloseProject(t.Context(), closingOf(acctA, projA)); err != nil || revision() == before {
 				t.Errorf("closing: revision %d, %v", before, err)
 			}
 		}},
@@ -220,4 +222,12 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 			t.Errorf("%s does not write it", step.what)
 		}
 	}
+}
+
+// marks number the attempts of the tests.
+var marks atomic.Int64
+
+// closingOf is the next attempt to delete a project.
+func closingOf(account, project string) resources.Closing {
+	return resources.Closing{AccountID: account, ProjectID: project, Mark: marks.Add(1)}
 }

@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -37,6 +38,20 @@ func readRemote(o *wire.Object, p protocol) (prefix, group string) {
 	return parsed.String(), group
 }
 
+// embedded are the parts of IPv6 in which IPv4 addresses are written: IPv4-compatible and
+// IPv4-mapped ones (RFC 4291, 2.5.5). Who enforces a rule may take such an address for the
+// IPv4 one or not, so that no rule says what it lets through there.
+var embedded = []netip.Prefix{netip.MustParsePrefix("::/96"), netip.PrefixFrom(netip.MustParseAddr("::ffff:0:0"), 96)}
+
+// hidesIPv4 says whether an IPv6 prefix reaches into those parts. All of IPv6 means what it
+// says, and :: and ::1 are addresses of their own.
+func hidesIPv4(p netip.Prefix) bool {
+	if p.Bits() == 0 || p == netip.PrefixFrom(netip.IPv6Unspecified(), 128) || p == netip.PrefixFrom(netip.IPv6Loopback(), 128) {
+		return false
+	}
+	return slices.ContainsFunc(embedded, p.Overlaps)
+}
+
 // parsePrefix reads a CIDR, or an address as the prefix of it alone. The library takes
 // neither zeros before a number nor a zone in a CIDR.
 func parsePrefix(text string) (prefix netip.Prefix, problem string) {
@@ -54,8 +69,8 @@ func parsePrefix(text string) (prefix netip.Prefix, problem string) {
 	switch {
 	case err != nil:
 		return netip.Prefix{}, "must be a CIDR such as 10.1.0.0/16 or 2001:db8::/32, or an address"
-	case prefix.Addr().Is4In6():
-		return netip.Prefix{}, "must not be an IPv4 address written as IPv6; write it as IPv4"
+	case hidesIPv4(prefix):
+		return netip.Prefix{}, "must not reach IPv4 addresses written as IPv6 (::/96 and ::ffff:0:0/96); write those as IPv4"
 	case prefix != prefix.Masked():
 		return netip.Prefix{}, "has host bits that are not zero; the network is " + prefix.Masked().String()
 	}

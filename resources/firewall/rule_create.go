@@ -2,6 +2,7 @@ package firewall
 
 import (
 	"context"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -63,7 +64,11 @@ func (s *Service) addRule(
 	if len(group.Rules) >= s.MaxRules {
 		return s.rulesFull()
 	}
-	return s.setRules(ctx, tx, rec, append(group.Rules, rule))
+	group.Rules = append(slices.Clip(group.Rules), rule)
+	if err := sized(rec.Value, group); err != nil {
+		return err
+	}
+	return s.setRules(ctx, tx, rec, group.Rules)
 }
 
 // rulesFull refuses more rules than a group may have.

@@ -65,6 +65,7 @@ func TestDirectionAndProtocolOfARule(t *testing.T) {
 		"description 255":     {rule("tcp", `"description":"`+strings.Repeat("é", 255)+`"`), ""},
 		"description 256":     {rule("tcp", `"description":"`+strings.Repeat("é", 256)+`"`), "description"},
 		"description no text": {rule("tcp", `"description":1`), "description"},
+		"beside controls":     {rule("tcp", `"description":" \u007e \u00a0 \u2028"`), ""},
 	}
 	for _, good := range []string{"tcp", "udp", "icmp", "0", "1", "6", "17", "58", "132", "254", "255"} {
 		cases["protocol "+good] = ruleCase{rule(good, ""), ""}
@@ -73,6 +74,9 @@ func TestDirectionAndProtocolOfARule(t *testing.T) {
 		"TCP", "Udp", "icmpv6", "sctp", "any", "all", "-1", "256", "06", "006", "+6", " 6", "6 ", "6.0", "6e0", "0x6", "1_7", "٦", "99999999999999999999", "tcp,udp",
 	} {
 		cases["protocol "+bad] = ruleCase{rule(bad, ""), "protocol"}
+	}
+	for _, control := range []string{`\u0001`, `\t`, `\n`, `\u001f`, `\u007f`, `\u0080`, `\u0085`, `\u009f`} {
+		cases["description with "+control] = ruleCase{rule("tcp", `"description":"a`+control+`"`), "description"}
 	}
 	checkRules(t, cases)
 	if _, err := firewall.ReadRule([]byte(`[]`)); err == nil { // told of the request, which has no field
@@ -183,7 +187,8 @@ func TestPrefixOfARule(t *testing.T) {
 	}
 	for _, good := range []string{
 		"0.0.0.0/0", "10.0.0.0/8", "10.1.2.3/32", "10.1.2.3", "255.255.255.255", "192.168.1.128/25", "::/0", "::", "::1", "2001:db8::/32", "2001:DB8::/32",
-		"2001:db8:0:0:0:0:0:1/128", "fe80::/10", "64:ff9b::192.0.2.0/120", "::192.0.2.1",
+		"2001:db8:0:0:0:0:0:1/128", "fe80::/10", "64:ff9b::192.0.2.0/120", "::1/128", "::/128",
+		"::1:0:0/96", "::fffe:0:0/96", "::1:0:0:0/80", "1::/16", "8000::/1", // beside where IPv4 is written
 	} {
 		cases[good] = ruleCase{prefix("tcp", good), ""}
 	}
@@ -192,6 +197,8 @@ func TestPrefixOfARule(t *testing.T) {
 		"10.0.0.1/8", "10.0.0.1/31", "192.168.1.127/25", "0.0.0.1/0", "2001:db8::1/32", "::1/127", // host bits
 		"10.0.0", "10", "10.0.0.256", "010.0.0.0/8", "10.00.0.0/8", "0x0a.0.0.0/8", "167772160", "10.0.0.0/255.0.0.0", "1.2.3.4.5",
 		"::ffff:10.0.0.0/104", "::ffff:10.0.0.1", "::ffff:0a00:1", "::FFFF:0:0/96", "::ffff:10.0.0.1/128", // IPv4 in IPv6's clothes
+		"::fffe:0:0/95", "::/80", "::/64", "::/3", "::/1", "::ffff:0:0/95", "::ffff:255.255.255.255", // what holds all or some of ::ffff:0:0/96
+		"::1.2.3.4", "::192.0.2.1", "::1.2.3.0/120", "::/96", "::/97", "::/127", "::2", "::102:304", "::/81", "::/95", // and of ::/96
 		"fe80::1%eth0", "fe80::%1/10", "::1%", "2001:db8::/129", "2001:db8:::/32", "[::1]", "[2001:db8::]/32", "g::1", "１0.0.0.0/8",
 	} {
 		cases[bad] = ruleCase{prefix("tcp", bad), field}

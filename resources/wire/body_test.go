@@ -3,6 +3,7 @@ package wire_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -73,9 +74,9 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 		o.Int("int")
 		o.Bool("flag")
 		o.Time("at")
-		o.Texts("texts")
+		o.Texts("texts", 2)
 		o.Object("obj")
-		items, _ := o.Objects("objs")
+		items, _, _ := o.Objects("objs", 2)
 		for _, item := range items {
 			item.Int("n")
 		}
@@ -103,13 +104,53 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	for n, want := range map[int]int{999: 999, 1000: 1000, 1001: 1001, 50_000: 1001} {
 		body := `{"texts":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`
-		got := parse(body, func(o *wire.Object) { o.Texts("texts") })
+		got := parse(body, func(o *wire.Object) { o.Texts("texts", n) })
 		if len(got) != want {
 			t.Errorf("%d problems are told in %d lines", n, len(got))
 		}
 		if last := got[len(got)-1]; n > 1000 && last != fmt.Sprintf("there are %d more problems", n-1000) {
 			t.Errorf("the last line: %q", last)
 		}
+	}
+}
+
+// TestArraysAreBounded: what follows the most that is wanted is not read, and told once.
+func TestArraysAreBounded(t *testing.T) {
+	for body, want := range map[string]struct {
+		objects int
+		more    bool
+		told    string
+	}{
+		`{"texts":[],"objs":[]}`:                       {0, false, ""},
+		`{"texts":["a","b"],"objs":[{},{}]}`:           {2, false, ""},
+		`{"texts":["a","b","c"],"objs":[{},{},{}]}`:    {2, true, "texts: must have at most 2 items"},
+		`{"texts":["a","b",1,2,3],"objs":[{},{},1,2]}`: {2, true, "texts: must have at most 2 items"},
+		`{"texts":[1,2,3],"objs":[{},1,2]}`:            {2, true, "texts: must have at most 2 items objs[1]: must be an object"},
+	} {
+		got := parse(body, func(o *wire.Object) {
+			texts, _ := o.Texts("texts", 2)
+			items, more, _ := o.Objects("objs", 2)
+			if len(items) != want.objects || more != want.more || more && texts != nil {
+				t.Errorf("%s: %d objects, more=%t, %q", body, len(items), more, texts)
+			}
+		})
+		if strings.Join(got, " ") != want.told {
+			t.Errorf("%s: %q", body, got)
+		}
+	}
+}
+
+// TestLongArrayCostsItsLength: 340,000 objects in a body of 1 MiB are not made when few
+// are wanted.
+func TestLongArrayCostsItsLength(t *testing.T) {
+	body := []byte(`{"objs":[` + strings.Repeat("{},", 340_000) + `{}]}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var p wire.Problems
+	_, more, _ := (&wire.Request{Body: body}).ParseObject(&p).Objects("objs", 200)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; !more || taken > 32<<20 {
+		t.Errorf("more=%t, %d MB", more, taken>>20)
 	}
 }
 
@@ -120,9 +161,9 @@ func TestNullIsAbsence(t *testing.T) {
 		_, b := o.Int("b")
 		_, c := o.Bool("c")
 		_, d := o.Time("d")
-		_, e := o.Texts("e")
+		_, e := o.Texts("e", 9)
 		_, f := o.Object("f")
-		_, g := o.Objects("g")
+		_, _, g := o.Objects("g", 9)
 		_, h := o.Raw("h")
 		if a || b || c || d || e || f || g || h || o.Has("a") || o.OneOf("i", "fallback", "x") != "fallback" {
 			t.Error("a null is there")

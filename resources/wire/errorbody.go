@@ -112,19 +112,21 @@ func lines(problems []resources.Problem) []string {
 	return out
 }
 
-// byField keys problems by field; several of one field stand in one text.
+// byField keys problems by field; several of one field stand in one text. They are joined
+// at the end: all thousand problems may be of one field, and a text that grows by one at a
+// time would be copied as often.
 func byField(problems []resources.Problem) map[string]string {
-	out := map[string]string{}
+	texts := map[string][]string{}
 	for _, p := range problems {
 		field := p.Field
 		if field == "" {
 			field = "request"
 		}
-		if old, ok := out[field]; ok {
-			out[field] = old + "; " + p.Text
-			continue
-		}
-		out[field] = p.Text
+		texts[field] = append(texts[field], p.Text)
+	}
+	out := make(map[string]string, len(texts))
+	for field, of := range texts {
+		out[field] = strings.Join(of, "; ")
 	}
 	return out
 }

@@ -2,6 +2,8 @@ package wire_test
 
 import (
 	"errors"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -57,5 +59,22 @@ func TestEveryKindHasItsStatusAndCodes(t *testing.T) {
 	}
 	if _, err := wire.Render(func() {}); err == nil {
 		t.Error("what is no JSON is rendered")
+	}
+}
+
+// TestProblemsOfOneFieldAreJoinedOnce: a body can be wrong a thousand times at names that
+// are cut to the same one.
+func TestProblemsOfOneFieldAreJoinedOnce(t *testing.T) {
+	problems := make([]resources.Problem, 1000)
+	for i := range problems {
+		problems[i] = resources.Problem{Field: strings.Repeat("x", 64) + "…", Text: strings.Repeat("y", 150)}
+	}
+	bad := resources.BadRequest(problems...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := wire.ErrorBody(resources.AreaFirewall, bad)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; len(got) < 150_000 || taken > 4<<20 {
+		t.Errorf("%d bytes for an answer of %d", taken, len(got))
 	}
 }

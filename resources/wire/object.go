@@ -138,10 +138,14 @@ func (o *Object) Time(name string) (resources.Time, bool) {
 	return t, true
 }
 
-// Texts reads an array of strings.
-func (o *Object) Texts(name string) ([]string, bool) {
-	items, ok := o.array(name)
-	if !ok {
+// Texts reads an array of at most so many strings. A longer one is one problem, and
+// nothing of it is given.
+func (o *Object) Texts(name string, most int) ([]string, bool) {
+	items, more, ok := o.array(name, most)
+	if more {
+		o.Add(name, "must have at most %d items", most)
+	}
+	if more || !ok {
 		return nil, false
 	}
 	out := make([]string, 0, len(items))
@@ -162,11 +166,13 @@ func (o *Object) Object(name string) (*Object, bool) {
 	return o.object(o.Field(name), raw)
 }
 
-// Objects reads an array of objects.
-func (o *Object) Objects(name string) ([]*Object, bool) {
-	items, ok := o.array(name)
+// Objects reads the first objects of an array, most of them at most: each costs many
+// times its length, and a body has room for 350,000. more says that others follow; to
+// refuse them is the caller's, in its own words.
+func (o *Object) Objects(name string, most int) (first []*Object, more, ok bool) {
+	items, more, ok := o.array(name, most)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
 	out := make([]*Object, 0, len(items))
 	for i, raw := range items {
@@ -174,7 +180,7 @@ func (o *Object) Objects(name string) ([]*Object, bool) {
 		ok = ok && good
 		out = append(out, item)
 	}
-	return out, ok
+	return out, more, ok
 }
 
 // Raw gives an object as it was sent, numbers and order included (metadata).
@@ -236,17 +242,17 @@ func (o *Object) object(field string, raw jsontext.Value) (*Object, bool) {
 	return newObject(field, fields, o.problems), err == nil
 }
 
-func (o *Object) array(name string) ([]jsontext.Value, bool) {
+func (o *Object) array(name string, most int) (first []jsontext.Value, more, ok bool) {
 	raw, ok := o.get(name)
 	if !ok {
-		return nil, false
+		return nil, false, false
 	}
-	items, err := splitArray(raw)
+	first, more, err := splitArray(raw, most)
 	if err != nil {
 		o.Add(name, "must be an array")
-		return nil, false
+		return nil, false, false
 	}
-	return items, true
+	return first, more, true
 }
 
 // clip keeps a stranger's name short in an answer.

@@ -79,18 +79,22 @@ func splitObject(raw []byte) (map[string]jsontext.Value, error) {
 	return out, nil
 }
 
-func splitArray(raw []byte) ([]jsontext.Value, error) {
+// splitArray gives the first items of an array, most of them at most, and whether there
+// are more; what follows those is not looked at.
+func splitArray(raw []byte, most int) (first []jsontext.Value, more bool, err error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
-		return nil, errNotThis
+		return nil, false, errNotThis
 	}
-	out := []jsontext.Value{}
 	for dec.PeekKind() != ']' {
+		if len(first) == most {
+			return first, true, nil
+		}
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, errNotThis
+			return nil, false, errNotThis
 		}
-		out = append(out, value.Clone())
+		first = append(first, value.Clone())
 	}
-	return out, nil
+	return first, false, nil
 }
