@@ -47,8 +47,9 @@ type proxy struct {
 
 func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *proxy {
 	transport := &http.Transport{
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: limits.Idle, ResponseHeaderTimeout: limits.Upstream,
-		DisableCompression: true,
+		MaxIdleConnsPerHost: 64, IdleConnTimeout: limits.Idle / 2, // before the other side closes
+		ResponseHeaderTimeout: limits.Upstream,
+		DisableCompression:    true,
 	}
 	return &proxy{name: name, base: base, limits: limits, keys: keys, client: &http.Client{
 		Transport: transport,

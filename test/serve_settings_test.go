@@ -52,6 +52,7 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"clusters alone":        {args: []string{"--role", "resources", "--areas", "clusters", "--master-key-file", "k"}, says: []string{"--areas", "firewall"}},
 		"areas of a gateway":    {args: []string{"--areas", "firewall"}, says: []string{"--areas", "--role resources"}},
 		"gateway, no upstream":  {args: []string{"--role", "gateway"}, says: []string{"clusters", "--upstream"}},
+		"too much time":         {args: []string{"--handle-timeout", "61s"}, says: []string{"--handle-timeout", "1m"}},
 		"no groups":             {args: []string{"--max-security-groups", "0"}, says: []string{"--max-security-groups"}},
 		"no time":               {args: []string{"--read-timeout", "0s"}, says: []string{"--read-timeout"}},
 		"empty listener":        {args: []string{"--health-listen", ""}, says: []string{"--health-listen"}},

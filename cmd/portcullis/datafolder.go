@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
 // masterKeyName is the master key's file in the data folder.
@@ -52,6 +53,10 @@ func (s *settings) masterKey(create bool) (resources.MasterKey, error) {
 func makeMasterKey(dir, path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
+	}
+	if sqlite.Exists(dir) {
+		return fmt.Errorf("%s is missing, and the data folder has a store that was made with it: bring it back from the backup; "+
+			"another key would void every API key", path)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

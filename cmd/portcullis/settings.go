@@ -19,6 +19,10 @@ import (
 // providerName is the form of the one value of authentication_partner.
 var providerName = regexp.MustCompile(`^[A-Z][A-Z0-9_-]{0,63}$`)
 
+// longestHandle, with an assertion's 30 s before it, stays below the time for which areas
+// keep a project closed that is being deleted.
+const longestHandle = time.Minute
+
 // settings are everything that serve can be told.
 type settings struct {
 	configFile    string
@@ -131,6 +135,9 @@ func (s *settings) check() error {
 		if !ok {
 			return fmt.Errorf("%s is too small: it bounds what a client can take, and has to leave something", name)
 		}
+	}
+	if s.limits.Handle > longestHandle {
+		return fmt.Errorf("--handle-timeout must be at most %s: a request that goes on for longer could make something in a project that was deleted meanwhile", longestHandle)
 	}
 	for name, address := range map[string]string{"--listen": s.listen, "--users-listen": s.usersListen, "--health-listen": s.healthListen} {
 		if address == "" {

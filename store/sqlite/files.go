@@ -97,3 +97,9 @@ func dsn(path string, reader bool) string {
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
+
+// Exists says whether the folder holds a store.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, fileName))
+	return err == nil
+}
