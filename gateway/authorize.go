@@ -49,6 +49,9 @@ func (e *Edge) readQuestion(x *exchange) error {
 	if account != "" && !resources.ValidID(account) {
 		note("X-Account-ID", "must be 1 to 128 characters of [A-Za-z0-9._@-]")
 	}
+	if problem := x.consistencyProblem(); problem != "" {
+		note(headerConsistency, problem)
+	}
 	parsed, err := resources.ParseAction(action)
 	if err != nil && action != "" {
 		note("X-Action", err.Error())

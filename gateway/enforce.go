@@ -67,6 +67,9 @@ func (e *Edge) checkHeaders(x *exchange) error {
 			note(name, sentOnce)
 		}
 	}
+	if problem := x.consistencyProblem(); problem != "" {
+		note(headerConsistency, problem)
+	}
 	var account string
 	if len(problems) == 0 || len(x.values) == 0 { // else it is not known whether the path names one
 		var problem string
@@ -79,6 +82,19 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	}
 	x.ask = routeAsk(x, target, account, params)
 	return nil
+}
+
+// headerConsistency asks for the strict path for one request (API contract, 6).
+const headerConsistency = "X-Consistency"
+
+// consistencyProblem refuses what may have been meant as strict.
+func (x *exchange) consistencyProblem() string {
+	for _, value := range sent(&x.raw.Request.Header, headerConsistency) {
+		if value != resources.ConsistencyStrict {
+			return "must be " + resources.ConsistencyStrict + ", or not be sent"
+		}
+	}
+	return ""
 }
 
 // account is whose request it is: the path's account; where the path names none, the

@@ -40,6 +40,9 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	started := e.cfg.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Limits.Handle)
 	defer cancel()
+	if len(raw.Request.Header.PeekAll(headerConsistency)) > 0 { // whatever it says: checkHeaders judges that
+		ctx = resources.WithStrict(ctx)
+	}
 	x := &exchange{raw: raw, ctx: ctx, method: string(raw.Method())}
 	x.path, x.query, x.hasQuery = splitTarget(string(raw.Request.Header.RequestURI()))
 	x.record = Record{RequestID: e.requestID(raw), Method: x.method, Path: x.path}

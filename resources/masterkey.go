@@ -20,6 +20,7 @@ const (
 	PurposeSigning   = "portcullis/v1/issuer-ed25519"
 	PurposePageToken = "portcullis/v1/page-token"
 	PurposeAPIKey    = "portcullis/v1/api-key"
+	PurposeCache     = "portcullis/v1/cached-value"
 	PurposeAssertion = "portcullis/v1/upstream-assertion-ed25519"
 )
 

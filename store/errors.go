@@ -12,6 +12,7 @@ var (
 	ErrNotFound = errors.New("store: no such record")
 	ErrRevision = errors.New("store: the record was changed meanwhile")
 	ErrReadOnly = errors.New("store: a view can't write")
+	ErrNoLease  = errors.New("store: this engine has no leases; ask it for its freshness each time")
 
 	// ErrUnavailable: the engine can't answer now; nothing was written. It is a domain
 	// error, so that it answers 503 wherever it comes out.

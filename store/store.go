@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Store is one engine: store/sqlite, store/mongodb.
 //
@@ -26,6 +29,13 @@ type Store interface {
 	// Freshness is one linearizable read: it sees every transaction with a Bump whose
 	// Transact returned before Freshness was called.
 	Freshness(ctx context.Context) (Freshness, error)
+
+	// Lease says that this process answers from a Freshness for up to d after its read began,
+	// without asking anew. Once it has returned, no Transact with a Bump, in any process,
+	// returns before every such answer is over: it waits d, 1 % for clocks that run apart, and
+	// 50 ms, from its commit on. The longest lease counts, and none gets shorter but by
+	// NewGeneration. The embedded engine gives ErrNoLease: there Freshness costs nothing.
+	Lease(ctx context.Context, d time.Duration) error
 
 	// Changes lists the accounts whose revision moved in an epoch after the given one,
 	// with their current revisions. It sees at least all that a Freshness call before

@@ -10,10 +10,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // binary is the program under test, built once for the whole run.
@@ -42,6 +45,7 @@ func runAll(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "building the program under test: %v\n%s", err, out)
 		return 2
 	}
+	defer servers.Stop()
 	defer stopShared()
 	code := m.Run()
 	for _, text := range listeners.untold {
@@ -75,7 +79,7 @@ func startGateway(t testing.TB, args ...string) *gatewayProcess {
 // startGatewayIn is startGateway on a data folder that is there.
 func startGatewayIn(t testing.TB, dataDir string, args ...string) *gatewayProcess {
 	t.Helper()
-	return launch(t, dataDir, append(areasBeside(t, dataDir, args), args...)...)
+	return launch(t, dataDir, slices.Concat(storeArgs(t, dataDir, args), areasBeside(t, dataDir, args), args)...)
 }
 
 // launch runs `portcullis serve` and waits until it is ready.

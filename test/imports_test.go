@@ -35,6 +35,7 @@ const (
 	fsnotify = "github.com/fsnotify/fsnotify"
 	mongodb  = "go.mongodb.org/mongo-driver/v2"
 	redis    = "github.com/redis/go-redis/v9"
+	breaker  = "github.com/sony/gobreaker/v2"
 	sqlite   = "modernc.org/sqlite"
 	lru      = "github.com/hashicorp/golang-lru/v2"
 	syncExt  = "golang.org/x/sync"
@@ -67,7 +68,7 @@ var mayImport = map[string]row{
 	"store/storetest": {inside: []string{"store", "resources"}},
 	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
 	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
-	"store/rolecache": {inside: []string{"store", "resources"}, outside: []string{lru, redis, syncExt}},
+	"store/rolecache": {inside: []string{"store", "resources"}, outside: []string{lru, redis, breaker, syncExt}},
 	"policies":        {},
 	"policies/engine": {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
 	"gateway/authn":   {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
@@ -77,6 +78,8 @@ var mayImport = map[string]row{
 
 	"cmd/portcullis": {all: true},
 	"test":           {all: true},
+
+	"test/servers": {outside: []string{mongodb, redis}},
 }
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.

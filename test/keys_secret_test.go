@@ -89,6 +89,9 @@ func (g *gatewayProcess) searchFiles(t testing.TB, secret []byte) {
 		}
 		return err
 	})
+	if onMongoDB() {
+		files += g.searchDatabase(t, secret)
+	}
 	if err != nil || files < 2 {
 		t.Errorf("searched %d files: %v", files, err)
 	}

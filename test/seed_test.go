@@ -8,7 +8,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
-	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
 // member is a user to be put into a data folder, with roles at account level.
@@ -23,13 +22,10 @@ func seed(t testing.TB, dataDir, account, project string, members ...member) {
 	t.Helper()
 	c := store.NewCollections()
 	ctx := context.Background()
-	s, err := sqlite.Open(ctx, sqlite.Options{Dir: dataDir, Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openStoreOf(t, dataDir, c)
 	now := resources.At(time.Now())
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
-	err = s.Transact(ctx, func(tx store.Tx) error {
+	err := s.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, account); err != nil {
 			return err
 		}

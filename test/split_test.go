@@ -1,10 +1,7 @@
 package test_test
 
 import (
-	"crypto/rand"
-	"encoding/base64"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -48,15 +45,7 @@ func areasBeside(t testing.TB, dataDir string, args []string) []string {
 // startAreas starts the areas with a store of their own, and the master key of the gateway.
 func startAreas(t testing.TB, gatewayDir string, args ...string) *gatewayProcess {
 	t.Helper()
-	key := filepath.Join(gatewayDir, "master.key")
-	if _, err := os.Stat(key); os.IsNotExist(err) {
-		raw := make([]byte, 32)
-		_, _ = rand.Read(raw) // never fails
-		if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return launch(t, t.TempDir(), append([]string{
-		"--role", "resources", "--areas", "firewall,clusters", "--master-key-file", key,
+		"--role", "resources", "--areas", "firewall,clusters", "--master-key-file", masterKeyOf(t, gatewayDir),
 	}, args...)...)
 }

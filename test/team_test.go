@@ -12,7 +12,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
-	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
 // team is a scene with three members beside the admin, who hold no role yet.
@@ -29,11 +28,8 @@ func teamMember(n int, name string) string { return "user-" + teamName(n) + name
 func seedUsers(t testing.TB, dir string, users ...resources.User) {
 	t.Helper()
 	ctx, c := context.Background(), store.NewCollections()
-	db, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, Schemas: c.Schemas()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Transact(ctx, func(tx store.Tx) error {
+	db := openStoreOf(t, dir, c)
+	err := db.Transact(ctx, func(tx store.Tx) error {
 		for _, u := range users {
 			if _, err := tx.Bump(ctx, u.AccountID); err != nil {
 				return err

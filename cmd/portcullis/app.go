@@ -28,7 +28,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
-	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
 // cacheEntries bounds the values of each kind that are kept near the decision.
@@ -79,9 +78,9 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	if err != nil {
 		return nil, err
 	}
-	opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.dataDir, Schemas: c.collections.Schemas()})
+	opened, err := s.openStore(ctx, c.collections)
 	if err != nil {
-		return nil, dataFolderError(s.dataDir, err)
+		return nil, err
 	}
 	if err := checkSeal(ctx, opened, c.collections, c.master); err != nil {
 		return nil, errors.Join(err, opened.Close())
@@ -106,15 +105,6 @@ func (s *settings) policyTree() fs.FS {
 	return policies.Tree()
 }
 
-// dataFolderError adds the remedy.
-func dataFolderError(dir string, err error) error {
-	if errors.Is(err, sqlite.ErrInUse) {
-		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
-			"or ask it over HTTP: POST /api/v1/accounts (N1) makes an account, POST /api/v1/accounts/{accountId}/projects (N3) a project", dir)
-	}
-	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
-}
-
 // app is a running gateway, or a process behind gateways: that one has neither mail nor
 // keys of its own.
 type app struct {
@@ -124,6 +114,7 @@ type app struct {
 	edge    *gateway.Edge
 	outbox  *outbox.Worker
 	uses    *apikeys.Uses
+	cache   *rolecache.Cache
 }
 
 // assemble makes the gateway from its parts.
@@ -185,10 +176,11 @@ func (a *app) reloaded(revision string) {
 }
 
 func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
-	cache, err := rolecache.New(a.store, a.collections, rolecache.Options{Entries: cacheEntries})
+	cache, err := s.newCache(a)
 	if err != nil {
 		return nil, err
 	}
+	a.cache = cache
 	signer, err := authn.NewSigner(a.master)
 	if err != nil {
 		return nil, err

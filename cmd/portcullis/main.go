@@ -49,7 +49,7 @@ func newRoot() *cobra.Command {
 			"the services behind it with the same decision.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStoreCommand(), newVersion())
 	return root
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
 // metrics are what /metrics shows. Labels have few values: routes of the catalogue,
@@ -99,6 +101,25 @@ func (m *metrics) evaluated(entry string, took time.Duration, failure engine.Fai
 
 // delivered counts one attempt to deliver a message.
 func (m *metrics) delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }
+
+// watchCache counts what becomes of looks into the cache that replicas share; a value that
+// was forged is told the operator too.
+func (m *metrics) watchCache(log *slog.Logger) (observe func(result string)) {
+	looks := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_shared_cache_total",
+		Help: "Looks into the shared cache, by result; forged is a value that no gateway with this master key made there.",
+	}, []string{"result"})
+	m.registry.MustRegister(looks)
+	for _, result := range []string{rolecache.RemoteHit, rolecache.RemoteMiss, rolecache.RemoteForged, rolecache.RemoteDown} {
+		looks.WithLabelValues(result)
+	}
+	return func(result string) {
+		looks.WithLabelValues(result).Inc()
+		if result == rolecache.RemoteForged {
+			log.Error("the shared cache holds a value that no gateway with this master key made; it was not used")
+		}
+	}
+}
 
 // outboxTimeout bounds counting the outbox for one scrape.
 const outboxTimeout = 2 * time.Second

@@ -31,6 +31,9 @@ type settings struct {
 	usersListen   string
 	healthListen  string
 	masterKeyFile string
+	mongoURL      string
+	redisURL      string
+	lease         time.Duration
 	policyDir     string
 	role          string
 	areaList      string
@@ -66,6 +69,7 @@ func (s *settings) commonFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.configFile, "config", "", "a YAML file with the flags' names")
 	f.StringVar(&s.dataDir, "data-dir", "./data", "the folder of the embedded store and the master key")
 	f.StringVar(&s.masterKeyFile, "master-key-file", "", "the master key (default: master.key in the data folder, made on first start)")
+	f.StringVar(&s.mongoURL, "mongo-url", "", "a MongoDB replica set instead of the embedded store: mongodb://…/database?replicaSet=name")
 	f.StringVar(&s.identityProvider, "identity-provider", "OIDC", "the upper-case name of the identity provider (authentication_partner)")
 	f.DurationVar(&s.invitationTTL, "invitation-ttl", users.DefaultInvitationTTL, "how long an invitation binds")
 	f.StringVar(&s.policyDir, "policy-dir", "", "a policy tree to use instead of the embedded one; watched and reloaded")
@@ -80,6 +84,8 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	s.commonFlags(f)
 	limits := gateway.DefaultLimits()
 	f.StringVar(&s.listen, "listen", ":8080", "the edge")
+	f.StringVar(&s.redisURL, "redis-url", "", "with --mongo-url: a cache that replicas share: redis://… or rediss://…")
+	f.DurationVar(&s.lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
 	f.StringVar(&s.usersListen, "users-listen", ":9001", "the same edge, for clients of the user-service address")
 	f.StringVar(&s.healthListen, "health-listen", ":9002", "health and metrics; keep it private")
 	f.StringVar(&s.role, "role", roleAll, "all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
@@ -149,11 +155,10 @@ func (s *settings) check() error {
 			return fmt.Errorf("%s must be http://host:port/path or https://host:port/path, without a user", name)
 		}
 	}
-	if err := s.checkUpstreams(); err != nil {
-		return err
-	}
-	if err := s.checkRole(); err != nil {
-		return err
+	for _, check := range []func() error{s.checkStore, s.checkUpstreams, s.checkRole} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	if s.demo && s.outside() {
 		return errDemoIssuer

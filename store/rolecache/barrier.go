@@ -3,13 +3,45 @@ package rolecache
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
+// aheadOf is how many times in a lease Run reads.
+const aheadOf = 4
+
 // catchUp takes over every revision that moved before the call. The read of how far
 // the store has come begins after the request arrived; that order is the guarantee.
-func (c *Cache) catchUp(ctx context.Context) error { return c.rounds.join(ctx, c.barrier) }
+//
+// With a lease, a read that began within it will do: whoever answered a change since has
+// waited until no such read is used any more.
+func (c *Cache) catchUp(ctx context.Context) error {
+	if c.lease > 0 && !resources.IsStrict(ctx) {
+		if read := c.read.Load(); read != 0 && c.clock()-time.Duration(read) <= c.lease {
+			return nil
+		}
+	}
+	return c.rounds.join(ctx, c.barrier)
+}
+
+// Run reads ahead, so that requests find a read within the lease; it ends with ctx.
+func (c *Cache) Run(ctx context.Context) {
+	if c.lease <= 0 {
+		return
+	}
+	tick := time.NewTicker(max(c.lease/aheadOf, time.Millisecond))
+	defer tick.Stop()
+	for {
+		_ = c.rounds.join(ctx, c.barrier) // a request that needs it is told by its own read
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
 
 // barrier is one read of how far the store has come, and what follows from it. One runs
 // at a time, so that none comes to know less than the one before.
@@ -19,19 +51,40 @@ func (c *Cache) barrier(ctx context.Context) error {
 		ctx, cancel = context.WithTimeout(ctx, c.within)
 		defer cancel()
 	}
-	fresh, err := c.store.Freshness(ctx)
+	began, fresh, err := c.ask(ctx)
 	if err != nil {
 		return err
 	}
 	c.mu.RLock()
 	current := fresh == store.Freshness{Generation: c.generation, Epoch: c.epoch}
 	c.mu.RUnlock()
-	if current {
-		return nil
+	if !current {
+		c.mu.Lock()
+		err = c.apply(ctx, fresh)
+		c.mu.Unlock()
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.apply(ctx, fresh)
+	if err == nil {
+		c.read.Store(int64(began))
+	}
+	return err
+}
+
+// ask reads how far the store has come, and says when that began. A store that does not
+// know of the lease yet is told first: a read of before does not count.
+func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Freshness, err error) {
+	for {
+		if c.lease > 0 {
+			began = c.clock()
+		}
+		fresh, err = c.store.Freshness(ctx)
+		if err != nil || c.lease <= 0 || fresh.Generation == c.declared {
+			return began, fresh, err
+		}
+		if err := c.store.Lease(ctx, c.lease); err != nil {
+			return 0, store.Freshness{}, err
+		}
+		c.declared = fresh.Generation
+	}
 }
 
 // apply moves the cache to a freshness that was read; c.mu is held. An epoch that went

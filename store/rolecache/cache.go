@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -42,6 +43,18 @@ type Options struct {
 	Entries int
 	// Within bounds one read of how far the store has come; 0 is no bound but the request's.
 	Within time.Duration
+	// Lease is for how long a read of how far the store has come is used, from its beginning
+	// on; 0 reads anew for each request. The store is told, and its writers wait it out. With
+	// a lease, Run has to run.
+	Lease time.Duration
+	// Clock never stands still and never goes back, also while the machine is suspended;
+	// needed with a lease.
+	Clock func() time.Duration
+	// Remote is a second level that replicas share; nil is none. Secrets authenticate its
+	// values, the first one in use; Observe counts what becomes of a look into it.
+	Remote  Remote
+	Secrets [][]byte
+	Observe func(result string)
 }
 
 // Cache answers with facts of the current revision.
@@ -56,6 +69,13 @@ type Cache struct {
 	flights singleflight.Group
 	rounds  rounds
 	within  time.Duration
+	lease   time.Duration
+	remote  *remote
+	clock   func() time.Duration
+	// read is when the newest read that was taken over began; 0 before the first.
+	read atomic.Int64
+	// declared is the generation of the store in which it knows of the lease.
+	declared string
 
 	mu         sync.RWMutex
 	generation string
@@ -65,7 +85,10 @@ type Cache struct {
 
 // New makes an empty cache in front of the store.
 func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
-	cache := &Cache{store: s, c: c, within: o.Within, revisions: map[string]int64{}}
+	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, clock: o.Clock, revisions: map[string]int64{}}
+	if o.Remote != nil {
+		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
+	}
 	var err error
 	if cache.subjects, err = lru.New[key, *resources.Subject](o.Entries); err != nil {
 		return nil, fmt.Errorf("rolecache: %w", err)
@@ -118,6 +141,12 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		if facts, ok := c.kept(k, project); ok { // the flight before this one brought it
 			return facts, nil
 		}
+		if c.remote != nil {
+			if facts, ok := c.remote.facts(ctx, k, project); ok {
+				c.keep(k, project, facts)
+				return facts, nil
+			}
+		}
 		err = c.store.View(ctx, func(tx store.Tx) (err error) {
 			facts, err = c.c.LoadFacts(ctx, tx, k.account, k.id, project)
 			return err
@@ -125,10 +154,15 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		if err == nil && facts.Revision < k.revision {
 			err = errOldFill
 		}
-		if err == nil {
-			c.keep(k, project, facts)
+		if err != nil {
+			return facts, err
 		}
-		return facts, err
+		c.keep(k, project, facts)
+		if c.remote != nil {
+			k.revision = facts.Revision
+			c.remote.keep(ctx, k, project, facts)
+		}
+		return facts, nil
 	})
 }
 

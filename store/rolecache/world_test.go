@@ -26,9 +26,12 @@ type engine struct {
 	freshness func(context.Context) (store.Freshness, error)
 	changes   func(ctx context.Context, after int64, limit int) ([]store.AccountRevision, bool, error)
 	view      func(context.Context, func(store.Tx) error) error
+	lease     func(context.Context, time.Duration) error
 }
 
 func (e *engine) Freshness(ctx context.Context) (store.Freshness, error) { return e.freshness(ctx) }
+
+func (e *engine) Lease(ctx context.Context, d time.Duration) error { return e.lease(ctx, d) }
 
 func (e *engine) View(ctx context.Context, fn func(store.Tx) error) error { return e.view(ctx, fn) }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -83,6 +84,9 @@ func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
 		return store.Freshness{Generation: s.generation, Epoch: s.epoch.Load()}, nil
 	}
 }
+
+// Lease implements store.Store.
+func (s *Store) Lease(context.Context, time.Duration) error { return store.ErrNoLease }
 
 // Changes implements store.Store.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []store.AccountRevision, complete bool, err error) {

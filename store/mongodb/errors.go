@@ -1,0 +1,58 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Codes and labels of the server.
+const (
+	codeNamespaceExists = 48
+	labelTransient      = "TransientTransactionError"
+	labelUnknownCommit  = "UnknownTransactionCommitResult"
+)
+
+var (
+	errOver   = errors.New("store: the transaction is over")
+	errClosed = fmt.Errorf("mongodb: closed: %w", store.ErrUnavailable)
+	errBusy   = fmt.Errorf("mongodb: other writers were always faster: %w", store.ErrUnavailable)
+)
+
+// unavailable wraps the end of a context, so that both can be asked for.
+func unavailable(err error) error {
+	return fmt.Errorf("mongodb: %w: %w", err, store.ErrUnavailable)
+}
+
+// translate turns a driver's error into one of the contract. The driver's error is kept
+// as text only.
+func translate(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := ctx.Err(); cause != nil {
+		return unavailable(cause)
+	}
+	return fmt.Errorf("mongodb: %v: %w", err, store.ErrUnavailable)
+}
+
+// isConflict says whether another transaction was faster, or the primary has changed: all
+// of the transaction may be tried again. In a transaction, a duplicate is a conflict too,
+// since each value was looked up before.
+func isConflict(err error) bool {
+	return hasLabel(err, labelTransient) || mongo.IsDuplicateKeyError(err)
+}
+
+func hasLabel(err error, label string) bool {
+	var labelled mongo.LabeledError
+	return errors.As(err, &labelled) && labelled.HasErrorLabel(label)
+}
+
+func hasCode(err error, code int) bool {
+	var server mongo.ServerError
+	return errors.As(err, &server) && server.HasErrorCode(code)
+}

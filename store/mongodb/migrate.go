@@ -1,0 +1,152 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// declaredIndex finds the documents that lack a column.
+const declaredIndex = "by_declaration"
+
+// migrate makes the collection and its indexes, and fills columns that were declared
+// after documents were written. It only adds, so that a release before and one after a
+// change of the declaration can run at a time; what the older one writes meanwhile, the
+// next start of the newer one fills.
+func (s *Store) migrate(ctx context.Context, t *table) error {
+	if err := s.makeCollection(ctx, t.schema.Name); err != nil {
+		return err
+	}
+	models := []mongo.IndexModel{{Keys: bson.D{{Key: "cv", Value: 1}}, Options: options.Index().SetName(declaredIndex)}}
+	if _, err := s.collection(t).Indexes().CreateMany(ctx, models); err != nil {
+		return err
+	}
+	if err := s.fill(ctx, t); err != nil {
+		return err
+	}
+	for _, ix := range t.schema.Indexes {
+		_, err := s.collection(t).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.keys(ix), Options: t.indexOptions(ix)})
+		if mongo.IsDuplicateKeyError(err) {
+			return fmt.Errorf("the index %s can't be made, a value of it is there twice", ix.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill takes missing columns from the bodies. A document that has more columns than are
+// declared here is a newer release's, and left alone.
+func (s *Store) fill(ctx context.Context, t *table) error {
+	var found []string
+	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {
+		return err
+	}
+	want := strings.Fields(t.declared)
+	for _, cv := range found {
+		has := strings.Fields(cv)
+		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(has, name) }) {
+			continue
+		}
+		both := append(has, want...)
+		slices.Sort(both)
+		if err := s.fillFrom(ctx, t, cv, strings.Join(slices.Compact(both), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillFrom fills the documents of one declaration, each for itself: one that is changed
+// meanwhile is filled by whoever changes it, or found again.
+func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
+	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = cursor.Close(ctx) }()
+	for cursor.Next(ctx) {
+		var doc document
+		if err := cursor.Decode(&doc); err != nil {
+			return err
+		}
+		values, err := t.schema.Extract(doc.Body)
+		if err != nil {
+			return fmt.Errorf("record %q: %w", doc.Key, err)
+		}
+		set := bson.D{{Key: "cv", Value: to}}
+		for _, c := range t.columns(values) {
+			set = append(set, bson.E{Key: "c." + c.Key, Value: c.Value})
+		}
+		_, err = s.collection(t).UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Key}, {Key: "rev", Value: doc.Revision}},
+			bson.D{{Key: "$set", Value: set}})
+		if err != nil {
+			return err
+		}
+	}
+	return cursor.Err()
+}
+
+// keys are those of an index in the server: its columns, and the key where ties have to
+// be broken.
+func (t *table) keys(ix store.Index) bson.D {
+	out := bson.D{}
+	for _, name := range ix.Columns {
+		out = append(out, bson.E{Key: t.field(name), Value: 1})
+	}
+	if !ix.Unique {
+		out = append(out, bson.E{Key: "_id", Value: 1})
+	}
+	return out
+}
+
+// indexOptions keep records with nothing in a column out of a unique index.
+func (t *table) indexOptions(ix store.Index) *options.IndexOptionsBuilder {
+	out := options.Index().SetName(t.indexName(ix))
+	if !ix.Unique {
+		return out
+	}
+	partial := bson.D{}
+	for _, name := range ix.Columns {
+		partial = append(partial, bson.E{Key: t.field(name), Value: bson.D{{Key: "$exists", Value: true}}})
+	}
+	return out.SetUnique(true).SetPartialFilterExpression(partial)
+}
+
+// indexName says what the index is made of: a declaration of the same columns is the same
+// index, whichever way it is read, and a changed one is another index, beside that of the
+// release before.
+func (t *table) indexName(ix store.Index) string {
+	names := make([]string, 0, len(ix.Columns)+1)
+	for _, name := range ix.Columns {
+		names = append(names, strings.TrimPrefix(t.field(name), "c."))
+	}
+	if ix.Unique {
+		names = append(names, "unique")
+	}
+	return strings.Join(names, "-")
+}
+
+// sortBy is the order of a query that names values for n columns.
+func (t *table) sortBy(ix store.Index, n int) bson.D {
+	way := 1
+	if ix.Descending {
+		way = -1
+	}
+	out := bson.D{}
+	for i, name := range order(ix, n) {
+		if i < len(ix.Columns)-n {
+			name = t.field(name)
+		}
+		out = append(out, bson.E{Key: name, Value: way})
+	}
+	return out
+}

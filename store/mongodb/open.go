@@ -1,0 +1,154 @@
+package mongodb
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Options say where the server is and what it holds.
+type Options struct {
+	// URL is mongodb://… or mongodb+srv://…; its database is the one that is used,
+	// "portcullis" where it names none.
+	URL string
+	// Schemas are all collections. What is declared here and missing in the database is
+	// added and filled; nothing is dropped, since an older release may still use it.
+	Schemas []*store.Schema
+	// Monitor hears every command, for tests; nil is none.
+	Monitor *event.CommandMonitor
+}
+
+const (
+	defaultDatabase = "portcullis"
+	// operationTime bounds an operation whose caller set no deadline.
+	operationTime = 10 * time.Second
+	// selectionTime is how long a primary is looked for.
+	selectionTime = 3 * time.Second
+	// minWireVersion is that of MongoDB 4.4.
+	minWireVersion = 9
+	appName        = "portcullis"
+)
+
+// Errors of Open; their text is meant for the operator.
+var (
+	// ErrURL: the URL can't be read. It is not told how: any part of it may be a password.
+	ErrURL = errors.New("the URL must be mongodb://user:password@host1,host2,host3/database?replicaSet=name, " +
+		"or mongodb+srv://…, with special characters in user and password percent-encoded")
+	// ErrStandalone: the server has no transactions.
+	ErrStandalone = errors.New("this is a standalone server, which has no transactions; " +
+		"make it a replica set of one: start mongod with --replSet and run rs.initiate() once")
+	// ErrTooOld: the server is older than MongoDB 4.4.
+	ErrTooOld = errors.New("the server is older than MongoDB 4.4")
+)
+
+// Open connects, makes what is missing, and refuses a server that can't keep the promises
+// of the contract.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s, err := open(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("store/mongodb: %w", err)
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, o Options) (_ *Store, err error) {
+	tables, err := newTables(o.Schemas)
+	if err != nil {
+		return nil, err
+	}
+	where, err := connstring.ParseAndValidate(o.URL)
+	if err != nil {
+		return nil, ErrURL
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(o.URL).SetAppName(appName).SetMonitor(o.Monitor).
+		SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(durable()).
+		SetServerSelectionTimeout(selectionTime).SetTimeout(operationTime))
+	if err != nil {
+		return nil, ErrURL
+	}
+	defer func() {
+		if err != nil {
+			_ = client.Disconnect(context.WithoutCancel(ctx)) // the other error is the one to tell
+		}
+	}()
+	if where.Database == "" {
+		where.Database = defaultDatabase
+	}
+	s := &Store{client: client, db: client.Database(where.Database), tables: tables, bumping: make(chan struct{}, 1), idle: make(chan struct{})}
+	if err := s.fitServer(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.makeMeta(ctx); err != nil {
+		return nil, err
+	}
+	for _, schema := range o.Schemas {
+		if err := s.migrate(ctx, tables[schema.Name]); err != nil {
+			return nil, fmt.Errorf("collection %s: %w", schema.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// durable is what every write waits for.
+func durable() *writeconcern.WriteConcern {
+	journal := true
+	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
+}
+
+// fitServer refuses what has no transactions.
+func (s *Store) fitServer(ctx context.Context) error {
+	var hello struct {
+		SetName        string `bson:"setName"`
+		Message        string `bson:"msg"`
+		MaxWireVersion int    `bson:"maxWireVersion"`
+	}
+	if err := s.client.Database("admin").RunCommand(ctx, bson.D{{Key: "isMaster", Value: 1}}).Decode(&hello); err != nil {
+		return fmt.Errorf("no server answers: %w", err)
+	}
+	switch {
+	case hello.SetName == "" && hello.Message != "isdbgrid":
+		return ErrStandalone
+	case hello.MaxWireVersion < minWireVersion:
+		return ErrTooOld
+	}
+	return nil
+}
+
+// makeMeta makes the document of the epoch, once in the life of a database.
+func (s *Store) makeMeta(ctx context.Context) error {
+	_, err := s.meta().UpdateOne(ctx, bson.D{{Key: "_id", Value: epochID}}, bson.D{{Key: "$setOnInsert", Value: bson.D{
+		{Key: "gen", Value: rand.Text()}, {Key: "epoch", Value: int64(0)}, {Key: "lease_max", Value: int64(0)},
+	}}}, options.UpdateOne().SetUpsert(true))
+	if err != nil && !mongo.IsDuplicateKeyError(err) { // another replica was first
+		return err
+	}
+	if err := s.makeCollection(ctx, revisionsName); err != nil {
+		return err
+	}
+	_, err = s.revisions().Indexes().CreateOne(ctx, mongo.IndexModel{
+		Keys: bson.D{{Key: "epoch", Value: 1}}, Options: options.Index().SetName("by_epoch"),
+	})
+	return err
+}
+
+// makeCollection makes an empty collection where there is none.
+func (s *Store) makeCollection(ctx context.Context, name string) error {
+	err := s.db.CreateCollection(ctx, name)
+	if hasCode(err, codeNamespaceExists) {
+		return nil
+	}
+	return err
+}

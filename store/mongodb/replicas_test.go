@@ -1,0 +1,82 @@
+package mongodb_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/storetest"
+)
+
+// TestProcessesShareOneEpoch: no change of several processes is lost, and each moves it by one.
+func TestProcessesShareOneEpoch(t *testing.T) {
+	url := database(t)
+	const processes, each = 3, 20
+	first := open(t, url, storetest.Schemas()...)
+	before, err := first.Freshness(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var changing sync.WaitGroup
+	for range processes {
+		s := open(t, url, storetest.Schemas()...)
+		changing.Go(func() {
+			for range each {
+				if err := s.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	changing.Wait()
+	after, err := first.Freshness(t.Context())
+	if err != nil || after.Epoch != before.Epoch+processes*each || after.Generation != before.Generation {
+		t.Errorf("%+v, then %+v, %v", before, after, err)
+	}
+	changed, complete, err := first.Changes(t.Context(), before.Epoch, 10)
+	if err != nil || !complete || len(changed) != 1 || changed[0].Revision != processes*each {
+		t.Errorf("%+v %v %v", changed, complete, err)
+	}
+}
+
+// TestChangeWaitsForTheLongestLease of any process, from its commit on; what changes no
+// decision waits for nothing.
+func TestChangeWaitsForTheLongestLease(t *testing.T) {
+	url := database(t)
+	writer, reader := open(t, url, storetest.Schemas()...), open(t, url, storetest.Schemas()...)
+	bump := func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }
+	took := func(fn func(store.Tx) error) time.Duration {
+		t.Helper()
+		started := time.Now()
+		if err := writer.Transact(t.Context(), fn); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(started)
+	}
+	for _, d := range []time.Duration{300 * time.Millisecond, 100 * time.Millisecond} { // the second is no longer lease
+		if err := reader.Lease(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if got := took(bump); got < 353*time.Millisecond {
+			t.Errorf("a change was answered after %s", got)
+		}
+	}
+	if got := took(func(store.Tx) error { return nil }); got > 300*time.Millisecond {
+		t.Errorf("what changed nothing took %s", got)
+	}
+	if err := writer.Transact(t.Context(), func(tx store.Tx) error { return errors.Join(bump(tx), errors.New("no")) }); err == nil {
+		t.Error("no error")
+	}
+	generation, err := reader.NewGeneration(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fresh, err := writer.Freshness(t.Context()); err != nil || fresh.Generation != generation {
+		t.Errorf("%+v, %v", fresh, err)
+	}
+	if got := took(bump); got > 300*time.Millisecond {
+		t.Errorf("after a new generation a change took %s", got)
+	}
+}

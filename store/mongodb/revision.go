@@ -1,0 +1,120 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Collections and documents of the engine itself.
+const (
+	metaName      = "authz_meta"
+	revisionsName = "authz_rev"
+	epochID       = "epoch"
+)
+
+// revisionDoc is an account's revision, and the epoch in which it moved last.
+type revisionDoc struct {
+	ID       string `bson:"_id"`
+	Revision int64  `bson:"rev"`
+}
+
+// account undoes revisionID.
+func (d revisionDoc) account() string { return d.ID[1:] }
+
+// revisionID keeps the account "" apart from no id at all.
+func revisionID(account string) string { return ":" + account }
+
+func (s *Store) meta() *mongo.Collection      { return s.db.Collection(metaName) }
+func (s *Store) revisions() *mongo.Collection { return s.db.Collection(revisionsName) }
+
+// Bump implements store.Tx.
+func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	if !t.writable {
+		return 0, store.ErrReadOnly
+	}
+	if rev, ok := t.bumped[account]; ok {
+		return rev, nil
+	}
+	if err := t.hold(ctx); err != nil {
+		return 0, err
+	}
+	var doc revisionDoc
+	err := t.s.revisions().FindOneAndUpdate(t.in(ctx), byID(revisionID(account)), bson.D{
+		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
+		{Key: "$setOnInsert", Value: bson.D{{Key: "epoch", Value: int64(0)}}},
+	}, options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&doc)
+	if err != nil {
+		return 0, t.fail(ctx, err)
+	}
+	if t.bumped == nil {
+		t.bumped = map[string]int64{}
+	}
+	t.bumped[account] = doc.Revision
+	return doc.Revision, nil
+}
+
+// hold waits until no other transaction of this process moves the epoch.
+func (t *tx) hold(ctx context.Context) error {
+	if t.holds {
+		return nil
+	}
+	select {
+	case t.s.bumping <- struct{}{}:
+		t.holds = true
+		return nil
+	case <-ctx.Done():
+	case <-t.ctx.Done():
+	}
+	return t.ready(ctx)
+}
+
+// Revision implements store.Tx.
+func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
+	if err := t.ready(ctx); err != nil {
+		return 0, err
+	}
+	var doc revisionDoc
+	err := t.s.revisions().FindOne(t.in(ctx), byID(revisionID(account))).Decode(&doc)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return 0, t.fail(ctx, err)
+	}
+	return doc.Revision, nil
+}
+
+// seal is the last step before the commit: it moves the epoch, which every such
+// transaction writes, and puts it on the accounts that were bumped.
+func (t *tx) seal() error {
+	if len(t.bumped) == 0 {
+		return nil
+	}
+	if err := t.ready(t.ctx); err != nil {
+		return err
+	}
+	var doc struct {
+		Epoch int64 `bson:"epoch"`
+		Lease int64 `bson:"lease_max"`
+	}
+	err := t.s.meta().FindOneAndUpdate(t.in(t.ctx), byID(epochID), bson.D{{Key: "$inc", Value: bson.D{{Key: "epoch", Value: int64(1)}}}},
+		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&doc)
+	if err != nil {
+		return t.fail(t.ctx, err)
+	}
+	t.lease = time.Duration(doc.Lease) * time.Millisecond
+	ids := make(bson.A, 0, len(t.bumped))
+	for account := range t.bumped {
+		ids = append(ids, revisionID(account))
+	}
+	_, err = t.s.revisions().UpdateMany(t.in(t.ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "epoch", Value: doc.Epoch}}}})
+	return t.fail(t.ctx, err)
+}

@@ -1,0 +1,218 @@
+package mongodb
+
+import (
+	"context"
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// closeTime bounds how long Close waits for what is under way.
+const closeTime = 10 * time.Second
+
+// Store is the engine; Open makes it. It is safe for concurrent use.
+type Store struct {
+	client *mongo.Client
+	db     *mongo.Database
+	tables map[string]*table
+	// bumping lets one transaction of this process at a time move the epoch: all of them
+	// write its document, and waiting here is cheaper than a conflict there.
+	bumping chan struct{}
+
+	mu     sync.Mutex
+	seen   bson.Timestamp
+	users  int
+	closed bool
+	// idle is closed when the last user of a closed store is gone.
+	idle chan struct{}
+}
+
+var _ store.Store = (*Store)(nil)
+
+// enter counts who uses the store; leave has to be called when it is done.
+func (s *Store) enter(ctx context.Context) (leave func(), err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, unavailable(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	s.users++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.users--; s.closed && s.users == 0 {
+			close(s.idle)
+		}
+	}, nil
+}
+
+// Close implements store.Store.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	if first {
+		s.closed = true
+		if s.users == 0 {
+			close(s.idle)
+		}
+	}
+	s.mu.Unlock()
+	if !first {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	select {
+	case <-s.idle:
+	case <-ctx.Done():
+	}
+	return s.client.Disconnect(context.WithoutCancel(ctx))
+}
+
+// session starts one behind all that this process has seen.
+func (s *Store) session(causal bool) (*mongo.Session, error) {
+	ses, err := s.client.StartSession(options.Session().SetCausalConsistency(causal))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	seen := s.seen
+	s.mu.Unlock()
+	if causal && !seen.IsZero() {
+		if err := ses.AdvanceOperationTime(&seen); err != nil {
+			return nil, err
+		}
+	}
+	return ses, nil
+}
+
+// end gives a session back, and remembers how far it came.
+func (s *Store) end(ses *mongo.Session) {
+	if at := ses.OperationTime(); at != nil {
+		s.mu.Lock()
+		if at.After(s.seen) {
+			s.seen = *at
+		}
+		s.mu.Unlock()
+	}
+	ses.EndSession(context.Background())
+}
+
+// Freshness implements store.Store.
+func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return store.Freshness{}, err
+	}
+	defer leave()
+	// Linearizable reads are not to be had in a causal session; its time is passed on to
+	// the next ones instead.
+	ses, err := s.session(false)
+	if err != nil {
+		return store.Freshness{}, translate(ctx, err)
+	}
+	defer s.end(ses)
+	var doc struct {
+		Generation string `bson:"gen"`
+		Epoch      int64  `bson:"epoch"`
+	}
+	linearizable := s.meta().Clone(options.Collection().SetReadConcern(readconcern.Linearizable()))
+	err = linearizable.FindOne(mongo.NewSessionContext(ctx, ses), byID(epochID)).Decode(&doc)
+	if err != nil {
+		return store.Freshness{}, translate(ctx, err)
+	}
+	return store.Freshness{Generation: doc.Generation, Epoch: doc.Epoch}, nil
+}
+
+// Lease implements store.Store: the longest lease of any process stands beside the epoch,
+// where each change reads it.
+func (s *Store) Lease(ctx context.Context, d time.Duration) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: "$max", Value: bson.D{{Key: "lease_max", Value: d.Milliseconds()}}}})
+	return translate(ctx, err)
+}
+
+// NewGeneration makes void whatever any process has cached, and forgets all leases: it is
+// called after the database was restored from a backup, before a process starts on it.
+func (s *Store) NewGeneration(ctx context.Context) (generation string, err error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	generation = rand.Text()
+	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: "$set", Value: bson.D{{Key: "gen", Value: generation}, {Key: "lease_max", Value: int64(0)}}}})
+	return generation, translate(ctx, err)
+}
+
+// Changes implements store.Store.
+func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []store.AccountRevision, complete bool, err error) {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer leave()
+	ses, err := s.session(true)
+	if err != nil {
+		return nil, false, translate(ctx, err)
+	}
+	defer s.end(ses)
+	limit = max(limit, 0)
+	ctx = mongo.NewSessionContext(ctx, ses)
+	cursor, err := s.revisions().Find(ctx, bson.D{{Key: "epoch", Value: bson.D{{Key: "$gt", Value: after}}}},
+		options.Find().SetSort(bson.D{{Key: "epoch", Value: 1}}).SetLimit(int64(limit)+1).SetHint("by_epoch"))
+	if err != nil {
+		return nil, false, translate(ctx, err)
+	}
+	var docs []revisionDoc
+	if err := cursor.All(ctx, &docs); err != nil {
+		return nil, false, translate(ctx, err)
+	}
+	for _, doc := range docs[:min(limit, len(docs))] {
+		changed = append(changed, store.AccountRevision{AccountID: doc.account(), Revision: doc.Revision})
+	}
+	return changed, len(docs) <= limit, nil
+}
+
+// Ping implements store.Store.
+func (s *Store) Ping(ctx context.Context) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return translate(ctx, s.client.Ping(ctx, readpref.Primary()))
+}
+
+// Check implements store.Store. The write goes to a document of its own: no revision and
+// no epoch moves.
+func (s *Store) Check(ctx context.Context) error {
+	leave, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	_, err = s.meta().UpdateOne(ctx, byID("probe"), bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: int64(1)}}}},
+		options.UpdateOne().SetUpsert(true))
+	if err != nil && !mongo.IsDuplicateKeyError(err) { // two first probes at once
+		return translate(ctx, err)
+	}
+	return nil
+}
+
+func byID(id string) bson.D { return bson.D{{Key: "_id", Value: id}} }

@@ -1,0 +1,161 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// maxKey is the longest key, in bytes.
+const maxKey = 1024
+
+// writing says whether a write may run.
+func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
+	tab, err := t.table(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	if !t.writable {
+		return nil, store.ErrReadOnly
+	}
+	return tab, nil
+}
+
+// Insert implements store.Tx.
+func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	if err := tab.check(row); err != nil {
+		return err
+	}
+	if err := t.inUse(ctx, tab, "", byID(row.Key)); err != nil {
+		return err
+	}
+	if err := t.unique(ctx, tab, row, nil); err != nil {
+		return err
+	}
+	_, err = t.s.collection(tab).InsertOne(t.in(ctx), document{
+		Key: row.Key, Revision: 1, Body: row.Body, Columns: tab.columns(row.Columns), Declared: tab.declared,
+	})
+	return t.fail(ctx, err)
+}
+
+// Replace implements store.Tx. The revision is looked at first: whoever holds an old one
+// is told so, and not about a duplicate that the newer record may not have.
+func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	if err := tab.check(row); err != nil {
+		return err
+	}
+	old, err := t.at(ctx, tab, row.Key, row.Revision)
+	if err != nil {
+		return err
+	}
+	if err := t.unique(ctx, tab, row, old.Columns); err != nil {
+		return err
+	}
+	_, err = t.s.collection(tab).UpdateOne(t.in(ctx), byID(row.Key), bson.D{
+		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
+		{Key: "$set", Value: bson.D{
+			{Key: "body", Value: row.Body}, {Key: "c", Value: tab.columns(row.Columns)}, {Key: "cv", Value: tab.declared},
+		}},
+	})
+	return t.fail(ctx, err)
+}
+
+// Delete implements store.Tx.
+func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revision int64) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	if _, err := t.at(ctx, tab, key, revision); err != nil {
+		return err
+	}
+	_, err = t.s.collection(tab).DeleteOne(t.in(ctx), byID(key))
+	return t.fail(ctx, err)
+}
+
+// at is the record at a revision, or why it is not there.
+func (t *tx) at(ctx context.Context, tab *table, key string, revision int64) (store.Row, error) {
+	row, err := t.Get(ctx, tab.schema, key)
+	if err == nil && row.Revision != revision {
+		return store.Row{}, store.ErrRevision
+	}
+	return row, err
+}
+
+// unique looks the row's values of unique indexes up, in the order of their declaration;
+// those that old has too are its own. What another transaction takes meanwhile is a
+// conflict when this one writes.
+func (t *tx) unique(ctx context.Context, tab *table, row store.Row, old []store.Value) error {
+	for _, ix := range tab.schema.Indexes {
+		if !ix.Unique {
+			continue
+		}
+		filter, same := bson.D{}, old != nil
+		for i, c := range tab.schema.Columns {
+			for _, name := range ix.Columns {
+				if name != c.Name {
+					continue
+				}
+				same = same && old[i] == row.Columns[i]
+				if row.Columns[i].IsNull() {
+					filter = nil
+				} else if filter != nil {
+					filter = append(filter, bson.E{Key: tab.field(name), Value: bind(row.Columns[i])})
+				}
+			}
+		}
+		if same || filter == nil {
+			continue
+		}
+		if err := t.inUse(ctx, tab, ix.Name, append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$ne", Value: row.Key}}})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inUse is a *store.DuplicateError for the index where a record fits the filter.
+func (t *tx) inUse(ctx context.Context, tab *table, index string, filter bson.D) error {
+	find := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
+	switch err := t.s.collection(tab).FindOne(t.in(ctx), filter, find).Err(); {
+	case err == nil:
+		return &store.DuplicateError{Collection: tab.schema.Name, Index: index}
+	case errors.Is(err, mongo.ErrNoDocuments):
+		return nil
+	default:
+		return t.fail(ctx, err)
+	}
+}
+
+// check holds a row against the schema.
+func (t *table) check(row store.Row) error {
+	if row.Key == "" || len(row.Key) > maxKey {
+		return fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", t.schema.Name, len(row.Key), maxKey)
+	}
+	if len(row.Columns) != len(t.schema.Columns) {
+		return fmt.Errorf("store: %s: %d values for %d columns", t.schema.Name, len(row.Columns), len(t.schema.Columns))
+	}
+	for i, v := range row.Columns {
+		if c := t.schema.Columns[i]; !v.IsNull() && v.Kind() != c.Kind {
+			return fmt.Errorf("store: %s: a value of another kind for the column %s", t.schema.Name, c.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package rolecache_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
+
+func onRedis(t *testing.T, url string) *rolecache.Redis {
+	t.Helper()
+	r, err := rolecache.NewRedis(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+// TestRedisKeepsWhatIsSet, for an hour at most, and says nothing of what it has not.
+func TestRedisKeepsWhatIsSet(t *testing.T) {
+	server := servers.NewRedis(t)
+	r := onRedis(t, server.URL)
+	r.Set(t.Context(), map[string][]byte{"a": []byte("1\x00\xff"), "b": {}})
+	got, err := r.Get(t.Context(), "b", "absent", "a")
+	if err != nil || len(got) != 3 || got[0] == nil || len(got[0]) != 0 || got[1] != nil || string(got[2]) != "1\x00\xff" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if ttl := server.Client(t).TTL(t.Context(), "a").Val(); ttl <= 59*time.Minute || ttl > time.Hour {
+		t.Errorf("kept for %s", ttl)
+	}
+}
+
+// TestRedisCostsLittleTimeWhenItIsGone: 50 ms each, then nothing for a second, and it is
+// asked again when it is back.
+func TestRedisCostsLittleTimeWhenItIsGone(t *testing.T) {
+	for name, fault := range map[string]func(*servers.RedisServer) (back func()){
+		"killed": func(s *servers.RedisServer) func() { s.Kill(); return func() { s.Start(t) } },
+		"paused": func(s *servers.RedisServer) func() { return s.Pause(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := servers.NewRedis(t)
+			r := onRedis(t, server.URL)
+			r.Set(t.Context(), map[string][]byte{"a": []byte("1")})
+			back := fault(server)
+			started := time.Now()
+			for range 100 {
+				if _, err := r.Get(t.Context(), "a"); err == nil {
+					t.Fatal("an answer of a server that is gone")
+				}
+			}
+			if took := time.Since(started); took > 2*time.Second {
+				t.Errorf("100 looks took %s", took)
+			}
+			back()
+			for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+				_, err := r.Get(t.Context(), "a")
+				if err == nil {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("not asked again: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestRequestThatGoesAwayIsNoFault of Redis.
+func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
+	r := onRedis(t, servers.NewRedis(t).URL)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range 20 {
+		_, _ = r.Get(gone, "a")
+	}
+	if _, err := r.Get(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRedisURL: one server, a cluster, sentinels; what can't be read is not repeated.
+func TestRedisURL(t *testing.T) {
+	for _, url := range []string{
+		"redis://h:1", "redis://u:p@h:1/2", "rediss://h:1", "redis://h:1?addr=h:2&addr=h:3", "redis://h:1?master_name=m&addr=h:2",
+	} {
+		if r, err := rolecache.NewRedis(url); err != nil {
+			t.Errorf("%s: %v", url, err)
+		} else if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, url := range []string{"", "h:1", "http://u:S3CR3T@h", "redis://u:S3CR3T@h:port", "redis://u:S3CR3T@h:1/x", "redis://u:S3C%R3T@h", "redis://u:S3CR3T@h?unknown=1"} {
+		if _, err := rolecache.NewRedis(url); !errors.Is(err, rolecache.ErrRedisURL) || strings.Contains(err.Error(), "S3C") {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// EnvMongod names the mongod to test with, where it is not in PATH.
+const EnvMongod = "PORTCULLIS_TEST_MONGOD"
+
+// ReplicaSet is a MongoDB replica set.
+type ReplicaSet struct {
+	// URL names all nodes, and no database.
+	URL   string
+	nodes []*process
+	ports []int
+}
+
+// missingMongod is what a test says that is skipped without a server.
+const missingMongod = "SKIPPED: no mongod in PATH; set " + EnvMongod + " to one (4.4 or later) to test with a real MongoDB"
+
+// mongod finds the server's binary.
+func mongod() (string, error) {
+	if path := os.Getenv(EnvMongod); path != "" {
+		return path, nil
+	}
+	return exec.LookPath("mongod")
+}
+
+// sets are the replica sets that tests share, by their number of nodes.
+var sets struct {
+	sync.Mutex
+	of  map[int]*ReplicaSet
+	err map[int]error
+}
+
+// Mongo gives the shared replica set with that many nodes. Tests take a database of their
+// own in it, and leave its nodes alone.
+func Mongo(t testing.TB, nodes int) *ReplicaSet {
+	t.Helper()
+	sets.Lock()
+	defer sets.Unlock()
+	if sets.of == nil {
+		sets.of, sets.err = map[int]*ReplicaSet{}, map[int]error{}
+	}
+	if sets.of[nodes] == nil && sets.err[nodes] == nil {
+		sets.of[nodes], sets.err[nodes] = newReplicaSet(t, nodes)
+	}
+	if sets.err[nodes] != nil {
+		t.Fatal(sets.err[nodes])
+	}
+	return sets.of[nodes]
+}
+
+// NewMongo is a replica set of the test's own, with which it may do as it likes.
+func NewMongo(t testing.TB, nodes int) *ReplicaSet {
+	t.Helper()
+	set, err := newReplicaSet(t, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
+	t.Helper()
+	path, err := mongod()
+	if err != nil {
+		t.Skip(missingMongod)
+	}
+	set := &ReplicaSet{}
+	var members bson.A
+	var hosts []string
+	for i := range nodes {
+		host, err := set.startNode(path, "--replSet", "rs0")
+		if err != nil {
+			return nil, err
+		}
+		members = append(members, bson.D{{Key: "_id", Value: i}, {Key: "host", Value: host}})
+		hosts = append(hosts, host)
+	}
+	set.URL = "mongodb://" + strings.Join(hosts, ",") + "/?replicaSet=rs0"
+	err = set.initiate(hosts[0], bson.D{
+		{Key: "_id", Value: "rs0"},
+		{Key: "members", Value: members},
+		{Key: "settings", Value: bson.D{{Key: "electionTimeoutMillis", Value: 2000}}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, tail(set.nodes[0].output.String()))
+	}
+	return set, nil
+}
+
+func (r *ReplicaSet) startNode(path string, more ...string) (host string, err error) {
+	dir, err := folder("mongod")
+	if err != nil {
+		return "", err
+	}
+	port, err := freePort()
+	if err != nil {
+		return "", err
+	}
+	p, err := start(path, append([]string{
+		"--dbpath", dir, "--port", strconv.Itoa(port), "--bind_ip", "127.0.0.1",
+		"--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64",
+	}, more...)...)
+	if err != nil {
+		return "", err
+	}
+	r.nodes, r.ports = append(r.nodes, p), append(r.ports, port)
+	return "127.0.0.1:" + strconv.Itoa(port), nil
+}
+
+// initiate makes the set, and waits for its primary.
+func (r *ReplicaSet) initiate(host string, config bson.D) error {
+	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+	defer cancel()
+	first, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + host + "/?directConnection=true"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = first.Disconnect(ctx) }()
+	err = until(func() error {
+		return first.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: config}}).Err()
+	})
+	if err != nil {
+		return fmt.Errorf("replSetInitiate: %w", err)
+	}
+	return until(func() error { return r.writable(ctx) })
+}
+
+// writable says whether the set has a primary and a majority.
+func (r *ReplicaSet) writable(ctx context.Context) error {
+	client, err := mongo.Connect(options.Client().ApplyURI(r.URL + "&w=majority"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	_, err = client.Database("portcullis_ready").Collection("c").InsertOne(ctx, bson.D{{Key: "a", Value: 1}})
+	return err
+}
+
+// StepDown makes the primary one of the others, and waits until there is a new one.
+func (r *ReplicaSet) StepDown(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
+	defer cancel()
+	client, err := mongo.Connect(options.Client().ApplyURI(r.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
+	err = client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 10}, {Key: "force", Value: true}}).Err()
+	var command mongo.CommandError
+	if err != nil && !mongo.IsNetworkError(err) && !errors.As(err, &command) {
+		t.Fatal(err)
+	}
+	if err := until(func() error { return r.writable(ctx) }); err != nil {
+		t.Fatalf("no new primary: %v", err)
+	}
+}
+
+// Pause stops every node in its tracks; the function it gives lets them go on.
+func (r *ReplicaSet) Pause(t testing.TB) (resume func()) {
+	t.Helper()
+	signal := func(s syscall.Signal) {
+		for _, p := range r.nodes {
+			if err := p.cmd.Process.Signal(s); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	signal(syscall.SIGSTOP)
+	return func() { signal(syscall.SIGCONT) }
+}
+
+func tail(s string) string { return s[max(0, len(s)-4000):] }
+
+// StandaloneMongo is the URL of a server without a replica set.
+func StandaloneMongo(t testing.TB) string {
+	t.Helper()
+	path, err := mongod()
+	if err != nil {
+		t.Skip(missingMongod)
+	}
+	set := &ReplicaSet{}
+	host, err := set.startNode(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://" + host + "/?directConnection=true"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	err = until(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		return client.Ping(ctx, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "mongodb://" + host + "/"
+}

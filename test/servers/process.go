@@ -1,0 +1,114 @@
+package servers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// readyTime is how long a server may take until it can be used.
+const readyTime = 90 * time.Second
+
+// running is what has to end with the test process.
+var running struct {
+	sync.Mutex
+	stop []func()
+}
+
+// Run is m.Run, after which every server is stopped. TestMain calls it.
+func Run(m *testing.M) int {
+	defer Stop()
+	return m.Run()
+}
+
+// Stop stops every server; for a TestMain that does more than Run.
+func Stop() {
+	running.Lock()
+	defer running.Unlock()
+	for i := len(running.stop) - 1; i >= 0; i-- {
+		running.stop[i]()
+	}
+	running.stop = nil
+}
+
+// atEnd runs f when the test process is done.
+func atEnd(f func()) {
+	running.Lock()
+	defer running.Unlock()
+	running.stop = append(running.stop, f)
+}
+
+// process is a server that was started.
+type process struct {
+	cmd    *exec.Cmd
+	output *bytes.Buffer
+	done   chan struct{}
+}
+
+// start runs a program until the test process is done.
+func start(path string, args ...string) (*process, error) {
+	//nolint:gosec // a test starts what its environment names
+	p := &process{cmd: exec.CommandContext(context.Background(), path, args...), output: &bytes.Buffer{}, done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
+	// A test process that is killed takes its servers with it.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", path, err)
+	}
+	go func() {
+		_ = p.cmd.Wait() // killed is how it ends
+		close(p.done)
+	}()
+	atEnd(p.kill)
+	return p, nil
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended by itself
+	<-p.done
+}
+
+// freePort is one that nobody listens on.
+func freePort() (int, error) {
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// folder is a new one that goes with the test process.
+func folder(name string) (string, error) {
+	dir, err := os.MkdirTemp("", "portcullis-"+name)
+	if err == nil {
+		atEnd(func() { _ = os.RemoveAll(dir) })
+	}
+	return dir, err
+}
+
+// until tries every 50 ms, for as long as a server may take.
+func until(try func() error) error {
+	for end := time.Now().Add(readyTime); ; time.Sleep(50 * time.Millisecond) {
+		err := try()
+		if err == nil || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// missing skips a test whose server is not installed; in CI that is a failure.
+func missing(t testing.TB, text string) {
+	t.Helper()
+	if os.Getenv("CI") == "true" {
+		t.Fatal(text)
+	}
+	t.Skip(text)
+}
