@@ -11,14 +11,19 @@ const maxName = 255
 // NameRule says what ValidName accepts, for error messages.
 const NameRule = "must be 1 to 255 characters, spaces around it not counted, without control characters"
 
-// ValidName says whether a trimmed name can be shown anywhere: a control character
-// or one that turns the direction of text would change what stands around it.
+// ValidName says whether a trimmed name has its length and can be shown anywhere.
 func ValidName(s string) bool {
+	n := utf8.RuneCountInString(s)
+	return n >= 1 && n <= maxName && Showable(s)
+}
+
+// Showable says whether text can be shown anywhere: a control character, or one that
+// turns the direction of text, would change what stands around it.
+func Showable(s string) bool {
 	for _, r := range s {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return false
 		}
 	}
-	n := utf8.RuneCountInString(s)
-	return n >= 1 && n <= maxName
+	return true
 }

@@ -100,3 +100,23 @@ func (s *Schema) Validate() error {
 	}
 	return nil
 }
+
+// maxKey is the longest key, in bytes.
+const maxKey = 1024
+
+// Fits says why a row is none of the collection: its key's length, the number of its
+// values, or their kinds.
+func (s *Schema) Fits(row Row) error {
+	if row.Key == "" || len(row.Key) > maxKey {
+		return fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", s.Name, len(row.Key), maxKey)
+	}
+	if len(row.Columns) != len(s.Columns) {
+		return fmt.Errorf("store: %s: %d values for %d columns", s.Name, len(row.Columns), len(s.Columns))
+	}
+	for i, v := range row.Columns {
+		if c := s.Columns[i]; !v.IsNull() && v.Kind() != c.Kind {
+			return fmt.Errorf("store: %s: a value of another kind for the column %s", s.Name, c.Name)
+		}
+	}
+	return nil
+}

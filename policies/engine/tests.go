@@ -80,12 +80,12 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		return 0
 	}
 	defer c.testStore.Abort(ctx, txn)
-	todo := make(chan test)
+	queue := make(chan test)
 	var mu sync.Mutex
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
-			for t := range todo {
+			for t := range queue {
 				err := t.run(ctx, c, txn)
 				mu.Lock()
 				if err == nil {
@@ -98,9 +98,9 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		})
 	}
 	for _, t := range findTests(c.testing) {
-		todo <- t
+		queue <- t
 	}
-	close(todo)
+	close(queue)
 	workers.Wait()
 	switch {
 	case ctx.Err() != nil:

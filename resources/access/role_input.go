@@ -1,8 +1,6 @@
 package access
 
 import (
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -29,7 +27,7 @@ func readRole(r *wire.Request, fallback string) *roleInput {
 	p := &in.problems
 	noQuery(r, p)
 	body := r.ParseObject(p)
-	in.name = readRoleName(body)
+	in.name = body.Name("name", maxName)
 	in.scopeSent = body.Has("scope")
 	in.scope = body.OneOf("scope", "", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource)
 	in.permissions = readPermissions(body)
@@ -42,22 +40,6 @@ func readRole(r *wire.Request, fallback string) *roleInput {
 	in.status = body.OneOf("status", fallback, resources.StatusActive, resources.StatusInactive)
 	body.Done()
 	return in
-}
-
-// readRoleName reads a name that looks like what it is: no blanks around it, no
-// control characters in it.
-func readRoleName(body *wire.Object) string {
-	name := body.Required("name")
-	switch {
-	case name == "":
-	case strings.TrimSpace(name) != name:
-		body.Add("name", "must not begin or end with white space")
-	case utf8.RuneCountInString(name) > maxName:
-		body.Add("name", "must have 1 to %d characters", maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		body.Add("name", "must not hold control characters")
-	}
-	return name
 }
 
 // readPermissions reads 1 to 200 different patterns, each problem with its index.

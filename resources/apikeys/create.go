@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -110,7 +107,7 @@ func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
 	body := r.ParseObject(&p)
-	key := resources.APIKey{Name: readName(body), Scopes: readScopes(body)}
+	key := resources.APIKey{Name: body.Name("key_name", maxName), Scopes: readScopes(body)}
 	if ends, ok := body.Time("expires_at"); ok {
 		if ends <= now {
 			body.Add("expires_at", "must be a time to come")
@@ -119,22 +116,6 @@ func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	}
 	body.Done()
 	return key, p.Err()
-}
-
-// readName reads a name that looks like what it is: no blanks around it, no control
-// characters in it.
-func readName(body *wire.Object) string {
-	name := body.Required("key_name")
-	switch {
-	case name == "":
-	case strings.TrimSpace(name) != name:
-		body.Add("key_name", "must not begin or end with white space")
-	case utf8.RuneCountInString(name) > maxName:
-		body.Add("key_name", "must have 1 to %d characters", maxName)
-	case strings.ContainsFunc(name, unicode.IsControl):
-		body.Add("key_name", "must not hold control characters")
-	}
-	return name
 }
 
 // readScopes reads a subset of read and write that is not empty.

@@ -100,6 +100,24 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	}
 }
 
+// TestNameLooksLikeWhatItIs: nothing around it, nothing in it that hides or turns text.
+func TestNameLooksLikeWhatItIs(t *testing.T) {
+	for sent, want := range map[string]string{
+		`"a"`: "", `"a b"`: "", `"éééé"`: "", `"日本語"`: "", `""`: "must not be empty", `null`: "is missing", `1`: "must be a string", `" a"`: "must not begin or end",
+		`"a\u00a0"`: "must not begin or end", `"ééééé"`: "must have 1 to 4", `"a\nb"`: "control", `"a\u0085b"`: "control", `"a\u202eb"`: "control", `"a\u0000b"`: "",
+	} {
+		got := parse(`{"n":`+sent+`}`, func(o *wire.Object) { o.Name("n", 4) })
+		switch {
+		case sent == `"a\u0000b"`: // refused as JSON already
+			if len(got) == 0 {
+				t.Error("a NUL was taken")
+			}
+		case want == "" && len(got) > 0, want != "" && (len(got) != 1 || !strings.Contains(got[0], want)):
+			t.Errorf("%s: %q, want %q", sent, got, want)
+		}
+	}
+}
+
 // TestProblemsAreBounded: no body is answered with many times its length.
 func TestProblemsAreBounded(t *testing.T) {
 	for n, want := range map[int]int{999: 999, 1000: 1000, 1001: 1001, 50_000: 1001} {

@@ -79,6 +79,22 @@ func (o *Object) Required(name string) string {
 	return s
 }
 
+// Name is Required for a name that looks like what it is: no white space around it, none
+// of the characters that resources.Showable refuses, and at most so many characters.
+func (o *Object) Name(field string, most int) string {
+	name := o.Required(field)
+	switch {
+	case name == "":
+	case strings.TrimSpace(name) != name:
+		o.Add(field, "must not begin or end with white space")
+	case utf8.RuneCountInString(name) > most:
+		o.Add(field, "must have 1 to %d characters", most)
+	case !resources.Showable(name):
+		o.Add(field, "must not hold control characters")
+	}
+	return name
+}
+
 // OneOf is Text for a field with a fixed set of values; fallback where it is absent.
 func (o *Object) OneOf(name, fallback string, allowed ...string) string {
 	if !o.Has(name) {

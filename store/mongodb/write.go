@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 )
-
-// maxKey is the longest key, in bytes.
-const maxKey = 1024
 
 // writing says whether a write may run.
 func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
@@ -36,7 +32,7 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 	if err != nil {
 		return err
 	}
-	if err := tab.check(row); err != nil {
+	if err := tab.schema.Fits(row); err != nil {
 		return err
 	}
 	if err := t.inUse(ctx, tab, "", byID(row.Key)); err != nil {
@@ -58,7 +54,7 @@ func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) e
 	if err != nil {
 		return err
 	}
-	if err := tab.check(row); err != nil {
+	if err := tab.schema.Fits(row); err != nil {
 		return err
 	}
 	old, err := t.at(ctx, tab, row.Key, row.Revision)
@@ -142,20 +138,4 @@ func (t *tx) inUse(ctx context.Context, tab *table, index string, filter bson.D)
 	default:
 		return t.fail(ctx, err)
 	}
-}
-
-// check holds a row against the schema.
-func (t *table) check(row store.Row) error {
-	if row.Key == "" || len(row.Key) > maxKey {
-		return fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", t.schema.Name, len(row.Key), maxKey)
-	}
-	if len(row.Columns) != len(t.schema.Columns) {
-		return fmt.Errorf("store: %s: %d values for %d columns", t.schema.Name, len(row.Columns), len(t.schema.Columns))
-	}
-	for i, v := range row.Columns {
-		if c := t.schema.Columns[i]; !v.IsNull() && v.Kind() != c.Kind {
-			return fmt.Errorf("store: %s: a value of another kind for the column %s", t.schema.Name, c.Name)
-		}
-	}
-	return nil
 }

@@ -9,9 +9,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// maxKey is the longest key, in bytes.
-const maxKey = 1024
-
 // writing says whether a write may run, and finds the statements for it.
 func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
 	tab, err := t.table(s)
@@ -135,18 +132,11 @@ func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bo
 
 // columns checks a row against the schema and gives the values to bind.
 func (t *table) columns(row store.Row) ([]any, error) {
-	if row.Key == "" || len(row.Key) > maxKey {
-		return nil, fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", t.schema.Name, len(row.Key), maxKey)
-	}
-	if len(row.Columns) != len(t.schema.Columns) {
-		return nil, fmt.Errorf("store: %s: %d values for %d columns", t.schema.Name, len(row.Columns), len(t.schema.Columns))
+	if err := t.schema.Fits(row); err != nil {
+		return nil, err
 	}
 	out := make([]any, len(row.Columns))
 	for i, v := range row.Columns {
-		c := t.schema.Columns[i]
-		if !v.IsNull() && v.Kind() != c.Kind {
-			return nil, fmt.Errorf("store: %s: a value of another kind for the column %s", t.schema.Name, c.Name)
-		}
 		out[i] = bind(v)
 	}
 	return out, nil
