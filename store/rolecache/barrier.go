@@ -55,18 +55,20 @@ func (c *Cache) barrier(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.mu.RLock()
-	current := fresh == store.Freshness{Generation: c.generation, Epoch: c.epoch}
-	c.mu.RUnlock()
-	if !current {
-		c.mu.Lock()
-		err = c.apply(ctx, fresh)
-		c.mu.Unlock()
+	if now := c.now(); fresh != now {
+		err = c.apply(ctx, now, fresh)
 	}
 	if err == nil {
 		c.read.Store(int64(began))
 	}
 	return err
+}
+
+// now is how far the cache has come.
+func (c *Cache) now() store.Freshness {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return store.Freshness{Generation: c.generation, Epoch: c.epoch}
 }
 
 // ask reads how far the store has come, and says when that began. A store that does not
@@ -87,31 +89,48 @@ func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Fresh
 	}
 }
 
-// apply moves the cache to a freshness that was read; c.mu is held. An epoch that went
+// apply moves the cache from where it is to a freshness that was read. An epoch that went
 // back is a store that lost what it had: nothing that is known of it counts any more.
-func (c *Cache) apply(ctx context.Context, fresh store.Freshness) error {
-	if fresh.Generation != c.generation || fresh.Epoch < c.epoch {
-		c.generation, c.epoch = fresh.Generation, fresh.Epoch
-		clear(c.revisions)
-		c.subjects.Purge()
-		c.projects.Purge()
-		c.unknown.Purge()
-		return nil
+// Meanwhile requests that need no read of their own go on with what is known.
+func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
+	anew := fresh.Generation != now.Generation || fresh.Epoch < now.Epoch
+	after := now.Epoch
+	if anew {
+		after = 0 // the list of changes is that of all accounts
 	}
-	changed, complete, err := c.store.Changes(ctx, c.epoch, maxChanges)
-	if err != nil {
+	changed, complete, err := c.store.Changes(ctx, after, maxChanges)
+	if err != nil && !anew {
 		return err
 	}
-	if !complete {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case anew: // without a list, each account is looked up when it is asked for
+		c.forget()
+	case !complete: // what is not on the list may have moved too
 		clear(c.revisions)
 	}
 	for _, ch := range changed {
-		if old, known := c.revisions[ch.AccountID]; known {
-			c.revisions[ch.AccountID] = max(old, ch.Revision)
-		}
+		c.learn(ch.AccountID, ch.Revision)
 	}
-	c.epoch = fresh.Epoch
+	c.generation, c.epoch = fresh.Generation, fresh.Epoch
 	return nil
+}
+
+// forget drops everything that is known; c.mu is held.
+func (c *Cache) forget() {
+	clear(c.revisions)
+	c.subjects.Purge()
+	c.projects.Purge()
+	c.unknown.Purge()
+}
+
+// learn takes a revision over, which never falls; c.mu is held.
+func (c *Cache) learn(account string, revision int64) {
+	if _, known := c.revisions[account]; !known && len(c.revisions) >= maxAccounts {
+		clear(c.revisions)
+	}
+	c.revisions[account] = max(c.revisions[account], revision)
 }
 
 // revision gives the account's current revision, from memory or from the store.
@@ -152,10 +171,7 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.generation == generation && c.epoch == epoch {
-			if len(c.revisions) >= maxAccounts {
-				clear(c.revisions)
-			}
-			c.revisions[account] = max(c.revisions[account], revision)
+			c.learn(account, revision)
 		}
 		return revision, nil
 	})

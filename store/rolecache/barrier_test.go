@@ -16,7 +16,7 @@ func TestLateLookUpIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.status() // a value of this revision stays in the cache
 	changes := w.changes
-	w.changes = func(context.Context, int64, int) ([]store.AccountRevision, bool, error) { return nil, false, nil }
+	w.changes = noList
 	w.change(other, nil)
 	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // and all revisions are forgotten
 		t.Fatal(err)

@@ -100,6 +100,7 @@ func TestPanicInAReadIsAnError(t *testing.T) {
 	for name, reads := range map[string]int64{"look-up": 0, "fill": 1} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.changes = noList
 			view, n := w.view, w.counted()
 			count := w.view
 			w.view = func(ctx context.Context, fn func(store.Tx) error) error {
@@ -155,25 +156,46 @@ func TestNewerSnapshotIsKeptUnderItsOwnRevision(t *testing.T) {
 	}
 }
 
-// TestColdQuestionsAreOneFill: a thousand at once about one user cost one look-up of the
-// revision and one fill.
+// TestColdQuestionsAreOneFill: a thousand at once about one user cost one fill, and one
+// look-up of the revision where the account was not on the list.
 func TestColdQuestionsAreOneFill(t *testing.T) {
-	w := newWorld(t)
-	views := w.counted()
-	begin := make(chan struct{})
-	var wait sync.WaitGroup
-	for range 1000 {
-		wait.Go(func() {
-			<-begin
-			if facts, err := w.cache.Facts(context.Background(), account, user, "proj-p-v1"); err != nil || facts.Subject.UserStatus != "ACTIVE" {
-				t.Errorf("%+v %v", facts, err)
+	for name, c := range map[string]struct {
+		listed bool
+		reads  int64
+	}{"account on the list": {true, 1}, "not on the list": {false, 2}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if !c.listed {
+				w.changes = noList
+			}
+			views := w.counted()
+			begin := make(chan struct{})
+			var wait sync.WaitGroup
+			for range 1000 {
+				wait.Go(func() {
+					<-begin
+					if facts, err := w.cache.Facts(context.Background(), account, user, "proj-p-v1"); err != nil || facts.Subject.UserStatus != "ACTIVE" {
+						t.Errorf("%+v %v", facts, err)
+					}
+				})
+			}
+			close(begin)
+			wait.Wait()
+			if n := views.Load(); n != c.reads {
+				t.Errorf("%d reads of the store, want %d", n, c.reads)
 			}
 		})
 	}
-	close(begin)
-	wait.Wait()
-	if n := views.Load(); n != 2 {
-		t.Errorf("%d reads of the store", n)
+}
+
+// TestListThatCannotBeHadAtStartIsDoneWithout: each account is looked up when it is asked for.
+func TestListThatCannotBeHadAtStartIsDoneWithout(t *testing.T) {
+	w := newWorld(t)
+	w.changes = func(context.Context, int64, int) ([]store.AccountRevision, bool, error) {
+		return nil, false, store.ErrUnavailable
+	}
+	if got := w.status(); got != "ACTIVE" {
+		t.Error(got)
 	}
 }
 

@@ -5,12 +5,14 @@
 // revision, user or project), so a value under a key never changes and a cache can
 // only miss. What bounds its staleness: each request first reads how far the store
 // has come (Freshness), takes over the revisions that moved, and asks for the values
-// of the current revision only; a change that was answered before the request is
-// therefore seen. On a store that is asked over the network that read is shared: whoever
-// comes while one is under way joins the next, and with a lease one that began within it
-// will do, which the store's writers wait out before they answer. A second level that
-// replicas share (Redis) holds the same values under the same keys, each authenticated
-// under its key: it can only miss as well. What happens without it: every request is one snapshot read.
+// of the current revision only. At first it takes over those of all accounts, as far as
+// their list is short, so that a cold question asks for nothing but its value. A change
+// that was answered before the request is therefore seen. On a store that is asked over
+// the network that read is shared: whoever comes while one is under way joins the next,
+// and with a lease one that began within it will do, which the store's writers wait out
+// before they answer. A second level that replicas share (Redis) holds the same values
+// under the same keys, each authenticated under its key: it can only miss as well. What
+// happens without it: a question that is new to the process is one snapshot read.
 // Rejected: deleting keys on a change and expiry by time, both of which serve a
 // revoked role for a while.
 package rolecache

@@ -54,9 +54,7 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner home, found b
 	if err := c.catchUp(ctx); err != nil {
 		return home{}, false, err
 	}
-	c.mu.RLock()
-	now := store.Freshness{Generation: c.generation, Epoch: c.epoch}
-	c.mu.RUnlock()
+	now := c.now()
 	if then, ok := c.unknown.Get(keyID); ok && then == now {
 		return home{}, false, nil
 	}

@@ -113,6 +113,11 @@ func (w *world) tellChanges(_ context.Context, after int64, _ int) (out []store.
 	return out, true, nil
 }
 
+// noList are changes that are too many to list.
+func noList(context.Context, int64, int) ([]store.AccountRevision, bool, error) {
+	return nil, false, nil
+}
+
 func (w *world) tellView(_ context.Context, fn func(store.Tx) error) error { return fn(w.snapshot()) }
 
 // snapshot is the world as it is now, for one View.

@@ -1,0 +1,114 @@
+package rolecache_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// trips count what goes over the network.
+type trips struct {
+	rolecache.Remote
+	commands, snapshots, looks atomic.Int64
+}
+
+// Get implements rolecache.Remote: one pipeline, so one round trip.
+func (n *trips) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	n.looks.Add(1)
+	return n.Remote.Get(ctx, keys...)
+}
+
+func (n *trips) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		n.commands.Add(1)
+		if begins, err := e.Command.LookupErr("startTransaction"); err == nil && begins.Boolean() {
+			n.snapshots.Add(1)
+		}
+	}}
+}
+
+// replica is a cache of its own on a database and a Redis, as a further process has it.
+func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rolecache.Cache) {
+	t.Helper()
+	c := store.NewCollections()
+	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: mongo, Schemas: c.Schemas(), Monitor: n.monitor()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	n.Remote = onRedis(t, redis)
+	cache, err := rolecache.New(s, c, rolecache.Options{
+		Entries: 100, Lease: time.Hour, Clock: func() time.Duration { return time.Minute },
+		Remote: n, Secrets: [][]byte{secret}, Observe: func(string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, cache
+}
+
+// TestRoundTrips of a question: none where its answer is known in the process, one to Redis
+// where another replica knows it, and one snapshot of the database where none does or Redis
+// is gone.
+func TestRoundTrips(t *testing.T) {
+	url := servers.Mongo(t, 1).Database(t)
+	redis := servers.NewRedis(t)
+	first := &trips{}
+	s, cache := first.replica(t, url, redis.URL)
+	c := store.NewCollections()
+	err := s.Transact(t.Context(), func(tx store.Tx) error {
+		if err := c.Accounts.Insert(t.Context(), tx, resources.Account{ID: account, Status: "ACTIVE"}); err != nil {
+			return err
+		}
+		_, err := tx.Bump(t.Context(), account)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, gone := &trips{}, &trips{}
+	_, another := second.replica(t, url, redis.URL)
+	_, alone := gone.replica(t, url, redis.URL)
+	for _, cache := range []*rolecache.Cache{cache, another, alone} { // how far the store has come is read beside
+		if _, err := cache.Facts(t.Context(), "acct-none-v1", "user-none-v1", ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name                       string
+		cache                      *rolecache.Cache
+		seen                       *trips
+		before                     func()
+		looks, snapshots, commands int64
+	}{
+		{"nobody knows", cache, first, nil, 1, 1, -1},
+		{"warm", cache, first, nil, 0, 0, 0},
+		{"cold", another, second, nil, 1, 0, 0},
+		{"warm after cold", another, second, nil, 0, 0, 0},
+		{"cold without Redis", alone, gone, redis.Kill, 1, 1, -1},
+		{"warm without Redis", alone, gone, nil, 0, 0, 0},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		looks, snapshots, commands := step.seen.looks.Load(), step.seen.snapshots.Load(), step.seen.commands.Load()
+		facts, err := step.cache.Facts(t.Context(), account, user, "proj-p-v1")
+		if err != nil || facts.Revision != 1 || !facts.Subject.AccountExists {
+			t.Fatalf("%s: %+v %v", step.name, facts, err)
+		}
+		looks, snapshots, commands = step.seen.looks.Load()-looks, step.seen.snapshots.Load()-snapshots, step.seen.commands.Load()-commands
+		t.Logf("%s: %d to Redis, %d snapshots of MongoDB (%d commands)", step.name, looks, snapshots, commands)
+		if looks != step.looks || snapshots != step.snapshots || step.commands >= 0 && commands != step.commands {
+			t.Errorf("%s: want %d to Redis, %d snapshots", step.name, step.looks, step.snapshots)
+		}
+	}
+}
