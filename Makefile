@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
+.PHONY: help run build test consistency race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -18,6 +18,7 @@ BIN                   = .tools/bin
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
 BENCHTIME ?= 1s
+DECISIONS ?= 100000
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,11 @@ test: check-fmt ## check everything: format, vet, policies, unit and black box t
 	@$(MAKE) --no-print-directory policy-test
 	@go run .ci/count.go -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users -count=1 -timeout 10m ./test \
 		-- PORTCULLIS_TEST_PROCESSES=two -count=1 -timeout 10m ./test
+
+# Needs a mongod (4.4 or later) and a redis-server.
+consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
+	PORTCULLIS_CONSISTENCY_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
+	go test -count=1 -timeout 60m -v -tags mutants -run 'Mutants' ./test/consistency
 
 # The black box tests speak to a program of their own, which is built with the race detector only on
 # request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test

@@ -79,6 +79,8 @@ var mayImport = map[string]row{
 	"cmd/portcullis": {all: true},
 	"test":           {all: true},
 
+	"test/consistency": {all: true},
+
 	"test/servers": {outside: []string{mongodb, redis}},
 }
 

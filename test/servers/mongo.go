@@ -104,6 +104,15 @@ func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
 	return set, nil
 }
 
+// hosts are the nodes' addresses.
+func (r *ReplicaSet) hosts() []string {
+	out := make([]string, len(r.ports))
+	for i, port := range r.ports {
+		out[i] = "127.0.0.1:" + strconv.Itoa(port)
+	}
+	return out
+}
+
 func (r *ReplicaSet) startNode(path string, more ...string) (host string, err error) {
 	dir, err := folder("mongod")
 	if err != nil {

@@ -1,0 +1,233 @@
+package consistency_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// cell is one right of one user: a register that changes set and questions read.
+type cell struct {
+	place
+	*kind
+	id, user string
+
+	// changing is held by whoever changes it.
+	changing sync.Mutex
+	value    bool
+	// quietUntil is when a change of unknown outcome can't happen any more.
+	quietUntil time.Duration
+
+	// own and byPartner are tokens of the user, by external id and by the provider's subject.
+	own, byPartner string
+
+	mu  sync.Mutex
+	key apiKey
+}
+
+// apiKey is a key that was made; each is a register of its own.
+type apiKey struct {
+	n       int
+	id, raw string
+}
+
+// kind is a way in which a right is given and taken away.
+type kind struct {
+	name string
+	seed func(ctx context.Context, w *world, tx store.Tx, c *cell) error
+	// change is the request that sets the register.
+	change func(w *world, c *cell, value bool) request
+	// ask is the question; nil is E3 by the checking service.
+	ask func(c *cell, k apiKey) request
+}
+
+const (
+	action = "project:instance:read"
+	widget = "project:widget:read"
+)
+
+var kinds = []*kind{
+	{
+		name: "assignment", seed: func(context.Context, *world, store.Tx, *cell) error { return nil },
+		change: func(_ *world, c *cell, v bool) request {
+			return c.byAdmin(map[bool]string{true: "PUT", false: "DELETE"}[v],
+				"/roles/project_reader/assignments/"+c.user+"?projectId="+c.project, map[bool]string{true: "{}"}[v])
+		},
+	},
+	{
+		name: "group", seed: seedGroup,
+		change: func(_ *world, c *cell, v bool) request {
+			return c.byAdmin(map[bool]string{true: "PUT", false: "DELETE"}[v], "/groups/grp-"+c.id+"/members/"+c.user, "")
+		},
+	},
+	{
+		name: "role", seed: seedCustomRole,
+		change: func(_ *world, c *cell, v bool) request {
+			permission := map[bool]string{true: widget, false: "project:widget:list"}[v]
+			return c.byAdmin("PUT", "/roles/role-"+c.id, fmt.Sprintf(`{"name":"role-%s","scope":"PROJECT","permissions":[%q]}`, c.id, permission))
+		},
+	},
+	{
+		name: "status", seed: func(ctx context.Context, w *world, tx store.Tx, c *cell) error {
+			if err := w.seedRole(ctx, tx, c.place, c.user, "project_reader", c.project); err != nil {
+				return err
+			}
+			rec, err := w.collections.Users.Get(ctx, tx, c.user)
+			if err != nil {
+				return err
+			}
+			rec.Value.Status = "SUSPENDED"
+			return w.collections.Users.Replace(ctx, tx, rec)
+		},
+		change: func(_ *world, c *cell, v bool) request {
+			status := map[bool]string{true: "ACTIVE", false: "SUSPENDED"}[v]
+			return request{
+				method: "PUT", path: "/api/v1/users/" + c.user, token: c.token, body: fmt.Sprintf(`{"status":%q}`, status),
+				header: map[string]string{"X-Account-ID": c.account},
+			}
+		},
+	},
+	{
+		name: "identity", seed: func(context.Context, *world, store.Tx, *cell) error { return nil },
+		change: func(w *world, c *cell, v bool) request {
+			subject := map[bool]string{true: "idp|" + c.id, false: "idp|other-" + c.id}[v]
+			return request{method: "PUT", path: "/api/v1/users/" + c.user, token: w.sync, body: fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)}
+		},
+		ask: func(c *cell, _ apiKey) request { return c.decision(c.byPartner) },
+	},
+	{
+		name: "key", seed: func(context.Context, *world, store.Tx, *cell) error { return nil },
+		change: func(w *world, c *cell, v bool) request {
+			path := "/api/v1/accounts/" + c.account + "/users/" + c.user + "/keys"
+			if v {
+				return request{method: "POST", path: path, token: c.own, body: `{"key_name":"k","scopes":["read"]}`}
+			}
+			return request{method: "DELETE", path: path + "/" + c.newest().id, token: c.own}
+		},
+		ask: func(c *cell, k apiKey) request { return c.decision(k.raw) },
+	},
+}
+
+// byAdmin is a request below the account by its admin.
+func (c *cell) byAdmin(method, rest, body string) request {
+	return request{method: method, path: "/api/v1/accounts/" + c.account + rest, token: c.token, body: body}
+}
+
+// decision is E3 about the cell's user.
+func (c *cell) decision(credential string) request {
+	asked := action
+	if c.kind.name == "role" {
+		asked = widget
+	}
+	return request{
+		method: "POST", path: "/api/v1/authorize/accounts/" + c.account + "/projects/" + c.project + "/x", token: credential,
+		header: map[string]string{"X-User-ID": c.user, "X-Account-ID": c.account, "X-Action": asked},
+	}
+}
+
+// newest is the key that was made last.
+func (c *cell) newest() apiKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.key
+}
+
+// made takes a new key over from the answer of E13.
+func (c *cell) made(a answer) {
+	var body struct {
+		Data struct {
+			ID  string `json:"id"`
+			Raw string `json:"raw_key"`
+		} `json:"data"`
+	}
+	_ = json.Unmarshal(a.body, &body) // what is no key is refused as one
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.key = apiKey{n: c.key.n + 1, id: body.Data.ID, raw: body.Data.Raw}
+}
+
+// register is the name of what a question about the key (of other kinds: about the cell) reads.
+func (c *cell) register(k apiKey) string {
+	if c.kind.name == "key" {
+		return fmt.Sprintf("%s#%d", c.id, k.n)
+	}
+	return c.id
+}
+
+// cellsOf are the rights in a place.
+func (w *world) cellsOf(p place, name string) []*cell {
+	var out []*cell
+	for _, k := range kinds {
+		for i := range w.perKind {
+			c := &cell{place: p, kind: k, id: fmt.Sprintf("%s-%s-%d-v1", k.name, name, i)}
+			c.user = "user-" + c.id
+			c.own, c.byPartner = w.issuer.sign(w.t, c.user, ""), w.issuer.sign(w.t, "idp|"+c.id, "")
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func (w *world) seedAccount(ctx context.Context, tx store.Tx, p place, cells []*cell) error {
+	if err := w.seedPlace(ctx, tx, p); err != nil {
+		return err
+	}
+	for _, c := range cells {
+		if err := w.seedUser(ctx, tx, p, c.user); err != nil {
+			return err
+		}
+		if err := c.kind.seed(ctx, w, tx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seedGroup makes a group that may, without members.
+func seedGroup(ctx context.Context, w *world, tx store.Tx, c *cell) error {
+	now := resources.At(time.Now())
+	id := "grp-" + c.id
+	if err := w.collections.Groups.Insert(ctx, tx, resources.Group{ID: id, AccountID: c.account, Name: id, CreatedAt: now, UpdatedAt: now}); err != nil {
+		return err
+	}
+	a := resources.Assignment{
+		AccountID: c.account, RoleID: "project_reader", RoleScope: resources.RoleScopeProject, AssigneeType: resources.AssigneeGroup, AssigneeID: id,
+		ProjectID: c.project, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}
+	a.ID = store.AssignmentID(a)
+	return w.collections.Assignments.Insert(ctx, tx, a)
+}
+
+// seedCustomRole gives the user a role that does not grant what is asked.
+func seedCustomRole(ctx context.Context, w *world, tx store.Tx, c *cell) error {
+	now := resources.At(time.Now())
+	id := "role-" + c.id
+	err := w.collections.Roles.Insert(ctx, tx, resources.Role{
+		ID: id, Name: id, Scope: resources.RoleScopeProject, Status: resources.StatusActive, IsCustom: true,
+		Permissions: []string{"project:widget:list"}, AccountID: c.account, CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		return err
+	}
+	return w.seedRole(ctx, tx, c.place, c.user, id, c.project)
+}
+
+// told says what an answer to the cell's question means; decided is false for none.
+func (c *cell) told(a answer) (value, decided bool) {
+	if c.ask != nil { // whether the credential is taken
+		return a.status == http.StatusOK, a.status == http.StatusOK || a.status == http.StatusUnauthorized
+	}
+	var body struct {
+		Allowed *bool `json:"allowed"`
+	}
+	if a.status != http.StatusOK || json.Unmarshal(a.body, &body) != nil || body.Allowed == nil {
+		return false, false
+	}
+	return *body.Allowed, true
+}

@@ -1,0 +1,56 @@
+package consistency_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// Names of the issuer that the replicas trust.
+const (
+	issuerName = "https://issuer.example"
+	audience   = "consistency"
+)
+
+// issuer signs tokens for users and services.
+type issuer struct {
+	key  ed25519.PrivateKey
+	jwks string
+}
+
+func newIssuer(t testing.TB, dir string) *issuer {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := &issuer{key: private, jwks: filepath.Join(dir, "jwks.json")}
+	set := fmt.Sprintf(`{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"1","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public))
+	if err := os.WriteFile(i.jwks, []byte(set), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// sign makes a token; scope is a service's.
+func (i *issuer) sign(t testing.TB, subject, scope string) string {
+	t.Helper()
+	claims := jwt.MapClaims{"iss": issuerName, "aud": audience, "sub": subject, "exp": time.Now().Add(2 * time.Hour).Unix()}
+	if scope != "" {
+		claims["scope"] = scope
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
+	token.Header["kid"] = "1"
+	text, err := token.SignedString(i.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -1,0 +1,141 @@
+//go:build mutants
+
+package consistency_test
+
+import (
+	"testing"
+	"time"
+)
+
+// mutantTime is how long a mutant may go uncaught.
+const mutantTime = time.Minute
+
+// mutant is the program without one condition of the protocol.
+type mutant struct {
+	name  string
+	edits []edit
+	in    scenario
+}
+
+const (
+	cacheFile     = "store/rolecache/cache.go"
+	barrierFile   = "store/rolecache/barrier.go"
+	roundsFile    = "store/rolecache/rounds.go"
+	remoteFile    = "store/rolecache/remote.go"
+	identityFile  = "store/rolecache/identity.go"
+	transactFile  = "store/mongodb/transact.go"
+	storeFile     = "store/mongodb/store.go"
+	revisionFile  = "store/mongodb/revision.go"
+	openFile      = "store/mongodb/open.go"
+	authorizeFile = "gateway/authorize.go"
+	revokeFile    = "resources/access/assignment_revoke.go"
+	memberFile    = "resources/access/member.go"
+)
+
+// withoutRevision has values under keys that outlive a change, and tells no revision, which
+// would give it away.
+var withoutRevision = []edit{
+	{authorizeFile, "strconv.FormatInt(facts.Revision, 10)", "strconv.FormatInt(facts.Revision, 10)[:0]"},
+	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
+	{cacheFile, "k.revision = facts.Revision\n\tc.subjects", "c.subjects"},
+	{cacheFile, "k.revision = facts.Revision\n\t\t\tc.remote", "c.remote"},
+}
+
+var mutants = []mutant{
+	{"fill from a read that no majority has", []edit{
+		{transactFile, "err = ses.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).\n\t\tSetWriteConcern(durable())", `level, concern := readconcern.Snapshot(), durable()
+	if !writable {
+		level, concern = readconcern.Local(), &writeconcern.WriteConcern{W: 1}
+	}
+	err = ses.StartTransaction(options.Transaction().SetReadConcern(level).
+		SetWriteConcern(concern)`},
+		{transactFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
+	}, splitPrimary},
+	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
+	{"unknown outcome taken for success", []edit{{transactFile, "return false, store.ErrOutcomeUnknown", "return false, nil"}}, splitPrimary},
+	{"join the barrier in flight", []edit{{roundsFile, `	if !r.busy {
+		r.busy = true
+		r.mu.Unlock()
+		defer r.finish(ctx, do)
+		return do(ctx)
+	}
+	if r.next == nil {
+		r.next = &round{done: make(chan struct{})}
+	}
+`, `	if r.next == nil {
+		only := &round{done: make(chan struct{})}
+		r.next = only
+		r.mu.Unlock()
+		only.err = do(ctx)
+		r.mu.Lock()
+		r.next = nil
+		r.mu.Unlock()
+		close(only.done)
+		return only.err
+	}
+`}}, strictReplicas},
+	{"lease counted from the reply", []edit{{barrierFile, "		c.read.Store(int64(began))", "		if c.lease > 0 {\n\t\t\tbegan = c.clock()\n\t\t}\n\t\tc.read.Store(int64(began))"}}, slowNetwork},
+	{"writer does not wait", []edit{{transactFile, "	if lease > 0 {", "	if lease < 0 {"}}, leasedReplicas},
+	{"writer waits its own lease only", []edit{
+		{storeFile, "	bumping chan struct{}\n", "	bumping chan struct{}\n\town time.Duration\n"},
+		{storeFile, "	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: \"$max\"", "	s.own = d\n\t_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: \"$max\""},
+		{revisionFile, "time.Duration(doc.Lease) * time.Millisecond", "min(time.Duration(doc.Lease)*time.Millisecond, t.s.own)"},
+	}, leasedReplicas},
+	{"key without revision", withoutRevision, leasedReplicas},
+	{"keys deleted after the commit", append([]edit{
+		{cacheFile, "	if o.Remote != nil {", "	if false {"},
+		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Purge()\n\tc.projects.Purge()\n"},
+	}, withoutRevision...), leasedReplicas},
+	{"last admin looked for outside the transaction", []edit{
+		{revokeFile, "	var missing error\n", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\tvar missing error\n"},
+		{revokeFile, `		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
+			return s.c.Assignments.Delete(ctx, tx, *rec)
+		})
+`, "		return s.c.Assignments.Delete(ctx, tx, *rec)\n"},
+		{revokeFile, "// readRevocation names", `func (s *Service) adminLeft(ctx context.Context, gone resources.Assignment) error {
+	return s.Store.View(ctx, func(tx store.Tx) error {
+		n, err := s.c.Assignments.Count(ctx, tx, store.Query{Index: store.ByRole, Equal: []store.Value{store.String(gone.AccountID), store.String(resources.RoleAccountAdmin)}})
+		if err == nil && n < 2 && gone.RoleID == resources.RoleAccountAdmin {
+			err = resources.Forbidden("the last one")
+		}
+		return err
+	})
+}
+
+// readRevocation names`},
+	}, leasedReplicas},
+	{"remembered subject trusted", []edit{{identityFile, "named := look.byExternal", "named := true || look.byExternal"}}, leasedReplicas},
+	{"late look-up kept", []edit{
+		{barrierFile, "		if c.generation == generation && c.epoch == epoch {\n\t\t\tc.learn", "		if true {\n\t\t\tc.learn"},
+		{cacheFile, "maxChanges = 10_000", "maxChanges = 0"},
+	}, manyChanges},
+	{"values of Redis taken as they are", []edit{{remoteFile, "if hmac.Equal(mac(secret, name, sealed[sha256.Size:]), sealed[:sha256.Size]) {", "if hmac.Equal(nil, nil) && len(secret) > 0 {"}}, forgedValues},
+	{"generation kept by a restore", []edit{{storeFile, "{Key: \"gen\", Value: generation}, {Key: \"lease_max\"", "{Key: \"lease_max\""}}, restoredBackup},
+	{"change that moves no revision", []edit{{memberFile, `		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+			return err
+		}
+		group,`, `		return wire.Response{}, err
+	}
+	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		group,`}}, leasedReplicas},
+}
+
+// TestMutantsAreCaught, each within a minute.
+func TestMutantsAreCaught(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			binary := program(t, m.name, m.edits...)
+			began := time.Now()
+			w, v := m.in.run(t, binary, mutantTime)
+			if len(v.violations) == 0 {
+				t.Errorf("not caught in %s by scenario %q: %d decisions, %d changes", time.Since(began), m.in.name, v.judged, v.writes)
+				return
+			}
+			t.Logf("caught in scenario %q after %s with its start-up, %s of history: %d decisions, %d changes; the first of %d violations: %s",
+				m.in.name, short(time.Since(began)), short(w.h.now()), v.judged, v.writes, v.found, v.violations[0])
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package consistency_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// replica is one gateway. It keeps its addresses when it is started again.
+type replica struct {
+	n      int
+	binary string
+	args   []string
+	// url and private are known after the first start.
+	url, private string
+
+	mu     sync.Mutex
+	cmd    *exec.Cmd
+	done   chan struct{}
+	errors []string
+}
+
+// start runs it until it is ready.
+func (r *replica) start(t testing.TB) {
+	t.Helper()
+	listen, private := "127.0.0.1:0", "127.0.0.1:0"
+	if r.url != "" {
+		listen, private = strings.TrimPrefix(r.url, "http://"), strings.TrimPrefix(r.private, "http://")
+	}
+	cmd := exec.Command(r.binary, append([]string{
+		"serve", "--listen", listen, "--health-listen", private, "--users-listen", "127.0.0.1:0",
+	}, r.args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done, ready := make(chan struct{}), make(chan map[string]any, 1)
+	r.mu.Lock()
+	r.cmd, r.done = cmd, done
+	r.mu.Unlock()
+	go func() {
+		r.read(pipe, ready)
+		_ = cmd.Wait() // killed is how it ends
+		close(done)
+	}()
+	select {
+	case line := <-ready:
+		r.url, _ = line["listen"].(string)
+		r.private, _ = line["health_listen"].(string)
+		r.url, r.private = "http://"+r.url, "http://"+r.private
+	case <-done:
+		t.Fatalf("replica %d ended before it was ready:\n%s", r.n, r.said())
+	case <-time.After(time.Minute):
+		t.Fatalf("replica %d is not ready after a minute:\n%s", r.n, r.said())
+	}
+}
+
+// read looks for the line that says ready, and keeps the last errors.
+func (r *replica) read(pipe io.Reader, ready chan<- map[string]any) {
+	lines := bufio.NewScanner(pipe)
+	lines.Buffer(nil, 1<<20)
+	begun := false
+	for lines.Scan() {
+		var line map[string]any
+		if !begun && json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == "ready" {
+			begun = true
+			ready <- line
+			continue
+		}
+		if begun && !bytes.Contains(lines.Bytes(), []byte(`"level":"ERROR"`)) {
+			continue // what was asked of it
+		}
+		r.mu.Lock()
+		if r.errors = append(r.errors, lines.Text()); len(r.errors) > 20 {
+			r.errors = r.errors[1:]
+		}
+		r.mu.Unlock()
+	}
+}
+
+// said are its last lines.
+func (r *replica) said() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.errors, "\n")
+}
+
+// signal reaches a process that is there.
+func (r *replica) signal(t testing.TB, s syscall.Signal) {
+	t.Helper()
+	r.mu.Lock()
+	cmd := r.cmd
+	r.mu.Unlock()
+	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		t.Error(err)
+	}
+}
+
+// kill ends it at once, also while it is paused.
+func (r *replica) kill() {
+	r.mu.Lock()
+	cmd, done := r.cmd, r.done
+	r.mu.Unlock()
+	if cmd != nil {
+		_ = cmd.Process.Kill() // it may have ended by itself
+		<-done
+	}
+}

@@ -1,0 +1,97 @@
+package consistency_test
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// hot remembers the cells that were changed last.
+type hot struct {
+	mu    sync.Mutex
+	cells [16]*cell
+	n     int
+}
+
+func (h *hot) put(c *cell) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cells[h.n%len(h.cells)] = c
+	h.n++
+}
+
+func (h *hot) get() *cell {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.cells[rand.IntN(len(h.cells))]
+}
+
+// clients are what runs besides the faults.
+type clients struct {
+	writers, readers int
+}
+
+// judgeEvery is how often a run looks at what it has.
+const judgeEvery = 3 * time.Second
+
+// run has the clients at it, with faults, until the time is over, enough was judged, or
+// something is wrong.
+func (w *world) run(c clients, faults []fault, most time.Duration, enough int) *verdict {
+	w.t.Helper()
+	stop, ended := make(chan struct{}), time.After(most)
+	var wait sync.WaitGroup
+	for n := range c.writers {
+		var mine []*cell
+		for i, cl := range w.cells {
+			if i%c.writers == n {
+				mine = append(mine, cl)
+			}
+		}
+		wait.Go(func() { newClient(w).writes(mine, stop) })
+	}
+	for range c.readers {
+		wait.Go(func() { newClient(w).asks(stop) })
+	}
+	for _, d := range w.duels {
+		wait.Go(func() { d.run(stop) })
+	}
+	wait.Go(func() { w.disturb(faults, stop) })
+	tick := time.NewTicker(judgeEvery)
+	defer tick.Stop()
+	for over := false; !over; {
+		select {
+		case <-ended:
+			over = true
+		case <-tick.C:
+			v := w.verdict()
+			over = len(v.violations) > 0 || enough > 0 && v.judged >= enough
+		}
+	}
+	close(stop)
+	wait.Wait()
+	return w.verdict()
+}
+
+// settle asks strictly, once all is quiet, for every cell: what was answered is there.
+func (w *world) settle() {
+	w.t.Helper()
+	c := newClient(w)
+	var last time.Duration
+	for _, cl := range w.cells {
+		last = max(last, cl.quietUntil)
+	}
+	time.Sleep(last - w.h.now())
+	for _, cl := range w.cells {
+		for _, to := range w.replicas {
+			c.ask(cl, to, true)
+		}
+	}
+}
+
+// verdict judges what there is so far.
+func (w *world) verdict() *verdict {
+	ops, broken := w.h.copied()
+	v := judge(ops)
+	v.violations, v.found = append(broken, v.violations...), v.found+len(broken)
+	return v
+}

@@ -1,0 +1,74 @@
+package consistency_test
+
+import (
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// scenario runs a program for some time, under what it must stand.
+type scenario struct {
+	name string
+	run  func(t testing.TB, binary string, most time.Duration) (*world, *verdict)
+	// edits are of every program in this scenario; they make rare what is frequent.
+	edits []edit
+}
+
+var (
+	leasedReplicas = scenario{name: "leases", run: leased}
+	strictReplicas = scenario{name: "no lease", run: strictly}
+	forgedValues   = scenario{name: "forged values", run: forged}
+	slowNetwork    = scenario{name: "slow network", run: slowly}
+	splitPrimary   = scenario{name: "split primary", run: split}
+	restoredBackup = scenario{name: "restored backup", run: restored}
+	// manyChanges forgets all revisions with each change, as after more than 10,000.
+	manyChanges = scenario{name: "many changes", run: strictly, edits: []edit{{"store/rolecache/cache.go", "maxChanges = 10_000", "maxChanges = 0"}}}
+)
+
+var scenarios = []scenario{leasedReplicas, strictReplicas, forgedValues, slowNetwork, splitPrimary, restoredBackup, manyChanges}
+
+// leased has everything on one node of MongoDB; its replicas have leases of their own.
+func leased(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
+	s := uneven()
+	s.leases = []string{"50ms", "50ms", "800ms"}
+	w := newWorld(t, binary, servers.Mongo(t, 1), s)
+	return w, w.run(clients{writers: 6, readers: 6}, slices.Concat(redisFaults(), replicaFaults()[:1]), most, 0)
+}
+
+// strictly has a lease of 0: every question waits for a read that began after it came.
+func strictly(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
+	s := uneven()
+	s.leases = []string{"0s", "0s", "0s"}
+	w := newWorld(t, binary, servers.Mongo(t, 1), s)
+	return w, w.run(clients{writers: 6, readers: 10}, nil, most, 0)
+}
+
+// forged has somebody write in Redis all the time.
+func forged(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
+	w := newWorld(t, binary, servers.Mongo(t, 1), uneven())
+	faults := []fault{{"Redis written to by somebody else", forge}}
+	return w, w.run(clients{writers: 6, readers: 6}, faults, most, 0)
+}
+
+// slowly has one replica to which the database's answers come late.
+func slowly(t testing.TB, binary string, most time.Duration) (*world, *verdict) {
+	set := servers.Mongo(t, 1)
+	u, err := url.Parse(set.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := newSlowProxy(t, u.Host)
+	s := uneven()
+	s.leases, s.duels = []string{"200ms", "200ms", "200ms"}, 0
+	s.behind = proxy.address
+	w := newWorld(t, binary, set, s)
+	late := fault{"answers of the database come late", func(_ *world, stop <-chan struct{}) {
+		proxy.hold.Store(int64(180 * time.Millisecond))
+		sleep(4*time.Second, stop)
+		proxy.hold.Store(0)
+	}}
+	return w, w.run(clients{writers: 4, readers: 8}, []fault{late}, most, 0)
+}

@@ -1,0 +1,179 @@
+package consistency_test
+
+import (
+	"context"
+	"net/url"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// certainly changes the cell until that is answered.
+func (c *client) certainly(cl *cell, to *replica) {
+	c.w.t.Helper()
+	for end := time.Now().Add(time.Minute); !c.change(cl, to); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			c.w.t.Fatalf("%s can't be changed:\n%s", cl.id, to.said())
+		}
+	}
+}
+
+func (c *client) everywhere(cl *cell) {
+	for _, to := range c.w.replicas {
+		c.ask(cl, to, false)
+		c.ask(cl, to, true)
+	}
+}
+
+// split has a primary take a change that no other node has, and lose it for another one.
+// What was read from that primary meanwhile must be nowhere afterwards, and a change that
+// was answered must not be lost.
+func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
+	w := newWorld(t, binary, servers.Mongo(t, 3), shape{leases: []string{"3s", "3s", "3s"}, accounts: 1, perKind: 2})
+	c, lost, kept := newClient(w), w.cells[0], w.cells[1]
+	c.certainly(kept, w.replicas[0])
+	w.mongo.AwaitPrimary(t)
+	primary := w.mongo.Primary(t)
+	others := w.mongo.Others(primary)
+	for _, n := range others {
+		w.mongo.KillNode(n)
+	}
+	before := w.revisionAt(primary, lost)
+	var change sync.WaitGroup
+	change.Go(func() { newClient(w).change(lost, w.replicas[0]) })
+	w.awaitAt(primary, lost, before)
+	for range 20 {
+		c.ask(kept, w.replicas[1], false) // for the first time there
+	}
+	change.Wait()
+	w.mongo.KillNode(primary)
+	for _, n := range others {
+		w.mongo.StartNode(t, n)
+	}
+	w.mongo.AwaitPrimary(t)
+	w.mongo.StartNode(t, primary)
+	c.certainly(kept, w.replicas[2]) // at the revision that the lost change had
+	c.everywhere(kept)
+	c.everywhere(lost)
+	w.settle()
+	return w, w.verdict()
+}
+
+// revisionAt is the revision of the cell's account as one node has it, whoever else has it.
+func (w *world) revisionAt(node int, cl *cell) int64 {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var doc struct {
+		Revision int64 `bson:"rev"`
+	}
+	name := w.db().Name()
+	client, err := mongo.Connect(options.Client().ApplyURI(w.mongo.NodeURL(node)))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	revisions := client.Database(name).Collection("authz_rev", options.Collection().SetReadConcern(readconcern.Local()).SetReadPreference(readpref.Nearest()))
+	_ = revisions.FindOne(ctx, bson.D{{Key: "_id", Value: ":" + cl.account}}).Decode(&doc) // 0 is none
+	return doc.Revision
+}
+
+// awaitAt waits until the node has a later revision than before.
+func (w *world) awaitAt(node int, cl *cell, before int64) {
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); w.revisionAt(node, cl) <= before; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Log("the change did not reach the node that is alone")
+			return
+		}
+	}
+}
+
+// restored has the database go back to a backup, as the README says it is done.
+func restored(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
+	w := newWorld(t, binary, servers.Mongo(t, 1), shape{leases: []string{"200ms", "200ms"}, accounts: 1, perKind: 2})
+	c, kept, lost := newClient(w), w.cells[0], w.cells[1]
+	c.certainly(kept, w.replicas[0])
+	backup := w.backup()
+	c.certainly(lost, w.replicas[0])
+	c.everywhere(kept)
+	for _, r := range w.replicas {
+		r.kill()
+	}
+	w.restore(backup)
+	if out, err := exec.Command(binary, "store", "new-generation", "--mongo-url", w.database).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, r := range w.replicas {
+		r.start(t)
+	}
+	w.h = newHistory() // what came after the backup is not there any more
+	w.h.add(op{register: kept.id, write: true, value: true, call: -1, ret: -1})
+	lost.value = false
+	c.certainly(kept, w.replicas[0]) // at the revision of the change that is gone
+	c.everywhere(kept)
+	c.everywhere(lost)
+	return w, w.verdict()
+}
+
+// db is the database under the replicas.
+func (w *world) db() *mongo.Database {
+	w.t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(w.database))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	u, err := url.Parse(w.database)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return client.Database(u.Path[1:])
+}
+
+// backup reads every document.
+func (w *world) backup() map[string][]bson.Raw {
+	w.t.Helper()
+	ctx, db, out := context.Background(), w.db(), map[string][]bson.Raw{}
+	names, err := db.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, name := range names {
+		cursor, err := db.Collection(name).Find(ctx, bson.D{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		var docs []bson.Raw
+		if err := cursor.All(ctx, &docs); err != nil {
+			w.t.Fatal(err)
+		}
+		out[name] = docs
+	}
+	return out
+}
+
+// restore makes the database what it was.
+func (w *world) restore(backup map[string][]bson.Raw) {
+	w.t.Helper()
+	ctx, db := context.Background(), w.db()
+	for name, docs := range backup {
+		if _, err := db.Collection(name).DeleteMany(ctx, bson.D{}); err != nil {
+			w.t.Fatal(err)
+		}
+		if len(docs) == 0 {
+			continue
+		}
+		if _, err := db.Collection(name).InsertMany(ctx, docs); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}

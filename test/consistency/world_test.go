@@ -1,0 +1,173 @@
+package consistency_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// shape is how many of each there are.
+type shape struct {
+	// leases are those of the replicas.
+	leases []string
+	// accounts have a user for each kind of right, perKind times.
+	accounts, perKind, duels int
+	// behind is where the first replica finds the database; "" is where the others do.
+	behind string
+}
+
+// world is a running set of replicas, with the data under test.
+type world struct {
+	shape
+	t        testing.TB
+	mongo    *servers.ReplicaSet
+	database string
+	redis    *servers.RedisServer
+	replicas []*replica
+	issuer   *issuer
+	// checker, sync and platform are services; admins are of the accounts.
+	checker, sync, platform string
+
+	collections store.Collections
+	cells       []*cell
+	duels       []*duel
+	h           *history
+	// hot are the cells that are being changed.
+	hot hot
+	// phase is what is being measured.
+	phase atomic.Pointer[string]
+}
+
+// newWorld starts everything.
+func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *world {
+	t.Helper()
+	dir := t.TempDir()
+	w := &world{
+		shape: s, t: t, mongo: set, database: set.Database(t), redis: servers.NewRedis(t),
+		issuer: newIssuer(t, dir), collections: store.NewCollections(),
+	}
+	w.checker = w.issuer.sign(t, "service-checker", "authz:check")
+	w.sync = w.issuer.sign(t, "service-sync", "users:sync")
+	w.platform = w.issuer.sign(t, "service-platform", "platform:admin")
+	w.seed()
+	key := filepath.Join(dir, "master.key")
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for n, lease := range s.leases {
+		r := &replica{n: n, binary: binary, args: []string{
+			"--data-dir", filepath.Join(dir, fmt.Sprint(n)), "--mongo-url", w.databaseOf(n), "--redis-url", w.redis.URL, "--master-key-file", key,
+			"--freshness-lease", lease, "--jwks-file", w.issuer.jwks, "--jwt-issuer", issuerName, "--jwt-audience", audience,
+		}}
+		r.start(t)
+		t.Cleanup(r.kill)
+		w.replicas = append(w.replicas, r)
+	}
+	w.h = newHistory()
+	return w
+}
+
+// databaseOf is the URL by which a replica finds the database.
+func (w *world) databaseOf(n int) string {
+	u, err := url.Parse(w.database)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if n == 0 && w.behind != "" {
+		u.Host, u.RawQuery = w.behind, "directConnection=true"
+	}
+	return u.String()
+}
+
+// seed writes what there is at the beginning; every right is absent.
+func (w *world) seed() {
+	w.t.Helper()
+	ctx := context.Background()
+	s, err := mongodb.Open(ctx, mongodb.Options{URL: w.database, Schemas: w.collections.Schemas()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	for n := range w.accounts {
+		name := fmt.Sprintf("a%d", n)
+		p := w.placeOf(name)
+		cells := w.cellsOf(p, name)
+		if err := s.Transact(ctx, func(tx store.Tx) error { return w.seedAccount(ctx, tx, p, cells) }); err != nil {
+			w.t.Fatal(err)
+		}
+		w.cells = append(w.cells, cells...)
+	}
+	for n := range w.shape.duels {
+		d := newDuel(w, n)
+		if err := s.Transact(ctx, func(tx store.Tx) error { return d.seed(ctx, tx) }); err != nil {
+			w.t.Fatal(err)
+		}
+		w.duels = append(w.duels, d)
+	}
+}
+
+// place is an account with a project and an admin.
+type place struct{ account, project, admin, token string }
+
+func (w *world) placeOf(name string) place {
+	p := place{account: "acct-" + name + "-v1", project: "proj-" + name + "-v1", admin: "user-" + name + "admin-v1"}
+	p.token = w.issuer.sign(w.t, p.admin, "")
+	return p
+}
+
+func (w *world) seedPlace(ctx context.Context, tx store.Tx, p place) error {
+	now := resources.At(time.Now())
+	if _, err := tx.Bump(ctx, p.account); err != nil {
+		return err
+	}
+	if err := w.collections.Accounts.Insert(ctx, tx, resources.Account{
+		ID: p.account, Name: p.account, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}); err != nil {
+		return err
+	}
+	if err := w.collections.Projects.Insert(ctx, tx, resources.Project{
+		ID: p.project, AccountID: p.account, Name: p.project, State: resources.ProjectActive, CreatedAt: now, UpdatedAt: now,
+	}); err != nil {
+		return err
+	}
+	if err := w.seedUser(ctx, tx, p, p.admin); err != nil {
+		return err
+	}
+	return w.seedRole(ctx, tx, p, p.admin, resources.RoleAccountAdmin, "")
+}
+
+func (w *world) seedUser(ctx context.Context, tx store.Tx, p place, id string) error {
+	now := resources.At(time.Now())
+	return w.collections.Users.Insert(ctx, tx, resources.User{
+		ExternalID: id, UUID: resources.IDs{Now: time.Now, Random: rand.Reader}.UUID(), AccountID: p.account, Email: id + "@seed.example", Name: id,
+		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
+	})
+}
+
+// seedRole gives a user the role; project is "" for one of the account.
+func (w *world) seedRole(ctx context.Context, tx store.Tx, p place, user, role, project string) error {
+	now := resources.At(time.Now())
+	a := resources.Assignment{
+		AccountID: p.account, RoleID: role, RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser, AssigneeID: user,
+		ProjectID: project, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+	}
+	if project != "" {
+		a.RoleScope = resources.RoleScopeProject
+	}
+	a.ID = store.AssignmentID(a)
+	return w.collections.Assignments.Insert(ctx, tx, a)
+}
