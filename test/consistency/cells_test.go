@@ -94,6 +94,23 @@ var kinds = []*kind{
 		},
 	},
 	{
+		name: "account", seed: func(ctx context.Context, w *world, tx store.Tx, c *cell) error {
+			rec, err := w.collections.Accounts.Get(ctx, tx, c.account)
+			if err != nil {
+				return err
+			}
+			rec.Value.Status = "SUSPENDED"
+			if err := w.collections.Accounts.Replace(ctx, tx, rec); err != nil {
+				return err
+			}
+			return w.seedRole(ctx, tx, c.place, c.user, "project_reader", c.project)
+		},
+		change: func(w *world, c *cell, v bool) request {
+			status := map[bool]string{true: "ACTIVE", false: "SUSPENDED"}[v]
+			return request{method: "PATCH", path: "/api/v1/accounts/" + c.account, token: w.platform, body: fmt.Sprintf(`{"status":%q}`, status)}
+		},
+	},
+	{
 		name: "identity", seed: func(context.Context, *world, store.Tx, *cell) error { return nil },
 		change: func(w *world, c *cell, v bool) request {
 			subject := map[bool]string{true: "idp|" + c.id, false: "idp|other-" + c.id}[v]
@@ -166,6 +183,9 @@ func (w *world) cellsOf(p place, name string) []*cell {
 	for _, k := range kinds {
 		for i := range w.perKind {
 			c := &cell{place: p, kind: k, id: fmt.Sprintf("%s-%s-%d-v1", k.name, name, i)}
+			if k.name == "account" { // which is the cell's alone
+				c.place = w.placeOf(fmt.Sprintf("own-%s-%d", name, i))
+			}
 			c.user = "user-" + c.id
 			c.own, c.byPartner = w.issuer.sign(w.t, c.user, ""), w.issuer.sign(w.t, "idp|"+c.id, "")
 			out = append(out, c)
@@ -179,7 +199,12 @@ func (w *world) seedAccount(ctx context.Context, tx store.Tx, p place, cells []*
 		return err
 	}
 	for _, c := range cells {
-		if err := w.seedUser(ctx, tx, p, c.user); err != nil {
+		if c.account != p.account {
+			if err := w.seedPlace(ctx, tx, c.place); err != nil {
+				return err
+			}
+		}
+		if err := w.seedUser(ctx, tx, c.place, c.user); err != nil {
 			return err
 		}
 		if err := c.kind.seed(ctx, w, tx, c); err != nil {

@@ -2,6 +2,7 @@ package consistency_test
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"os/exec"
 	"sync"
@@ -44,10 +45,19 @@ func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w.mongo.AwaitPrimary(t)
 	primary := w.mongo.Primary(t)
 	others := w.mongo.Others(primary)
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) { // what allows the change is known to the replica
+		a, err := c.send(w.replicas[0], lost.byAdmin("GET", "/roles", ""), false)
+		if err == nil && a.status == http.StatusOK {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the admin is refused: %d %s %v", a.status, a.body, err)
+		}
+	}
+	before := w.revisionAt(primary, lost)
 	for _, n := range others {
 		w.mongo.KillNode(n)
 	}
-	before := w.revisionAt(primary, lost)
 	var change sync.WaitGroup
 	change.Go(func() { newClient(w).change(lost, w.replicas[0]) })
 	w.awaitAt(primary, lost, before)
