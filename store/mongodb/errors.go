@@ -21,6 +21,8 @@ var (
 	errOver   = errors.New("store: the transaction is over")
 	errClosed = fmt.Errorf("mongodb: closed: %w", store.ErrUnavailable)
 	errBusy   = fmt.Errorf("mongodb: other writers were always faster: %w", store.ErrUnavailable)
+	errQueued = fmt.Errorf("mongodb: to be run again with others: %w", store.ErrUnavailable)
+	errApart  = errors.New("mongodb: to be run again one by one")
 )
 
 // unavailable wraps the end of a context, so that both can be asked for.

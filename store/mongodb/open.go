@@ -87,7 +87,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	if where.Database == "" {
 		where.Database = defaultDatabase
 	}
-	s := &Store{client: client, db: client.Database(where.Database), tables: tables, bumping: make(chan struct{}, 1), idle: make(chan struct{})}
+	s := &Store{client: client, db: client.Database(where.Database), tables: tables, slot: slot{size: groupSize}, idle: make(chan struct{})}
 	if err := s.fitServer(ctx); err != nil {
 		return nil, err
 	}

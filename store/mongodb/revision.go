@@ -45,8 +45,11 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	if rev, ok := t.bumped[account]; ok {
 		return rev, nil
 	}
-	if err := t.hold(ctx); err != nil {
-		return 0, err
+	if !t.holds {
+		if t.holds = t.s.slot.take(); !t.holds {
+			t.failed = errQueued
+			return 0, t.failed
+		}
 	}
 	var doc revisionDoc
 	err := t.s.revisions().FindOneAndUpdate(t.in(ctx), byID(revisionID(account)), bson.D{
@@ -56,26 +59,8 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	if err != nil {
 		return 0, t.fail(ctx, err)
 	}
-	if t.bumped == nil {
-		t.bumped = map[string]int64{}
-	}
 	t.bumped[account] = doc.Revision
 	return doc.Revision, nil
-}
-
-// hold waits until no other transaction of this process moves the epoch.
-func (t *tx) hold(ctx context.Context) error {
-	if t.holds {
-		return nil
-	}
-	select {
-	case t.s.bumping <- struct{}{}:
-		t.holds = true
-		return nil
-	case <-ctx.Done():
-	case <-t.ctx.Done():
-	}
-	return t.ready(ctx)
 }
 
 // Revision implements store.Tx.

@@ -23,9 +23,7 @@ type Store struct {
 	client *mongo.Client
 	db     *mongo.Database
 	tables map[string]*table
-	// bumping lets one transaction of this process at a time move the epoch: all of them
-	// write its document, and waiting here is cheaper than a conflict there.
-	bumping chan struct{}
+	slot   slot
 
 	mu     sync.Mutex
 	seen   bson.Timestamp

@@ -19,12 +19,15 @@ type tx struct {
 	s        *Store
 	ses      *mongo.Session
 	writable bool
-	bumped   map[string]int64
+	// bumped are the revisions that moved; the parts of a group share it.
+	bumped map[string]int64
 	// failed is the first error after which the server has ended the transaction: what
 	// comes then fails too. conflict says that all of it may be tried again.
 	failed   error
 	conflict bool
 	over     bool
+	// wrote says that more than revisions was written.
+	wrote bool
 	// holds says that this transaction is the one of the process that may move the epoch.
 	holds bool
 	// lease is the longest of any process, when the epoch moved.
@@ -51,26 +54,6 @@ func (t *tx) see(ctx context.Context) error {
 
 // in is the context of an operation of this transaction.
 func (t *tx) in(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, t.ses) }
-
-// end undoes what was not committed; it runs after a panic too.
-func (t *tx) end() {
-	defer t.release()
-	if t.over {
-		return
-	}
-	t.over = true
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), abortTime)
-	defer cancel()
-	_ = t.ses.AbortTransaction(ctx) // else the server does it by itself
-}
-
-// release lets the next transaction of the process move the epoch.
-func (t *tx) release() {
-	if t.holds {
-		t.holds = false
-		<-t.s.bumping
-	}
-}
 
 // ready says whether an operation may run.
 func (t *tx) ready(ctx context.Context) error {

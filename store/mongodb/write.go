@@ -41,6 +41,7 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 	if err := t.unique(ctx, tab, row, nil); err != nil {
 		return err
 	}
+	t.wrote = true
 	_, err = t.s.collection(tab).InsertOne(t.in(ctx), document{
 		Key: row.Key, Revision: 1, Body: row.Body, Columns: tab.columns(row.Columns), Declared: tab.declared,
 	})
@@ -64,6 +65,7 @@ func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) e
 	if err := t.unique(ctx, tab, row, old.Columns); err != nil {
 		return err
 	}
+	t.wrote = true
 	_, err = t.s.collection(tab).UpdateOne(t.in(ctx), byID(row.Key), bson.D{
 		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
 		{Key: "$set", Value: bson.D{
@@ -82,6 +84,7 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	if _, err := t.at(ctx, tab, key, revision); err != nil {
 		return err
 	}
+	t.wrote = true
 	_, err = t.s.collection(tab).DeleteOne(t.in(ctx), byID(key))
 	return t.fail(ctx, err)
 }

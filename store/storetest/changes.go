@@ -59,21 +59,27 @@ func changesAreCut(t *testing.T, e *env) {
 }
 
 // answeredBumpIsFresh: whoever was answered is in the next freshness read, on any
-// goroutine.
+// goroutine; changes that were made at once may share an epoch.
 func answeredBumpIsFresh(t *testing.T, e *env) {
 	const writers, each = 4, 20
 	start := e.freshness(t).Epoch
-	var answered atomic.Int64
+	var seen atomic.Int64
 	together(writers, func(i int) {
 		for range each {
+			before := max(seen.Load(), e.freshness(t).Epoch)
 			e.mustBump(t, fmt.Sprint("account-", i))
-			count := answered.Add(1)
-			if f, err := e.Freshness(e.ctx); err != nil || f.Epoch < start+count {
-				t.Errorf("epoch %d, %v; %d were answered", f.Epoch-start, err, count)
+			f, err := e.Freshness(e.ctx)
+			if err != nil || f.Epoch <= before {
+				t.Errorf("epoch %d, %v; it was %d before a change", f.Epoch, err, before)
+			}
+			for old := seen.Load(); old < f.Epoch && !seen.CompareAndSwap(old, f.Epoch); {
+				old = seen.Load()
 			}
 		}
 	})
-	e.wantEpoch(t, start+writers*each)
+	if got := e.freshness(t).Epoch - start; got < each || got > writers*each {
+		t.Errorf("the epoch moved by %d", got)
+	}
 }
 
 func (e *env) mustBump(t *testing.T, account string) {
@@ -116,8 +122,8 @@ func changesKeepUp(t *testing.T, e *env) {
 				}
 			}
 		}
-		if epoch != start+writers*each {
-			t.Errorf("epoch moved by %d, want %d", epoch-start, writers*each)
+		if got := epoch - start; got < each || got > writers*each {
+			t.Errorf("epoch moved by %d", got)
 		}
 	})
 }

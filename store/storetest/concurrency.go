@@ -47,8 +47,8 @@ func noLostUpdate(t *testing.T, e *env) {
 	if err != nil || rec.Value.Count != writers*each || rec.Revision != writers*each+1 {
 		t.Errorf("got %d at revision %d, %v; want %d", rec.Value.Count, rec.Revision, err, writers*each)
 	}
-	if after := e.freshness(t); after.Epoch != before.Epoch+writers*each {
-		t.Errorf("the epoch moved by %d", after.Epoch-before.Epoch)
+	if moved := e.freshness(t).Epoch - before.Epoch; moved < each || moved > writers*each {
+		t.Errorf("the epoch moved by %d", moved)
 	}
 }
 

@@ -1,0 +1,105 @@
+package mongodb
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+const (
+	// commitTime is how long the outcome of a commit is asked for.
+	commitTime = 5 * time.Second
+	// abortTime bounds undoing; what is left the server undoes by itself.
+	abortTime = 2 * time.Second
+	// leaseRest is what is waited beyond a lease.
+	leaseRest = 50 * time.Millisecond
+)
+
+// begin starts the transaction; end is called in any case.
+func (t *tx) begin() error {
+	if err := t.ready(t.ctx); err != nil {
+		return err
+	}
+	ses, err := t.s.session(true)
+	if err != nil {
+		return translate(t.ctx, err)
+	}
+	t.ses = ses
+	return translate(t.ctx, ses.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).
+		SetWriteConcern(durable()).SetReadPreference(readpref.Primary())))
+}
+
+// end undoes what was not committed, and lets the next change of the process move the
+// epoch; it runs after a panic too.
+func (t *tx) end() {
+	if t.ses != nil {
+		t.undo()
+		t.s.end(t.ses)
+	}
+	if t.holds {
+		t.holds = false
+		t.s.release()
+	}
+}
+
+func (t *tx) undo() {
+	if t.over {
+		return
+	}
+	t.over = true
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), abortTime)
+	defer cancel()
+	_ = t.ses.AbortTransaction(ctx) // else the server does it by itself
+}
+
+// commit moves the epoch and makes the transaction durable.
+func (t *tx) commit() (again bool, err error) {
+	if err := t.seal(); err != nil {
+		return t.conflict, err
+	}
+	if err := t.ready(t.ctx); err != nil {
+		return t.conflict, err
+	}
+	t.over = true
+	return commit(t.ctx, t.ses)
+}
+
+// commit asks until the outcome is known. The caller's context does not interrupt it: an
+// interrupted commit would leave open whether it happened. Asking again is safe.
+func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	for unknown := false; ; {
+		err := ses.CommitTransaction(ctx)
+		switch {
+		case err == nil:
+			return false, nil
+		case hasLabel(err, labelTransient): // it did not happen
+			return true, nil
+		case hasLabel(err, labelUnknownCommit), mongo.IsNetworkError(err), mongo.IsTimeout(err):
+			unknown = true
+		case !unknown:
+			return false, translate(ctx, err)
+		}
+		select {
+		case <-ctx.Done():
+			return false, store.ErrOutcomeUnknown
+		case <-time.After(firstPause):
+		}
+	}
+}
+
+// outwait waits until no process answers any more from a freshness of before the commit:
+// the lease, 1 % for clocks that run apart, and a rest. No context ends it: who is told of a
+// change must be able to rely on it.
+func outwait(lease time.Duration) {
+	if lease > 0 {
+		time.Sleep(lease + lease/100 + leaseRest)
+	}
+}

@@ -1,0 +1,133 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// member is a change that waits in line, or has its part in a group. Its function runs on
+// the goroutine of its own caller, where a panic belongs.
+type member struct {
+	ctx context.Context //nolint:containedctx // that of the caller, who waits here
+	fn  func(store.Tx) error
+	// mine says that the change has the slot for itself.
+	mine chan struct{}
+	// turn is its part in the transaction of a group, and said what came of it.
+	turn chan *tx
+	said chan error
+	// told is the outcome of the group.
+	told chan outcome
+	// alone says that it was in a group that failed, and is in none any more.
+	alone bool
+	// panicked says that its caller is gone.
+	panicked bool
+}
+
+type outcome struct {
+	err   error
+	lease time.Duration
+}
+
+func newMember(ctx context.Context, fn func(store.Tx) error) *member {
+	return &member{
+		ctx: ctx, fn: fn,
+		mine: make(chan struct{}, 1), turn: make(chan *tx), said: make(chan error), told: make(chan outcome, 1),
+	}
+}
+
+// share waits until a group has run the change, or until the change has the slot alone. It
+// can be given up while it is in line; after that its outcome is waited for.
+func (s *Store) share(m *member) (alone bool, err error) {
+	s.slot.join(m)
+	for done := m.ctx.Done(); ; {
+		select {
+		case <-m.mine:
+			return true, nil
+		case part := <-m.turn:
+			m.play(part)
+		case told := <-m.told:
+			if told.err == nil {
+				outwait(told.lease)
+			}
+			return false, told.err
+		case <-done:
+			if s.slot.leave(m) {
+				return false, unavailable(m.ctx.Err())
+			}
+			done = nil
+		}
+	}
+}
+
+// play runs the change in its group.
+func (m *member) play(part *tx) {
+	var err error
+	m.panicked = true
+	defer func() {
+		part.over = true
+		m.said <- err
+	}()
+	err = m.fn(part)
+	m.panicked = false
+}
+
+// lead runs a group until it is committed. It has the slot, and gives it back.
+func (s *Store) lead(members []*member) {
+	defer s.release()
+	refusals, lease := make([]error, len(members)), time.Duration(0)
+	err := retry(context.Background(), func() (again bool, err error) {
+		lease, again, err = s.together(members, refusals)
+		return again, err
+	})
+	if errors.Is(err, errApart) {
+		members = slices.DeleteFunc(members, func(m *member) bool { return m.panicked })
+		for _, m := range members {
+			m.alone = true
+		}
+		s.slot.back(members)
+		return
+	}
+	for i, m := range members {
+		if err != nil {
+			refusals[i] = err
+		}
+		m.told <- outcome{refusals[i], lease}
+	}
+}
+
+// together runs the changes one after the other in one transaction. One that refuses
+// before it wrote anything is left out, and told after the commit, since what it refuses
+// may be due to the others. errApart says that one failed in another way: MongoDB can't undo
+// a part of a transaction, so all of it was undone.
+func (s *Store) together(members []*member, refusals []error) (lease time.Duration, again bool, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), operationTime)
+	defer cancel()
+	t := s.change(ctx)
+	defer t.end()
+	if err := t.begin(); err != nil {
+		return 0, false, err
+	}
+	refused := 0
+	for i, m := range members {
+		part := &tx{ctx: m.ctx, s: s, ses: t.ses, writable: true, bumped: t.bumped, holds: true}
+		m.turn <- part
+		refusals[i] = <-m.said
+		switch {
+		case part.conflict:
+			return 0, true, nil
+		case m.panicked, part.failed != nil, m.ctx.Err() != nil, refusals[i] != nil && part.wrote:
+			return 0, false, errApart
+		case refusals[i] != nil:
+			refused++
+		}
+	}
+	if refused == len(members) {
+		return 0, false, nil
+	}
+	again, err = t.commit()
+	return t.lease, again, err
+}
