@@ -19,7 +19,7 @@ import (
 )
 
 // database is an empty database of the server under test, dropped when the test ends.
-func database(t *testing.T) string {
+func database(t testing.TB) string {
 	t.Helper()
 	u, err := url.Parse(servers.Mongo(t, 1).URL)
 	if err != nil {
@@ -45,7 +45,7 @@ func database(t *testing.T) string {
 
 func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
 
-func open(t *testing.T, url string, schemas ...*store.Schema) *mongodb.Store {
+func open(t testing.TB, url string, schemas ...*store.Schema) *mongodb.Store {
 	t.Helper()
 	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: schemas})
 	if err != nil {
