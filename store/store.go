@@ -88,9 +88,9 @@ type Tx interface {
 
 	// Bump moves the account's revision: every change that can alter a decision or an
 	// authentication calls it before it reads what the change depends on. The engine
-	// moves the epoch once, as the last step before the commit. Twice for one account
-	// in one transaction is once, and transactions that are committed as one share a revision.
-	// It may also move though nothing changed. The account "" stands for users without one.
+	// moves the epoch once, in the same commit. Twice for one account in one transaction is
+	// once, and transactions that are committed as one share a revision. It may also move
+	// though nothing changed. The account "" stands for users without one.
 	Bump(ctx context.Context, account string) (revision int64, err error)
 	// Revision is the account's revision in this snapshot; 0 before the first Bump.
 	Revision(ctx context.Context, account string) (int64, error)

@@ -7,6 +7,10 @@
 // the newest operation that this process has seen: also a primary that has just been
 // elected answers no older than that. Nothing beyond MongoDB 4.4 is asked of the server.
 //
+// Changes with a bump all write the document of the epoch. Those of one process that wait
+// for it are run one after the other in one transaction (slot, group); between processes the
+// first writer wins, and the others try again.
+//
 // Rejected: the driver's own retry loop (it retries for two minutes), and asking the
 // server for duplicates by trying: an error ends a transaction in MongoDB, so a value is
 // looked up before it is written, and a conflict of two writers is a retry.

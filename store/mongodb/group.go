@@ -79,8 +79,8 @@ func (m *member) play(part *tx) {
 func (s *Store) lead(members []*member) {
 	defer s.release()
 	refusals, lease := make([]error, len(members)), time.Duration(0)
-	err := retry(context.Background(), func() (again bool, err error) {
-		lease, again, err = s.together(members, refusals)
+	err := retry(context.Background(), func(first bool) (again bool, err error) {
+		lease, again, err = s.together(members, refusals, first)
 		return again, err
 	})
 	if errors.Is(err, errApart) {
@@ -103,13 +103,18 @@ func (s *Store) lead(members []*member) {
 // before it wrote anything is left out, and told after the commit, since what it refuses
 // may be due to the others. errApart says that one failed in another way: MongoDB can't undo
 // a part of a transaction, so all of it was undone.
-func (s *Store) together(members []*member, refusals []error) (lease time.Duration, again bool, err error) {
+func (s *Store) together(members []*member, refusals []error, first bool) (lease time.Duration, again bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTime)
 	defer cancel()
-	t := s.change(ctx)
+	t := s.change(ctx, first)
 	defer t.end()
 	if err := t.begin(); err != nil {
 		return 0, false, err
+	}
+	if first {
+		if err := t.move(); err != nil {
+			return 0, t.conflict, err
+		}
 	}
 	refused := 0
 	for i, m := range members {

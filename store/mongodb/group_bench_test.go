@@ -13,19 +13,22 @@ import (
 )
 
 // BenchmarkChanges compares 16 writers whose changes share transactions with as many whose
-// changes are committed one by one, in one process and in three. A change bumps an account,
+// changes are committed one by one, in one process and in three, on sets of one node and of three. A change bumps an account,
 // reads a record and writes it.
 func BenchmarkChanges(b *testing.B) {
-	for _, processes := range []int{1, 3} {
-		for _, size := range []int{1, 16} {
-			b.Run(fmt.Sprintf("%d processes/groups of %d", processes, size), func(b *testing.B) { changes(b, processes, size) })
+	for _, nodes := range []int{1, 3} {
+		for _, processes := range []int{1, 3} {
+			for _, size := range []int{1, 16} {
+				name := fmt.Sprintf("nodes %d/processes %d/groups of %d", nodes, processes, size)
+				b.Run(name, func(b *testing.B) { changes(b, databaseOf(b, nodes), processes, size) })
+			}
 		}
 	}
 }
 
-func changes(b *testing.B, processes, size int) {
+func changes(b *testing.B, url string, processes, size int) {
 	const writers = 16
-	url, notes := database(b), notes()
+	notes := notes()
 	var stores []*mongodb.Store
 	for range processes {
 		s := open(b, url, notes.Schema())

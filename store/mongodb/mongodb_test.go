@@ -21,7 +21,13 @@ import (
 // database is an empty database of the server under test, dropped when the test ends.
 func database(t testing.TB) string {
 	t.Helper()
-	u, err := url.Parse(servers.Mongo(t, 1).URL)
+	return databaseOf(t, 1)
+}
+
+// databaseOf is one of the shared set with so many nodes.
+func databaseOf(t testing.TB, nodes int) string {
+	t.Helper()
+	u, err := url.Parse(servers.Mongo(t, nodes).URL)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package mongodb_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -38,6 +39,24 @@ func TestProcessesShareOneEpoch(t *testing.T) {
 	changed, complete, err := first.Changes(t.Context(), before.Epoch, 10)
 	if err != nil || !complete || len(changed) != 1 || changed[0].Revision != processes*each {
 		t.Errorf("%+v %v %v", changed, complete, err)
+	}
+}
+
+// TestLongChangeIsNotStarved: while it runs, another process makes a shorter one, each time.
+func TestLongChangeIsNotStarved(t *testing.T) {
+	url := database(t)
+	long, short := open(t, url, storetest.Schemas()...), open(t, url, storetest.Schemas()...)
+	err := long.Transact(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.Bump(t.Context(), "a"); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		_ = short.Transact(ctx, func(tx store.Tx) error { _, err := tx.Bump(ctx, "b"); return err }) // in the end it loses
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 

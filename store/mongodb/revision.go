@@ -51,6 +51,11 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 			return 0, t.failed
 		}
 	}
+	if t.first {
+		if err := t.move(); err != nil {
+			return 0, err
+		}
+	}
 	var doc revisionDoc
 	err := t.s.revisions().FindOneAndUpdate(t.in(ctx), byID(revisionID(account)), bson.D{
 		{Key: "$inc", Value: bson.D{{Key: "rev", Value: int64(1)}}},
@@ -76,10 +81,29 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	return doc.Revision, nil
 }
 
-// seal is the last step before the commit: it moves the epoch, which every such
-// transaction writes, and puts it on the accounts that were bumped.
+// seal is the last step before the commit: it moves the epoch, and puts it on the accounts
+// that were bumped.
 func (t *tx) seal() error {
 	if len(t.bumped) == 0 {
+		return nil
+	}
+	if err := t.move(); err != nil {
+		return err
+	}
+	ids := make(bson.A, 0, len(t.bumped))
+	for account := range t.bumped {
+		ids = append(ids, revisionID(account))
+	}
+	_, err := t.s.revisions().UpdateMany(t.in(t.ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "epoch", Value: t.epoch}}}})
+	return t.fail(t.ctx, err)
+}
+
+// move moves the epoch, which every transaction with a bump writes: of two that overlap, the
+// later writer loses. Written last it is held for the shortest time; a change that has lost
+// for a while writes it first, or it would lose again and again to shorter ones.
+func (t *tx) move() error {
+	if t.epoch > 0 {
 		return nil
 	}
 	if err := t.ready(t.ctx); err != nil {
@@ -94,12 +118,6 @@ func (t *tx) seal() error {
 	if err != nil {
 		return t.fail(t.ctx, err)
 	}
-	t.lease = time.Duration(doc.Lease) * time.Millisecond
-	ids := make(bson.A, 0, len(t.bumped))
-	for account := range t.bumped {
-		ids = append(ids, revisionID(account))
-	}
-	_, err = t.s.revisions().UpdateMany(t.in(t.ctx), bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
-		bson.D{{Key: "$set", Value: bson.D{{Key: "epoch", Value: doc.Epoch}}}})
-	return t.fail(t.ctx, err)
+	t.epoch, t.lease = doc.Epoch, time.Duration(doc.Lease)*time.Millisecond
+	return nil
 }

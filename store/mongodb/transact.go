@@ -12,6 +12,8 @@ import (
 const (
 	// conflictTime is how long a transaction that loses its conflicts is tried again.
 	conflictTime = 5 * time.Second
+	// patience is how long it writes the epoch last.
+	patience = 200 * time.Millisecond
 	// firstPause and longestPause bound the pause before another try.
 	firstPause   = 2 * time.Millisecond
 	longestPause = 100 * time.Millisecond
@@ -20,7 +22,7 @@ const (
 // View implements store.Store. The snapshot of a transaction is that of its first read:
 // so one is made before fn runs.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
-	return s.run(ctx, func() (again bool, err error) {
+	return s.run(ctx, func(bool) (again bool, err error) {
 		t := &tx{ctx: ctx, s: s}
 		return s.try(t, func(view store.Tx) error {
 			if err := t.see(ctx); err != nil {
@@ -35,27 +37,27 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 // this process waits in line, and shares a transaction with others there.
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	m := newMember(ctx, fn)
-	return s.run(ctx, func() (again bool, err error) {
-		again, err = s.try(s.change(ctx), fn)
+	return s.run(ctx, func(first bool) (again bool, err error) {
+		again, err = s.try(s.change(ctx, first), fn)
 		if !errors.Is(err, errQueued) {
 			return again, err
 		}
 		if alone, err := s.share(m); !alone {
 			return false, err
 		}
-		t := s.change(ctx)
+		t := s.change(ctx, first)
 		t.holds = true
 		return s.try(t, fn)
 	})
 }
 
 // change is a transaction that may write.
-func (s *Store) change(ctx context.Context) *tx {
-	return &tx{ctx: ctx, s: s, writable: true, bumped: map[string]int64{}}
+func (s *Store) change(ctx context.Context, first bool) *tx {
+	return &tx{ctx: ctx, s: s, first: first, writable: true, bumped: map[string]int64{}}
 }
 
 // run is what every transaction goes through.
-func (s *Store) run(ctx context.Context, try func() (again bool, err error)) error {
+func (s *Store) run(ctx context.Context, try func(first bool) (again bool, err error)) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return err
@@ -64,11 +66,11 @@ func (s *Store) run(ctx context.Context, try func() (again bool, err error)) err
 	return retry(ctx, try)
 }
 
-// retry tries until a try ends without a conflict.
-func retry(ctx context.Context, try func() (again bool, err error)) error {
+// retry tries until a try ends without a conflict; first says that it is to write the epoch first.
+func retry(ctx context.Context, try func(first bool) (again bool, err error)) error {
 	started, pause := time.Now(), firstPause
 	for {
-		again, err := try()
+		again, err := try(time.Since(started) > patience)
 		if !again {
 			return err
 		}

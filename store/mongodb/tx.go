@@ -30,7 +30,10 @@ type tx struct {
 	wrote bool
 	// holds says that this transaction is the one of the process that may move the epoch.
 	holds bool
-	// lease is the longest of any process, when the epoch moved.
+	// first says that the epoch is written first.
+	first bool
+	// epoch is that of this change once it has moved, and lease the longest of any process then.
+	epoch int64
 	lease time.Duration
 }
 
