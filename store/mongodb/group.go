@@ -79,7 +79,7 @@ func (m *member) play(part *tx) {
 func (s *Store) lead(members []*member) {
 	defer s.release()
 	refusals, lease := make([]error, len(members)), time.Duration(0)
-	err := retry(context.Background(), func(first bool) (again bool, err error) {
+	err := s.retry(context.Background(), func(first bool) (again bool, err error) {
 		lease, again, err = s.together(members, refusals, first)
 		return again, err
 	})

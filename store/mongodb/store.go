@@ -20,10 +20,11 @@ const closeTime = 10 * time.Second
 
 // Store is the engine; Open makes it. It is safe for concurrent use.
 type Store struct {
-	client *mongo.Client
-	db     *mongo.Database
-	tables map[string]*table
-	slot   slot
+	client    *mongo.Client
+	db        *mongo.Database
+	tables    map[string]*table
+	slot      slot
+	abandoned abandoned
 
 	mu     sync.Mutex
 	seen   bson.Timestamp

@@ -63,11 +63,11 @@ func (s *Store) run(ctx context.Context, try func(first bool) (again bool, err e
 		return err
 	}
 	defer leave()
-	return retry(ctx, try)
+	return s.retry(ctx, try)
 }
 
 // retry tries until a try ends without a conflict; first says that it is to write the epoch first.
-func retry(ctx context.Context, try func(first bool) (again bool, err error)) error {
+func (s *Store) retry(ctx context.Context, try func(first bool) (again bool, err error)) error {
 	started, pause := time.Now(), firstPause
 	for {
 		again, err := try(time.Since(started) > patience)
@@ -76,6 +76,9 @@ func retry(ctx context.Context, try func(first bool) (again bool, err error)) er
 		}
 		if time.Since(started) > conflictTime {
 			return errBusy
+		}
+		if time.Since(started) > suspectTime {
+			s.endAbandoned(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,0 +1,117 @@
+package mongodb
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+)
+
+const (
+	// suspectTime is how long a change loses its conflicts until their cause is looked for,
+	// and the shortest time from one look to the next.
+	suspectTime = time.Second
+	// abandonedTime is how long a transaction of ours may do nothing when others wait.
+	abandonedTime = 2 * time.Second
+)
+
+// abandoned finds the transactions of processes that were killed in the middle of a change:
+// the server keeps them open for a minute, and with them what they wrote.
+type abandoned struct {
+	mu     sync.Mutex
+	looked time.Time
+	open   map[openID]openTransaction
+}
+
+type openID struct {
+	session string
+	number  int64
+}
+
+// openTransaction is what was seen of one: as long as active stays, it does nothing.
+type openTransaction struct {
+	active int64
+	since  time.Time
+}
+
+// endAbandoned looks once, and ends what has been idle. It is safe for one that is only slow: its
+// process finds the transaction gone and tries again. It is best effort: without an answer
+// the change goes on trying, and the server ends the transaction in the end.
+func (s *Store) endAbandoned(ctx context.Context) {
+	a := &s.abandoned
+	if !a.mu.TryLock() {
+		return
+	}
+	defer a.mu.Unlock()
+	if time.Since(a.looked) < suspectTime {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, suspectTime)
+	defer cancel()
+	idle, err := s.idleWriters(ctx)
+	a.looked = time.Now()
+	if err != nil {
+		return
+	}
+	if ids := a.note(idle, a.looked); len(ids) > 0 {
+		_ = s.client.Database("admin").RunCommand(ctx, bson.D{{Key: "killSessions", Value: ids}}).Err() // the next look finds it again
+	}
+}
+
+// note remembers what is open, and gives the sessions that did nothing for too long. The
+// server's own count of idle time is no measure: it is the sum over all of a transaction.
+func (a *abandoned) note(idle []idleWriter, now time.Time) (end bson.A) {
+	before := a.open
+	a.open = make(map[openID]openTransaction, len(idle))
+	for _, w := range idle {
+		id := openID{string(w.Session.ID.Data), w.Transaction.Parameters.Number}
+		seen, ok := before[id]
+		if !ok || seen.active != w.Transaction.Active {
+			seen = openTransaction{active: w.Transaction.Active, since: now}
+		}
+		a.open[id] = seen
+		if now.Sub(seen.since) >= abandonedTime {
+			end = append(end, bson.D{{Key: "id", Value: w.Session.ID}})
+		}
+	}
+	return end
+}
+
+// idleWriter is a session as $currentOp tells of it.
+type idleWriter struct {
+	Session struct {
+		ID bson.Binary `bson:"id"`
+	} `bson:"lsid"`
+	Transaction struct {
+		Parameters struct {
+			Number int64 `bson:"txnNumber"`
+		} `bson:"parameters"`
+		Active int64 `bson:"timeActiveMicros"`
+	} `bson:"transaction"`
+}
+
+// idleWriters are the sessions of our user and our application that have an open
+// transaction, run nothing now, and hold more than a snapshot. A user needs no
+// privilege to see its own sessions, and none to end them.
+func (s *Store) idleWriters(ctx context.Context) ([]idleWriter, error) {
+	admin := s.client.Database("admin", options.Database().SetReadConcern(readconcern.Local()))
+	cursor, err := admin.Aggregate(ctx, mongo.Pipeline{
+		{{Key: "$currentOp", Value: bson.D{{Key: "idleSessions", Value: true}, {Key: "allUsers", Value: false}}}},
+		{{Key: "$match", Value: bson.D{
+			{Key: "type", Value: "idleSession"},
+			{Key: "clientMetadata.application.name", Value: appName},
+			{Key: "transaction", Value: bson.D{{Key: "$exists", Value: true}}},
+			{Key: "locks.Global", Value: bson.D{{Key: "$ne", Value: "r"}}},
+		}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var out []idleWriter
+	err = cursor.All(ctx, &out)
+	return out, err
+}

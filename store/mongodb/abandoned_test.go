@@ -1,0 +1,159 @@
+package mongodb_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/storetest"
+)
+
+// freeAgain is when a change must get through that an abandoned transaction was in the way of.
+const freeAgain = 4500 * time.Millisecond
+
+// left is a transaction that an application holds open, with a document of authz_meta.
+type left struct {
+	t    *testing.T
+	ctx  context.Context
+	ses  *mongo.Session
+	meta *mongo.Collection
+	id   string
+}
+
+func leave(t *testing.T, url, application, id string) *left {
+	t.Helper()
+	where, err := connstring.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(url).SetAppName(application))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	ses, err := client.StartSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ses.StartTransaction(); err != nil {
+		t.Fatal(err)
+	}
+	l := &left{t: t, ctx: mongo.NewSessionContext(t.Context(), ses), ses: ses, meta: client.Database(where.Database).Collection("authz_meta"), id: id}
+	l.write()
+	return l
+}
+
+func (l *left) write() {
+	l.t.Helper()
+	update := bson.D{{Key: "$inc", Value: bson.D{{Key: "touched", Value: 1}}}}
+	if _, err := l.meta.UpdateOne(l.ctx, bson.D{{Key: "_id", Value: l.id}}, update, options.UpdateOne().SetUpsert(true)); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func bumpA(ctx context.Context, s *mongodb.Store) error {
+	return s.Transact(ctx, func(tx store.Tx) error { _, err := tx.Bump(ctx, "a"); return err })
+}
+
+// TestAbandonedTransactionIsEnded: the changes of others don't wait for the server to do it,
+// and another application's transaction is left alone.
+func TestAbandonedTransactionIsEnded(t *testing.T) {
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	foreign := leave(t, url, "other", "else")
+	ours := leave(t, url, "portcullis", "epoch")
+	started := time.Now()
+	if err := bumpA(t.Context(), s); err != nil || time.Since(started) > freeAgain {
+		t.Errorf("after %s: %v", time.Since(started), err)
+	}
+	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
+		t.Error("the abandoned transaction was committed")
+	}
+	if err := foreign.ses.CommitTransaction(t.Context()); err != nil {
+		t.Errorf("the other application's: %v", err)
+	}
+}
+
+// TestForeignTransactionIsNotEnded, also where it is in the way.
+func TestForeignTransactionIsNotEnded(t *testing.T) {
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	foreign := leave(t, url, "other", "epoch")
+	if err := bumpA(t.Context(), s); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if err := foreign.ses.CommitTransaction(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSlowTransactionIsNotEnded: one that does something now and then.
+func TestSlowTransactionIsNotEnded(t *testing.T) {
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	slow := leave(t, url, "portcullis", "epoch")
+	answer := make(chan error, 1)
+	go func() { answer <- bumpA(t.Context(), s) }()
+	for now := time.NewTicker(300 * time.Millisecond); ; {
+		select {
+		case <-now.C:
+			slow.write()
+			continue
+		case err := <-answer:
+			if !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("the change was made: %v", err)
+			}
+		}
+		break
+	}
+	if err := slow.ses.CommitTransaction(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// envHold makes of this test a process that is in the middle of a change in that database.
+const envHold = "PORTCULLIS_TEST_HOLD"
+
+// TestKilledProcessIsOutOfTheWay: one that is killed in the middle of a change, with SIGKILL.
+func TestKilledProcessIsOutOfTheWay(t *testing.T) {
+	if url := os.Getenv(envHold); url != "" {
+		t.Error(open(t, url, storetest.Schemas()...).Transact(t.Context(), func(tx store.Tx) error {
+			_, err := tx.Bump(t.Context(), "a")
+			fmt.Println("held")
+			<-t.Context().Done()
+			return err
+		}))
+	}
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this program itself
+	process.Env = append(os.Environ(), envHold+"="+url)
+	out, err := process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "held"; {
+		t.Log(lines.Text())
+	}
+	_ = process.Process.Kill() // SIGKILL
+	_ = process.Wait()         // killed is how it ends
+	started := time.Now()
+	if err := bumpA(t.Context(), s); err != nil || time.Since(started) < 50*time.Millisecond || time.Since(started) > freeAgain {
+		t.Errorf("after %s: %v", time.Since(started), err)
+	}
+}
