@@ -138,7 +138,7 @@ func TestKilledProcessIsOutOfTheWay(t *testing.T) {
 	}
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
-	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$") //nolint:gosec // this program itself
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	process.Env = append(os.Environ(), envHold+"="+url)
 	out, err := process.StdoutPipe()
 	if err != nil {
