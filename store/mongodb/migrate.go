@@ -135,8 +135,12 @@ func (t *table) indexName(ix store.Index) string {
 	return strings.Join(names, "-")
 }
 
-// sortBy is the order of a query that names values for n columns.
+// sortBy is the order of a query that names values for n columns. One record has none: the
+// index of a unique value does not hold the key.
 func (t *table) sortBy(ix store.Index, n int) bson.D {
+	if ix.Unique && n == len(ix.Columns) {
+		return bson.D{}
+	}
 	way := 1
 	if ix.Descending {
 		way = -1
