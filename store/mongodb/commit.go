@@ -36,23 +36,29 @@ func (t *tx) begin() error {
 }
 
 // end undoes what was not committed, and lets the next change of the process move the
-// epoch; it runs after a panic too.
+// epoch; it runs after a panic too. Who has no more time does not wait for it.
 func (t *tx) end() {
-	if t.ses != nil {
-		t.undo()
-		t.s.end(t.ses)
+	committed := t.over
+	t.over = true
+	end := func() {
+		if t.ses != nil {
+			if !committed {
+				t.undo()
+			}
+			t.s.end(t.ses)
+		}
+		if t.holds {
+			t.s.release()
+		}
 	}
-	if t.holds {
-		t.holds = false
-		t.s.release()
+	if t.late || t.ctx.Err() != nil {
+		t.s.behind(end)
+		return
 	}
+	end()
 }
 
 func (t *tx) undo() {
-	if t.over {
-		return
-	}
-	t.over = true
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), abortTime)
 	defer cancel()
 	_ = t.ses.AbortTransaction(ctx) // else the server does it by itself

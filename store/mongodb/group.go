@@ -84,11 +84,7 @@ func (s *Store) lead(members []*member) {
 		return again, err
 	})
 	if errors.Is(err, errApart) {
-		members = slices.DeleteFunc(members, func(m *member) bool { return m.panicked })
-		for _, m := range members {
-			m.alone = true
-		}
-		s.slot.back(members)
+		s.apart(members)
 		return
 	}
 	for i, m := range members {
@@ -97,6 +93,18 @@ func (s *Store) lead(members []*member) {
 		}
 		m.told <- outcome{refusals[i], lease}
 	}
+}
+
+// apart gives each member of a group that failed the slot for itself, one after the other.
+func (s *Store) apart(members []*member) {
+	s.slot.back(slices.DeleteFunc(members, func(m *member) bool {
+		m.alone = true
+		over := m.ctx.Err()
+		if over != nil {
+			m.told <- outcome{err: unavailable(over)}
+		}
+		return m.panicked || over != nil
+	}))
 }
 
 // together runs the changes one after the other in one transaction. One that refuses
@@ -125,6 +133,7 @@ func (s *Store) together(members []*member, refusals []error, first bool) (lease
 		case part.conflict:
 			return 0, true, nil
 		case m.panicked, part.failed != nil, m.ctx.Err() != nil, refusals[i] != nil && part.wrote:
+			t.late = m.ctx.Err() != nil
 			return 0, false, errApart
 		case refusals[i] != nil:
 			refused++

@@ -47,13 +47,26 @@ func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 		return nil, errClosed
 	}
 	s.users++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.users--; s.closed && s.users == 0 {
-			close(s.idle)
-		}
-	}, nil
+	return s.leave, nil
+}
+
+func (s *Store) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.users--; s.closed && s.users == 0 {
+		close(s.idle)
+	}
+}
+
+// behind runs what a user of the store does not wait for; Close does.
+func (s *Store) behind(fn func()) {
+	s.mu.Lock()
+	s.users++
+	s.mu.Unlock()
+	go func() {
+		defer s.leave()
+		fn()
+	}()
 }
 
 // Close implements store.Store.

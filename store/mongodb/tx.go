@@ -30,6 +30,8 @@ type tx struct {
 	wrote bool
 	// holds says that this transaction is the one of the process that may move the epoch.
 	holds bool
+	// late says that somebody's time is over who waits for the end.
+	late bool
 	// first says that the epoch is written first.
 	first bool
 	// epoch is that of this change once it has moved, and lease the longest of any process then.

@@ -98,6 +98,9 @@ func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
 		{Key: "members", Value: members},
 		{Key: "settings", Value: bson.D{{Key: "electionTimeoutMillis", Value: 2000}}},
 	})
+	if err == nil {
+		err = until(set.writable)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, tail(set.nodes[0].output.String()))
 	}
@@ -133,7 +136,7 @@ func (r *ReplicaSet) startNode(path string, more ...string) (host string, err er
 	return "127.0.0.1:" + strconv.Itoa(port), nil
 }
 
-// initiate makes the set, and waits for its primary.
+// initiate makes the set; its primary is there a little later.
 func (r *ReplicaSet) initiate(host string, config bson.D) error {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 	defer cancel()
@@ -148,17 +151,17 @@ func (r *ReplicaSet) initiate(host string, config bson.D) error {
 	if err != nil {
 		return fmt.Errorf("replSetInitiate: %w", err)
 	}
-	return until(func() error { return r.writable(ctx) })
+	return nil
 }
 
 // writable says whether the set has a primary and a majority.
-func (r *ReplicaSet) writable(ctx context.Context) error {
+func (r *ReplicaSet) writable() error {
 	client, err := mongo.Connect(options.Client().ApplyURI(r.URL + "&w=majority"))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = client.Disconnect(context.WithoutCancel(ctx)) }()
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer func() { _ = client.Disconnect(context.Background()) }()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	_, err = client.Database("portcullis_ready").Collection("c").InsertOne(ctx, bson.D{{Key: "a", Value: 1}})
 	return err
@@ -179,7 +182,7 @@ func (r *ReplicaSet) StepDown(t testing.TB) {
 	if err != nil && !mongo.IsNetworkError(err) && !errors.As(err, &command) {
 		t.Fatal(err)
 	}
-	if err := until(func() error { return r.writable(ctx) }); err != nil {
+	if err := until(r.writable); err != nil {
 		t.Fatalf("no new primary: %v", err)
 	}
 }
