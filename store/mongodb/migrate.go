@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,8 +17,7 @@ const declaredIndex = "by_declaration"
 
 // migrate makes the collection and its indexes, and fills columns that were declared
 // after documents were written. It only adds, so that a release before and one after a
-// change of the declaration can run at a time; what the older one writes meanwhile, the
-// next start of the newer one fills.
+// change of the declaration can run at a time.
 func (s *Store) migrate(ctx context.Context, t *table) error {
 	if err := s.makeCollection(ctx, t.schema.Name); err != nil {
 		return err
@@ -41,58 +39,6 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 		}
 	}
 	return nil
-}
-
-// fill takes missing columns from the bodies. A document that has more columns than are
-// declared here is a newer release's, and left alone.
-func (s *Store) fill(ctx context.Context, t *table) error {
-	var found []string
-	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {
-		return err
-	}
-	want := strings.Fields(t.declared)
-	for _, cv := range found {
-		has := strings.Fields(cv)
-		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(has, name) }) {
-			continue
-		}
-		both := append(has, want...)
-		slices.Sort(both)
-		if err := s.fillFrom(ctx, t, cv, strings.Join(slices.Compact(both), " ")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// fillFrom fills the documents of one declaration, each for itself: one that is changed
-// meanwhile is filled by whoever changes it, or found again.
-func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
-	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = cursor.Close(ctx) }()
-	for cursor.Next(ctx) {
-		var doc document
-		if err := cursor.Decode(&doc); err != nil {
-			return err
-		}
-		values, err := t.schema.Extract(doc.Body)
-		if err != nil {
-			return fmt.Errorf("record %q: %w", doc.Key, err)
-		}
-		set := bson.D{{Key: "cv", Value: to}}
-		for _, c := range t.columns(values) {
-			set = append(set, bson.E{Key: "c." + c.Key, Value: c.Value})
-		}
-		_, err = s.collection(t).UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Key}, {Key: "rev", Value: doc.Revision}},
-			bson.D{{Key: "$set", Value: set}})
-		if err != nil {
-			return err
-		}
-	}
-	return cursor.Err()
 }
 
 // keys are those of an index in the server: its columns, and the key where ties have to

@@ -99,6 +99,8 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 			return nil, fmt.Errorf("collection %s: %w", schema.Name, err)
 		}
 	}
+	ctx, s.quit = context.WithCancel(context.WithoutCancel(ctx))
+	s.behind(func() { s.keepFilled(ctx) })
 	return s, nil
 }
 

@@ -30,6 +30,8 @@ type Store struct {
 	seen   bson.Timestamp
 	users  int
 	closed bool
+	// quit ends what goes on in the background.
+	quit context.CancelFunc
 	// idle is closed when the last user of a closed store is gone.
 	idle chan struct{}
 }
@@ -83,6 +85,7 @@ func (s *Store) Close() error {
 	if !first {
 		return nil
 	}
+	s.quit()
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	select {

@@ -1,0 +1,90 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// fillTime is from one filling to the next: as long may a record that an older release has just
+// written be missing from a find by what only this one declares.
+const fillTime = 5 * time.Second
+
+// keepFilled fills what an older release writes that runs at the same time, until the store
+// is closed. A failure is left to the next time.
+func (s *Store) keepFilled(ctx context.Context) {
+	again := time.NewTicker(fillTime)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+		}
+		for _, t := range s.tables {
+			_ = s.fill(ctx, t)
+		}
+	}
+}
+
+// fill takes missing columns from the bodies. A document that has more columns than are
+// declared here is a newer release's, and left alone.
+func (s *Store) fill(ctx context.Context, t *table) error {
+	var found []string
+	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {
+		return err
+	}
+	want := strings.Fields(t.declared)
+	for _, cv := range found {
+		has := strings.Fields(cv)
+		if !slices.ContainsFunc(want, func(name string) bool { return !slices.Contains(has, name) }) {
+			continue
+		}
+		both := append(has, want...)
+		slices.Sort(both)
+		if err := s.fillFrom(ctx, t, cv, strings.Join(slices.Compact(both), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillFrom fills the documents of one declaration, each for itself: one that is changed
+// meanwhile is filled by whoever changes it, or found again. One with a value of another's
+// is told of at the end: a release that did not know it to be unique may have written it.
+func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
+	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = cursor.Close(ctx) }()
+	var twice error
+	for cursor.Next(ctx) {
+		var doc document
+		if err := cursor.Decode(&doc); err != nil {
+			return err
+		}
+		values, err := t.schema.Extract(doc.Body)
+		if err != nil {
+			return fmt.Errorf("record %q: %w", doc.Key, err)
+		}
+		set := bson.D{{Key: "cv", Value: to}}
+		for _, c := range t.columns(values) {
+			set = append(set, bson.E{Key: "c." + c.Key, Value: c.Value})
+		}
+		_, err = s.collection(t).UpdateOne(ctx, bson.D{{Key: "_id", Value: doc.Key}, {Key: "rev", Value: doc.Revision}},
+			bson.D{{Key: "$set", Value: set}})
+		if mongo.IsDuplicateKeyError(err) {
+			twice = fmt.Errorf("record %q has a unique value that another one has: %w", doc.Key, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return errors.Join(cursor.Err(), twice)
+}
