@@ -123,6 +123,42 @@ func TestSlowTransactionIsNotEnded(t *testing.T) {
 	}
 }
 
+// TestEndedChangeIsRunAgain: one that was only slow, and finds its transaction ended, before
+// another write or at its commit.
+func TestEndedChangeIsRunAgain(t *testing.T) {
+	for name, id := range map[string]string{"before a write": "b", "at the commit": ""} {
+		t.Run(name, func(t *testing.T) {
+			g := newGrouped(t)
+			client, err := mongo.Connect(options.Client().ApplyURI(g.url))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = client.Disconnect(t.Context()) }()
+			runs := 0
+			err = g.Transact(t.Context(), func(tx store.Tx) error {
+				if err := g.notes.Insert(t.Context(), tx, note{ID: "a"}); err != nil {
+					return err
+				}
+				if runs++; runs == 1 {
+					sent := g.sent.all()
+					end := bson.D{{Key: "killSessions", Value: bson.A{sent[len(sent)-1].lookup("lsid")}}}
+					if err := client.Database("admin").RunCommand(t.Context(), end).Err(); err != nil {
+						t.Error(err)
+					}
+				}
+				if id == "" {
+					return nil
+				}
+				return g.notes.Insert(t.Context(), tx, note{ID: id})
+			})
+			if err != nil || runs != 2 {
+				t.Errorf("%d runs, %v", runs, err)
+			}
+			g.wantNotes(map[string]bool{"a": true})
+		})
+	}
+}
+
 // envHold makes of this test a process that is in the middle of a change in that database.
 const envHold = "PORTCULLIS_TEST_HOLD"
 

@@ -39,6 +39,9 @@ func translate(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return unavailable(cause)
 	}
+	if mongo.IsTimeout(err) { // the driver may know of a deadline before the context does
+		return unavailable(context.DeadlineExceeded)
+	}
 	return fmt.Errorf("mongodb: %v: %w", err, store.ErrUnavailable)
 }
 

@@ -133,7 +133,7 @@ func (s *Store) together(members []*member, refusals []error, first bool) (lease
 		case part.conflict:
 			return 0, true, nil
 		case m.panicked, part.failed != nil, m.ctx.Err() != nil, refusals[i] != nil && part.wrote:
-			t.late = m.ctx.Err() != nil
+			t.late = part.late || m.ctx.Err() != nil
 			return 0, false, errApart
 		case refusals[i] != nil:
 			refused++

@@ -30,7 +30,7 @@ type tx struct {
 	wrote bool
 	// holds says that this transaction is the one of the process that may move the epoch.
 	holds bool
-	// late says that somebody's time is over who waits for the end.
+	// late says that the time is over of somebody who waits for the end.
 	late bool
 	// first says that the epoch is written first.
 	first bool
@@ -84,6 +84,7 @@ func (t *tx) fail(ctx context.Context, err error) error {
 	if ctx.Err() == nil && t.ctx.Err() == nil && isConflict(err) {
 		t.conflict = true
 	}
+	t.late = t.late || mongo.IsTimeout(err)
 	t.failed = translate(ctx, err)
 	return t.failed
 }
