@@ -64,7 +64,7 @@ func (t *tx) undo() {
 	_ = t.ses.AbortTransaction(ctx) // else the server does it by itself
 }
 
-// commit moves the epoch and makes the transaction durable.
+// commit moves the epoch and makes the transaction durable, or ends a snapshot.
 func (t *tx) commit() (again bool, err error) {
 	if err := t.seal(); err != nil {
 		return t.conflict, err
@@ -73,30 +73,32 @@ func (t *tx) commit() (again bool, err error) {
 		return t.conflict, err
 	}
 	t.over = true
+	if !t.writable { // what was read counts only once a majority has it; there is no outcome
+		err := t.ses.CommitTransaction(t.ctx)
+		return hasLabel(err, labelTransient), translate(t.ctx, err)
+	}
 	return commit(t.ctx, t.ses)
 }
 
 // commit asks until the outcome is known. The caller's context does not interrupt it: an
-// interrupted commit would leave open whether it happened. Asking again is safe.
+// interrupted commit would leave open whether it happened. Asking again is safe. Only one
+// word of the server says that it did not happen; after any other one a majority may have
+// it, now or later.
 func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
-	for unknown := false; ; {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		err := ses.CommitTransaction(ctx)
-		switch {
-		case err == nil:
+		if err == nil {
 			return false, nil
-		case hasLabel(err, labelTransient): // it did not happen
+		}
+		if hasLabel(err, labelTransient) {
 			return true, nil
-		case hasLabel(err, labelUnknownCommit), mongo.IsNetworkError(err), mongo.IsTimeout(err):
-			unknown = true
-		case !unknown:
-			return false, translate(ctx, err)
 		}
 		select {
 		case <-ctx.Done():
 			return false, store.ErrOutcomeUnknown
-		case <-time.After(firstPause):
+		case <-time.After(pause):
 		}
 	}
 }

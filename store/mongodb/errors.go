@@ -14,7 +14,6 @@ import (
 const (
 	codeNamespaceExists = 48
 	labelTransient      = "TransientTransactionError"
-	labelUnknownCommit  = "UnknownTransactionCommitResult"
 )
 
 var (

@@ -130,7 +130,7 @@ func (s *Store) together(members []*member, refusals []error, first bool) (lease
 		m.turn <- part
 		refusals[i] = <-m.said
 		switch {
-		case part.conflict:
+		case part.conflict && !m.panicked:
 			return 0, true, nil
 		case m.panicked, part.failed != nil, m.ctx.Err() != nil, refusals[i] != nil && part.wrote:
 			t.late = part.late || m.ctx.Err() != nil

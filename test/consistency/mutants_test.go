@@ -23,7 +23,7 @@ const (
 	roundsFile    = "store/rolecache/rounds.go"
 	remoteFile    = "store/rolecache/remote.go"
 	identityFile  = "store/rolecache/identity.go"
-	transactFile  = "store/mongodb/transact.go"
+	commitFile    = "store/mongodb/commit.go"
 	storeFile     = "store/mongodb/store.go"
 	revisionFile  = "store/mongodb/revision.go"
 	openFile      = "store/mongodb/open.go"
@@ -43,16 +43,16 @@ var withoutRevision = []edit{
 
 var mutants = []mutant{
 	{"fill from a read that no majority has", []edit{
-		{transactFile, "err = ses.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).\n\t\tSetWriteConcern(durable())", `level, concern := readconcern.Snapshot(), durable()
-	if !writable {
+		{commitFile, "return translate(t.ctx, ses.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).\n\t\tSetWriteConcern(durable())", `level, concern := readconcern.Snapshot(), durable()
+	if !t.writable {
 		level, concern = readconcern.Local(), &writeconcern.WriteConcern{W: 1}
 	}
-	err = ses.StartTransaction(options.Transaction().SetReadConcern(level).
+	return translate(t.ctx, ses.StartTransaction(options.Transaction().SetReadConcern(level).
 		SetWriteConcern(concern)`},
-		{transactFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
+		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
-	{"unknown outcome taken for success", []edit{{transactFile, "return false, store.ErrOutcomeUnknown", "return false, nil"}}, splitPrimary},
+	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "return false, nil"}}, splitPrimary},
 	{"join the barrier in flight", []edit{{roundsFile, `	if !r.busy {
 		r.busy = true
 		r.mu.Unlock()
@@ -75,11 +75,11 @@ var mutants = []mutant{
 	}
 `}}, strictReplicas},
 	{"lease counted from the reply", []edit{{barrierFile, "		c.read.Store(int64(began))", "		if c.lease > 0 {\n\t\t\tbegan = c.clock()\n\t\t}\n\t\tc.read.Store(int64(began))"}}, slowNetwork},
-	{"writer does not wait", []edit{{transactFile, "	if lease > 0 {", "	if lease < 0 {"}}, leasedReplicas},
+	{"writer does not wait", []edit{{commitFile, "	if lease > 0 {", "	if lease < 0 {"}}, leasedReplicas},
 	{"writer waits its own lease only", []edit{
-		{storeFile, "	bumping chan struct{}\n", "	bumping chan struct{}\n\town time.Duration\n"},
+		{storeFile, "	slot      slot\n", "	slot      slot\n\town time.Duration\n"},
 		{storeFile, "	_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: \"$max\"", "	s.own = d\n\t_, err = s.meta().UpdateOne(ctx, byID(epochID), bson.D{{Key: \"$max\""},
-		{revisionFile, "time.Duration(doc.Lease) * time.Millisecond", "min(time.Duration(doc.Lease)*time.Millisecond, t.s.own)"},
+		{revisionFile, "time.Duration(doc.Lease)*time.Millisecond", "min(time.Duration(doc.Lease)*time.Millisecond, t.s.own)"},
 	}, leasedReplicas},
 	{"key without revision", withoutRevision, leasedReplicas},
 	{"keys deleted after the commit", append([]edit{

@@ -89,7 +89,7 @@ func (r *ReplicaSet) StartNode(t testing.TB, node int) {
 // AwaitPrimary waits until the set takes writes.
 func (r *ReplicaSet) AwaitPrimary(t testing.TB) {
 	t.Helper()
-	if err := until(func() error { return r.writable(context.Background()) }); err != nil {
+	if err := until(r.writable); err != nil {
 		t.Fatalf("no primary: %v", err)
 	}
 }
