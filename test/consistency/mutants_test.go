@@ -52,7 +52,7 @@ var mutants = []mutant{
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
-	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "return false, nil"}}, splitPrimary},
+	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},
 	{"join the barrier in flight", []edit{{roundsFile, `	if !r.busy {
 		r.busy = true
 		r.mu.Unlock()
