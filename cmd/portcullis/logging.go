@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 
@@ -15,6 +16,17 @@ func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// driverLog takes the Redis driver's own log, which is of single connections: for looking
+// closely.
+type driverLog struct{ log *slog.Logger }
+
+// Printf implements the driver's interface.
+func (d driverLog) Printf(ctx context.Context, format string, v ...any) {
+	if d.log.Enabled(ctx, slog.LevelDebug) {
+		d.log.DebugContext(ctx, "redis driver", "text", fmt.Sprintf(format, v...))
+	}
 }
 
 // accessLine writes the one line of a request.

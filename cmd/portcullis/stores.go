@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -65,7 +68,8 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootTime
 	}
 	if s.redisURL != "" {
-		client, err := rolecache.NewRedis(s.redisURL)
+		redis.SetLogger(driverLog{a.log}) // its own writes lines of its own kind beside ours
+		client, err := rolecache.NewRedis(s.redisURL, sharedCacheChanged(a.log))
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
@@ -73,6 +77,18 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 		options.Observe = a.metrics.watchCache(a.log)
 	}
 	return rolecache.New(a.store, a.collections, options)
+}
+
+// sharedCacheChanged tells the operator when Redis is left alone, and why, and when it
+// answers again.
+func sharedCacheChanged(log *slog.Logger) func(cause error) {
+	return func(cause error) {
+		if cause == nil {
+			log.Info("the shared cache answers again")
+			return
+		}
+		log.Warn("the shared cache does not answer; what it holds is read from the store", "error", cause.Error())
+	}
 }
 
 // dataFolderError adds the remedy.

@@ -3,7 +3,7 @@ package rolecache
 import (
 	"context"
 	"errors"
-	"net/url"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,58 +20,41 @@ const (
 	breakTime  = time.Second
 )
 
-// ErrRedisURL says what a URL must be, and nothing of what it was: any part of it may be a password.
-var ErrRedisURL = errors.New("the URL must be redis://user:password@host:port/db or rediss://… (TLS); " +
-	"?addr=host:port for each further node of a cluster, or ?master_name=name and addr=host:port for sentinels")
-
 // Redis is the remote level in a Redis server, a cluster, or behind sentinels.
 type Redis struct {
 	client  redis.UniversalClient
 	breaker *gobreaker.CircuitBreaker[[][]byte]
 }
 
-// NewRedis makes a client; it connects when it is asked something. Nothing is tried twice:
-// a value that is not there at once is read from the store.
-func NewRedis(address string) (*Redis, error) {
-	client, err := newClient(address)
-	if err != nil {
-		return nil, ErrRedisURL
-	}
-	return &Redis{client: client, breaker: gobreaker.NewCircuitBreaker[[][]byte](gobreaker.Settings{
-		Name: "redis", Timeout: breakTime, MaxRequests: 1,
-		ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
-		IsSuccessful: func(err error) bool { return err == nil || errors.Is(err, context.Canceled) },
-	})}, nil
-}
-
-func newClient(address string) (redis.UniversalClient, error) {
-	u, err := url.Parse(address)
+// NewRedis makes a client; it connects when it is asked something. changed, where it is not
+// nil, is told when Redis is left alone, with what failed last, and with nil when it answers
+// again.
+func NewRedis(address string, changed func(cause error)) (*Redis, error) {
+	options, err := redisOptions(address)
 	if err != nil {
 		return nil, err
 	}
-	switch query := u.Query(); {
-	case query.Has("master_name"):
-		o, err := redis.ParseFailoverURL(address)
-		if err != nil {
-			return nil, err
-		}
-		o.ContextTimeoutEnabled, o.MaxRetries, o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = true, -1, redisTime, redisTime, redisTime, redisTime
-		return redis.NewFailoverClient(o), nil
-	case query.Has("addr"):
-		o, err := redis.ParseClusterURL(address)
-		if err != nil {
-			return nil, err
-		}
-		o.ContextTimeoutEnabled, o.MaxRetries, o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = true, -1, redisTime, redisTime, redisTime, redisTime
-		return redis.NewClusterClient(o), nil
-	default:
-		o, err := redis.ParseURL(address)
-		if err != nil {
-			return nil, err
-		}
-		o.ContextTimeoutEnabled, o.MaxRetries, o.DialTimeout, o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = true, -1, redisTime, redisTime, redisTime, redisTime
-		return redis.NewClient(o), nil
-	}
+	var last atomic.Pointer[error]
+	return &Redis{client: redis.NewUniversalClient(options), breaker: gobreaker.NewCircuitBreaker[[][]byte](gobreaker.Settings{
+		Name: "redis", Timeout: breakTime, MaxRequests: 1,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
+		IsSuccessful: func(err error) bool {
+			if err == nil || errors.Is(err, context.Canceled) {
+				return true
+			}
+			last.Store(&err)
+			return false
+		},
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			switch {
+			case changed == nil:
+			case from == gobreaker.StateClosed:
+				changed(*last.Load())
+			case to == gobreaker.StateClosed:
+				changed(nil)
+			}
+		},
+	})}, nil
 }
 
 // Get implements Remote.

@@ -12,11 +12,25 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
+// trusted is the authority that this test process trusts, by the variable with which an
+// operator adds one.
+var trusted *servers.Authority
+
+func TestMain(m *testing.M) {
+	var err error
+	if trusted, err = servers.NewAuthority(); err == nil {
+		err = os.Setenv("SSL_CERT_FILE", trusted.File)
+	}
+	if err != nil {
+		servers.Stop()
+		panic(err)
+	}
+	os.Exit(servers.Run(m))
+}
 
 func onRedis(t *testing.T, url string) *rolecache.Redis {
 	t.Helper()
-	r, err := rolecache.NewRedis(url)
+	r, err := rolecache.NewRedis(url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,20 +100,54 @@ func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
 	}
 }
 
-// TestRedisURL: one server, a cluster, sentinels; what can't be read is not repeated.
+// TestRedisURL: one server, a cluster, sentinels; what can't be read, or would not be heeded,
+// is refused and not repeated.
 func TestRedisURL(t *testing.T) {
 	for _, url := range []string{
-		"redis://h:1", "redis://u:p@h:1/2", "rediss://h:1", "redis://h:1?addr=h:2&addr=h:3", "redis://h:1?master_name=m&addr=h:2",
+		"redis://h", "redis://h:1", "redis://u:p@h:1/2", "redis://[::1]:1", "rediss://h:1", "redis://h:1?addr=h:2&addr=h:3", "redis://h:1?addr=h:1",
+		"redis://h:1?master_name=m", "redis://h:1/3?master_name=m&addr=h:2", "rediss://u:p@h:1?master_name=m&sentinel_username=u&sentinel_password=p",
 	} {
-		if r, err := rolecache.NewRedis(url); err != nil {
+		if r, err := rolecache.NewRedis(url, nil); err != nil {
 			t.Errorf("%s: %v", url, err)
 		} else if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	for _, url := range []string{"", "h:1", "http://u:S3CR3T@h", "redis://u:S3CR3T@h:port", "redis://u:S3CR3T@h:1/x", "redis://u:S3C%R3T@h", "redis://u:S3CR3T@h?unknown=1"} {
-		if _, err := rolecache.NewRedis(url); !errors.Is(err, rolecache.ErrRedisURL) || strings.Contains(err.Error(), "S3C") {
+	const at = "redis://u:S3CR3T@h:1"
+	for _, url := range []string{
+		"", "h:1", "http://u:S3CR3T@h", "unix:///S3CR3T", "redis://u:S3CR3T@", "redis://u:S3CR3T@h:port", at + "/x", at + "/1/2", "redis://u:S3C%R3T@h",
+		at + "?unknown=1", at + "?addr", at + "?addr=h", at + "?addr=:2", at + "/2?addr=h:2", at + "?master_name", at + "?master_name=a&master_name=b",
+		at + "?sentinel_password=S3CR3T", at + "?sentinel_username=u&addr=h:2", at + "?%zz",
+		// Known to the driver, and overruled, dangerous or the end of the process.
+		at + "?max_retries=5", at + "?read_timeout=5s", at + "?skip_verify=true", at + "?master_name=m&route_by_latency=true", at + "?db=2",
+	} {
+		if _, err := rolecache.NewRedis(url, nil); !errors.Is(err, rolecache.ErrRedisURL) || strings.Contains(err.Error(), "S3C") {
 			t.Errorf("%q: %v", url, err)
 		}
+	}
+}
+
+// TestOperatorHearsOnceThatRedisIsGone, with the reason, and once that it is back.
+func TestOperatorHearsOnceThatRedisIsGone(t *testing.T) {
+	server := servers.NewRedis(t)
+	var heard []error
+	r, err := rolecache.NewRedis(server.URL, func(cause error) { heard = append(heard, cause) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	values := map[string][]byte{"a": []byte("1")}
+	keeps(t, r, values)
+	server.Kill()
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		_, _ = r.Get(t.Context(), "a")
+	}
+	if len(heard) != 1 || heard[0] == nil || !strings.Contains(heard[0].Error(), "connection refused") {
+		t.Fatalf("%v", heard)
+	}
+	server.Start(t)
+	keeps(t, r, values)
+	if len(heard) != 2 || heard[1] != nil {
+		t.Errorf("%v", heard)
 	}
 }

@@ -3,6 +3,8 @@ package servers
 import (
 	"context"
 	"errors"
+	"net"
+	"net/url"
 	"os/exec"
 	"strconv"
 	"syscall"
@@ -13,38 +15,90 @@ import (
 
 // RedisServer is a redis-server of a test.
 type RedisServer struct {
-	// URL is redis://host:port.
+	// URL is redis://127.0.0.1:port, or rediss:// of a server that speaks TLS; without a
+	// password.
 	URL  string
-	path string
 	port int
-	p    *process
+	args []string
+	dir  string
+	// password is the default user's, if there is one.
+	password string
+	p        *process
 }
 
 // NewRedis starts an empty server that keeps nothing on disk.
-func NewRedis(t testing.TB) *RedisServer {
+func NewRedis(t testing.TB, options ...RedisOption) *RedisServer {
+	t.Helper()
+	r := newRedis(t, options...)
+	r.Start(t)
+	return r
+}
+
+// RedisOption is how a server differs from the plain one.
+type RedisOption func(*RedisServer)
+
+// WithPassword has clients sign in.
+func WithPassword(password string) RedisOption {
+	return func(r *RedisServer) {
+		r.password = password
+		r.args = append(r.args, "--requirepass", password, "--masterauth", password)
+	}
+}
+
+// WithTLS has the server speak TLS only, with a certificate of the authority in which the
+// names stand, or 127.0.0.1 without one.
+func WithTLS(t testing.TB, a *Authority, names ...string) RedisOption {
+	t.Helper()
+	certificate, key := a.Certificate(t, names...)
+	return func(r *RedisServer) {
+		r.URL = "rediss://127.0.0.1:" + strconv.Itoa(r.port)
+		r.args = append(r.args, "--tls-port", strconv.Itoa(r.port), "--port", "0", "--tls-cert-file", certificate,
+			"--tls-key-file", key, "--tls-ca-cert-file", a.File, "--tls-auth-clients", "no", "--tls-replication", "yes", "--tls-cluster", "yes")
+	}
+}
+
+func withArgs(args ...string) RedisOption {
+	return func(r *RedisServer) { r.args = append(r.args, args...) }
+}
+
+func newRedis(t testing.TB, options ...RedisOption) *RedisServer {
+	t.Helper()
+	redisBinary(t)
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := folder("redis")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &RedisServer{URL: "redis://127.0.0.1:" + strconv.Itoa(port), port: port, dir: dir}
+	r.args = []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no"}
+	for _, option := range options {
+		option(r)
+	}
+	return r
+}
+
+func redisBinary(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("redis-server")
 	if err != nil {
 		missing(t, "SKIPPED: no redis-server in PATH; install redis-server to test with a real Redis")
 	}
-	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &RedisServer{URL: "redis://127.0.0.1:" + strconv.Itoa(port), path: path, port: port}
-	r.Start(t)
-	return r
+	return path
 }
 
 // Start starts it, also after Kill: empty, at the same port.
 func (r *RedisServer) Start(t testing.TB) {
 	t.Helper()
-	p, err := start(r.path, "--port", strconv.Itoa(r.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no")
+	p, err := start(redisBinary(t), r.args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.p = p
-	if err := until(func() error { return r.Client(t).Ping(context.Background()).Err() }); err != nil {
+	c := r.Client(t)
+	if err := until(func() error { return c.Ping(context.Background()).Err() }); err != nil {
 		t.Fatalf("redis-server does not answer: %v\n%s", err, tail(p.output.String()))
 	}
 }
@@ -52,9 +106,30 @@ func (r *RedisServer) Start(t testing.TB) {
 // Client is one of the test's own.
 func (r *RedisServer) Client(t testing.TB) *redis.Client {
 	t.Helper()
-	c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + strconv.Itoa(r.port)})
+	o, err := redis.ParseURL(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Password = r.password
+	if o.TLSConfig != nil {
+		o.TLSConfig.InsecureSkipVerify = true // that certificates are looked at is for tests to show
+	}
+	c := redis.NewClient(o)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// Address is host:port.
+func (r *RedisServer) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(r.port)) }
+
+// As is a Redis URL with which a user signs in.
+func As(address, user, password string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		panic("servers: a URL of our own: " + err.Error())
+	}
+	u.User = url.UserPassword(user, password)
+	return u.String()
 }
 
 // Kill ends it at once.
@@ -70,4 +145,17 @@ func (r *RedisServer) Pause(t testing.TB) (resume func()) {
 	}
 	signal(syscall.SIGSTOP)
 	return func() { signal(syscall.SIGCONT) }
+}
+
+func pauseAll(t testing.TB, all ...*RedisServer) (resume func()) {
+	t.Helper()
+	var each []func()
+	for _, r := range all {
+		each = append(each, r.Pause(t))
+	}
+	return func() {
+		for _, resume := range each {
+			resume()
+		}
+	}
 }

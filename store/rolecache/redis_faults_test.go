@@ -1,0 +1,227 @@
+package rolecache_test
+
+import (
+	"net"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+const (
+	// bound is what one look may take (TestSlowRedisIsLeftAlone holds it to that), and
+	// atMost what it takes when other processes have the machine.
+	bound  = 50 * time.Millisecond
+	atMost = 2 * time.Second
+)
+
+// look is a Get that may bring nothing, in time, and never another's value.
+func look(t *testing.T, r *rolecache.Redis, values map[string][]byte) (wrong string) {
+	t.Helper()
+	started := time.Now()
+	wrong = lacking(t, r, values)
+	if took := time.Since(started); took > atMost {
+		t.Errorf("a look took %s: %s", took, wrong)
+	}
+	return wrong
+}
+
+// untilFound looks until all values are there, and says how many looks found less.
+func untilFound(t *testing.T, r *rolecache.Redis, values map[string][]byte, each func()) (less int) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		wrong := look(t, r, values)
+		if wrong == "" {
+			return less
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not found again: %s", wrong)
+		}
+		less++
+		each()
+	}
+}
+
+// TestFailoverCostsHitsOnly: the master is killed, looks bring nothing for a while, each
+// in its time, and the replica answers them when it is the master.
+func TestFailoverCostsHitsOnly(t *testing.T) {
+	t.Parallel()
+	s := servers.NewRedisSentinel(t, nil)
+	r, values := onRedis(t, s.URL), some(20)
+	keeps(t, r, values)
+	if n := s.Master.Client(t).Wait(t.Context(), 1, soon).Val(); n != 1 {
+		t.Fatal("the replica has not all of it")
+	}
+	s.Master.Kill()
+	less := untilFound(t, r, values, func() {})
+	if less == 0 {
+		t.Error("nobody noticed that the master was killed")
+	}
+	t.Logf("%d looks brought nothing", less)
+	keeps(t, r, map[string][]byte{"az1:new": []byte("1")})
+}
+
+// TestOldCopyAfterFailoverIsHarmless: the new master has a value of before a suspension
+// only, and nobody is told that the user is active.
+func TestOldCopyAfterFailoverIsHarmless(t *testing.T) {
+	t.Parallel()
+	s, w := servers.NewRedisSentinel(t, nil), newWorld(t)
+	fresh := func() resources.Facts {
+		c, _ := w.replica(onRedis(t, s.URL), secret)
+		return ask(t, c)
+	}
+	if want := fresh(); want.Subject.UserStatus != "ACTIVE" {
+		t.Fatalf("%+v", want.Subject)
+	}
+	replica := s.Replica.Client(t)
+	for end := time.Now().Add(soon); replica.DBSize(t.Context()).Val() < 2; time.Sleep(20 * time.Millisecond) {
+		if fresh(); time.Now().After(end) {
+			t.Fatal("the replica has no copy")
+		}
+	}
+	s.Detach(t)
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+		if facts := fresh(); facts.Subject.UserStatus != "SUSPENDED" {
+			t.Fatalf("%+v", facts.Subject)
+		}
+		if s.Master.Client(t).DBSize(t.Context()).Val() >= 4 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the master has no new value")
+		}
+	}
+	s.Master.Kill()
+	s.WaitForFailover(t)
+	r := onRedis(t, s.URL)
+	c, seen := w.replica(r, secret)
+	keeps(t, r, map[string][]byte{"az1:asked": []byte("1")}) // it is asked, and answers
+	if got := ask(t, c); got.Subject.UserStatus != "SUSPENDED" || !reflect.DeepEqual(*seen, []string{"miss"}) {
+		t.Errorf("%+v, observed %v", got.Subject, *seen)
+	}
+}
+
+// TestClusterNodeThatIsGoneCostsItsKeysOnly, and they are kept again when it is back.
+func TestClusterNodeThatIsGoneCostsItsKeysOnly(t *testing.T) {
+	t.Parallel()
+	cluster := servers.NewRedisCluster(t)
+	r, all := onRedis(t, cluster.URL), some(60)
+	keeps(t, r, all)
+	gone := cluster.Nodes[1]
+	kept := map[string][]byte{}
+	for k, v := range all {
+		if gone.Client(t).Exists(t.Context(), k).Err() != nil { // MOVED: another's
+			kept[k] = v
+		}
+	}
+	if len(kept) == 0 || len(kept) == len(all) {
+		t.Fatalf("%d of %d keys are on other nodes", len(kept), len(all))
+	}
+	gone.Kill()
+	if wrong := look(t, r, all); wrong == "" {
+		t.Error("values of a node that is gone")
+	}
+	untilFound(t, r, kept, func() {})
+	for range 20 {
+		look(t, r, all) // in its time, and nothing wrong
+	}
+	gone.Start(t)
+	keeps(t, r, all)
+}
+
+// TestNothingIsTriedTwice: neither an answer that breaks off nor a connection that is
+// refused; what is not there at once is read from the store.
+func TestNothingIsTriedTwice(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			_ = c.Close()
+		}
+	}()
+	r := onRedis(t, "redis://"+l.Addr().String())
+	if _, err := r.Get(t.Context(), "a"); err == nil || calls.Load() != 1 {
+		t.Errorf("%v after %d connections", err, calls.Load())
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r = onRedis(t, "redis://"+l.Addr().String())
+	quickest := atMost
+	for range 4 {
+		started := time.Now()
+		if _, err := r.Get(t.Context(), "a"); err == nil {
+			t.Fatal("an answer of nobody")
+		}
+		quickest = min(quickest, time.Since(started))
+	}
+	if quickest > bound/2 {
+		t.Errorf("a connection that was refused at once took %s", quickest)
+	}
+}
+
+// TestSlowRedisIsLeftAlone: an answer that does not come costs 50 ms, and after five of
+// them in a row nobody waits.
+func TestSlowRedisIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func() (url string, pause func() func()){
+		"one server": func() (string, func() func()) {
+			s := servers.NewRedis(t)
+			return s.URL, func() func() { return s.Pause(t) }
+		},
+		"sentinels": func() (string, func() func()) {
+			s := servers.NewRedisSentinel(t, nil)
+			return s.URL, func() func() { return s.Pause(t) }
+		},
+		"cluster": func() (string, func() func()) {
+			c := servers.NewRedisCluster(t)
+			return c.URL, func() func() { return c.Pause(t) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, pause := start()
+			r, values := onRedis(t, url), some(20)
+			keeps(t, r, values)
+			resume := pause()
+			defer resume()
+			var took [5]time.Duration
+			for n := range took {
+				started := time.Now()
+				if lacking(t, r, values) == "" {
+					t.Error("an answer of a server that is paused")
+				}
+				took[n] = time.Since(started)
+			}
+			slices.Sort(took[:])
+			if took[0] < bound*9/10 || took[0] > 2*bound || took[4] > atMost {
+				t.Errorf("looks took %v", took)
+			}
+			started := time.Now()
+			for range 1000 {
+				if lacking(t, r, values) == "" {
+					t.Fatal("an answer of a server that is paused")
+				}
+			}
+			if took := time.Since(started); took > 500*time.Millisecond {
+				t.Errorf("a thousand looks after the fifth took %s", took)
+			}
+			resume()
+			untilFound(t, r, values, func() {})
+		})
+	}
+}

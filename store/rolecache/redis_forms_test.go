@@ -1,0 +1,232 @@
+package rolecache_test
+
+import (
+	"crypto/rand"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// soon is how long a look may wait for what is made at the first one: connections, and
+// where sentinels or a cluster say that the values are.
+const soon = 10 * time.Second
+
+// keeps fails unless the values are there under their keys, at the latest soon.
+func keeps(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
+	t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+		r.Set(t.Context(), values)
+		wrong := lacking(t, r, values)
+		if wrong == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal(wrong)
+		}
+	}
+}
+
+// lacking says which value is not there. One that is there and is another fails the test.
+func lacking(t *testing.T, r *rolecache.Redis, values map[string][]byte) string {
+	t.Helper()
+	var keys []string
+	for k := range values {
+		keys = append(keys, k)
+	}
+	got, err := r.Get(t.Context(), append(keys, "az1:absent")...)
+	if err != nil {
+		return err.Error()
+	}
+	if got[len(keys)] != nil {
+		t.Fatalf("a value that nobody set: %q", got[len(keys)])
+	}
+	for i, k := range keys {
+		if got[i] == nil {
+			return k + " is missing"
+		}
+		if string(got[i]) != string(values[k]) {
+			t.Fatalf("%s: %q, want %q", k, got[i], values[k])
+		}
+	}
+	return ""
+}
+
+// some values, enough for each node of a cluster to hold a few.
+func some(n int) map[string][]byte {
+	values := map[string][]byte{}
+	for i := range n {
+		values["az1:"+strconv.Itoa(i)] = fmt.Appendf(nil, "value\x00%d", i)
+	}
+	return values
+}
+
+// TestRedisByURL: one server, sentinels and a cluster, each without and with passwords;
+// what is set through the URL is found through it, and a wrong password finds nothing.
+func TestRedisByURL(t *testing.T) {
+	t.Parallel()
+	password, another := rand.Text(), rand.Text()
+	locked := servers.WithPassword(password)
+	sentinel := func(t *testing.T, guard, options []servers.RedisOption) string {
+		return servers.NewRedisSentinel(t, guard, options...).URL
+	}
+	with := []servers.RedisOption{locked}
+	for name, c := range map[string]struct {
+		start func(t *testing.T) string
+		guard string // the sentinels' own password
+		pass  string
+	}{
+		"one server":                     {start: func(t *testing.T) string { return servers.NewRedis(t).URL }},
+		"one server, password":           {start: func(t *testing.T) string { return servers.NewRedis(t, locked).URL }, pass: password},
+		"cluster":                        {start: func(t *testing.T) string { return servers.NewRedisCluster(t).URL }},
+		"cluster, password":              {start: func(t *testing.T) string { return servers.NewRedisCluster(t, locked).URL }, pass: password},
+		"sentinels":                      {start: func(t *testing.T) string { return sentinel(t, nil, nil) }},
+		"sentinels, password of servers": {start: func(t *testing.T) string { return sentinel(t, nil, with) }, pass: password},
+		"sentinels, password of both": {
+			start: func(t *testing.T) string {
+				return sentinel(t, []servers.RedisOption{servers.WithPassword(another)}, with)
+			},
+			guard: another, pass: password,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plain := c.start(t)
+			keeps(t, onRedis(t, signIn(plain, c.guard, c.pass)), some(40))
+			if c.pass == "" {
+				return
+			}
+			for what, url := range map[string]string{"no password": plain, "a wrong one": signIn(plain, c.guard, another+"x")} {
+				if _, err := onRedis(t, url).Get(t.Context(), "az1:1"); err == nil {
+					t.Errorf("%s found values", what)
+				}
+			}
+		})
+	}
+}
+
+// signIn puts passwords into a URL: the servers', and that of the sentinels themselves.
+func signIn(url, guard, pass string) string {
+	if pass != "" {
+		url = servers.As(url, "default", pass)
+	}
+	if guard != "" {
+		url += "&sentinel_password=" + guard
+	}
+	return url
+}
+
+// TestRedisUserNeedsTwoCommands: GET and SET under this program's prefix, and in a cluster
+// the question where the slots are.
+func TestRedisUserNeedsTwoCommands(t *testing.T) {
+	t.Parallel()
+	password := rand.Text()
+	rules := []any{"acl", "setuser", "portcullis", "on", ">" + password, "resetkeys", "~az1:*", "resetchannels", "-@all", "+get", "+set"}
+	t.Run("one server", func(t *testing.T) {
+		t.Parallel()
+		server := servers.NewRedis(t)
+		if err := server.Client(t).Do(t.Context(), rules...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		keepsOnly(t, onRedis(t, servers.As(server.URL, "portcullis", password)), some(10))
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		cluster := servers.NewRedisCluster(t)
+		for _, n := range cluster.Nodes {
+			if err := n.Client(t).Do(t.Context(), append(rules, "+cluster|slots")...).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keepsOnly(t, onRedis(t, servers.As(cluster.URL, "portcullis", password)), some(10))
+	})
+}
+
+// keepsOnly is keeps, where no other key can be read.
+func keepsOnly(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
+	t.Helper()
+	keeps(t, r, values)
+	if _, err := r.Get(t.Context(), "elsewhere"); err == nil {
+		t.Error("the user reads keys of others")
+	}
+}
+
+var reads = regexp.MustCompile(`total_reads_processed:(\d+)`)
+
+// TestClusterIsAskedOncePerNode: the keys of one look go to each node together.
+func TestClusterIsAskedOncePerNode(t *testing.T) {
+	t.Parallel()
+	cluster := servers.NewRedisCluster(t)
+	r, values := onRedis(t, cluster.URL), some(60)
+	keeps(t, r, values) // connections are there now
+	count := func() (total int) {
+		for _, n := range cluster.Nodes {
+			c := n.Client(t)
+			if keys := c.DBSize(t.Context()).Val(); keys < 5 {
+				t.Fatalf("a node has %d keys", keys)
+			}
+			found := reads.FindStringSubmatch(c.Info(t.Context(), "stats").Val())
+			here, err := strconv.Atoi(found[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += here
+		}
+		return total
+	}
+	first := count()
+	own := count() - first // what counting itself costs
+	before := count()
+	if wrong := lacking(t, r, values); wrong != "" {
+		t.Fatal(wrong)
+	}
+	if asked := count() - before - own; asked > len(cluster.Nodes) {
+		t.Errorf("%d keys took %d reads of %d nodes", len(values), asked, len(cluster.Nodes))
+	}
+}
+
+var commands = regexp.MustCompile(`cmdstat_(\S+?):`)
+
+// TestConnectionIsReadyAfterOneCommand, which is HELLO.
+func TestConnectionIsReadyAfterOneCommand(t *testing.T) {
+	t.Parallel()
+	server := servers.NewRedis(t)
+	own := server.Client(t)
+	if err := own.ConfigResetStat(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := onRedis(t, server.URL).Get(t.Context(), "az1:1"); err != nil {
+		t.Fatal(err)
+	}
+	var sent []string
+	for _, found := range commands.FindAllStringSubmatch(own.Info(t.Context(), "commandstats").Val(), -1) {
+		sent = append(sent, found[1])
+	}
+	slices.Sort(sent)
+	if want := []string{"config|resetstat", "get", "hello"}; !slices.Equal(sent, want) {
+		t.Errorf("the server was sent %q, want %q", sent, want)
+	}
+	if refused := own.Info(t.Context(), "errorstats").Val(); strings.Contains(refused, "errorstat_") {
+		t.Errorf("the server refused a command: %s", refused)
+	}
+}
+
+// TestMovedSlotIsFollowed in the same look: a cluster that is made larger costs nothing.
+func TestMovedSlotIsFollowed(t *testing.T) {
+	t.Parallel()
+	cluster := servers.NewRedisCluster(t)
+	r := onRedis(t, cluster.URL)
+	values := map[string][]byte{"az1:a": []byte("1")}
+	keeps(t, r, values) // it knows where the slot is
+	cluster.Move(t, "az1:a")
+	r.Set(t.Context(), values)
+	if wrong := lacking(t, r, values); wrong != "" {
+		t.Error(wrong)
+	}
+}

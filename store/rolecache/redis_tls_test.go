@@ -1,0 +1,69 @@
+package rolecache_test
+
+import (
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// TestRedisOverTLS in each of the forms. Every server is held to the name under which it is
+// called: the sentinel's certificate is for localhost, and the servers' that it tells of for
+// 127.0.0.1.
+func TestRedisOverTLS(t *testing.T) {
+	t.Parallel()
+	password := rand.Text()
+	options := []servers.RedisOption{servers.WithTLS(t, trusted), servers.WithPassword(password)}
+	for name, start := range map[string]func(t *testing.T) string{
+		"one server": func(t *testing.T) string { return servers.NewRedis(t, options...).URL },
+		"sentinels": func(t *testing.T) string {
+			s := servers.NewRedisSentinel(t, []servers.RedisOption{servers.WithTLS(t, trusted, "localhost")}, options...)
+			return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+		},
+		"cluster": func(t *testing.T) string { return servers.NewRedisCluster(t, options...).URL },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := start(t)
+			if !strings.HasPrefix(url, "rediss://") {
+				t.Fatal(url)
+			}
+			keeps(t, onRedis(t, servers.As(url, "default", password)), some(40))
+			plain := servers.As(strings.Replace(url, "rediss:", "redis:", 1), "default", password)
+			if _, err := onRedis(t, plain).Get(t.Context(), "az1:1"); err == nil {
+				t.Error("an answer without TLS")
+			}
+		})
+	}
+}
+
+// TestStrangersCertificateIsRefused: of an authority that is not trusted, and of another
+// name; nothing is sent there.
+func TestStrangersCertificateIsRefused(t *testing.T) {
+	t.Parallel()
+	stranger, err := servers.NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, option := range map[string]servers.RedisOption{
+		"unknown authority": servers.WithTLS(t, stranger),
+		"127.0.0.1":         servers.WithTLS(t, trusted, "redis.example"),
+	} {
+		server := servers.NewRedis(t, option)
+		r := onRedis(t, server.URL)
+		for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+			_, err := r.Get(t.Context(), "az1:1")
+			if err == nil {
+				t.Fatalf("an answer of a server with a certificate of %s", want)
+			}
+			if strings.Contains(err.Error(), "x509:") && strings.Contains(err.Error(), want) {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%v, want %s", err, want)
+			}
+		}
+	}
+}
