@@ -14,9 +14,10 @@ import (
 
 // Exit codes (API contract, 7).
 const (
-	exitOK     = 0
-	exitDenied = 1
-	exitError  = 2
+	exitOK       = 0
+	exitDenied   = 1
+	exitNotReady = 1
+	exitError    = 2
 )
 
 // errDenied ends `check` with its own code and no message of an error.
@@ -35,10 +36,12 @@ func run(args []string) int {
 		return exitOK
 	case errors.Is(err, errDenied):
 		return exitDenied
-	default:
-		fmt.Fprintln(os.Stderr, "portcullis: "+oneLine(err.Error()))
-		return exitError
 	}
+	fmt.Fprintln(os.Stderr, "portcullis: "+oneLine(err.Error()))
+	if errors.Is(err, errNotReady) {
+		return exitNotReady
+	}
+	return exitError
 }
 
 func newRoot() *cobra.Command {
@@ -49,7 +52,7 @@ func newRoot() *cobra.Command {
 			"the services behind it with the same decision.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStoreCommand(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStoreCommand(), newHealth(), newVersion())
 	return root
 }
 

@@ -23,6 +23,9 @@ var providerName = regexp.MustCompile(`^[A-Z][A-Z0-9_-]{0,63}$`)
 // keep a project closed that is being deleted.
 const longestHandle = time.Minute
 
+// defaultHealthListen is where `health` looks, too.
+const defaultHealthListen = ":9002"
+
 // settings are everything that serve can be told.
 type settings struct {
 	configFile    string
@@ -87,7 +90,7 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.redisURL, "redis-url", "", "with --mongo-url: a cache that replicas share: redis://… or rediss://…")
 	f.DurationVar(&s.lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
 	f.StringVar(&s.usersListen, "users-listen", ":9001", "the same edge, for clients of the user-service address")
-	f.StringVar(&s.healthListen, "health-listen", ":9002", "health and metrics; keep it private")
+	f.StringVar(&s.healthListen, "health-listen", defaultHealthListen, "health and metrics; keep it private")
 	f.StringVar(&s.role, "role", roleAll, "all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
 	f.StringVar(&s.areaList, "areas", "", "with --role resources: which areas this process serves, as firewall,clusters")
 	f.StringArrayVar(&s.upstreams, "upstream", nil, "name=url: serve the routes of that upstream in another process (repeatable)")
