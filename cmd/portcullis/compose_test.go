@@ -1,0 +1,180 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// composeFile is as much of the compose file as can be wrong about this program.
+type composeFile struct {
+	Services map[string]composeService `yaml:"services"`
+}
+
+type composeService struct {
+	Image       string
+	Build       *struct{ Context, Dockerfile string }
+	Command     []string
+	Environment map[string]string
+	Ports       []string
+	Volumes     []string
+	StopGrace   time.Duration                         `yaml:"stop_grace_period"`
+	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+	Healthcheck struct{ Test []string }
+}
+
+const composeDir = "compose"
+
+func readCompose(t *testing.T) (file composeFile, gateways []string) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(readText(t, "compose.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range file.Services {
+		if s.Build != nil {
+			gateways = append(gateways, name)
+		}
+	}
+	if len(gateways) != 3 {
+		t.Fatalf("gateways are %v", gateways)
+	}
+	return file, gateways
+}
+
+func readText(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(composeDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestComposeFileSetsWhatServeKnows: each variable is a flag of serve with a value that
+// fits, together they start, and containers are stopped after the drain.
+func TestComposeFileSetsWhatServeKnows(t *testing.T) {
+	file, gateways := readCompose(t)
+	for _, name := range gateways {
+		service := file.Services[name]
+		s, flags := serveFlagSet()
+		known := map[string]bool{}
+		flags.VisitAll(func(f *pflag.Flag) { known[envName(f.Name)] = true })
+		for variable, value := range service.Environment {
+			if !known[variable] {
+				t.Errorf("%s: serve does not know %s", name, variable)
+			}
+			t.Setenv(variable, value)
+		}
+		if err := s.fill(flags); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := s.check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if service.StopGrace <= s.drain {
+			t.Errorf("%s is killed after %s, and drains for %s", name, service.StopGrace, s.drain)
+		}
+		if folder, mode, _ := strings.Cut(service.Volumes[0], ":"); folder != "keys" || !strings.HasPrefix(s.masterKeyFile, strings.TrimSuffix(mode, ":ro")+"/") {
+			t.Errorf("%s: the master key %s is not in the volume %s", name, s.masterKeyFile, service.Volumes[0])
+		}
+	}
+}
+
+// TestComposeHealthcheckIsACommand of this program, under the name that the image gives it.
+func TestComposeHealthcheckIsACommand(t *testing.T) {
+	file, gateways := readCompose(t)
+	entry := regexp.MustCompile(`(?m)^ENTRYPOINT \["(.*)"\]$`).FindStringSubmatch(readText(t, "Dockerfile"))
+	if entry == nil {
+		t.Fatal("the image has no entry point")
+	}
+	for _, name := range gateways {
+		test := file.Services[name].Healthcheck.Test
+		if len(test) < 3 || test[0] != "CMD" || test[1] != entry[1] {
+			t.Fatalf("%s: %q, and the image has %s", name, test, entry[1])
+		}
+		cmd, rest, err := newRoot().Find(test[2:])
+		if err != nil || cmd.Name() != "health" {
+			t.Fatalf("%s: %q is %s, %v", name, test, cmd.Name(), err)
+		}
+		if err := cmd.ParseFlags(rest); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestComposePublishesTheProxyOnly, and neither its health nor the gateways'.
+func TestComposePublishesTheProxyOnly(t *testing.T) {
+	file, gateways := readCompose(t)
+	for name, s := range file.Services {
+		if (len(s.Ports) > 0) != (name == "proxy") {
+			t.Errorf("%s publishes %v", name, s.Ports)
+		}
+	}
+	config := readText(t, "haproxy.cfg")
+	for _, port := range file.Services["proxy"].Ports {
+		_, inside, _ := strings.Cut(port, ":")
+		if ":"+inside == defaultHealthListen || !strings.Contains(config, "bind :"+inside+"\n") {
+			t.Errorf("port %s is published", port)
+		}
+	}
+	if !strings.Contains(config, "check port "+strings.TrimPrefix(defaultHealthListen, ":")+" ") || !strings.Contains(config, "uri /healthz/ready ") {
+		t.Error("the proxy does not ask the health listener whether a gateway is ready")
+	}
+	s, _ := serveFlagSet()
+	for _, name := range gateways {
+		if !strings.Contains(config, "    server "+name+" "+name+s.listen+"\n") {
+			t.Errorf("the proxy does not know %s", name)
+		}
+		if got := file.Services["proxy"].DependsOn[name].Condition; got != "service_healthy" {
+			t.Errorf("the proxy starts when %s is %q", name, got)
+		}
+	}
+}
+
+// TestComposePinsWhatItTakesFromElsewhere to a version, and builds with a Go that can.
+func TestComposePinsWhatItTakesFromElsewhere(t *testing.T) {
+	file, _ := readCompose(t)
+	version := regexp.MustCompile(`^[a-z]+:[0-9]+\.[0-9]+\.[0-9]+(-[a-z]+)?$`)
+	for name, s := range file.Services {
+		if s.Build == nil && !version.MatchString(s.Image) {
+			t.Errorf("%s is of %q", name, s.Image)
+		}
+	}
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(readText(t, "Dockerfile"), -1) {
+		if from[1] != "scratch" && !version.MatchString(from[1]) {
+			t.Errorf("the image is built from %q", from[1])
+		}
+	}
+	mod, err := os.ReadFile("../../go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needs := regexp.MustCompile(`(?m)^go ([0-9]+\.[0-9]+)`).FindStringSubmatch(string(mod))
+	if !strings.Contains(readText(t, "Dockerfile"), "FROM golang:"+needs[1]+".") {
+		t.Errorf("the module needs Go %s", needs[1])
+	}
+}
+
+// TestComposeBuildsFromTheseFolders: what the context lets in is all that the build needs.
+func TestComposeBuildsFromTheseFolders(t *testing.T) {
+	file, gateways := readCompose(t)
+	for _, name := range gateways {
+		build := file.Services[name].Build
+		if _, err := os.Stat(filepath.Join(composeDir, build.Context, build.Dockerfile)); err != nil {
+			t.Error(err)
+		}
+	}
+	for line := range strings.Lines(readText(t, "Dockerfile.dockerignore")) {
+		if entry, in := strings.CutPrefix(strings.TrimSpace(line), "!"); in {
+			if _, err := os.Stat(filepath.Join("../..", entry)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
