@@ -1,0 +1,37 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// TestPagesNameWhatExists: each metric and variable that an operator is told of.
+func TestPagesNameWhatExists(t *testing.T) {
+	metrics, err := os.ReadFile("metrics.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables := map[string]bool{envPrefix + "TOKEN": true} // of `check`, which is no flag of serve
+	_, flags := serveFlagSet()
+	flags.VisitAll(func(f *pflag.Flag) { variables[envName(f.Name)] = true })
+	for _, page := range []string{"OPERATIONS.md", "../../README.md", "compose/compose.yaml"} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`portcullis_[a-z_]+`).FindAllString(string(text), -1) {
+			if !strings.Contains(string(metrics), `"`+name+`"`) {
+				t.Errorf("%s: there is no metric %s", page, name)
+			}
+		}
+		for _, name := range regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(string(text), -1) {
+			if !variables[name] && !strings.HasPrefix(name, envPrefix+"TEST_") {
+				t.Errorf("%s: there is no setting %s", page, name)
+			}
+		}
+	}
+}
