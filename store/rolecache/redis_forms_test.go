@@ -33,6 +33,21 @@ func keeps(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
 	}
 }
 
+// found are the values of a look that came to its end, at the latest soon: a busy machine
+// can make one late.
+func found(t *testing.T, r *rolecache.Redis, keys ...string) [][]byte {
+	t.Helper()
+	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
+		got, err := r.Get(t.Context(), keys...)
+		if err == nil {
+			return got
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // lacking says which value is not there. One that is there and is another fails the test.
 func lacking(t *testing.T, r *rolecache.Redis, values map[string][]byte) string {
 	t.Helper()
@@ -182,13 +197,15 @@ func TestClusterIsAskedOncePerNode(t *testing.T) {
 	}
 	first := count()
 	own := count() - first // what counting itself costs
-	before := count()
-	if wrong := lacking(t, r, values); wrong != "" {
-		t.Fatal(wrong)
+	var asked int
+	for range 5 { // a look that is late begins anew, on connections of its own
+		before := count()
+		wrong := lacking(t, r, values)
+		if asked = count() - before - own; wrong == "" && asked <= len(cluster.Nodes) {
+			return
+		}
 	}
-	if asked := count() - before - own; asked > len(cluster.Nodes) {
-		t.Errorf("%d keys took %d reads of %d nodes", len(values), asked, len(cluster.Nodes))
-	}
+	t.Errorf("%d keys took %d reads of %d nodes", len(values), asked, len(cluster.Nodes))
 }
 
 var commands = regexp.MustCompile(`cmdstat_(\S+?):`)
@@ -201,9 +218,7 @@ func TestConnectionIsReadyAfterOneCommand(t *testing.T) {
 	if err := own.ConfigResetStat(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := onRedis(t, server.URL).Get(t.Context(), "az1:1"); err != nil {
-		t.Fatal(err)
-	}
+	found(t, onRedis(t, server.URL), "az1:1")
 	var sent []string
 	for _, found := range commands.FindAllStringSubmatch(own.Info(t.Context(), "commandstats").Val(), -1) {
 		sent = append(sent, found[1])
