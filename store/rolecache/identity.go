@@ -61,8 +61,12 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, 
 	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
 }
 
-// find asks the store; an external id goes before a partner's subject.
+// find asks the store; an external id goes before a partner's subject. A store that can't
+// say how far it has come is not asked: nobody waits longer for it than there.
 func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, err error) {
+	if err := c.catchUp(ctx); err != nil {
+		return home{}, false, err
+	}
 	err = c.store.View(ctx, func(tx store.Tx) error {
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {

@@ -1,9 +1,12 @@
 package rolecache_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -90,5 +93,16 @@ func TestIdentityFollowsTheUser(t *testing.T) {
 	w.change(other, func() { delete(w.users, user) })
 	if id, found := w.identify(user); found {
 		t.Errorf("deleted: %+v", id)
+	}
+}
+
+// TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor: the read of how far the store has come
+// bounds the wait, not the slower look-up.
+func TestSubjectOfAStoreThatDoesNotAnswerIsNotLookedFor(t *testing.T) {
+	w := newWorld(t)
+	w.freshness = func(context.Context) (store.Freshness, error) { return store.Freshness{}, store.ErrUnavailable }
+	views := w.counted()
+	if _, found, err := w.cache.Identify(t.Context(), user, true, true); found || !errors.Is(err, store.ErrUnavailable) || views.Load() != 0 {
+		t.Errorf("%t %v after %d look-ups", found, err, views.Load())
 	}
 }
