@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"time"
 
@@ -109,7 +108,7 @@ func (s *settings) policyTree() fs.FS {
 // keys of its own.
 type app struct {
 	*core
-	log     *slog.Logger
+	log     *logs
 	metrics *metrics
 	edge    *gateway.Edge
 	outbox  *outbox.Worker
@@ -118,8 +117,9 @@ type app struct {
 }
 
 // assemble makes the gateway from its parts.
-func (s *settings) assemble(ctx context.Context, log *slog.Logger) (*app, error) {
+func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	a := &app{log: log, metrics: newMetrics()}
+	a.metrics.watchLog(log.queue)
 	options := engine.Options{
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Observer: engine.Observer{
@@ -149,8 +149,8 @@ func (s *settings) assemble(ctx context.Context, log *slog.Logger) (*app, error)
 
 // assembleGateway adds what only a gateway has.
 func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
-	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log})
-	if a.outbox, err = s.newOutbox(a.core, a.metrics, a.log); err != nil {
+	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log.Logger})
+	if a.outbox, err = s.newOutbox(a.core, a.metrics, a.log.Logger); err != nil {
 		return err
 	}
 	a.metrics.watchOutbox(a.outbox)
@@ -161,7 +161,7 @@ func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
 // observe counts and logs an answered request.
 func (a *app) observe(r gateway.Record) {
 	a.metrics.request(r)
-	accessLine(a.log, r)
+	accessLine(a.log.access, r)
 }
 
 // reloaded takes a new tree's catalogue into use.
@@ -204,7 +204,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 		Policy: a.policy, Authn: authenticator, Facts: cache,
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
-		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log, Observe: a.observe,
+		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }
 

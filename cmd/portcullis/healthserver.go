@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/pprof"
 	"time"
@@ -59,5 +60,8 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
-	return &http.Server{Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle}
+	return &http.Server{
+		Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle,
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
 }

@@ -62,7 +62,7 @@ func (s *settings) authenticator(ctx context.Context, a *app, cache *rolecache.C
 		list = []issuerSettings{trustedForAll(s.issuer)}
 	}
 	for _, one := range list {
-		keys, err := one.keys(a.log)
+		keys, err := one.keys(a.log.Logger)
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
 		}

@@ -29,6 +29,23 @@ func (d driverLog) Printf(ctx context.Context, format string, v ...any) {
 	}
 }
 
+// logs are the log of a process that serves. Nobody waits for its reader.
+type logs struct {
+	*slog.Logger
+	// access is for the lines of requests. They leave an eighth of the queue to all others,
+	// since under load it is they that fill it.
+	access *slog.Logger
+	queue  *lineQueue
+}
+
+func newLogs(w io.Writer, format string, level slog.Level) *logs {
+	told := newLog(w, format, level)
+	q := newLineQueue(w, queueSize, func(lines uint64) {
+		told.Warn("lines of the log were dropped: its reader was too slow, stuck or gone", "lines", lines)
+	})
+	return &logs{Logger: newLog(lane{q, 0}, format, level), access: newLog(lane{q, queueSize / 8}, format, level), queue: q}
+}
+
 // accessLine writes the one line of a request.
 func accessLine(log *slog.Logger, r gateway.Record) {
 	decision := "deny"

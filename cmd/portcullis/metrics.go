@@ -121,6 +121,13 @@ func (m *metrics) watchCache(log *slog.Logger) (observe func(result string)) {
 	}
 }
 
+// watchLog counts the lines that nobody could read.
+func (m *metrics) watchLog(q *lineQueue) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "portcullis_log_lines_dropped_total", Help: "Lines of the log that were dropped, since its reader was too slow, stuck or gone.",
+	}, func() float64 { return float64(q.dropped.Load()) }))
+}
+
 // outboxTimeout bounds counting the outbox for one scrape.
 const outboxTimeout = 2 * time.Second
 

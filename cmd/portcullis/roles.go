@@ -100,6 +100,6 @@ func (s *settings) occupants(c *core) (out []access.Occupant) {
 func (s *settings) newInner(a *app) (*gateway.Edge, error) {
 	return gateway.NewInner(gateway.Config{
 		Catalogue: a.policy.Routes(), Assertions: a.assertions,
-		Limits: s.limits, IDs: a.ids, Now: a.ids.Now, Log: a.log, Observe: a.observe,
+		Limits: s.limits, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe,
 	}, s.localAreas(a.core))
 }

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
+	"os/signal"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,9 @@ func newServe() *cobra.Command {
 			if err := s.check(); err != nil {
 				return err
 			}
-			log := newLog(cmd.ErrOrStderr(), s.logFormat, s.level)
+			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
+			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
+			defer log.queue.close(flushTime)
 			return s.serve(cmd.Context(), log, cmd)
 		},
 	}
@@ -33,7 +36,7 @@ func newServe() *cobra.Command {
 }
 
 // serve runs until ctx ends (SIGTERM) or a listener fails, then drains.
-func (s *settings) serve(ctx context.Context, log *slog.Logger, cmd *cobra.Command) (err error) {
+func (s *settings) serve(ctx context.Context, log *logs, cmd *cobra.Command) (err error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	a, err := s.assemble(background, log)

@@ -68,13 +68,13 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootTime
 	}
 	if s.redisURL != "" {
-		redis.SetLogger(driverLog{a.log}) // its own writes lines of its own kind beside ours
-		client, err := rolecache.NewRedis(s.redisURL, sharedCacheChanged(a.log))
+		redis.SetLogger(driverLog{a.log.Logger}) // its own writes lines of its own kind beside ours
+		client, err := rolecache.NewRedis(s.redisURL, sharedCacheChanged(a.log.Logger))
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
 		options.Remote, options.Secrets = client, a.master.Derive(resources.PurposeCache)
-		options.Observe = a.metrics.watchCache(a.log)
+		options.Observe = a.metrics.watchCache(a.log.Logger)
 	}
 	return rolecache.New(a.store, a.collections, options)
 }
