@@ -113,6 +113,7 @@ func (e *Edge) newApp() *fiber.App {
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
 	srv.NoDefaultContentType = true
+	srv.CloseOnShutdown = true // else a client sends its next request into a connection that is being closed
 	routed := srv.Handler
 	srv.Handler = func(ctx *fasthttp.RequestCtx) {
 		if !knownMethod(ctx.Method()) {
