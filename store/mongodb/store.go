@@ -204,14 +204,15 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 	return changed, len(docs) <= limit, nil
 }
 
-// Ping implements store.Store.
+// Ping implements store.Store. Without a primary any node will do: a process that is
+// started again (E20) is no cure for an election, and Check tells of that.
 func (s *Store) Ping(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return translate(ctx, s.client.Ping(ctx, readpref.Primary()))
+	return translate(ctx, s.client.Ping(ctx, readpref.PrimaryPreferred()))
 }
 
 // Check implements store.Store. The write goes to a document of its own: no revision and

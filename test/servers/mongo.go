@@ -27,6 +27,9 @@ type ReplicaSet struct {
 	URL   string
 	nodes []*process
 	ports []int
+	// path and args start the nodes again.
+	path string
+	args [][]string
 }
 
 // missingMongod is what a test says that is skipped without a server.
@@ -125,14 +128,16 @@ func (r *ReplicaSet) startNode(path string, more ...string) (host string, err er
 	if err != nil {
 		return "", err
 	}
-	p, err := start(path, append([]string{
+	args := append([]string{
 		"--dbpath", dir, "--port", strconv.Itoa(port), "--bind_ip", "127.0.0.1",
 		"--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64",
-	}, more...)...)
+		"--setParameter", "transactionLifetimeLimitSeconds=10", // as README asks for
+	}, more...)
+	p, err := start(path, args...)
 	if err != nil {
 		return "", err
 	}
-	r.nodes, r.ports = append(r.nodes, p), append(r.ports, port)
+	r.nodes, r.ports, r.path, r.args = append(r.nodes, p), append(r.ports, port), path, append(r.args, args)
 	return "127.0.0.1:" + strconv.Itoa(port), nil
 }
 
