@@ -19,8 +19,11 @@ const aheadOf = 4
 // waited until no such read is used any more.
 func (c *Cache) catchUp(ctx context.Context) error {
 	if c.lease > 0 && !resources.IsStrict(ctx) {
-		if read := c.read.Load(); read != 0 && c.clock()-time.Duration(read) <= c.lease {
-			return nil
+		if read := c.read.Load(); read != 0 {
+			// A clock that went back, against its promise, says nothing of how long ago that was.
+			if ago := c.clock() - time.Duration(read); ago >= 0 && ago <= c.lease {
+				return nil
+			}
 		}
 	}
 	return c.rounds.join(ctx, c.barrier)
