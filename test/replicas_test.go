@@ -90,37 +90,6 @@ func TestReplicasShareOneMasterKey(t *testing.T) {
 	wantOneLine(t, run(t, nil, append(ephemeral(t.TempDir()), "--mongo-url", r.mongo, "--master-key-file", other)...), "master key", "another")
 }
 
-// TestDatabaseThatIsGoneDenies: no answer is an allow, everything answers again when it is
-// back, and a process that starts meanwhile says what is missing.
-func TestDatabaseThatIsGoneDenies(t *testing.T) {
-	t.Parallel()
-	set := servers.NewMongo(t, 1)
-	dir := t.TempDir()
-	s := newScene(t, launch(t, dir, "--mongo-url", strings.Replace(set.URL, "/?", "/gone?", 1), "--master-key-file", masterKeyOf(t, dir)))
-	if !s.allowed(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/x") {
-		t.Fatal("an admin is denied")
-	}
-	resume := set.Pause(t)
-	eventually(t, 20e9, "the lease is over", func() bool {
-		r, err := tryCall("POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/x", s.Checker, "",
-			"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read")
-		return err == nil && r.Status == 503
-	})
-	for range 5 {
-		r, err := tryCall("POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/x", s.Checker, "",
-			"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read")
-		if err != nil || r.Status != 503 || r.Body["allowed"] != false {
-			t.Errorf("%d %s, %v", r.Status, r.Raw, err)
-		}
-	}
-	resume()
-	eventually(t, 30e9, "it answers again", func() bool {
-		r, err := tryCall("POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/x", s.Checker, "",
-			"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read")
-		return err == nil && r.Status == 200 && r.Body["allowed"] == true
-	})
-}
-
 // TestNewGenerationIsForADatabase.
 func TestNewGenerationIsForADatabase(t *testing.T) {
 	t.Parallel()

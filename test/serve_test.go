@@ -1,10 +1,6 @@
 package test_test
 
 import (
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -43,63 +39,6 @@ func TestServeSaysReadyOnce(t *testing.T) {
 	}
 	if n := strings.Count(g.stderr.String(), `"msg":"ready"`); n != 1 || g.stdout.String() != "" {
 		t.Errorf("ready %d times; stdout %q", n, g.stdout)
-	}
-}
-
-// slowUpstream answers each request when it is released, and tells of each that came.
-func slowUpstream(t testing.TB) (url string, came chan struct{}, release chan struct{}) {
-	t.Helper()
-	came, release = make(chan struct{}, 8), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		came <- struct{}{}
-		<-release
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"late":true}`)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL, came, release
-}
-
-// TestSIGTERMAnswersWhatIsUnderWay: the request is answered, new ones find no listener,
-// readiness says not_ready meanwhile, idle connections hold nothing up, exit 0.
-func TestSIGTERMAnswersWhatIsUnderWay(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	seed(t, dir, "acct-slow-v1", "proj-slow-v1", member{"user-slow-v1", []string{"account_admin"}})
-	url, came, release := slowUpstream(t)
-	g := startGatewayIn(t, dir, "--upstream", "access="+url)
-	call(t, "GET", g.UsersURL+"/", "", "") // leaves a kept-alive connection behind
-	token := g.userToken(t, "user-slow-v1")
-	answer := make(chan reply, 1)
-	go func() {
-		r, _ := tryCall("GET", g.URL+"/api/v1/accounts/acct-slow-v1/roles", token, "")
-		answer <- r
-	}()
-	<-came
-	g.terminate(t)
-	eventually(t, 10*time.Second, "readiness says not_ready", func() bool {
-		r, err := tryCall("GET", g.HealthURL+"/healthz/ready", "", "")
-		return err == nil && r.Status == 503 && r.Body["status"] == "not_ready"
-	})
-	if r, err := tryCall("GET", g.HealthURL+"/healthz/live", "", ""); err != nil || r.Status != 200 {
-		t.Errorf("a draining gateway is not live: %v %d", err, r.Status)
-	}
-	eventually(t, 10*time.Second, "nobody listens any more", func() bool {
-		for _, url := range []string{g.URL, g.UsersURL} {
-			if c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://")); err == nil {
-				_ = c.Close()
-				return false
-			}
-		}
-		return true
-	})
-	released := time.Now()
-	close(release)
-	if r := <-answer; r.Status != 200 || r.Body["late"] != true {
-		t.Errorf("the request under way: %d %s", r.Status, r.Raw)
-	}
-	if code, took := g.ended(t), time.Since(released); code != 0 || took > 5*time.Second {
-		t.Errorf("exit %d after %s\n%s", code, took, g.stderr)
 	}
 }
 

@@ -1,0 +1,129 @@
+package test_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const metricDropped = "portcullis_log_lines_dropped_total"
+
+// logStuck: with a reader of the log that does not read, every request is answered and the
+// process ends when it is told to; each line is read in the end or was counted.
+func logStuck(t *testing.T) {
+	t.Parallel()
+	g := startGateway(t)
+	g.stderr.mu.Lock() // who reads the log waits here
+	sent := fillLog(t, g)
+	dropped := metricOf(t, g, metricDropped)
+	g.stderr.mu.Unlock()
+	var told float64
+	eventually(t, 30*time.Second, "each line is read or told to be missing", func() bool {
+		told = 0
+		for line := range strings.Lines(g.stderr.String()) {
+			var m map[string]any
+			if err := json.Unmarshal([]byte(line), &m); err != nil {
+				t.Fatalf("a torn line: %v %.200q", err, line)
+			}
+			if text, _ := m["msg"].(string); strings.HasPrefix(text, "lines of the log were dropped") {
+				told += m["lines"].(float64)
+			}
+		}
+		return told > 0 && len(g.requestLines(""))+int(told) == sent
+	})
+	if told != dropped {
+		t.Errorf("%v lines are missing by the log, %v by the metric", told, dropped)
+	}
+	g.stderr.mu.Lock()
+	fillLog(t, g)
+	g.terminate(t)
+	ended := make(chan error, 1)
+	go func() { ended <- unix.Waitid(unix.P_PID, g.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a stuck log keeps the process from its end")
+	}
+	g.stderr.mu.Unlock()
+	if code := g.ended(t); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+// fillLog makes requests with long lines until some are dropped, and then some more.
+func fillLog(t *testing.T, g *gatewayProcess) (sent int) {
+	t.Helper()
+	dropped, long := metricOf(t, g, metricDropped), "/"+strings.Repeat("x", 16<<10)
+	for more := 20; more > 0; more-- {
+		for range 50 {
+			started := time.Now()
+			if r := call(t, "GET", g.URL+long, "", ""); r.Status != 404 || time.Since(started) > 5*time.Second {
+				t.Fatalf("%d after %s", r.Status, time.Since(started))
+			}
+			sent++
+		}
+		if now := metricOf(t, g, metricDropped); now > dropped {
+			more = min(more, 2)
+		}
+	}
+	if metricOf(t, g, metricDropped) == dropped {
+		t.Fatal("no line was dropped: the row proves nothing")
+	}
+	return sent
+}
+
+// logGone: the reader of the log ends before the gateway.
+func logGone(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gatewayProcess{DataDir: t.TempDir(), stdout: &syncBuffer{}, stderr: &syncBuffer{}, done: make(chan struct{})}
+	g.cmd = exec.Command(binary, ephemeral(g.DataDir)...)
+	g.cmd.Stdout, g.cmd.Stderr = g.stdout, w
+	if err := g.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	go func() { g.waited = g.cmd.Wait(); close(g.done) }()
+	t.Cleanup(func() { _ = g.cmd.Process.Kill(); <-g.done })
+	var ready map[string]any
+	for lines := bufio.NewScanner(r); ready["msg"] != "ready"; ready = lineOf(t, lines) {
+	}
+	g.URL, g.HealthURL = address(ready["listen"]), address(ready["health_listen"])
+	g.listening()
+	_ = r.Close()
+	for i := range 100 {
+		if r := call(t, "GET", g.URL+fmt.Sprintf("/gone/%d", i), "", ""); r.Status != 404 {
+			t.Errorf("%d %s", r.Status, r.Raw)
+		}
+	}
+	eventually(t, 10*time.Second, "the lines are counted", func() bool { return metricOf(t, g, metricDropped) == 100 })
+	g.terminate(t)
+	if code := g.ended(t); code != 0 {
+		t.Errorf("exit %d, %v", code, g.waited)
+	}
+}
+
+// lineOf is the next line of a log.
+func lineOf(t *testing.T, lines *bufio.Scanner) (line map[string]any) {
+	t.Helper()
+	if !lines.Scan() {
+		t.Fatalf("the log ended: %v", lines.Err())
+	}
+	if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+		t.Fatal(err)
+	}
+	return line
+}

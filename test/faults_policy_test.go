@@ -1,0 +1,71 @@
+package test_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// Rules that fail for volcanoes alone.
+const (
+	endlessRule = `package authz
+
+# METADATA
+# title: Volcanoes take all the time there is
+deny contains "never" if {
+	input.action.resource == "volcano"
+	count([1 | some i in numbers.range(1, 5000); some j in numbers.range(1, 5000); i * j == 0]) > 0
+}
+`
+	panicRule = `package authz
+
+# METADATA
+# title: No number is that long
+deny contains "never" if {
+	input.action.resource == "volcano"
+	bits.lsh(1, 9223372036854775807) == 0
+}
+`
+)
+
+// policyFails: what asks the rule is a 503 and counted, all else is decided, and the tree of
+// before is in force again when the rule is taken out.
+func policyFails(rule, kind string) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Parallel()
+		policies := copyPolicies(t)
+		s := newScene(t, startGateway(t, "--policy-dir", policies))
+		ask := func(resource string) reply {
+			r, err := tryCall("POST", s.URL+"/api/v1/authorize/projects/"+s.Project+"/x", s.Checker, "",
+				"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:"+resource+":read")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		path := filepath.Join(policies, "authz", "volcano.rego")
+		write(t, path, rule)
+		eventually(t, reloadWithin, "the rule is in force", func() bool { return ask("volcano").Status == 503 })
+		for range 10 {
+			started := time.Now()
+			r := ask("volcano")
+			if took := time.Since(started); took > 2*time.Second {
+				t.Errorf("it took %s", took)
+			}
+			if r.Status != 503 || string(r.Raw) != `{"allowed":false,"reason":"authorization state unavailable"}` || r.Header.Get("Retry-After") == "" {
+				t.Errorf("%d %s %v", r.Status, r.Raw, r.Header)
+			}
+			if !s.allowed(t, s.Admin, "project:hill:read", "/projects/"+s.Project+"/x") {
+				t.Error("what does not ask the rule is denied")
+			}
+		}
+		if n := metricOf(t, s.gatewayProcess, `portcullis_policy_failures_total{entry="decision",kind="`+kind+`"}`); n < 10 {
+			t.Errorf("%v failures of that kind", n)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, reloadWithin, "volcanoes are decided again", func() bool { return ask("volcano").Body["allowed"] == true })
+	}
+}
