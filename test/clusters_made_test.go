@@ -59,6 +59,7 @@ func TestGPUClusterIsCreated(t *testing.T) {
 	if id := made.Header.Get("X-Request-ID"); id == "" || made.Body["request_id"] != id {
 		t.Errorf("%s, X-Request-ID %q", made.Raw, id)
 	}
+	s.settled(t)
 	if list := s.must(t, 200, "GET", "/projects/"+s.Project+"/gpu-clusters", ""); strings.Contains(string(list.Raw)+s.stderr.String(), "marked") {
 		t.Error("the user data is shown or logged")
 	}

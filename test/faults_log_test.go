@@ -101,7 +101,8 @@ func logGone(t *testing.T) {
 	var ready map[string]any
 	for lines := bufio.NewScanner(r); ready["msg"] != "ready"; ready = lineOf(t, lines) {
 	}
-	g.URL, g.HealthURL = address(ready["listen"]), address(ready["health_listen"])
+	g.URL, g.UsersURL = edgeFirst(address(ready["listen"]), address(ready["users_listen"]))
+	g.HealthURL = address(ready["health_listen"])
 	g.listening()
 	_ = r.Close()
 	for i := range 100 {

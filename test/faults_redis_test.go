@@ -124,15 +124,15 @@ func (s *shelf) values(t *testing.T) map[string]string {
 	return all
 }
 
-// spoilEach writes other values under all keys; there have to be some.
-func (s *shelf) spoilEach(t *testing.T, with func(value string) string) (undo func()) {
+// spoilEach writes other values under the keys; there have to be some.
+func (s *shelf) spoilEach(t *testing.T, with func(key, value string) string) (undo func()) {
 	t.Helper()
 	all := s.values(t)
 	if len(all) == 0 {
 		t.Fatal("Redis is empty: nothing would be spoiled")
 	}
 	for key, value := range all {
-		if err := s.client.Set(t.Context(), key, with(value), time.Hour).Err(); err != nil {
+		if err := s.client.Set(t.Context(), key, with(key, value), time.Hour).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,18 +140,23 @@ func (s *shelf) spoilEach(t *testing.T, with func(value string) string) (undo fu
 }
 
 func (s *shelf) garbage(t *testing.T) (undo func()) {
-	return s.spoilEach(t, func(value string) string { return string(bytes.Repeat([]byte{0xa5}, len(value))) })
+	return s.spoilEach(t, func(_, value string) string { return string(bytes.Repeat([]byte{0xa5}, len(value))) })
 }
 
 func (s *shelf) cut(t *testing.T) (undo func()) {
-	return s.spoilEach(t, func(value string) string { return value[:len(value)/2] })
+	return s.spoilEach(t, func(_, value string) string { return value[:len(value)/2] })
 }
 
-// anAdmins puts the facts about the admin, authentic ones, where those about others were.
+// anAdmins puts the facts about the admin, authentic ones, where those about other users were.
 func (s *shelf) anAdmins(t *testing.T) (undo func()) {
-	for key, value := range s.values(t) {
-		if strings.Contains(key, s.Admin) {
-			return s.spoilEach(t, func(string) string { return value })
+	for name, admins := range s.values(t) {
+		if strings.Contains(name, s.Admin) {
+			return s.spoilEach(t, func(key, value string) string {
+				if strings.Contains(key, s.user) {
+					return admins
+				}
+				return value
+			})
 		}
 	}
 	t.Fatal("Redis has no facts about the admin")

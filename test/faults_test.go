@@ -32,7 +32,7 @@ func TestFaults(t *testing.T) {
 			{"an old copy", r.row("miss", r.oldCopy)},
 			{"every value is garbage", r.row("forged", r.garbage)},
 			{"every value is cut", r.row("forged", r.cut)},
-			{"every value is an admin's", r.row("forged", r.anAdmins)},
+			{"the values about a user are an admin's", r.row("forged", r.anAdmins)},
 			{"every value is of another type", r.row("down", r.otherType)},
 			{"slow", r.row("down", r.pause)},
 			{"down", r.row("down", r.kill)},
