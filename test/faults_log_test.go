@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +22,11 @@ const metricDropped = "portcullis_log_lines_dropped_total"
 func logStuck(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t)
-	g.stderr.mu.Lock() // who reads the log waits here
+	read := g.holdLog()
+	defer read()
 	sent := fillLog(t, g)
 	dropped := metricOf(t, g, metricDropped)
-	g.stderr.mu.Unlock()
+	read()
 	var told float64
 	eventually(t, 30*time.Second, "each line is read or told to be missing", func() bool {
 		told = 0
@@ -41,7 +44,8 @@ func logStuck(t *testing.T) {
 	if told != dropped {
 		t.Errorf("%v lines are missing by the log, %v by the metric", told, dropped)
 	}
-	g.stderr.mu.Lock()
+	read = g.holdLog()
+	defer read()
 	fillLog(t, g)
 	g.terminate(t)
 	ended := make(chan error, 1)
@@ -54,23 +58,33 @@ func logStuck(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("a stuck log keeps the process from its end")
 	}
-	g.stderr.mu.Unlock()
+	read()
 	if code := g.ended(t); code != 0 {
 		t.Errorf("exit %d", code)
 	}
+}
+
+// holdLog has nobody read the log until the function is called that it gives.
+func (g *gatewayProcess) holdLog() (read func()) {
+	g.stderr.mu.Lock() // who reads waits for it
+	return sync.OnceFunc(g.stderr.mu.Unlock)
 }
 
 // fillLog makes requests with long lines until some are dropped, and then some more.
 func fillLog(t *testing.T, g *gatewayProcess) (sent int) {
 	t.Helper()
 	dropped, long := metricOf(t, g, metricDropped), "/"+strings.Repeat("x", 16<<10)
+	client := http.Client{Timeout: 10 * time.Second}
 	for more := 20; more > 0; more-- {
 		for range 50 {
-			started := time.Now()
-			if r := call(t, "GET", g.URL+long, "", ""); r.Status != 404 || time.Since(started) > 5*time.Second {
-				t.Fatalf("%d after %s", r.Status, time.Since(started))
+			resp, err := client.Get(g.URL + long)
+			if err != nil {
+				t.Fatalf("request %d is not answered: %.100s", sent, err.Error()[max(0, len(err.Error())-100):])
 			}
-			sent++
+			_ = resp.Body.Close()
+			if sent++; resp.StatusCode != 404 {
+				t.Fatalf("request %d: %d", sent, resp.StatusCode)
+			}
 		}
 		if now := metricOf(t, g, metricDropped); now > dropped {
 			more = min(more, 2)
