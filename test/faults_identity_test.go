@@ -65,13 +65,17 @@ func (p *keyHost) storm(t *testing.T, g *gatewayProcess, status int) {
 	t.Logf("800 requests in %s asked the provider %d times", time.Since(started), asked)
 }
 
-// providerDown: the keys that were fetched serve on.
+// providerDown: the keys that were fetched serve on, also when it was asked for others in vain.
 func providerDown(t *testing.T) {
 	t.Parallel()
 	p := newKeyHost(t)
 	g := p.gateway(t)
 	eventually(t, 20*time.Second, "the keys are fetched", func() bool { return g.status(t, p.token(t, outsideAdmin)) == 200 })
 	p.down.Store(true)
+	fetched, unknown := p.asked.Load(), newIdentityProvider(t, p.issuer, "unknown").token(t, outsideAdmin)
+	eventually(t, time.Minute, "the provider is asked in vain", func() bool {
+		return g.status(t, unknown) == 401 && p.asked.Load() > fetched
+	})
 	p.storm(t, g, 200)
 }
 

@@ -109,7 +109,8 @@ func (p *primaryless) row(live int, fault func(t *testing.T) (undo func())) func
 		}
 		more("questions are allowed", &c.allowed)
 		more("writes are answered", &c.wrote)
-		undo := fault(t)
+		undo := sync.OnceFunc(fault(t))
+		defer undo() // the next row needs it
 		broken := time.Now()
 		more("questions are denied", &c.denied)
 		eventually(t, time.Minute, "a write is refused", func() bool { return c.refused.Load() > 0 || t.Failed() })

@@ -15,22 +15,23 @@ import (
 )
 
 // slowUpstream answers each request when it is released, and tells of each that came.
-func slowUpstream(t testing.TB) (url string, came chan struct{}, release chan struct{}) {
+func slowUpstream(t testing.TB) (url string, came chan struct{}, release func()) {
 	t.Helper()
-	came, release = make(chan struct{}, 8), make(chan struct{})
+	came, held := make(chan struct{}, 8), make(chan struct{})
+	release = sync.OnceFunc(func() { close(held) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		came <- struct{}{}
-		<-release
+		<-held
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"late":true}`)
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() { release(); server.Close() })
 	return server.URL, came, release
 }
 
 // slowGateway is a gateway with an upstream that answers when it is released, and as many
 // requests under way there; their answers come.
-func slowGateway(t *testing.T, requests int) (g *gatewayProcess, release chan struct{}, answers chan reply) {
+func slowGateway(t *testing.T, requests int) (g *gatewayProcess, release func(), answers chan reply) {
 	t.Helper()
 	dir := t.TempDir()
 	seed(t, dir, "acct-slow-v1", "proj-slow-v1", member{"user-slow-v1", []string{"account_admin"}})
@@ -75,7 +76,7 @@ func sigtermUnderLoad(t *testing.T) {
 		}
 		return true
 	})
-	close(release)
+	release()
 	for range cap(answers) {
 		if r := <-answers; r.Status != 200 || r.Body["late"] != true || !r.Last {
 			t.Errorf("a request under way: %d %s, the last of its connection: %v", r.Status, r.Raw, r.Last)
@@ -90,8 +91,7 @@ func sigtermUnderLoad(t *testing.T) {
 // sigtermWithoutAnEnd: a request that never ends is given 10 seconds.
 func sigtermWithoutAnEnd(t *testing.T) {
 	t.Parallel()
-	g, release, _ := slowGateway(t, 1)
-	defer close(release)
+	g, _, _ := slowGateway(t, 1)
 	g.terminate(t)
 	started := time.Now()
 	if code, took := g.ended(t), time.Since(started); code != 0 || took > 12*time.Second {
