@@ -102,13 +102,13 @@ func mongoFaults() []fault {
 	return []fault{
 		{"primary stepped down", func(w *world, _ <-chan struct{}) { w.mongo.StepDown(w.t) }},
 		{"primary paused", func(w *world, stop <-chan struct{}) {
-			resume := w.mongo.PauseNodes(w.t, w.mongo.Primary(w.t))
+			resume := w.mongo.Pause(w.t, w.mongo.Primary(w.t))
 			sleep(between(200*time.Millisecond, 4*time.Second), stop)
 			resume()
 			w.mongo.AwaitPrimary(w.t)
 		}},
 		{"majority paused", func(w *world, stop <-chan struct{}) {
-			resume := w.mongo.PauseNodes(w.t, w.mongo.Others(w.mongo.Primary(w.t))...)
+			resume := w.mongo.Pause(w.t, w.mongo.Others(w.mongo.Primary(w.t))...)
 			sleep(between(200*time.Millisecond, time.Second), stop)
 			resume()
 			w.mongo.AwaitPrimary(w.t)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,9 +26,6 @@ type ReplicaSet struct {
 	URL   string
 	nodes []*process
 	ports []int
-	// path and args start the nodes again.
-	path string
-	args [][]string
 }
 
 // missingMongod is what a test says that is skipped without a server.
@@ -128,16 +124,15 @@ func (r *ReplicaSet) startNode(path string, more ...string) (host string, err er
 	if err != nil {
 		return "", err
 	}
-	args := append([]string{
+	p, err := start(path, append([]string{
 		"--dbpath", dir, "--port", strconv.Itoa(port), "--bind_ip", "127.0.0.1",
 		"--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64",
 		"--setParameter", "transactionLifetimeLimitSeconds=10", // as README asks for
-	}, more...)
-	p, err := start(path, args...)
+	}, more...)...)
 	if err != nil {
 		return "", err
 	}
-	r.nodes, r.ports, r.path, r.args = append(r.nodes, p), append(r.ports, port), path, append(r.args, args)
+	r.nodes, r.ports = append(r.nodes, p), append(r.ports, port)
 	return "127.0.0.1:" + strconv.Itoa(port), nil
 }
 
@@ -187,23 +182,7 @@ func (r *ReplicaSet) StepDown(t testing.TB) {
 	if err != nil && !mongo.IsNetworkError(err) && !errors.As(err, &command) {
 		t.Fatal(err)
 	}
-	if err := until(r.writable); err != nil {
-		t.Fatalf("no new primary: %v", err)
-	}
-}
-
-// Pause stops every node in its tracks; the function it gives lets them go on.
-func (r *ReplicaSet) Pause(t testing.TB) (resume func()) {
-	t.Helper()
-	signal := func(s syscall.Signal) {
-		for _, p := range r.nodes {
-			if err := p.cmd.Process.Signal(s); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	signal(syscall.SIGSTOP)
-	return func() { signal(syscall.SIGCONT) }
+	r.AwaitPrimary(t)
 }
 
 func tail(s string) string { return s[max(0, len(s)-4000):] }

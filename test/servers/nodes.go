@@ -58,9 +58,13 @@ func (r *ReplicaSet) Others(node int) []int {
 	return out
 }
 
-// PauseNodes stops these in their tracks; the function it gives lets them go on.
-func (r *ReplicaSet) PauseNodes(t testing.TB, nodes ...int) (resume func()) {
+// Pause stops these nodes in their tracks, or all where none is named; the function it gives
+// lets them go on.
+func (r *ReplicaSet) Pause(t testing.TB, nodes ...int) (resume func()) {
 	t.Helper()
+	if len(nodes) == 0 {
+		nodes = r.Others(-1)
+	}
 	signal := func(s syscall.Signal) {
 		for _, n := range nodes {
 			if err := r.nodes[n].cmd.Process.Signal(s); err != nil {
@@ -91,5 +95,29 @@ func (r *ReplicaSet) AwaitPrimary(t testing.TB) {
 	t.Helper()
 	if err := until(r.writable); err != nil {
 		t.Fatalf("no primary: %v", err)
+	}
+}
+
+// KillMajority ends more than half of the nodes at once: the primary among them, or it is
+// left alone, and does not know for a while that it is one no more. The function it gives
+// starts them again, and waits until there is a primary.
+func (r *ReplicaSet) KillMajority(t testing.TB, withPrimary bool) (restart func()) {
+	t.Helper()
+	primary := r.Primary(t)
+	killed := r.Others(primary)
+	if withPrimary {
+		killed = append(killed[:len(r.nodes)/2], primary)
+	} else {
+		killed = killed[:len(r.nodes)/2+1]
+	}
+	for _, n := range killed {
+		r.KillNode(n)
+	}
+	return func() {
+		t.Helper()
+		for _, n := range killed {
+			r.StartNode(t, n)
+		}
+		r.AwaitPrimary(t)
 	}
 }
