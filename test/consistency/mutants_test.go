@@ -111,13 +111,17 @@ var mutants = []mutant{
 	}, manyChanges},
 	{"values of Redis taken as they are", []edit{{remoteFile, "if hmac.Equal(mac(secret, name, sealed[sha256.Size:]), sealed[:sha256.Size]) {", "if hmac.Equal(nil, nil) && len(secret) > 0 {"}}, forgedValues},
 	{"generation kept by a restore", []edit{{storeFile, "{Key: \"gen\", Value: generation}, {Key: \"lease_max\"", "{Key: \"lease_max\""}}, restoredBackup},
-	{"change that moves no revision", []edit{{memberFile, `		return wire.Response{}, err
+	{"change that moves no revision", []edit{{memberFile, `func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
 		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
 			return err
 		}
-		group,`, `		return wire.Response{}, err
+		group,`, `func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	if err := r.Bare(); err != nil {
+		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
 		group,`}}, leasedReplicas},

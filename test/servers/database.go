@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -22,7 +21,7 @@ func (r *ReplicaSet) Database(t testing.TB) string {
 	name := "t" + strings.ToLower(rand.Text()[:16])
 	u.Path = "/" + name
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 		defer cancel()
 		client, err := mongo.Connect(options.Client().ApplyURI(u.String()))
 		if err != nil {
