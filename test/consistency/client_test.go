@@ -157,7 +157,8 @@ func (c *client) writes(mine []*cell, stop <-chan struct{}) {
 			continue
 		}
 		c.w.hot.put(cl)
-		if !c.change(cl, c.w.any()) {
+		writers := c.w.replicas[c.w.readOnly:]
+		if !c.change(cl, writers[rand.IntN(len(writers))]) {
 			continue
 		}
 		answered := c.w.h.now()

@@ -63,10 +63,10 @@ func slowly(t testing.TB, binary string, most time.Duration) (*world, *verdict) 
 	proxy := newSlowProxy(t, u.Host)
 	s := uneven()
 	s.leases, s.duels = []string{"60ms", "60ms", "60ms"}, 0
-	s.behind = proxy.address
+	s.behind, s.readOnly = proxy.address, 1 // changes would take seconds there
 	w := newWorld(t, binary, set, s)
 	late := fault{"answers of the database come late", func(_ *world, stop <-chan struct{}) {
-		proxy.hold.Store(int64(150 * time.Millisecond)) // a read of the epoch may take 250
+		proxy.hold.Store(int64(115 * time.Millisecond)) // twice that may take 250
 		sleep(4*time.Second, stop)
 		proxy.hold.Store(0)
 	}}

@@ -26,6 +26,8 @@ type shape struct {
 	accounts, perKind, duels int
 	// behind is where the first replica finds the database; "" is where the others do.
 	behind string
+	// readOnly is how many replicas, from the first on, take no changes.
+	readOnly int
 }
 
 // world is a running set of replicas, with the data under test.
