@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
@@ -58,6 +59,52 @@ func TestLongChangeIsNotStarved(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReadingBeforeAChangeStarvesNobody: a change that looks at something first is not
+// refused for being slower than others that look at nothing, of its process or of another.
+func TestReadingBeforeAChangeStarvesNobody(t *testing.T) {
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	for name, other := range map[string]*mongodb.Store{"its process": s, "another": open(t, url, storetest.Schemas()...)} {
+		t.Run(name, func(t *testing.T) {
+			var others sync.WaitGroup
+			done := make(chan struct{})
+			for range 4 {
+				others.Go(func() {
+					for ended := false; !ended; {
+						if err := other.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), "a"); return err }); err != nil {
+							t.Error(err)
+						}
+						select {
+						case <-done:
+							ended = true
+						default:
+						}
+					}
+				})
+			}
+			for range 5 {
+				if err := s.Transact(t.Context(), func(tx store.Tx) error { return readAndBump(t, tx) }); err != nil {
+					t.Error(err)
+				}
+			}
+			close(done)
+			others.Wait()
+		})
+	}
+}
+
+// readAndBump takes longer than other changes.
+func readAndBump(t *testing.T, tx store.Tx) error {
+	t.Helper()
+	for range 50 {
+		if _, err := tx.Revision(t.Context(), "a"); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Bump(t.Context(), "b")
+	return err
 }
 
 // TestChangeWaitsForTheLongestLease of any process, from its commit on; what changes no
