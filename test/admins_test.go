@@ -11,7 +11,6 @@ import (
 func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 	t.Parallel()
 	const (
-		rounds  = 200
 		account = "acct-duel-v1"
 		one     = "user-one-v1"
 		two     = "user-two-v1"
@@ -34,7 +33,7 @@ func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 			return "PUT", url("account_admin", v), `{"status":"INACTIVE"}`
 		},
 	}
-	for round := range rounds {
+	for round := range rounds(200) {
 		way := ways[round%len(ways)]
 		statuses := map[string]int{}
 		var mu sync.Mutex

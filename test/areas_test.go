@@ -112,10 +112,7 @@ func TestDeletingAProjectAsksTheAreas(t *testing.T) {
 func TestProjectIsKeptWhileAnAreaIsDown(t *testing.T) {
 	t.Parallel()
 	a := startApart(t)
-	if err := a.areas.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-a.areas.done
+	a.areas.kill(t)
 	started := time.Now()
 	for _, c := range []struct{ method, rest, body string }{
 		{"DELETE", "/projects/" + a.Project, ""},
@@ -136,8 +133,7 @@ func TestProjectIsKeptWhileAnAreaIsDown(t *testing.T) {
 	if r := a.do(t, "GET", "/projects", ""); at(r.Body, "projects", 0, "id") != a.Project {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
-	launch(t, a.areas.DataDir, "--role", "resources", "--areas", "firewall,clusters",
-		"--master-key-file", a.DataDir+"/master.key", "--listen", strings.TrimPrefix(a.areas.URL, "http://"))
+	startAreasIn(t, a.areas.DataDir, a.DataDir, "--listen", strings.TrimPrefix(a.areas.URL, "http://"))
 	a.makeGroup(t, "back")
 }
 

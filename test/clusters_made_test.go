@@ -158,10 +158,7 @@ func TestClusterSurvivesTheProcess(t *testing.T) {
 	for _, k := range clusterKinds() {
 		ids[k.name] = s.newCluster(t, k, s.Project, "web")
 	}
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.done
+	s.kill(t)
 	s.gatewayProcess = startGatewayIn(t, s.DataDir)
 	for _, k := range clusterKinds() {
 		s.must(t, 200, "GET", k.in(s.Project)+"/"+ids[k.name], "")

@@ -23,21 +23,9 @@ func demoAnswers(t *testing.T, g *gatewayProcess) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// TestDemoPrintsWhatItSays: the printed commands, run as they are, show each kind of
-// answer; a restart on the same folder changes nothing.
-func TestDemoPrintsWhatItSays(t *testing.T) {
-	t.Parallel()
-	for _, tool := range []string{"bash", "curl"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Skip(err)
-		}
-	}
-	dir := t.TempDir()
-	g := startGatewayIn(t, dir, "--demo")
-	answers := demoAnswers(t, g)
+// checkDemo holds the answers to what the commands promise.
+func checkDemo(t *testing.T, answers []string) {
+	t.Helper()
 	want := []struct {
 		allowed bool
 		reason  string
@@ -62,6 +50,27 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	if last := answers[len(want)]; !strings.Contains(last, `"code":"BAD_REQUEST"`) || !strings.Contains(last, `"X-Action: must have the form`) {
 		t.Errorf("the malformed action: %s", last)
 	}
+}
+
+// TestDemoPrintsWhatItSays: the printed commands, run as they are, show each kind of
+// answer; a restart on the same folder changes nothing.
+func TestDemoPrintsWhatItSays(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+	}
+	dir := t.TempDir()
+	g := startGatewayIn(t, dir, "--demo")
+	var answers []string
+	for _, p := range g.each() { // of replicas, each knows what one of them made
+		answers = demoAnswers(t, p)
+		checkDemo(t, answers)
+	}
 	alice := g.userToken(t, "user-alice-v1")
 	users := func(g *gatewayProcess) string {
 		var all []string
@@ -83,8 +92,10 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	if after := users(g); after != before {
 		t.Errorf("the restart changed\n%s\ninto\n%s", before, after)
 	}
-	if again := demoAnswers(t, g); strings.Join(again, "\n") != strings.Join(answers, "\n") {
-		t.Errorf("after the restart: %q", again)
+	for _, p := range g.each() {
+		if again := demoAnswers(t, p); strings.Join(again, "\n") != strings.Join(answers, "\n") {
+			t.Errorf("after the restart: %q, before it %q", again, answers)
+		}
 	}
 }
 

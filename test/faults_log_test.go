@@ -21,7 +21,7 @@ const metricDropped = "portcullis_log_lines_dropped_total"
 // process ends when it is told to; each line is read in the end or was counted.
 func logStuck(t *testing.T) {
 	t.Parallel()
-	g := startGateway(t)
+	g := startGateway(t).each()[0]
 	read := g.holdLog()
 	defer read()
 	sent := fillLog(t, g)
@@ -103,21 +103,27 @@ func logGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &gatewayProcess{DataDir: t.TempDir(), stdout: &syncBuffer{}, stderr: &syncBuffer{}, done: make(chan struct{})}
+	g := &gatewayProcess{DataDir: t.TempDir(), stdout: &syncBuffer{}, stderr: &syncBuffer{}, ready: make(chan map[string]string, 1), done: make(chan struct{})}
 	g.cmd = exec.Command(binary, ephemeral(g.DataDir)...)
 	g.cmd.Stdout, g.cmd.Stderr = g.stdout, w
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	_ = w.Close()
-	go func() { g.waited = g.cmd.Wait(); close(g.done) }()
-	t.Cleanup(func() { _ = g.cmd.Process.Kill(); <-g.done })
-	var ready map[string]any
-	for lines := bufio.NewScanner(r); ready["msg"] != "ready"; ready = lineOf(t, lines) {
+	go func() {
+		_ = g.cmd.Wait() // how it ended is in its state
+		close(g.done)
+	}()
+	t.Cleanup(func() { g.kill(t) })
+	for lines := bufio.NewScanner(r); len(g.ready) == 0; {
+		if !lines.Scan() {
+			t.Fatalf("the log ended: %v", lines.Err())
+		}
+		if where := readyLine(lines.Bytes()); where != nil {
+			g.ready <- where
+		}
 	}
-	g.URL, g.UsersURL = edgeFirst(address(ready["listen"]), address(ready["users_listen"]))
-	g.HealthURL = address(ready["health_listen"])
-	g.listening()
+	g.await(t)
 	_ = r.Close()
 	for i := range 100 {
 		if r := call(t, "GET", g.URL+fmt.Sprintf("/gone/%d", i), "", ""); r.Status != 404 {
@@ -127,18 +133,6 @@ func logGone(t *testing.T) {
 	eventually(t, 10*time.Second, "the lines are counted", func() bool { return metricOf(t, g, metricDropped) == 100 })
 	g.terminate(t)
 	if code := g.ended(t); code != 0 {
-		t.Errorf("exit %d, %v", code, g.waited)
+		t.Errorf("exit %d, %v", code, g.cmd.ProcessState)
 	}
-}
-
-// lineOf is the next line of a log.
-func lineOf(t *testing.T, lines *bufio.Scanner) (line map[string]any) {
-	t.Helper()
-	if !lines.Scan() {
-		t.Fatalf("the log ended: %v", lines.Err())
-	}
-	if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-		t.Fatal(err)
-	}
-	return line
 }

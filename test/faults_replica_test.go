@@ -48,10 +48,7 @@ func replicaKilled(t *testing.T) {
 			})
 		}
 		<-time.After(underWay)
-		if err := g.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		<-g.done
+		g.kill(t)
 		change.Wait()
 		if underWay == 0 {
 			r.wantAllowed(t, 1, faultUser, true)

@@ -36,7 +36,7 @@ func slowGateway(t *testing.T, requests int) (g *gatewayProcess, release func(),
 	dir := t.TempDir()
 	seed(t, dir, "acct-slow-v1", "proj-slow-v1", member{"user-slow-v1", []string{"account_admin"}})
 	url, came, release := slowUpstream(t)
-	g = startGatewayIn(t, dir, "--upstream", "access="+url)
+	g = startGatewayIn(t, dir, "--upstream", "access="+url).each()[0] // of replicas, one: the others go on
 	token := g.userToken(t, "user-slow-v1")
 	answers = make(chan reply, requests)
 	for range requests {

@@ -1,9 +1,9 @@
 package test_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,12 +21,31 @@ import (
 // binary is the program under test, built once for the whole run.
 var binary string
 
+// switches choose, by environment variables, how every gateway of the tests is set up.
+var switches = map[string][]string{
+	"PORTCULLIS_TEST_EDGE":      {"users"},
+	"PORTCULLIS_TEST_PROCESSES": {"two"},
+	"PORTCULLIS_TEST_STORE":     {"mongodb", "replicas"},
+}
+
 func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 
 func runAll(m *testing.M) int {
-	if edge := os.Getenv("PORTCULLIS_TEST_EDGE"); edge != "" && edge != "users" {
-		fmt.Fprintf(os.Stderr, "PORTCULLIS_TEST_EDGE is %q: it may be \"users\" or be left out\n", edge)
+	for name, may := range switches {
+		if value := os.Getenv(name); value != "" && !slices.Contains(may, value) {
+			fmt.Fprintf(os.Stderr, "%s is %q: it may be %s or be left out\n", name, value, strings.Join(may, " or "))
+			return 2
+		}
+	}
+	if what := missing(); what != "" {
+		fmt.Fprintf(os.Stderr, "PORTCULLIS_TEST_STORE=%s needs %s\n", os.Getenv("PORTCULLIS_TEST_STORE"), what)
 		return 2
+	}
+	if onReplicas() { // each request goes to the next one: see balancer
+		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
+	}
+	if onMongoDB() {
+		waiting()
 	}
 	dir, err := os.MkdirTemp("", "portcullis-test")
 	if err != nil {
@@ -55,98 +73,6 @@ func runAll(m *testing.M) int {
 	return code
 }
 
-// gatewayProcess is a `portcullis serve` that a test has started.
-type gatewayProcess struct {
-	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private
-	// one. See edgeFirst for which of the first two is which.
-	URL, UsersURL, HealthURL string
-	DataDir                  string
-
-	cmd    *exec.Cmd
-	stdout *syncBuffer
-	stderr *syncBuffer
-	done   chan struct{}
-	waited error
-}
-
-// startGateway runs `portcullis serve` on free loopback ports with a data folder of its
-// own, and waits until it is ready. Extra arguments come last.
-func startGateway(t testing.TB, args ...string) *gatewayProcess {
-	t.Helper()
-	return startGatewayIn(t, t.TempDir(), args...)
-}
-
-// startGatewayIn is startGateway on a data folder that is there.
-func startGatewayIn(t testing.TB, dataDir string, args ...string) *gatewayProcess {
-	t.Helper()
-	return launch(t, dataDir, slices.Concat(storeArgs(t, dataDir, args), areasBeside(t, dataDir, args), args)...)
-}
-
-// launch runs `portcullis serve` and waits until it is ready.
-func launch(t testing.TB, dataDir string, args ...string) *gatewayProcess {
-	t.Helper()
-	g := &gatewayProcess{DataDir: dataDir, stdout: &syncBuffer{}, stderr: &syncBuffer{}, done: make(chan struct{})}
-	g.cmd = exec.Command(binary, append([]string{
-		"serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
-	}, args...)...)
-	ready := make(chan map[string]any, 1)
-	pipe, err := g.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.cmd.Stdout = g.stdout
-	if err := g.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go g.read(pipe, ready)
-	t.Cleanup(func() {
-		_ = g.cmd.Process.Kill()
-		<-g.done
-	})
-	select {
-	case line := <-ready:
-		g.HealthURL = address(line["health_listen"])
-		if g.URL = address(line["listen"]); line["users_listen"] != nil { // else a process behind gateways
-			g.URL, g.UsersURL = edgeFirst(g.URL, address(line["users_listen"]))
-		}
-		g.listening(args...)
-	case <-g.done:
-		t.Fatalf("serve ended before it was ready: %v\n%s", g.waited, g.stderr)
-	case <-time.After(60 * time.Second):
-		t.Fatalf("serve is not ready after a minute\n%s", g.stderr)
-	}
-	return g
-}
-
-// read keeps the log and tells of the line that says ready.
-func (g *gatewayProcess) read(pipe io.Reader, ready chan<- map[string]any) {
-	lines := bufio.NewScanner(pipe)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		_, _ = g.stderr.Write(append(lines.Bytes(), '\n'))
-		var line map[string]any
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == "ready" {
-			select {
-			case ready <- line:
-			default:
-			}
-		}
-	}
-	g.waited = g.cmd.Wait()
-	close(g.done)
-}
-
-// edgeFirst gives the listener that the tests speak to, and then the other one. Both are
-// the same edge, and PORTCULLIS_TEST_EDGE=users has every test speak to the users' one.
-func edgeFirst(edge, users string) (url, other string) {
-	if os.Getenv("PORTCULLIS_TEST_EDGE") == "users" {
-		return users, edge
-	}
-	return edge, users
-}
-
-func address(v any) string { return fmt.Sprintf("http://%v", v) }
-
 // token is `portcullis token` on the gateway's data folder.
 func (g *gatewayProcess) token(t testing.TB, args ...string) string {
 	t.Helper()
@@ -173,16 +99,40 @@ type reply struct {
 	Status int
 	Header http.Header
 	Raw    []byte
+	// Took is from the request to the end of the answer.
+	Took time.Duration
 	// Body is the JSON object of the answer, nil where it is none.
 	Body map[string]any
 	// Last says that the server ends the connection with this answer.
 	Last bool
 }
 
+// missing says what the set-up needs and this machine lacks.
+func missing() string {
+	if _, err := servers.Mongod(); onMongoDB() && err != nil {
+		return "a mongod in PATH or in " + servers.EnvMongod
+	}
+	if _, err := exec.LookPath("redis-server"); onReplicas() && err != nil {
+		return "a redis-server in PATH"
+	}
+	return ""
+}
+
+// waiting has more tests run at once than there are processors, unless their number was
+// given: on MongoDB they mostly wait, for its disk and for leases.
+func waiting() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", "6") // it is a number
+	}
+}
+
 // call makes one request. body is JSON text, or "" for none; headers are name, value pairs.
 //
-// On a busy machine a decision may take more than its 50 ms: that is a 503 of which
-// nothing was done, and is asked again.
+// On a busy machine a decision may take more than its 50 ms, or the read of the store before
+// it more than its 250 ms: that is a 503 of which nothing was done, and is asked again.
 func call(t testing.TB, method, url, token, body string, headers ...string) reply {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -200,8 +150,13 @@ func call(t testing.TB, method, url, token, body string, headers ...string) repl
 	}
 }
 
+// undecided says whether no decision was made in time. A change that loses to others for
+// five seconds is answered with the same text as a store that is not read in time; that is
+// never excused.
 func (r reply) undecided() bool {
-	return r.Status == 503 && (bytes.Contains(r.Raw, []byte("authorization state unavailable")) || bytes.Contains(r.Raw, []byte("decision could not be made")))
+	says := func(text string) bool { return bytes.Contains(r.Raw, []byte(text)) }
+	return r.Status == 503 && (says("authorization state unavailable") || says("decision could not be made") ||
+		says("store is not available now") && r.Took < 3*time.Second)
 }
 
 // tryCall is call for a server that may be gone.
@@ -232,6 +187,7 @@ func exchanged(method, url, token, body string, headers ...string) (exchange, er
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header[http.CanonicalHeaderKey(headers[i])] = append(req.Header.Values(headers[i]), headers[i+1])
 	}
+	began := time.Now()
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return exchange{}, err
@@ -241,26 +197,9 @@ func exchanged(method, url, token, body string, headers ...string) (exchange, er
 	if r.Raw, err = io.ReadAll(resp.Body); err != nil {
 		return exchange{}, err
 	}
+	r.Took = time.Since(began)
 	dec := json.NewDecoder(bytes.NewReader(r.Raw))
 	dec.UseNumber()
 	_ = dec.Decode(&r.Body)
 	return exchange{method: method, url: url, header: req.Header, body: []byte(body), answer: r}, nil
-}
-
-// syncBuffer is a buffer that one goroutine writes and another reads.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -203,10 +203,7 @@ func TestRepeatIsAnsweredAgainAfterACrash(t *testing.T) {
 	for name, c := range all {
 		answers[name] = string(c.send(t, name).Raw)
 	}
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.done
+	s.kill(t)
 	g := startGatewayIn(t, s.DataDir)
 	for name, c := range all {
 		c.path = g.URL + strings.TrimPrefix(c.path, s.URL)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// inForceRounds is how often each way to take a right away is tried.
+// inForceRounds is how often each way to take a right away is tried; see rounds.
 const inForceRounds = 200
 
 // reader asks E3 in a loop until it is told to stop, and counts what it may not see: an
@@ -55,7 +55,7 @@ func takenAway(t *testing.T, s *team, action, rest string, give, take func(t tes
 			t.Errorf("%d of %d readers' questions were allowed after the answer", rd.wrong.Load(), rd.asked.Load())
 		}
 	}()
-	for round := int64(1); round <= inForceRounds && !t.Failed(); round++ {
+	for round := int64(1); round <= int64(rounds(inForceRounds)) && !t.Failed(); round++ {
 		rd.granted.Store(round)
 		give(t)
 		if !s.allowed(t, s.Bob, action, rest) {
@@ -143,7 +143,7 @@ func TestSuspensionIsInForceWhenAnswered(t *testing.T) {
 func TestDeletedProjectIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
-	for round := range inForceRounds {
+	for round := range rounds(inForceRounds) {
 		r := s.must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":"p%d"}`, round))
 		id, _ := at(r.Body, "project", "id").(string)
 		s.grant(t, "project_reader", s.Bob, id)

@@ -114,10 +114,7 @@ func mailServerDown(killed bool) func(*testing.T) {
 		soon(t, "a delivery failed", func() bool { return strings.Contains(s.stderr.String(), address) })
 		g := s.gatewayProcess
 		if killed {
-			if err := g.cmd.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			<-g.done
+			g.kill(t)
 			g = startGatewayIn(t, g.DataDir, flags...)
 		}
 		server := &mailbox{}

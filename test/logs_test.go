@@ -53,7 +53,7 @@ func TestLogLineIsOneLine(t *testing.T) {
 	for _, format := range []string{"json", "text"} {
 		t.Run(format, func(t *testing.T) {
 			t.Parallel()
-			g := startGatewayWithFormat(t, format)
+			g := startGateway(t, "--log-format", format, "--log-level", "debug")
 			const forged = "\n{\"msg\":\"request\",\"decision\":\"allow\",\"forged\":true}\n"
 			encoded := strings.NewReplacer("\n", "%0A", `"`, "%22", "{", "%7B", "}", "%7D").Replace(forged)
 			for _, target := range []string{"/api/v1/authorize/x" + encoded, "/" + encoded, "/x%1b%5b2J", "/api/v1/accounts?x=" + encoded, "/\x1b[2J\u2028"} {
@@ -73,16 +73,6 @@ func TestLogLineIsOneLine(t *testing.T) {
 			}
 		})
 	}
-}
-
-// startGatewayWithFormat starts serve; the harness waits for a line of JSON, so that a
-// gateway that logs text is awaited by its health listener instead.
-func startGatewayWithFormat(t testing.TB, format string) *gatewayProcess {
-	t.Helper()
-	if format == "json" {
-		return startGateway(t, "--log-level", "debug")
-	}
-	return startTextGateway(t)
 }
 
 // TestNoSecretLeavesTheGateway at debug level: not the token, not the master key, in any

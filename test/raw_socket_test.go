@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,21 +112,23 @@ func (s *scene) checkNothingAllowed(t testing.TB, before int, answers ...rawAnsw
 	}
 }
 
-// settled waits until the log holds everything that was answered until now, by a
-// request of its own, the last line of the result.
+// settled waits until the log holds everything that was answered until now, by requests of
+// its own to each process, of which one is the last line of the result.
 func (s *scene) settled(t testing.TB) []map[string]any {
 	t.Helper()
 	mark := fmt.Sprintf("mark-%d", time.Now().UnixNano())
-	call(t, "GET", s.URL+"/mark", "", "", "X-Request-ID", mark)
 	deadline := time.Now().Add(30 * time.Second)
-	for len(s.requestLines(mark)) == 0 {
-		if time.Now().After(deadline) {
-			t.Fatal("the log stands still")
+	for _, p := range s.each() {
+		call(t, "GET", p.URL+"/mark", "", "", "X-Request-ID", mark)
+		for len(p.requestLines(mark)) == 0 {
+			if time.Now().After(deadline) {
+				t.Fatal("the log stands still")
+			}
+			call(t, "GET", p.URL+"/nudge", "", "") // each is a round trip of the log's pipe, instead of a sleep
 		}
-		call(t, "GET", s.URL+"/nudge", "", "") // each is a round trip of the log's pipe, instead of a sleep
 	}
 	lines := s.requestLines("")
-	for i, m := range lines {
+	for i, m := range slices.Backward(lines) {
 		if m["request_id"] == mark {
 			return lines[:i+1]
 		}

@@ -7,22 +7,23 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// replicas are gateways on one database, one Redis and one master key.
+// replicas are gateways on one database, one Redis and one master key, in every set-up;
+// their addresses are known one by one, and the Redis is their own.
 type replicas struct {
 	*team
 	all   []*gatewayProcess
 	redis *servers.RedisServer
 	mongo string
-	flags []string
+	flags []string // with which another one is started
 }
 
-func startReplicas(t *testing.T, n int, args ...string) *replicas {
+func startReplicas(t *testing.T, n int) *replicas {
 	t.Helper()
 	dir := t.TempDir()
 	address := databaseOf(t, dir)
 	dropDatabase(t, address)
 	r := &replicas{redis: servers.NewRedis(t), mongo: address}
-	r.flags = append([]string{"--mongo-url", address, "--redis-url", r.redis.URL, "--master-key-file", masterKeyOf(t, dir)}, args...)
+	r.flags = []string{"--mongo-url", address, "--redis-url", r.redis.URL, "--master-key-file", masterKeyOf(t, dir)}
 	for range n {
 		r.all = append(r.all, launch(t, dir, r.flags...))
 	}

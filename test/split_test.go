@@ -45,7 +45,13 @@ func areasBeside(t testing.TB, dataDir string, args []string) []string {
 // startAreas starts the areas with a store of their own, and the master key of the gateway.
 func startAreas(t testing.TB, gatewayDir string, args ...string) *gatewayProcess {
 	t.Helper()
-	return launch(t, t.TempDir(), append([]string{
-		"--role", "resources", "--areas", "firewall,clusters", "--master-key-file", masterKeyOf(t, gatewayDir),
-	}, args...)...)
+	return startAreasIn(t, t.TempDir(), gatewayDir, args...)
+}
+
+// startAreasIn is startAreas on a data folder that is there. It is one process in every
+// set-up, at an address that it has again when it is started again.
+func startAreasIn(t testing.TB, dataDir, gatewayDir string, args ...string) *gatewayProcess {
+	t.Helper()
+	args = append([]string{"--role", "resources", "--areas", "firewall,clusters", "--master-key-file", masterKeyOf(t, gatewayDir)}, args...)
+	return launch(t, dataDir, slices.Concat(storeArgs(t, dataDir, args), args)...)
 }

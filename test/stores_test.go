@@ -25,8 +25,22 @@ import (
 )
 
 // onMongoDB says whether every gateway that a test starts is on a database of a real
-// MongoDB replica set: PORTCULLIS_TEST_STORE=mongodb.
-func onMongoDB() bool { return os.Getenv("PORTCULLIS_TEST_STORE") == "mongodb" }
+// MongoDB replica set. With PORTCULLIS_TEST_STORE=mongodb it is one process without a
+// freshness lease: each request reads how far the store is.
+func onMongoDB() bool { return os.Getenv("PORTCULLIS_TEST_STORE") != "" }
+
+// onReplicas says whether it is three processes on such a database and a Redis, which take
+// turns, and have the lease that is the default: PORTCULLIS_TEST_STORE=replicas.
+func onReplicas() bool { return os.Getenv("PORTCULLIS_TEST_STORE") == "replicas" }
+
+// rounds is how often something is tried that may go wrong by chance only: full times, or
+// less often on MongoDB, where each change waits for a disk and for leases.
+func rounds(full int) int {
+	if onMongoDB() {
+		return full / 5
+	}
+	return full
+}
 
 // databaseOf is the database of a data folder, dropped when the test ends.
 func databaseOf(t testing.TB, dataDir string) string {
@@ -99,7 +113,11 @@ func storeArgs(t testing.TB, dataDir string, args []string) []string {
 	}
 	address := databaseOf(t, dataDir)
 	dropDatabase(t, address)
-	return []string{"--mongo-url", address, "--master-key-file", masterKeyOf(t, dataDir)}
+	flags := []string{"--mongo-url", address}
+	if !slices.Contains(args, "--master-key-file") {
+		flags = append(flags, "--master-key-file", masterKeyOf(t, dataDir))
+	}
+	return flags
 }
 
 // openStoreOf opens the store of a data folder that no gateway holds.

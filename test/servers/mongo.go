@@ -31,8 +31,8 @@ type ReplicaSet struct {
 // missingMongod is what a test says that is skipped without a server.
 const missingMongod = "SKIPPED: no mongod in PATH; set " + EnvMongod + " to one (4.4 or later) to test with a real MongoDB"
 
-// mongod finds the server's binary.
-func mongod() (string, error) {
+// Mongod finds the server's binary.
+func Mongod() (string, error) {
 	if path := os.Getenv(EnvMongod); path != "" {
 		return path, nil
 	}
@@ -76,7 +76,7 @@ func NewMongo(t testing.TB, nodes int) *ReplicaSet {
 
 func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
 	t.Helper()
-	path, err := mongod()
+	path, err := Mongod()
 	if err != nil {
 		t.Skip(missingMongod)
 	}
@@ -127,7 +127,8 @@ func (r *ReplicaSet) startNode(path string, more ...string) (host string, err er
 	p, err := start(path, append([]string{
 		"--dbpath", dir, "--port", strconv.Itoa(port), "--bind_ip", "127.0.0.1",
 		"--nounixsocket", "--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "64",
-		"--setParameter", "transactionLifetimeLimitSeconds=10", // as README asks for
+		// A linearizable read waits for the journal, which is written every 100 ms otherwise.
+		"--journalCommitInterval", "2",
 	}, more...)...)
 	if err != nil {
 		return "", err
@@ -190,7 +191,7 @@ func tail(s string) string { return s[max(0, len(s)-4000):] }
 // StandaloneMongo is the URL of a server without a replica set.
 func StandaloneMongo(t testing.TB) string {
 	t.Helper()
-	path, err := mongod()
+	path, err := Mongod()
 	if err != nil {
 		t.Skip(missingMongod)
 	}

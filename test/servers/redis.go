@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os/exec"
 	"strconv"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -24,6 +25,23 @@ type RedisServer struct {
 	// password is the default user's, if there is one.
 	password string
 	p        *process
+}
+
+// sharedRedis is the server that tests share.
+var sharedRedis struct {
+	sync.Mutex
+	server *RedisServer
+}
+
+// Redis gives the shared server: gateways keep the keys of different databases apart.
+func Redis(t testing.TB) *RedisServer {
+	t.Helper()
+	sharedRedis.Lock()
+	defer sharedRedis.Unlock()
+	if sharedRedis.server == nil {
+		sharedRedis.server = NewRedis(t)
+	}
+	return sharedRedis.server
 }
 
 // NewRedis starts an empty server that keeps nothing on disk.
