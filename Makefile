@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test consistency race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
+.PHONY: help run build test test-mongodb test-replicas consistency race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -14,6 +14,11 @@ GOLANGCI_LINT_VERSION = v2.15.0
 GOVULNCHECK_VERSION   = v1.8.0
 REDOCLY_VERSION       = 2.77.0
 BIN                   = .tools/bin
+
+ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test
+ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m ./test
+NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
+NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -31,12 +36,21 @@ build: ## build the static binary bin/portcullis
 
 # -count=1: the black box tests build and start the binary, and the test cache cannot see what it is made of.
 # They speak to the edge's address (8080), in the second run to that of users and keys (9001), and in the
-# third the firewall and the clusters are in a process of their own behind the gateway.
+# third the firewall and the clusters are in a process of their own behind the gateway. In the fourth
+# the gateway is on MongoDB, and in the fifth it is three replicas with a Redis: where there is no
+# mongod these two are skipped, and all of their tests counted.
 test: check-fmt ## check everything: format, vet, policies, unit and black box tests
 	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
 	@go run .ci/count.go -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users -count=1 -timeout 10m ./test \
-		-- PORTCULLIS_TEST_PROCESSES=two -count=1 -timeout 10m ./test
+		-- PORTCULLIS_TEST_PROCESSES=two -count=1 -timeout 10m ./test \
+		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
+
+test-mongodb: ## the black box tests on MongoDB
+	@go run .ci/count.go $(ON_MONGODB)
+
+test-replicas: ## the black box tests on three replicas with MongoDB and Redis
+	@go run .ci/count.go $(ON_REPLICAS)
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant

@@ -4,6 +4,9 @@
 // After a "--" come the arguments of a further run, which counts in the same line. It may
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
 //
+// Further arguments that begin with "without" and a reason are a run that can't be made: as
+// many tests are skipped as its package had in a run before.
+//
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
 package main
@@ -57,6 +60,10 @@ func main() {
 		} else {
 			args, rest = rest[:at], rest[at+1:]
 		}
+		if args[0] == "without" {
+			t.without(args[1], args[2:])
+			continue
+		}
 		errs = append(errs, run(t, args))
 	}
 	ok := t.close(errors.Join(errs...))
@@ -74,13 +81,10 @@ func newTally(out io.Writer) *tally {
 
 // run feeds the tally; its error is that of `go test`.
 func run(t *tally, args []string) error {
-	env := 0
-	for env < len(args) && !strings.HasPrefix(args[env], "-") && strings.Contains(args[env], "=") {
-		env++
-	}
-	t.settings = strings.Join(append([]string{""}, args[:env]...), " ")
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args[env:]...)...)
-	cmd.Env = append(os.Environ(), args[:env]...)
+	env, args := settings(args)
+	t.settings = strings.Join(append([]string{""}, env...), " ")
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -91,6 +95,27 @@ func run(t *tally, args []string) error {
 	}
 	readErr := t.read(pipe)
 	return errors.Join(cmd.Wait(), readErr)
+}
+
+// settings are what the arguments of a run begin with.
+func settings(args []string) (env, rest []string) {
+	n := 0
+	for n < len(args) && !strings.HasPrefix(args[n], "-") && strings.Contains(args[n], "=") {
+		n++
+	}
+	return args[:n], args[n:]
+}
+
+// without counts a run that can't be made; its last argument is its package, as ./name.
+func (t *tally) without(reason string, args []string) {
+	env, args := settings(args)
+	folder := strings.TrimPrefix(args[len(args)-1], ".")
+	for pkg, count := range t.inPackage {
+		if strings.HasSuffix(pkg, folder) {
+			t.skipped += count
+			t.skips = append(t.skips, fmt.Sprintf("%s %s: all of its %d tests: %s", pkg, strings.Join(env, " "), count, reason))
+		}
+	}
 }
 
 // read takes events to the end. A line that is none is shown as it is.
@@ -193,8 +218,8 @@ func (t *tally) endPackage(e event) {
 
 // close prints the end of the run and tells whether it may be called a success.
 func (t *tally) close(err error) bool {
-	list(t.out, "SKIPPED, so not tested", t.skips)
-	list(t.out, "FAILED", t.failures)
+	list(t.out, "SKIPPED, so not tested", t.skipped, t.skips)
+	list(t.out, "FAILED", len(t.failures), t.failures)
 	if err != nil && t.failed == 0 {
 		fmt.Fprintf(t.out, "\ngo test: %v\n", err)
 		t.failed++
@@ -206,11 +231,11 @@ func (t *tally) close(err error) bool {
 	return t.failed == 0 && t.passed > 0
 }
 
-func list(out io.Writer, title string, lines []string) {
+func list(out io.Writer, title string, count int, lines []string) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "\n!!! %s: %d\n", title, len(lines))
+	fmt.Fprintf(out, "\n!!! %s: %d\n", title, count)
 	for _, line := range lines {
 		fmt.Fprintln(out, "!!!   "+line)
 	}
