@@ -45,16 +45,8 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	if rev, ok := t.bumped[account]; ok {
 		return rev, nil
 	}
-	if !t.holds {
-		if t.holds = t.s.slot.take(); !t.holds {
-			t.failed = errQueued
-			return 0, t.failed
-		}
-	}
-	if t.first {
-		if err := t.move(); err != nil {
-			return 0, err
-		}
+	if err := t.hold(); err != nil {
+		return 0, err
 	}
 	var doc revisionDoc
 	err := t.s.revisions().FindOneAndUpdate(t.in(ctx), byID(revisionID(account)), bson.D{
@@ -66,6 +58,16 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	}
 	t.bumped[account] = doc.Revision
 	return doc.Revision, nil
+}
+
+// hold takes the right to move the epoch, or has the change get in line for it.
+func (t *tx) hold() error {
+	if !t.holds {
+		if t.holds = t.s.slot.take(); !t.holds {
+			t.failed = errQueued
+		}
+	}
+	return t.failed
 }
 
 // Revision implements store.Tx.
@@ -101,7 +103,7 @@ func (t *tx) seal() error {
 
 // move moves the epoch, which every transaction with a bump writes: of two that overlap, the
 // later writer loses. Written last it is held for the shortest time; a change that has lost
-// for a while writes it first, or it would lose again and again to shorter ones.
+// for a while writes it before all else, or it would lose again and again to shorter ones.
 func (t *tx) move() error {
 	if t.epoch > 0 {
 		return nil

@@ -36,16 +36,18 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 // Transact implements store.Store. A change that finds the epoch taken by another one of
 // this process waits in line, and shares a transaction with others there.
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
-	m := newMember(ctx, fn)
+	m, bumps := newMember(ctx, fn), false
 	return s.run(ctx, func(first bool) (again bool, err error) {
-		again, err = s.try(s.change(ctx, first), fn)
+		t := s.change(ctx, first && bumps)
+		again, err = s.try(t, fn)
+		bumps = bumps || t.holds || errors.Is(err, errQueued)
 		if !errors.Is(err, errQueued) {
 			return again, err
 		}
 		if alone, err := s.share(m); !alone {
 			return false, err
 		}
-		t := s.change(ctx, first)
+		t = s.change(ctx, first)
 		t.holds = true
 		return s.try(t, fn)
 	})
@@ -102,6 +104,14 @@ func (s *Store) atOnce(t *tx, fn func(store.Tx) error) (again bool, err error) {
 	defer t.end()
 	if err := t.begin(); err != nil {
 		return false, err
+	}
+	if t.first {
+		if err := t.hold(); err != nil {
+			return false, err
+		}
+		if err := t.move(); err != nil {
+			return t.conflict, err
+		}
 	}
 	err = fn(t)
 	switch {

@@ -100,7 +100,8 @@ func (r *ReplicaSet) AwaitPrimary(t testing.TB) {
 
 // KillMajority ends more than half of the nodes at once: the primary among them, or it is
 // left alone, and does not know for a while that it is one no more. The function it gives
-// starts them again, and waits until there is a primary.
+// starts them again, and waits until there is a primary. One that was left alone is never
+// that: it ends before, and starts when another one is, so that what it alone has is undone.
 func (r *ReplicaSet) KillMajority(t testing.TB, withPrimary bool) (restart func()) {
 	t.Helper()
 	primary := r.Primary(t)
@@ -115,6 +116,10 @@ func (r *ReplicaSet) KillMajority(t testing.TB, withPrimary bool) (restart func(
 	}
 	return func() {
 		t.Helper()
+		if !withPrimary {
+			r.KillNode(primary)
+			defer r.StartNode(t, primary)
+		}
 		for _, n := range killed {
 			r.StartNode(t, n)
 		}
