@@ -15,11 +15,8 @@ import (
 // cell is one right of one user: a register that changes set and questions read.
 type cell struct {
 	place
-	*kind
+	kind     *kind
 	id, user string
-
-	// changing is held by whoever changes it.
-	changing sync.Mutex
 	value    bool
 	// quietUntil is when a change of unknown outcome can't happen any more.
 	quietUntil time.Duration
@@ -245,7 +242,7 @@ func seedCustomRole(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 
 // told says what an answer to the cell's question means; decided is false for none.
 func (c *cell) told(a answer) (value, decided bool) {
-	if c.ask != nil { // whether the credential is taken
+	if c.kind.ask != nil { // whether the credential is taken
 		return a.status == http.StatusOK, a.status == http.StatusOK || a.status == http.StatusUnauthorized
 	}
 	var body struct {
@@ -255,4 +252,17 @@ func (c *cell) told(a answer) (value, decided bool) {
 		return false, false
 	}
 	return *body.Allowed, true
+}
+
+// unknown is a change that may have happened or not. A key that may have been made is known
+// to nobody, and one that may be revoked is left as it is: the next change makes another one.
+func (c *cell) unknown(o op) *op {
+	if c.kind.name == "key" {
+		if c.value = false; o.value {
+			return nil
+		}
+	}
+	o.unknown, o.ret = true, o.ret+settleTime
+	c.quietUntil = o.ret
+	return &o
 }

@@ -130,19 +130,6 @@ func (c *client) change(cl *cell, to *replica) (known bool) {
 	return known
 }
 
-// unknown is a change that may have happened or not. A key that may have been made is known
-// to nobody, and one that may be revoked is left as it is: the next change makes another one.
-func (cl *cell) unknown(o op) *op {
-	if cl.kind.name == "key" {
-		if cl.value = false; o.value {
-			return nil
-		}
-	}
-	o.unknown, o.ret = true, o.ret+settleTime
-	cl.quietUntil = o.ret
-	return &o
-}
-
 // writes changes its cells again and again, and asks every replica right after each answer.
 func (c *client) writes(mine []*cell, stop <-chan struct{}) {
 	for {
