@@ -1,16 +1,8 @@
 package mongodb_test
 
 import (
-	"context"
-	"crypto/rand"
-	"net/url"
 	"os"
-	"strings"
 	"testing"
-	"time"
-
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
@@ -27,26 +19,7 @@ func database(t testing.TB) string {
 // databaseOf is one of the shared set with so many nodes.
 func databaseOf(t testing.TB, nodes int) string {
 	t.Helper()
-	u, err := url.Parse(servers.Mongo(t, nodes).URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := "t" + strings.ToLower(rand.Text()[:16])
-	u.Path = "/" + name
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-		defer cancel()
-		client, err := mongo.Connect(options.Client().ApplyURI(u.String()))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if err := client.Database(name).Drop(ctx); err != nil {
-			t.Error(err)
-		}
-		_ = client.Disconnect(ctx)
-	})
-	return u.String()
+	return servers.Mongo(t, nodes).Database(t)
 }
 
 func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
