@@ -35,7 +35,7 @@ func newKeyHost(t *testing.T) *keyHost {
 
 func (p *keyHost) gateway(t *testing.T) *gatewayProcess {
 	t.Helper()
-	return outsideGateway(t, "--jwks-url", p.url+"/keys", "--jwt-issuer", p.issuer, "--jwt-audience", p.audience)
+	return outsideGateway(t, "--jwks-url", p.url+"/keys", "--jwt-issuer", p.issuer, "--jwt-audience", p.audience).each()[0] // of replicas, one: each fetches for itself
 }
 
 // storm are many callers with tokens of a key that nobody knows, beside one whose token has

@@ -35,7 +35,7 @@ func policyFails(rule, kind string) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()
 		policies := copyPolicies(t)
-		s := newScene(t, startGateway(t, "--policy-dir", policies))
+		s := newScene(t, startGateway(t, "--policy-dir", policies).each()[0]) // of replicas, one: each reloads by itself
 		ask := func(resource string) reply {
 			r, err := tryCall("POST", s.URL+"/api/v1/authorize/projects/"+s.Project+"/x", s.Checker, "",
 				"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:"+resource+":read")
