@@ -80,6 +80,7 @@ var mayImport = map[string]row{
 	"test":           {all: true},
 
 	"test/consistency": {all: true},
+	"test/load":        {all: true},
 
 	"test/servers": {outside: []string{mongodb, redis}},
 }

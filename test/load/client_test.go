@@ -1,0 +1,140 @@
+package load_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// client asks a server on connections that stay open, one request at a time on each. It is
+// one goroutine that takes the connections in turn, so it does little beside the two system
+// calls of each request.
+type client struct {
+	asks *questions
+	// yes is what the answer holds if and only if it allows; "" has no answer looked at.
+	yes   []byte
+	conns []*conn
+	out   []byte
+}
+
+// conn has at most one request under way.
+type conn struct {
+	net.Conn
+	in      []byte
+	sent    time.Time
+	allowed bool
+	what    question
+	// busy says that a request is under way, left that no other follows in this window.
+	busy, left bool
+}
+
+// heard is what a window of requests came to.
+type heard struct {
+	requests int
+	// refused are answers of another status than 200: no decision was made.
+	refused int
+	took    time.Duration
+	each    []time.Duration
+}
+
+func newClient(b *testing.B, address string, connections int, asks *questions, yes string) *client {
+	b.Helper()
+	c := &client{asks: asks, yes: []byte(yes)}
+	for range connections {
+		n, err := net.Dial("tcp", address)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = n.Close() })
+		c.conns = append(c.conns, &conn{Conn: n, in: make([]byte, 0, 64<<10)})
+	}
+	return c
+}
+
+// run asks on the first connections until enough says so, and waits for what is under way.
+func (c *client) run(connections int, enough func(asked int, now time.Time) bool) (heard, error) {
+	var h heard
+	began := time.Now()
+	for _, n := range c.conns {
+		n.left = false
+	}
+	asked, open := 0, connections
+	for i := 0; open > 0; i = (i + 1) % connections {
+		n := c.conns[i]
+		if n.left {
+			continue
+		}
+		if n.busy {
+			if err := c.receive(n, &h); err != nil {
+				return h, fmt.Errorf("%s: %w", n.what, err)
+			}
+		}
+		if n.left = enough(asked, time.Now()); n.left {
+			open--
+			continue
+		}
+		if err := c.send(n); err != nil {
+			return h, err
+		}
+		asked++
+	}
+	h.took = time.Since(began)
+	return h, nil
+}
+
+func (c *client) send(n *conn) error {
+	c.out, n.allowed = c.asks.next(c.out[:0])
+	n.what, n.busy, n.sent = c.asks.last, true, time.Now()
+	_, err := n.Write(c.out)
+	return err
+}
+
+func (c *client) receive(n *conn, h *heard) error {
+	status, body, err := n.answer()
+	if err != nil {
+		return err
+	}
+	n.busy = false
+	h.requests++
+	h.each = append(h.each, time.Since(n.sent))
+	switch {
+	case status != "200":
+		h.refused++
+	case len(c.yes) > 0 && bytes.Contains(body, c.yes) != n.allowed:
+		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.allowed)
+	}
+	return nil
+}
+
+var (
+	headEnd   = []byte("\r\n\r\n")
+	lengthKey = []byte("\r\nContent-Length: ")
+)
+
+// answer reads one answer, which has to tell its length.
+func (n *conn) answer() (status string, body []byte, err error) {
+	n.in = n.in[:0]
+	head, whole := -1, 0
+	for head < 0 || len(n.in) < whole {
+		got, err := n.Read(n.in[len(n.in):cap(n.in)])
+		if err != nil {
+			return "", nil, err
+		}
+		n.in = n.in[:len(n.in)+got]
+		if head >= 0 {
+			continue
+		}
+		if head = bytes.Index(n.in, headEnd); head >= 0 {
+			_, value, _ := bytes.Cut(n.in[:head+2], lengthKey)
+			value, _, _ = bytes.Cut(value, headEnd[:2])
+			length, err := strconv.Atoi(string(value))
+			if whole = head + len(headEnd) + length; err != nil || whole > cap(n.in) {
+				return "", nil, fmt.Errorf("no length that can be read: %q", n.in)
+			}
+		}
+	}
+	return string(n.in[9:12]), n.in[head+len(headEnd):], nil
+}

@@ -1,0 +1,172 @@
+package load_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The servers are on one core, the client is on the other.
+const (
+	serverCore = "0"
+	clientCore = "1"
+)
+
+// readyTime is how long a server may take to start.
+const readyTime = 2 * time.Minute
+
+// process is a server under load.
+type process struct {
+	pid     int
+	address string
+	// ready is the time from its start until it listens.
+	ready time.Duration
+	log   string
+}
+
+// launch starts a server on its core. Its log goes to a file, as an operator's would.
+func launch(b *testing.B, env []string, command ...string) (*process, <-chan struct{}) {
+	b.Helper()
+	p := &process{log: filepath.Join(b.TempDir(), "log")}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		b.Fatal(err)
+	}
+	cmd := exec.Command("taskset", append([]string{"-c", serverCore}, command...)...)
+	cmd.Env = slices.Concat(os.Environ(), []string{"GOMAXPROCS=1"}, env)
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	_ = log.Close()
+	p.pid = cmd.Process.Pid // taskset becomes the server
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	b.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+	return p, ended
+}
+
+// await asks every few milliseconds whether the server listens, and where.
+func (p *process) await(b *testing.B, ended <-chan struct{}, listens func() string) (*process, error) {
+	b.Helper()
+	began := time.Now()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for time.Since(began) < readyTime {
+		if p.address = listens(); p.address != "" {
+			p.ready = time.Since(began)
+			return p, nil
+		}
+		select {
+		case <-ended:
+			return nil, fmt.Errorf("it ended before it was ready: %s", p.text(b))
+		case <-tick.C:
+		}
+	}
+	return nil, fmt.Errorf("it is not ready after %s: %s", readyTime, p.text(b))
+}
+
+var saysReady = regexp.MustCompile(`\{.*"msg":"ready".*"listen":"([^"]+)"`)
+
+func (p *process) text(b *testing.B) string {
+	b.Helper()
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return string(text)
+}
+
+// listens reads the address in the log.
+func (p *process) listens(b *testing.B) func() string {
+	return func() string {
+		if m := saysReady.FindStringSubmatch(p.text(b)); m != nil {
+			return m[1]
+		}
+		return ""
+	}
+}
+
+func startBare(b *testing.B) (*process, error) {
+	b.Helper()
+	p, ended := launch(b, []string{envBare + "=1"}, os.Args[0])
+	return p.await(b, ended, p.listens(b))
+}
+
+// startGateway is the real program with its defaults: access log and metrics are on. Only the
+// connections stay open while others are measured.
+func startGateway(b *testing.B, program string, w *world, args ...string) (*process, error) {
+	b.Helper()
+	p, ended := launch(b, nil, slices.Concat([]string{
+		program, "serve", "--data-dir", w.dir, "--policy-dir", w.tree,
+		"--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
+		"--idle-timeout", "24h",
+	}, args)...)
+	return p.await(b, ended, p.listens(b))
+}
+
+// startOPA is the stock OPA's server on the policy tree.
+func startOPA(b *testing.B, program, tree string) (*process, error) {
+	b.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	p, ended := launch(b, nil, program, "run", "--server", "--addr", address, "--log-level", "error", "--skip-version-check",
+		"--ignore", "*_test.rego", "--ignore", "schemas", tree)
+	return p.await(b, ended, func() string {
+		answer, err := http.Get("http://" + address + "/health")
+		if err != nil {
+			return ""
+		}
+		_ = answer.Body.Close()
+		return address
+	})
+}
+
+// cpu is the processor time of all threads of a process, in the kernel and outside, from its
+// start. /proc/PID/stat has the same in steps of 10 ms.
+func (p *process) cpu() (time.Duration, error) {
+	pattern := fmt.Sprintf("/proc/%d/task/*/schedstat", p.pid)
+	tasks, _ := filepath.Glob(pattern) // it is well formed
+	if len(tasks) == 0 {
+		return 0, fmt.Errorf("there is no %s", pattern)
+	}
+	var sum int64
+	for _, task := range tasks {
+		text, err := os.ReadFile(task)
+		if err != nil {
+			return 0, err
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		n, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return time.Duration(sum), nil
+}
+
+var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// memory is what a process has resident, in MiB.
+func (p *process) memory() int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
+	if m := residentLine.FindSubmatch(text); err == nil && m != nil {
+		n, _ := strconv.Atoi(string(m[1])) // only digits
+		return n >> 10
+	}
+	return 0
+}

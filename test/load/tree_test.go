@@ -1,0 +1,116 @@
+package load_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// envRealRoles names the file with the roles of a real cloud, a gzipped JSON list of
+// {"role", "permissions"}. It is not part of the project.
+const envRealRoles = "PORTCULLIS_LOAD_ROLES"
+
+// role is a system role. Questions are about its asked permissions.
+type role struct {
+	id                 string
+	permissions, asked []string
+}
+
+// loadRoles are n roles of twenty permissions each.
+func loadRoles(n int) []role {
+	roles := make([]role, n)
+	for r := range roles {
+		roles[r].id = fmt.Sprintf("load_%04d", r)
+		for p := range 20 {
+			roles[r].permissions = append(roles[r].permissions, fmt.Sprintf("project:kind%04d:verb%02d", r, p))
+		}
+		roles[r].asked = roles[r].permissions
+	}
+	return roles
+}
+
+// realRoles are all roles of the file; those that grant nothing in a project have no asked
+// permissions.
+func realRoles(b *testing.B, path string) []role {
+	b.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var listed []struct {
+		Role        string
+		Permissions []string
+	}
+	if err := json.NewDecoder(unzipped).Decode(&listed); err != nil {
+		b.Fatal(err)
+	}
+	roles := make([]role, len(listed))
+	for i, l := range listed {
+		roles[i] = role{id: strings.ReplaceAll(l.Role, "/", "."), permissions: l.Permissions}
+		for _, p := range l.Permissions {
+			if strings.HasPrefix(p, "project:") {
+				roles[i].asked = append(roles[i].asked, p)
+			}
+		}
+	}
+	return roles
+}
+
+// asking are the roles that questions can be about.
+func asking(roles []role) []role {
+	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool { return len(r.asked) == 0 })
+}
+
+// writeTree is the embedded policy tree with more system roles, in a folder.
+func writeTree(b *testing.B, roles []role) string {
+	b.Helper()
+	dir := b.TempDir()
+	if err := os.CopyFS(dir, policies.Tree()); err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(dir, "grants", "data.json")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	grants := map[string]any{}
+	if err := json.Unmarshal(raw, &grants); err != nil {
+		b.Fatal(err)
+	}
+	for _, r := range roles {
+		granted := maps.Collect(func(yield func(string, bool) bool) {
+			for _, p := range r.permissions {
+				if !yield(p, true) {
+					return
+				}
+			}
+		})
+		grants[r.id] = map[string]any{
+			"name": r.id, "scope": resources.RoleScopeProject, "description": "A role of the load run.", "permissions": granted,
+		}
+	}
+	if raw, err = json.Marshal(grants); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil { // the copy of an embedded file may be read-only
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,190 @@
+package load_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+const (
+	// projects is how many an account has: the assignments of a user are in different ones.
+	projects = 1000
+	// seedStep is how many records one transaction makes.
+	seedStep = 20000
+	// tokenTTL outlasts any run.
+	tokenTTL = 24 * time.Hour
+)
+
+// world is what a gateway decides on: one account, its users with their assignments, and the
+// policy tree with the roles.
+type world struct {
+	dir, tree string
+	account   string
+	users     int
+	// assignments of each user, the k-th of them of role (user+k) in project (user+k).
+	assignments int
+	roles       []role
+	tokens      struct {
+		service string
+		users   []string
+	}
+}
+
+func userID(u int) string    { return fmt.Sprintf("user-%06d", u) }
+func projectID(p int) string { return fmt.Sprintf("proj-%04d-v1", p%projects) }
+
+// held is the k-th role of a user, and where.
+func (w *world) held(user, k int) (role, string) {
+	return w.roles[(user+k)%len(w.roles)], projectID(user + k)
+}
+
+// newWorld fills a data folder.
+func newWorld(b *testing.B, users, assignments int, tree string, roles []role) *world {
+	b.Helper()
+	w := &world{
+		dir: b.TempDir(), tree: tree, account: "acct-load-v1", users: users, assignments: assignments, roles: roles,
+	}
+	key := w.masterKey(b)
+	c := store.NewCollections()
+	s, err := sqlite.Open(context.Background(), sqlite.Options{Dir: w.dir, Schemas: c.Schemas()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.seed(b, s, c)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	w.sign(b, key)
+	return w
+}
+
+// onMongoDB is the same world in a database.
+func (w *world) onMongoDB(b *testing.B, url string) {
+	b.Helper()
+	c := store.NewCollections()
+	s, err := mongodb.Open(context.Background(), mongodb.Options{URL: url, Schemas: c.Schemas()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.seed(b, s, c)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// copied is the same world in a folder of its own: one process at a time has one.
+func (w *world) copied(b *testing.B) *world {
+	b.Helper()
+	other := *w
+	other.dir = b.TempDir()
+	if err := os.CopyFS(other.dir, os.DirFS(w.dir)); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(other.dir, "master.key"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return &other
+}
+
+func (w *world) masterKey(b *testing.B) resources.MasterKey {
+	b.Helper()
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	path := filepath.Join(w.dir, "master.key")
+	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(raw)+"\n"), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	key, err := resources.ReadMasterKey(f)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return key
+}
+
+// sign makes the service's token and one for each user.
+func (w *world) sign(b *testing.B, key resources.MasterKey) {
+	b.Helper()
+	signer, err := authn.NewSigner(key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	token := func(r authn.TokenRequest) string {
+		text, err := signer.Sign(r)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return text
+	}
+	w.tokens.service = token(authn.TokenRequest{
+		Subject: resources.ServicePrefix + "load", Scopes: []string{resources.ServiceScopeCheck}, TTL: tokenTTL,
+	})
+	for u := range w.users {
+		w.tokens.users = append(w.tokens.users, token(authn.TokenRequest{Subject: userID(u), TTL: tokenTTL}))
+	}
+}
+
+// seed writes the records, seedStep of them at a time.
+func (w *world) seed(b *testing.B, s store.Store, c store.Collections) {
+	b.Helper()
+	ctx, now := context.Background(), resources.At(time.Now())
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	write := func(from, to int, one func(tx store.Tx, i int) error) {
+		err := s.Transact(ctx, func(tx store.Tx) error {
+			_, err := tx.Bump(ctx, w.account)
+			for i := from; err == nil && i < to; i++ {
+				err = one(tx, i)
+			}
+			return err
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	write(0, 1, func(tx store.Tx, _ int) error {
+		return c.Accounts.Insert(ctx, tx, resources.Account{
+			ID: w.account, Name: w.account, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+		})
+	})
+	write(0, projects, func(tx store.Tx, i int) error {
+		return c.Projects.Insert(ctx, tx, resources.Project{
+			ID: projectID(i), AccountID: w.account, Name: projectID(i), State: resources.ProjectActive, CreatedAt: now, UpdatedAt: now,
+		})
+	})
+	step := max(seedStep/(1+w.assignments), 1)
+	for from := 0; from < w.users; from += step {
+		write(from, min(from+step, w.users), func(tx store.Tx, u int) error { return w.seedUser(ctx, tx, c, ids, u, now) })
+	}
+}
+
+func (w *world) seedUser(ctx context.Context, tx store.Tx, c store.Collections, ids resources.IDs, u int, now resources.Time) error {
+	err := c.Users.Insert(ctx, tx, resources.User{
+		ExternalID: userID(u), UUID: ids.UUID(), AccountID: w.account, Email: userID(u) + "@load.example", Name: userID(u),
+		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
+	})
+	for k := 0; err == nil && k < w.assignments; k++ {
+		r, project := w.held(u, k)
+		a := resources.Assignment{
+			AccountID: w.account, RoleID: r.id, RoleScope: resources.RoleScopeProject, ProjectID: project,
+			AssigneeType: resources.AssigneeUser, AssigneeID: userID(u), Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+		}
+		a.ID = store.AssignmentID(a)
+		err = c.Assignments.Insert(ctx, tx, a)
+	}
+	return err
+}
