@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-mongodb test-replicas consistency race lint fmt policy-test cover fuzz bench clean tool-opa tool-gofumpt check-fmt
+.PHONY: help run build test test-mongodb test-replicas consistency race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -13,6 +13,7 @@ GOFUMPT_VERSION       = v0.12.0
 GOLANGCI_LINT_VERSION = v2.15.0
 GOVULNCHECK_VERSION   = v1.8.0
 REDOCLY_VERSION       = 2.77.0
+BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
 ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test
@@ -23,6 +24,9 @@ NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
 BENCHTIME ?= 1s
+COUNT     ?= 6
+PAIRS     ?= 15
+WINDOW    ?= 500ms
 DECISIONS ?= 100000
 
 help: ## list the targets
@@ -82,9 +86,17 @@ cover: ## test coverage of the Go code, in coverage.out
 fuzz: ## run every fuzz target for FUZZTIME each (60s)
 	@.ci/fuzz $(FUZZTIME)
 
-bench: ## run every benchmark for BENCHTIME each (1s)
-	@go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) \
-		$$(grep -rlE --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u)
+# Six runs are the fewest in which benchstat can tell a difference from chance.
+bench: tool-benchstat ## run every benchmark COUNT times (6) for BENCHTIME each (1s), and compare with the baseline
+	@.ci/bench $(BENCHTIME) $(COUNT)
+
+bench-baseline: ## run them, and make that the baseline
+	@BASELINE=write .ci/bench $(BENCHTIME) $(COUNT)
+
+# Needs two cores, and nothing else that runs on them. A mongod and a redis-server, and the file of real roles
+# that PORTCULLIS_LOAD_ROLES names, add their parts; what is left out is said.
+bench-load: tool-opa ## compare the gateway with a bare handler and OPA's server, end to end: PAIRS (15) of windows of WINDOW (500ms)
+	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
 
 clean: ## remove what was built, not the data
 	rm -rf bin .tools coverage.* *.coverprofile
@@ -95,6 +107,9 @@ check-fmt: tool-gofumpt
 
 tool-opa:
 	@.ci/tool github.com/open-policy-agent/opa $(OPA_VERSION)
+
+tool-benchstat:
+	@.ci/tool golang.org/x/perf/cmd/benchstat $(BENCHSTAT_VERSION)
 
 tool-gofumpt:
 	@.ci/tool mvdan.cc/gofumpt $(GOFUMPT_VERSION)

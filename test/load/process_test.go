@@ -68,11 +68,11 @@ func (p *process) await(b *testing.B, ended <-chan struct{}, listens func() stri
 		}
 		select {
 		case <-ended:
-			return nil, fmt.Errorf("it ended before it was ready: %s", p.text(b))
+			return nil, fmt.Errorf("it ended before it was ready: %.300s", p.text(b))
 		case <-tick.C:
 		}
 	}
-	return nil, fmt.Errorf("it is not ready after %s: %s", readyTime, p.text(b))
+	return nil, fmt.Errorf("it is not ready after %s: %.300s", readyTime, p.text(b))
 }
 
 var saysReady = regexp.MustCompile(`\{.*"msg":"ready".*"listen":"([^"]+)"`)
