@@ -23,6 +23,7 @@ type run struct {
 	contenders   []*contender
 	comparisons  []*comparison
 	starts       []start
+	growth       growth
 	// broken are limits that could not be measured, and why; skipped what the machine lacks.
 	broken, skipped []string
 }
@@ -56,6 +57,9 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	for _, c := range r.contenders {
 		c.listen(b)
+	}
+	if err := r.growth.grow(r.contenders[0]); err != nil { // the warm one of the base
+		b.Fatal(err)
 	}
 	r.report(os.Stdout)
 }

@@ -86,7 +86,7 @@ func (o *opaRequests) subject(user int) []byte {
 	for k := range o.w.assignments {
 		r, project := o.w.held(user, k)
 		assignments[project] = object{"": []object{{
-			"role": r.id, "custom": false, "level": resources.RoleScopeProject, "role_scope": resources.RoleScopeProject,
+			"role": r.id, "custom": false, "level": r.scope, "role_scope": r.scope,
 			"role_status": resources.StatusActive, "status": resources.StatusActive, "expires": never,
 		}}}
 	}

@@ -28,6 +28,8 @@ const readyTime = 2 * time.Minute
 type process struct {
 	pid     int
 	address string
+	// health is a gateway's private listener.
+	health string
 	// ready is the time from its start until it listens.
 	ready time.Duration
 	log   string
@@ -75,7 +77,10 @@ func (p *process) await(b *testing.B, ended <-chan struct{}, listens func() stri
 	return nil, fmt.Errorf("it is not ready after %s: %.300s", readyTime, p.text(b))
 }
 
-var saysReady = regexp.MustCompile(`\{.*"msg":"ready".*"listen":"([^"]+)"`)
+var (
+	saysReady  = regexp.MustCompile(`\{.*"msg":"ready".*"listen":"([^"]+)".*`)
+	saysHealth = regexp.MustCompile(`"health_listen":"([^"]+)"`)
+)
 
 func (p *process) text(b *testing.B) string {
 	b.Helper()
@@ -90,6 +95,9 @@ func (p *process) text(b *testing.B) string {
 func (p *process) listens(b *testing.B) func() string {
 	return func() string {
 		if m := saysReady.FindStringSubmatch(p.text(b)); m != nil {
+			if h := saysHealth.FindStringSubmatch(m[0]); h != nil {
+				p.health = h[1]
+			}
 			return m[1]
 		}
 		return ""

@@ -72,8 +72,9 @@ func (q *questions) next(to []byte) (request []byte, allowed bool) {
 
 // question is the variant-th one about a user: in the places of different assignments.
 func (w *world) question(user, variant int) question {
-	r, project := w.held(user, variant%w.assignments)
-	q := question{user: user, instance: variant / 10, project: project, own: user%2 == 1, allowed: variant%10 != 9}
+	k := variant % w.assignments
+	r, _ := w.held(user, k)
+	q := question{user: user, instance: variant / 10, project: projectID(user + k), own: user%2 == 1, allowed: variant%10 != 9}
 	q.action = "project:nothing:granted"
 	if q.allowed {
 		q.action = r.asked[variant%10%len(r.asked)]

@@ -22,7 +22,7 @@ const envRealRoles = "PORTCULLIS_LOAD_ROLES"
 
 // role is a system role. Questions are about its asked permissions.
 type role struct {
-	id                 string
+	id, scope          string
 	permissions, asked []string
 }
 
@@ -30,7 +30,7 @@ type role struct {
 func loadRoles(n int) []role {
 	roles := make([]role, n)
 	for r := range roles {
-		roles[r].id = fmt.Sprintf("load_%04d", r)
+		roles[r].id, roles[r].scope = fmt.Sprintf("load_%04d", r), resources.RoleScopeProject
 		for p := range 20 {
 			roles[r].permissions = append(roles[r].permissions, fmt.Sprintf("project:kind%04d:verb%02d", r, p))
 		}
@@ -62,12 +62,15 @@ func realRoles(b *testing.B, path string) []role {
 	}
 	var roles []role
 	for _, l := range listed {
-		r := role{id: strings.ReplaceAll(l.Role, "/", ".")}
+		r := role{id: strings.ReplaceAll(l.Role, "/", "."), scope: resources.RoleScopeProject}
 		for _, p := range l.Permissions {
 			p = cutSegment(p)
 			r.permissions = append(r.permissions, p)
-			if strings.HasPrefix(p, "project:") {
+			switch {
+			case strings.HasPrefix(p, "project:"):
 				r.asked = append(r.asked, p)
+			case strings.HasPrefix(p, "account:"): // which a role of a project can't grant
+				r.scope = resources.RoleScopeAccount
 			}
 		}
 		if len(r.permissions) > 0 {
@@ -118,7 +121,7 @@ func writeTree(b *testing.B, roles []role) string {
 			}
 		})
 		grants[r.id] = map[string]any{
-			"name": r.id, "scope": resources.RoleScopeProject, "description": "A role of the load run.", "permissions": granted,
+			"name": r.id, "scope": r.scope, "description": "A role of the load run.", "permissions": granted,
 		}
 	}
 	if raw, err = json.Marshal(grants); err != nil {

@@ -32,7 +32,8 @@ type world struct {
 	dir, tree string
 	account   string
 	users     int
-	// assignments of each user, the k-th of them of role (user+k) in project (user+k).
+	// assignments of each user, the k-th of them of role (user+k) in project (user+k), or in
+	// the account where that is the role's scope.
 	assignments int
 	roles       []role
 	tokens      struct {
@@ -44,9 +45,12 @@ type world struct {
 func userID(u int) string    { return fmt.Sprintf("user-%06d", u) }
 func projectID(p int) string { return fmt.Sprintf("proj-%04d-v1", p%projects) }
 
-// held is the k-th role of a user, and where.
-func (w *world) held(user, k int) (role, string) {
-	return w.roles[(user+k)%len(w.roles)], projectID(user + k)
+// held is the k-th role of a user, and the project that it is in, if it is in one.
+func (w *world) held(user, k int) (r role, project string) {
+	if r = w.roles[(user+k)%len(w.roles)]; r.scope == resources.RoleScopeProject {
+		project = projectID(user + k)
+	}
+	return r, project
 }
 
 // newWorld fills a data folder.
@@ -180,7 +184,7 @@ func (w *world) seedUser(ctx context.Context, tx store.Tx, c store.Collections, 
 	for k := 0; err == nil && k < w.assignments; k++ {
 		r, project := w.held(u, k)
 		a := resources.Assignment{
-			AccountID: w.account, RoleID: r.id, RoleScope: resources.RoleScopeProject, ProjectID: project,
+			AccountID: w.account, RoleID: r.id, RoleScope: r.scope, ProjectID: project,
 			AssigneeType: resources.AssigneeUser, AssigneeID: userID(u), Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		}
 		a.ID = store.AssignmentID(a)

@@ -1,0 +1,82 @@
+package load_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+)
+
+// growth is what a gateway allocates for each request on one connection and on all of them.
+type growth struct{ alone, together []float64 }
+
+// growthLimit is how many times the one the other may be at most: what is left to chance is
+// the few allocations of the runtime.
+const growthLimit = 1.02
+
+var mallocsLine = regexp.MustCompile(`(?m)^go_memstats_mallocs_total (\S+)$`)
+
+// mallocs is how often a gateway has allocated since its start.
+func (p *process) mallocs() (float64, error) {
+	answer, err := http.Get("http://" + p.health + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0, err
+	}
+	m := mallocsLine.FindSubmatch(text)
+	if m == nil {
+		return 0, fmt.Errorf("the metrics have no go_memstats_mallocs_total")
+	}
+	return strconv.ParseFloat(string(m[1]), 64)
+}
+
+// allocations are those of a request in one window, without those of asking for them.
+func (c *contender) allocations(connections int) (float64, error) {
+	var at [3]float64
+	requests := 0
+	for i := range at {
+		var err error
+		if at[i], err = c.p.mallocs(); err != nil {
+			return 0, err
+		}
+		if i != 1 {
+			continue
+		}
+		h, err := c.client.run(connections, c.until())
+		if err != nil {
+			return 0, err
+		}
+		requests = max(h.requests, 1)
+		c.note(h)
+	}
+	return ((at[2] - at[1]) - (at[1] - at[0])) / float64(requests), nil
+}
+
+// grow measures both in turns.
+func (g *growth) grow(c *contender) error {
+	for range *pairs {
+		one, err := c.allocations(1)
+		if err != nil {
+			return err
+		}
+		all, err := c.allocations(*connections)
+		if err != nil {
+			return err
+		}
+		g.alone, g.together = append(g.alone, one), append(g.together, all)
+	}
+	return nil
+}
+
+func (g *growth) report(to io.Writer) (holds bool) {
+	one, all := medianOf(g.alone).median, medianOf(g.together).median
+	holds = all <= one*growthLimit
+	fmt.Fprintf(to, "%s  %.1f allocations a warm request on %d connections, %.1f on one: at most %.2f times as many\n",
+		verdict(holds), all, *connections, one, growthLimit)
+	return holds
+}
