@@ -16,7 +16,7 @@ import (
 // embedded tree takes, allowed or denied, with 40 roles of 400 actions, and that it
 // hardly grows with what the user holds, here or in other projects.
 func TestADecisionTakesFewAllocations(t *testing.T) {
-	e := newEngine(t, benchTree(t), engine.Options{})
+	e := newEngine(t, benchTree(t), engine.Options{Memo: -1})
 	one, five, thousand := activeSubject(), activeSubject(), activeSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]
 	one.Assignments = five.Assignments[:1]

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -12,6 +10,7 @@ import (
 // terms are one allocation.
 type builder struct {
 	*words
+	*asked
 	terms [20]ast.Term
 	used  int
 }
@@ -26,93 +25,66 @@ func (b *builder) term(v ast.Value) *ast.Term {
 	return t
 }
 
-func (b *builder) str(s string) *ast.Term {
-	if s == "" {
+func (b *builder) str(l leaf) *ast.Term {
+	if b.texts[l] == "" {
 		return b.blank
 	}
-	return b.term(ast.String(s))
+	return b.term(ast.String(b.texts[l]))
 }
 
-// question is the input for a decision or an access check. Every key is there:
-// one that is missing would make a `not` true.
-func (w *words) question(s *Set, q *resources.Question) *ast.Term {
-	b := &builder{words: w}
-	return b.input(
-		s.action(q.Action), s.routeTerm(&q.Route), w.noGrant,
-		b.principal(&q.Principal), b.target(&q.Target, q.Facts.ProjectState),
-		q.AccountID, q.Facts.Subject, q.Now,
-	)
-}
-
-// grant is the input for the question whether a caller may give what they hold.
-func (w *words) grant(g *resources.Grant) *ast.Term {
-	b := &builder{words: w}
-	target := resources.Target{ProjectID: g.ProjectID, Resource: g.ResourceID, Rest: g.ResourceID}
-	return b.input(
-		w.noAction, w.noRoute, w.grantTerm(g.Permissions, g.Until),
-		b.principal(&g.Principal), b.target(&target, g.Facts.ProjectState),
-		g.AccountID, g.Facts.Subject, g.Now,
-	)
-}
-
-func (b *builder) input(
-	action, route, grant, principal, target *ast.Term, accountID string, s *resources.Subject, now resources.Time,
-) *ast.Term {
-	known := b.subject(s)
+// input is what the policy reads. Every key is there: one that is missing would make
+// a `not` true.
+func (s *Set) input(a *asked) *ast.Term {
+	b := &builder{words: s.words, asked: a}
+	known := b.words.subject(a.subject)
 	account := known.account
-	if s == nil && accountID != "" {
-		account = b.account(accountID, false, "")
+	if named := a.texts[accountNamed]; named != "" {
+		account = b.account(named, false, "")
 	}
 	return b.term(ast.NewObject(
-		[2]*ast.Term{b.k.action, action}, [2]*ast.Term{b.k.now, b.term(millis(now))},
-		[2]*ast.Term{b.k.principal, principal}, [2]*ast.Term{b.k.route, route},
+		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
+		[2]*ast.Term{b.k.principal, b.principal()}, [2]*ast.Term{b.k.route, s.routeTerm(a.route)},
 		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
-		[2]*ast.Term{b.k.target, target}, [2]*ast.Term{b.k.grant, grant},
+		[2]*ast.Term{b.k.target, b.target()}, [2]*ast.Term{b.k.grant, b.grant()},
 	))
 }
 
-// principal gives scopes to services only and key scopes to keys only, whatever
-// the caller filled in.
-func (b *builder) principal(p *resources.Principal) *ast.Term {
-	scopes, keyScopes := b.none, b.none
-	if p.Kind == resources.PrincipalService {
-		scopes = b.set(p.Scopes)
+func (b *builder) action() resources.Action {
+	return resources.Action{
+		ID: b.texts[actionID], Scope: b.texts[actionScope], Resource: b.texts[actionResource], Verb: b.texts[actionVerb],
 	}
-	if p.Credential == resources.CredentialKey {
-		keyScopes = b.set(p.KeyScopes)
-	}
+}
+
+func (b *builder) principal() *ast.Term {
 	return b.term(ast.NewObject(
-		[2]*ast.Term{b.k.kind, b.word(cmp.Or(p.Kind, resources.PrincipalNone))},
-		[2]*ast.Term{b.k.id, b.str(p.ID)}, [2]*ast.Term{b.k.uuid, b.str(p.UUID)},
-		[2]*ast.Term{b.k.account, b.str(p.AccountID)}, [2]*ast.Term{b.k.scopes, scopes},
-		[2]*ast.Term{b.k.credential, b.word(cmp.Or(p.Credential, resources.CredentialNone))},
-		[2]*ast.Term{b.k.keyScopes, keyScopes},
+		[2]*ast.Term{b.k.kind, b.word(b.texts[principalKind])},
+		[2]*ast.Term{b.k.id, b.str(principalID)}, [2]*ast.Term{b.k.uuid, b.str(principalUUID)},
+		[2]*ast.Term{b.k.account, b.str(principalAccount)}, [2]*ast.Term{b.k.scopes, b.set(b.asked.list(principalScopes))},
+		[2]*ast.Term{b.k.credential, b.word(b.texts[principalCredential])},
+		[2]*ast.Term{b.k.keyScopes, b.set(b.asked.list(principalKeyScopes))},
 	))
 }
 
-func (b *builder) target(t *resources.Target, state string) *ast.Term {
+func (b *builder) target() *ast.Term {
 	return b.term(ast.NewObject(
-		[2]*ast.Term{b.k.account, b.str(t.AccountID)}, [2]*ast.Term{b.k.project, b.str(t.ProjectID)},
-		[2]*ast.Term{b.k.projectState, b.projectState(t.ProjectID, state)},
-		[2]*ast.Term{b.k.resource, b.str(t.Resource)}, [2]*ast.Term{b.k.rest, b.str(t.Rest)},
-		[2]*ast.Term{b.k.user, b.str(t.UserID)},
+		[2]*ast.Term{b.k.account, b.str(targetAccount)}, [2]*ast.Term{b.k.project, b.str(targetProject)},
+		[2]*ast.Term{b.k.projectState, b.word(b.texts[targetProjectState])},
+		[2]*ast.Term{b.k.resource, b.str(targetResource)}, [2]*ast.Term{b.k.rest, b.str(targetRest)},
+		[2]*ast.Term{b.k.user, b.str(targetUser)},
 	))
 }
 
-// projectState is "" without a project; a state that isn't known is as good as absent.
-func (b *builder) projectState(project, state string) *ast.Term {
-	switch {
-	case project == "":
-		return b.blank
-	case state == resources.ProjectActive, state == resources.ProjectDeleting:
-		return b.word(state)
+func (b *builder) grant() *ast.Term {
+	permissions := b.asked.list(grantPermissions)
+	if len(permissions) == 0 && b.until == 0 {
+		return b.noGrant
 	}
-	return b.word(resources.ProjectAbsent)
+	return b.grantTerm(permissions, b.until)
 }
 
 // routeTerm is the prepared row where the question's row is the catalogue's own.
 func (s *Set) routeTerm(r *resources.Route) *ast.Term {
-	if r.Name == "" && r.Effect == "" && len(r.Access) == 0 {
+	if r == nil || r.Name == "" && r.Effect == "" && len(r.Access) == 0 {
 		return s.words.noRoute
 	}
 	if p, ok := s.routes[r.Name]; ok && sameRoute(p.route, *r) {

@@ -9,6 +9,8 @@ type Observer struct {
 	// Evaluated is called after each evaluation with the entry point's name
 	// (decision, access, grantable) and the time it took; failure is "" for an answer.
 	Evaluated func(entry string, took time.Duration, failure Failure)
+	// Remembered is called instead where a verdict was reused.
+	Remembered func(entry string)
 	// Reloaded is called after a new tree came into force.
 	Reloaded func(revision string)
 	// Refused is called when a changed tree was not taken; err is Problems, or what
@@ -19,6 +21,12 @@ type Observer struct {
 func (o *Observer) evaluated(entry string, took time.Duration, failure Failure) {
 	if o.Evaluated != nil {
 		o.Evaluated(entry, took, failure)
+	}
+}
+
+func (o *Observer) remembered(entry string) {
+	if o.Remembered != nil {
+		o.Remembered(entry)
 	}
 }
 

@@ -31,15 +31,19 @@ func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
 		{Action: unknown},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Action: unknown, Now: 1},
 	} {
-		denies(ctx, s, opts, entryDecision, s.words.question(s, &q), p)
-		denies(ctx, s, opts, entryAccess, s.words.question(s, &q), p)
+		var a asked
+		a.question(&q)
+		denies(ctx, s, opts, entryDecision, s.input(&a), p)
+		denies(ctx, s, opts, entryAccess, s.input(&a), p)
 	}
 	for _, g := range []resources.Grant{
 		{},
 		{Permissions: []string{"account:*:*"}},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Permissions: []string{unknown.ID}, Now: 1},
 	} {
-		denies(ctx, s, opts, entryGrantable, s.words.grant(&g), p)
+		var a asked
+		a.grant(&g)
+		denies(ctx, s, opts, entryGrantable, s.input(&a), p)
 	}
 }
 

@@ -36,10 +36,18 @@ func (e *Engine) take(ctx context.Context, src *source) error {
 			return e.refuse(fmt.Errorf("%s/data.json: the gateway can't serve this catalogue: %w", routesFolder, err))
 		}
 	}
-	e.current.Store(set)
+	e.bring(set)
 	e.refusal.Store(nil)
 	e.opts.Observer.reloaded(set.revision)
 	return nil
+}
+
+// bring puts a set into force, with a memo of its own.
+func (e *Engine) bring(set *Set) {
+	if e.opts.Memo > 0 {
+		set.memo = newMemo(e.opts.Memo)
+	}
+	e.current.Store(set)
 }
 
 func (e *Engine) refuse(err error) error {

@@ -48,6 +48,7 @@ type Set struct {
 	actions    *actionCache
 	// routes are the input's form of the catalogue, by name.
 	routes map[string]preparedRoute
+	memo   *memo // nil in a set that nobody asks twice
 	tests  int
 }
 
@@ -55,6 +56,7 @@ type Set struct {
 type query struct {
 	body     ast.Body
 	compiler ast.QueryCompiler
+	key      *keyPlan // nil where no verdict may be reused
 }
 
 // Load reads, compiles and proves a tree. The error is Problems: all that is wrong
@@ -119,7 +121,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 		if err != nil {
 			return nil, err
 		}
-		s.queries[entry] = &query{body: body, compiler: qc}
+		s.queries[entry] = &query{body: body, compiler: qc, key: newKeyPlan(s.compiler, entry)}
 	}
 	for _, route := range list.routes {
 		s.routes[route.Name] = preparedRoute{route: route, term: s.words.route(&route)}

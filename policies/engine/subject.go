@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"crypto/sha256"
 	"maps"
 	"slices"
 
@@ -13,6 +14,8 @@ import (
 // outlives reloads; it is settled, so any number of evaluations may read it at once.
 type preparedSubject struct {
 	subject, account *ast.Term
+	digest           [sha256.Size]byte // of both
+	ends             []resources.Time  // of assignments, in order, each once
 }
 
 // preparedRoute is a catalogue row's part of the input.
@@ -36,14 +39,17 @@ func (w *words) subject(s *resources.Subject) *preparedSubject {
 }
 
 func (w *words) prepare(s *resources.Subject) *preparedSubject {
-	return &preparedSubject{
+	p := &preparedSubject{
 		subject: settled(ast.ObjectTerm(
 			[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
 			[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
 			[2]*ast.Term{w.k.assignments, w.filed(s.Assignments)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
 		)),
 		account: settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus)),
+		ends:    ends(s.Assignments),
 	}
+	p.digest = digest(p.subject, p.account)
+	return p
 }
 
 // filed is {project: {resource: [assignment, …]}}: a question looks at the places

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -122,6 +123,9 @@ func (w *words) list(members []string) *ast.Term {
 // that a time in JSON can name. A policy then compares one number, and a missing or
 // zero end is one that has passed.
 const never resources.Time = 253_402_300_799_999
+
+// endOf is the end of what may have none.
+func endOf(t resources.Time) resources.Time { return cmp.Or(t, never) }
 
 func (w *words) end(t resources.Time) *ast.Term {
 	if t == 0 {

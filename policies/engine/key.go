@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// keyRoom is the room that a key has before it takes memory.
+const keyRoom = 512
+
+// keyPlan says what tells the questions to one entry point apart: the values that its
+// rules can read.
+type keyPlan struct {
+	entry  byte
+	leaves []leaf
+}
+
+// inputPath is a value of the input and the leaves on which it rests.
+type inputPath struct {
+	path   string
+	leaves []leaf
+}
+
+// inputPaths are all values of the input (policies/schemas/input). What is known of
+// the subject is told apart as a whole.
+func inputPaths() []inputPath {
+	on := func(path string, leaves ...leaf) inputPath { return inputPath{path, leaves} }
+	return []inputPath{
+		on("action.id", actionID), on("action.scope", actionScope), on("action.resource", actionResource), on("action.verb", actionVerb),
+		on("action.patterns", actionID, actionScope, actionResource, actionVerb),
+		on("now", period, subjectFacts),
+		on("principal.kind", principalKind), on("principal.id", principalID), on("principal.uuid", principalUUID),
+		on("principal.account", principalAccount), on("principal.credential", principalCredential),
+		on("principal.scopes", principalScopes), on("principal.key_scopes", principalKeyScopes),
+		on("route.name", routeName), on("route.effect", routeEffect), on("route.access", routeAccess),
+		on("account", subjectFacts, accountNamed), on("subject", subjectFacts),
+		on("target.account", targetAccount), on("target.project", targetProject), on("target.project_state", targetProjectState),
+		on("target.resource", targetResource), on("target.rest", targetRest), on("target.user", targetUser),
+		on("grant.permissions", grantPermissions), on("grant.until", grantUntil),
+	}
+}
+
+// newKeyPlan is nil where no verdict of the entry point may be reused.
+func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
+	rules := reachable(c, entry)
+	paths, ok := inputsOf(rules)
+	if !ok || slices.Contains(paths, "") || !timeless(rules) { // the whole input has the time in it
+		return nil
+	}
+	var read [allLeaves]bool
+	for _, known := range inputPaths() {
+		for _, path := range paths {
+			if within(path, known.path) || within(known.path, path) {
+				for _, l := range known.leaves {
+					read[l] = true
+				}
+			}
+		}
+	}
+	plan := &keyPlan{entry: byte(slices.Index(entries(), entry))}
+	for l := range allLeaves {
+		if read[l] {
+			plan.leaves = append(plan.leaves, l)
+		}
+	}
+	return plan
+}
+
+// within says whether the value at a path is the one at the other, or below it; "" is
+// the whole input.
+func within(path, other string) bool {
+	return other == "" || path == other || strings.HasPrefix(path, other+".")
+}
+
+// key appends what names the question's verdict; nil where none may be reused. Every
+// part is of fixed length or comes after its length, so no two questions share a key.
+func (s *Set) key(b []byte, entry string, a *asked) []byte {
+	plan := s.queries[entry].key
+	if s.memo == nil || plan == nil {
+		return nil
+	}
+	known := s.words.subject(a.subject)
+	b = append(b, plan.entry)
+	for _, l := range plan.leaves {
+		switch {
+		case l < textLeaves:
+			b = appendText(b, a.texts[l])
+		case l < listLeaves:
+			list := a.list(l)
+			b = binary.AppendUvarint(b, uint64(len(list)))
+			for _, member := range list {
+				b = appendText(b, member)
+			}
+		case l == grantUntil:
+			b = binary.AppendVarint(b, int64(a.until))
+		case l == subjectFacts:
+			b = append(b, known.digest[:]...)
+		case l == period:
+			b = binary.AppendUvarint(b, uint64(known.period(a.now)))
+		}
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// period is how many of the subject's ends have come: as long as it is the same, every
+// comparison of the time with one of them is.
+func (p *preparedSubject) period(now resources.Time) int {
+	return sort.Search(len(p.ends), func(i int) bool { return now < p.ends[i] })
+}

@@ -1,0 +1,227 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// counted is an engine that counts evaluations, and verdicts that it remembered.
+type counted struct {
+	*engine.Engine
+	evaluated, remembered int
+}
+
+func newCounted(tb testing.TB, tree testTree, memo int) *counted {
+	tb.Helper()
+	c := &counted{}
+	c.Engine = newEngine(tb, tree, engine.Options{Memo: memo, Observer: engine.Observer{
+		Evaluated:  func(string, time.Duration, engine.Failure) { c.evaluated++ },
+		Remembered: func(string) { c.remembered++ },
+	}})
+	return c
+}
+
+// lasting is a condition on an assignment that only its end changes.
+const lasting = `some a in input.subject.assignments[""][""]; `
+
+// TestWhatIsReused guarantees that verdicts of a tree are reused where they are a
+// function of what names them, and nowhere else.
+func TestWhatIsReused(t *testing.T) {
+	for name, c := range map[string]struct {
+		condition string
+		want      bool
+	}{
+		"no time":                            {`input.target.rest != ""`, true},
+		"the type of the time":               {`is_number(input.now)`, true},
+		"before an end":                      {lasting + `input.now < a.expires`, true},
+		"not before an end":                  {lasting + `not input.now < a.expires`, true},
+		"after an end":                       {lasting + `input.now >= a.expires`, true},
+		"an end after":                       {lasting + `a.expires > input.now`, true},
+		"an end before":                      {lasting + `a.expires <= input.now`, true},
+		"an end where it stands":             {`some p, r, i; input.now < input.subject.assignments[p][r][i].expires`, true},
+		"an end, the time named":             {lasting + `now := input.now; now < a.expires`, true},
+		"two ends":                           {lasting + `some b in input.subject.assignments[""][""]; input.now < a.expires; input.now < b.expires`, true},
+		"in a comprehension":                 {`count([1 | ` + lasting + `input.now < a.expires]) > 0`, true},
+		"up to an end":                       {lasting + `input.now <= a.expires`, false},
+		"at an end":                          {lasting + `input.now == a.expires`, false},
+		"before a constant":                  {`input.now < 1767225600001`, false},
+		"before the end of the grant":        {`input.now < input.grant.until`, false},
+		"before an end that is computed":     {lasting + `input.now < a.expires - 1000`, false},
+		"a time that is computed":            {lasting + `input.now + 1000 < a.expires`, false},
+		"a time in a set":                    {`input.now in {1, 2}`, false},
+		"a time in a name":                   {`now := input.now; now % 2 == 0`, false},
+		"a time in a name, used twice":       {lasting + `now := input.now; now < a.expires; now % 2 == 0`, false},
+		"a time through a function":          {lasting + `before(input.now, a.expires)`, false},
+		"an end through a function":          {lasting + `running(a)`, false},
+		"another field":                      {`some a in input.subject.assignments[""][""]; input.now < a.role`, false},
+		"an end of something else":           {`some a in [{"expires": 5}]; input.now < a.expires`, false},
+		"an end of an assignment or another": {`some a in array.concat(input.subject.assignments[""][""], [{"expires": 5}]); input.now < a.expires`, false},
+		"all of the input":                   {`count(input) == 8`, false},
+		"all of the input in a name":         {`all := input; all.account.id != ""`, false},
+		"a part by a name":                   {`input[input.route.name] == 5`, false},
+		"another input":                      {`other with input.now as 5`, false},
+		"the machine's time":                 {`time.now_ns() > 0`, false},
+		"chance":                             {`rand.intn("a", 2) == 0`, false},
+		"a fresh id":                         {`uuid.rfc4122("a") != ""`, false},
+		"a token's age":                      {`io.jwt.decode_verify("", {})[0]`, false},
+		"a certificate's age":                {`crypto.x509.parse_and_verify_certificates("")[0]`, false},
+		"time in a rule of another file":     {`data.more.late`, false},
+		"time in one of several packages":    {`some name in ["more"]; data[name].late`, false},
+		"time in a rule that isn't asked":    {`not data.more.early`, true},
+		"time in a branch":                   {`branch`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules := `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; ` + c.condition + ` }
+
+else := {"allow": false, "reason": "no"}
+
+before(now, end) if now < end
+
+running(a) if input.now < a.expires
+
+other if input.account.id != ""
+
+branch if input.account.id == "x"
+
+else if input.now > 5`
+			tree := decisionTree(t, rules).with("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
+			set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+			must(t, err)
+			if got := set.Memoised("decision"); got != c.want {
+				t.Errorf("reused: %v, want %v", got, c.want)
+			}
+			if !set.Memoised("grantable") {
+				t.Error("an entry point that reaches none of it is not reused")
+			}
+		})
+	}
+}
+
+// TestTheEmbeddedTreeIsReused guarantees that no edit of it costs its speed unseen.
+func TestTheEmbeddedTreeIsReused(t *testing.T) {
+	set, err := engine.Load(t.Context(), policies.Tree(), engine.LoadOptions{})
+	must(t, err)
+	for _, entry := range []string{"decision", "access", "grantable"} {
+		if !set.Memoised(entry) {
+			t.Errorf("%s isn't reused", entry)
+		}
+	}
+}
+
+// TestAnEndIsInForceAtItsInstant guarantees that a remembered verdict ends with the
+// assignment that it rests on, whichever way the clock goes.
+func TestAnEndIsInForceAtItsInstant(t *testing.T) {
+	e := newCounted(t, copyTree(t, policies.Tree()), 0)
+	s := adminSubject()
+	q := question(s, "account:user:read")
+	s.Assignments[0].ExpiresAt = q.Now
+	end := q.Now
+	for _, c := range []struct {
+		now  resources.Time
+		want bool
+	}{{end - 1, true}, {end - 1000, true}, {end, false}, {end + 1000, false}, {end - 1, true}} {
+		q.Now = c.now
+		if d, err := e.Decide(t.Context(), q); err != nil || d.Allowed != c.want {
+			t.Errorf("%d ms after the end: %+v, %v", c.now-end, d, err)
+		}
+	}
+	if e.evaluated != 2 || e.remembered != 3 {
+		t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
+	}
+}
+
+// TestNoFailureIsRemembered guarantees that each question after a failure is judged anew.
+func TestNoFailureIsRemembered(t *testing.T) {
+	for name, rules := range map[string]string{
+		"built-in":  `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if to_number(input.account.id) > 0`,
+		"undefined": `decision := {"allow": false, "reason": "no"} if not input.subject.exists`,
+		"timeout":   `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if ` + endless,
+	} {
+		t.Run(name, func(t *testing.T) {
+			failed := 0
+			e := newEngine(t, decisionTree(t, rules), engine.Options{Deadline: 20 * time.Millisecond, Observer: engine.Observer{
+				Evaluated: func(string, time.Duration, engine.Failure) { failed++ },
+			}})
+			for range 2 {
+				d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+				unavailable(t, d, err)
+			}
+			if failed != 2 {
+				t.Errorf("%d evaluations of two questions", failed)
+			}
+		})
+	}
+}
+
+// TestTheMemoIsBounded guarantees that it keeps no more than it was told, that what is
+// asked for stays, and that a question of kilobytes takes no room.
+func TestTheMemoIsBounded(t *testing.T) {
+	const kept = 64
+	e := newCounted(t, decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`), kept)
+	ask := func(rest string) {
+		q := question(activeSubject(), "project:a:b")
+		q.Target.Rest = rest
+		if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != rest {
+			t.Fatalf("%q: %+v, %v", rest, d, err)
+		}
+	}
+	for i := range 10 * kept {
+		ask("wanted")
+		ask(itoa(i))
+	}
+	if e.remembered < 10*kept-20 {
+		t.Errorf("what is asked for was remembered %d times of %d", e.remembered, 10*kept-1)
+	}
+	e.remembered = 0
+	for i := range 10 * kept {
+		ask(itoa(i))
+	}
+	if e.remembered > kept {
+		t.Errorf("%d remembered, of %d kept", e.remembered, kept)
+	}
+	long := strings.Repeat("x", 2000)
+	ask(long)
+	e.remembered = 0
+	if ask(long); e.remembered != 0 {
+		t.Error("a question of kilobytes is remembered")
+	}
+}
+
+// TestNoMemoRemembersNothing guarantees that it can be switched off.
+func TestNoMemoRemembersNothing(t *testing.T) {
+	e := newCounted(t, smallTree(t), -1)
+	for range 3 {
+		_, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+		must(t, err)
+	}
+	if e.evaluated != 3 || e.remembered != 0 {
+		t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
+	}
+}
+
+// TestTheKeyKnowsEveryInput guarantees that no part of the input can be read past the key.
+func TestTheKeyKnowsEveryInput(t *testing.T) {
+	type node struct{ Properties map[string]node }
+	var schema node
+	must(t, json.Unmarshal(copyTree(t, policies.Tree())["schemas/input/schema.json"].Data, &schema))
+	known := engine.InputPaths()
+	var check func(path string, n node)
+	check = func(path string, n node) {
+		if known[path] {
+			return
+		}
+		if len(n.Properties) == 0 {
+			t.Errorf("%s has no part in the key", path)
+		}
+		for name, below := range n.Properties {
+			check(strings.TrimPrefix(path+"."+name, "."), below)
+		}
+	}
+	check("", schema)
+}

@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// clocked are built-ins that look at the machine's clock and that OPA marks as
+// deterministic all the same: without CurrentTime a certificate is judged by now.
+func clocked() []string {
+	return []string{"crypto.x509.parse_and_verify_certificates", "crypto.x509.parse_and_verify_certificates_with_options"}
+}
+
+// reachable are the rules on which an entry point can rest, by the graph in which the
+// compiler looks for recursion. A rule brings its else branches.
+func reachable(c *ast.Compiler, entry string) []*ast.Rule {
+	var found []*ast.Rule
+	seen := map[*ast.Rule]bool{}
+	next := slices.Clone(c.GetRules(ast.MustParseRef(entry)))
+	for len(next) > 0 {
+		rule := next[len(next)-1]
+		next = next[:len(next)-1]
+		if seen[rule] {
+			continue
+		}
+		seen[rule] = true
+		found = append(found, rule)
+		for r := rule; r != nil; r = r.Else {
+			for dependency := range c.Graph.Dependencies(r) {
+				next = append(next, dependency.(*ast.Rule))
+			}
+		}
+	}
+	return found
+}
+
+// inputsOf are the paths of the input that the rules read, dotted, "" for all of it. It
+// isn't ok where the rules are no function of the input, or where `with` gives them
+// another one.
+func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
+	ok = true
+	var visitor *ast.GenericVisitor
+	visitor = ast.NewGenericVisitor(func(x any) bool {
+		switch x := x.(type) {
+		case *ast.Expr:
+			ok = ok && len(x.With) == 0 && !(x.IsCall() && changeable(x.Operator()))
+		case ast.Call:
+			if operator, isRef := x[0].Value.(ast.Ref); isRef {
+				ok = ok && !changeable(operator)
+			}
+		case ast.Ref:
+			if isInput(x[0].Value) {
+				paths = append(paths, dotted(x))
+			}
+			walkParts(visitor, x)
+			return true
+		case ast.Var:
+			if isInput(x) {
+				paths = append(paths, "")
+			}
+		}
+		return false
+	})
+	for _, rule := range rules {
+		walkRule(visitor, rule)
+	}
+	return paths, ok
+}
+
+// walkRule goes through a rule with its else branches and the whole of its name.
+func walkRule(visitor *ast.GenericVisitor, rule *ast.Rule) {
+	visitor.Walk(rule)
+	for r := rule; r != nil; r = r.Else {
+		visitor.Walk(r.Head.Reference)
+	}
+}
+
+// walkParts goes through what is looked up by a reference, without its first part.
+func walkParts(visitor *ast.GenericVisitor, ref ast.Ref) {
+	for _, t := range ref[1:] {
+		visitor.Walk(t)
+	}
+}
+
+func isInput(v ast.Value) bool { return v.Compare(ast.InputRootDocument.Value) == 0 }
+
+// dotted is the path below input. A part that is no string, or has a dot, is in no
+// input, and ends it: what is above is read.
+func dotted(ref ast.Ref) string {
+	var parts []string
+	for _, t := range ref[1:] {
+		part, isString := t.Value.(ast.String)
+		if !isString || strings.Contains(string(part), ".") {
+			break
+		}
+		parts = append(parts, string(part))
+	}
+	return strings.Join(parts, ".")
+}
+
+// changeable says whether a built-in can answer the same question in two ways.
+func changeable(operator ast.Ref) bool {
+	name := operator.String()
+	builtin, ok := ast.BuiltinMap[name]
+	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
+}
