@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Memoised says whether an entry point's verdicts are reused.
 func (s *Set) Memoised(entry string) bool { return s.queries["data.authz."+entry].key != nil }
 
@@ -10,4 +12,77 @@ func InputPaths() map[string]bool {
 		out[p.path] = true
 	}
 	return out
+}
+
+// Bring puts a set into force as a reload does.
+func (e *Engine) Bring(s *Set) { e.bring(s) }
+
+// Copy is the same tree, compiled, with plans for keys of its own.
+func (s *Set) Copy() *Set {
+	out := &Set{
+		revision: s.revision, catalogue: s.catalogue, compiler: s.compiler, store: s.store, txn: s.txn, base: s.base, noMetadata: s.noMetadata,
+		queries: map[string]*query{}, words: s.words, actions: s.actions, routes: s.routes,
+	}
+	out.values.New = newRuleValues
+	for entry, q := range s.queries {
+		same := *q
+		if q.key != nil {
+			same.key = &keyPlan{q.key.entry, slices.Clone(q.key.leaves)}
+		}
+		out.queries[entry] = &same
+	}
+	return out
+}
+
+// Mutants are engines whose memo mistakes some question for another: each spoils the
+// set in force.
+func Mutants() map[string]func(*Engine) {
+	mutants := map[string]func(*Engine){
+		"the entry point": func(e *Engine) {
+			e.spoil(func(p *keyPlan) { p.entry = 0 })
+		},
+		"that the tree is no function": func(e *Engine) {
+			for _, q := range e.current.Load().queries {
+				if q.key == nil {
+					q.key = &keyPlan{}
+					for l := range allLeaves {
+						q.key.leaves = append(q.key.leaves, l)
+					}
+				}
+			}
+		},
+	}
+	kept := map[*Engine]*memo{}
+	mutants["the revision"] = func(e *Engine) {
+		set := e.current.Load()
+		if kept[e] == nil {
+			kept[e] = set.memo
+		}
+		set.memo = kept[e]
+	}
+	for name, l := range map[string]leaf{
+		"principal.kind": principalKind, "principal.id": principalID, "principal.uuid": principalUUID, "principal.account": principalAccount,
+		"principal.credential": principalCredential, "principal.scopes": principalScopes, "principal.key_scopes": principalKeyScopes,
+		"action.id": actionID, "action.scope": actionScope, "action.resource": actionResource, "action.verb": actionVerb,
+		"route.name": routeName, "route.effect": routeEffect, "route.access": routeAccess,
+		"target.account": targetAccount, "target.project": targetProject, "target.project_state": targetProjectState,
+		"target.resource": targetResource, "target.rest": targetRest, "target.user": targetUser,
+		"grant.permissions": grantPermissions, "grant.until": grantUntil,
+		"the account without facts": accountNamed, "the facts": subjectFacts, "the period": period,
+	} {
+		mutants[name] = func(e *Engine) {
+			e.spoil(func(p *keyPlan) {
+				p.leaves = slices.DeleteFunc(p.leaves, func(other leaf) bool { return other == l })
+			})
+		}
+	}
+	return mutants
+}
+
+func (e *Engine) spoil(change func(*keyPlan)) {
+	for _, q := range e.current.Load().queries {
+		if q.key != nil {
+			change(q.key)
+		}
+	}
 }
