@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -61,5 +62,32 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 				t.Errorf("%.0f allocations, want less than %.0f", got, c.below)
 			}
 		})
+	}
+}
+
+// TestARememberedVerdictTakesNoAllocation guarantees the bound at every entry point,
+// whatever the user holds.
+func TestARememberedVerdictTakesNoAllocation(t *testing.T) {
+	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{})
+	ctx := t.Context()
+	for name, s := range map[string]*resources.Subject{"an admin": adminSubject(), "forty roles": benchSubject(true), "nobody": nil} {
+		q := question(adminSubject(), "project:kind00:verb001")
+		q.Facts.Subject = s
+		q.Route = resources.Route{Name: "E5", Access: []string{"self", "service:authz:check"}, Effect: "read"}
+		g := resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:kind00:verb001"}, Now: q.Now}
+		for entry, ask := range map[string]func() (resources.Decision, error){
+			"decision":  func() (resources.Decision, error) { return e.Decide(ctx, q) },
+			"access":    func() (resources.Decision, error) { return e.Access(ctx, q) },
+			"grantable": func() (resources.Decision, error) { return e.Grantable(ctx, g) },
+		} {
+			t.Run(entry+" of "+name, func(t *testing.T) {
+				if _, err := ask(); err != nil {
+					t.Fatal(err)
+				}
+				if got := testing.AllocsPerRun(100, func() { _, _ = ask() }); got != 0 {
+					t.Errorf("%.0f allocations", got)
+				}
+			})
+		}
 	}
 }

@@ -52,7 +52,6 @@ const (
 type asked struct {
 	texts     [textLeaves]string
 	lists     [listLeaves - textLeaves][]string
-	route     *resources.Route
 	subject   *resources.Subject
 	accountID string
 	until     resources.Time
@@ -67,7 +66,6 @@ func (a *asked) question(q *resources.Question) {
 	a.about(q.AccountID, q.Facts.Subject, q.Now)
 	a.texts[actionID], a.texts[actionScope] = q.Action.ID, q.Action.Scope
 	a.texts[actionResource], a.texts[actionVerb] = q.Action.Resource, q.Action.Verb
-	a.route = &q.Route
 	a.texts[routeName], a.texts[routeEffect] = q.Route.Name, q.Route.Effect
 	a.lists[routeAccess-textLeaves] = q.Route.Access
 }

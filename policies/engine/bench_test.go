@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"runtime"
 	"testing"
 	"time"
 
@@ -121,6 +122,79 @@ func BenchmarkDecide(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkMemo compares, of the embedded tree, a verdict that is remembered with the
+// same question judged each time, and with one that is never asked again: what the memo
+// costs where it doesn't help.
+func BenchmarkMemo(b *testing.B) {
+	thousand := adminSubject()
+	for i := range 1000 {
+		held := resources.HeldRole{RoleID: "project_reader", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: fmt.Sprintf("proj-other%03d-v1", i)}
+		held.ExpiresAt = resources.Time(i+1) * 1_000_000_000
+		thousand.Assignments = append(thousand.Assignments, held)
+	}
+	for name, s := range map[string]*resources.Subject{"one": adminSubject(), "thousand": thousand} {
+		for how, memo := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
+			e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second, Memo: memo})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(how+"/"+name, func(b *testing.B) {
+				benchMemo(b, e, question(s, "project:instance:read"), how == "miss")
+			})
+		}
+	}
+}
+
+func benchMemo(b *testing.B, e *engine.Engine, q resources.Question, fresh bool) {
+	b.ReportAllocs()
+	ids := make([]string, 1<<14)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("instances/i-%d", i)
+	}
+	for i := 0; b.Loop(); i++ {
+		if fresh {
+			q.Target.Resource = ids[i%len(ids)]
+		}
+		if d, err := e.Decide(context.Background(), q); err != nil || !d.Allowed {
+			b.Fatal(d, err)
+		}
+	}
+}
+
+// BenchmarkMemoFull measures hits and memory with 100,000 verdicts remembered.
+func BenchmarkMemoFull(b *testing.B) {
+	const distinct = 100_000
+	var before, after runtime.MemStats
+	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := adminSubject()
+	projects := make([]string, distinct)
+	for i := range projects {
+		projects[i] = fmt.Sprintf("proj-%06d-v1", i)
+	}
+	q := question(s, "project:instance:read")
+	ask := func(i int) {
+		q.Target.ProjectID = projects[i%distinct]
+		if d, err := e.Decide(context.Background(), q); err != nil || !d.Allowed {
+			b.Fatal(d, err)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for i := range distinct {
+		ask(i)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		ask(i)
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/distinct, "B/verdict")
 }
 
 // BenchmarkLoad measures how long a reload takes until the tree is in force.

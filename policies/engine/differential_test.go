@@ -124,7 +124,7 @@ func newDiffering(tb testing.TB, sets []*engine.Set, spoil func(*engine.Engine))
 
 // run asks so many questions and gives the first difference, "" for none.
 func (d *differing) run(seed uint64, questions int) string {
-	d.Rand = rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test that can be repeated
+	d.Rand = rand.New(rand.NewPCG(seed, 1))
 	d.asked = d.asked[:0]
 	d.reload(0)
 	for range questions {

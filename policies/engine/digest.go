@@ -26,11 +26,11 @@ func appendValue(b []byte, v ast.Value) []byte {
 	case ast.String:
 		return appendText(append(b, 's'), string(v))
 	case ast.Object:
-		b = binary.AppendUvarint(append(b, 'o'), uint64(v.Len()))
+		b = binary.AppendVarint(append(b, 'o'), int64(v.Len()))
 		v.Foreach(func(key, value *ast.Term) { b = appendValue(appendValue(b, key.Value), value.Value) })
 		return b
 	case *ast.Array:
-		b = binary.AppendUvarint(append(b, 'a'), uint64(v.Len()))
+		b = binary.AppendVarint(append(b, 'a'), int64(v.Len()))
 		v.Foreach(func(t *ast.Term) { b = appendValue(b, t.Value) })
 		return b
 	}

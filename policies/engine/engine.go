@@ -30,7 +30,7 @@ type Options struct {
 	// Settle is how long a change must stay as it is before Watch judges it; zero is 75 ms.
 	Settle time.Duration
 	// Memo is how many verdicts are kept to be reused, rounded down to a multiple of
-	// eight; zero is 262,144, less than zero none. One takes about 400 bytes, and never
+	// eight; zero is 262,144, less than zero none. One takes about 300 bytes, and never
 	// more than 1.3 KiB.
 	Memo int
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
@@ -122,7 +122,8 @@ func (e *Engine) run(ctx context.Context, entry string, a *asked) (d resources.D
 		}
 	}
 	start = time.Now()
-	d, err = set.evaluate(ctx, entry, set.input(a), e.opts.Deadline, a.now)
+	kept := *a // what the evaluation keeps goes to the heap, which a remembered verdict needn't
+	d, err = set.evaluate(ctx, entry, set.input(&kept), e.opts.Deadline, a.now)
 	if err == nil && key != nil {
 		set.memo.put(key, d)
 	}

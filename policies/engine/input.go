@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -43,7 +45,7 @@ func (s *Set) input(a *asked) *ast.Term {
 	}
 	return b.term(ast.NewObject(
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
-		[2]*ast.Term{b.k.principal, b.principal()}, [2]*ast.Term{b.k.route, s.routeTerm(a.route)},
+		[2]*ast.Term{b.k.principal, b.principal()}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
 		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
 		[2]*ast.Term{b.k.target, b.target()}, [2]*ast.Term{b.k.grant, b.grant()},
 	))
@@ -82,13 +84,15 @@ func (b *builder) grant() *ast.Term {
 	return b.grantTerm(permissions, b.until)
 }
 
-// routeTerm is the prepared row where the question's row is the catalogue's own.
-func (s *Set) routeTerm(r *resources.Route) *ast.Term {
-	if r == nil || r.Name == "" && r.Effect == "" && len(r.Access) == 0 {
+// routeTerm is the prepared row where the question's row is the catalogue's own, as far
+// as the policy sees.
+func (s *Set) routeTerm(a *asked) *ast.Term {
+	name, effect, access := a.texts[routeName], a.texts[routeEffect], a.list(routeAccess)
+	if name == "" && effect == "" && len(access) == 0 {
 		return s.words.noRoute
 	}
-	if p, ok := s.routes[r.Name]; ok && sameRoute(p.route, *r) {
+	if p, ok := s.routes[name]; ok && p.effect == effect && slices.Equal(p.access, access) {
 		return p.term
 	}
-	return s.words.route(r)
+	return s.words.route(name, effect, access)
 }

@@ -17,7 +17,7 @@ const keyRoom = 512
 // keyPlan says what tells the questions to one entry point apart: the values that its
 // rules can read.
 type keyPlan struct {
-	entry  byte
+	entry  int
 	leaves []leaf
 }
 
@@ -63,7 +63,7 @@ func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
 			}
 		}
 	}
-	plan := &keyPlan{entry: byte(slices.Index(entries(), entry))}
+	plan := &keyPlan{entry: slices.Index(entries(), entry)}
 	for l := range allLeaves {
 		if read[l] {
 			plan.leaves = append(plan.leaves, l)
@@ -86,14 +86,14 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 		return nil
 	}
 	known := s.words.subject(a.subject)
-	b = append(b, plan.entry)
+	b = binary.AppendVarint(b, int64(plan.entry))
 	for _, l := range plan.leaves {
 		switch {
 		case l < textLeaves:
 			b = appendText(b, a.texts[l])
 		case l < listLeaves:
 			list := a.list(l)
-			b = binary.AppendUvarint(b, uint64(len(list)))
+			b = binary.AppendVarint(b, int64(len(list)))
 			for _, member := range list {
 				b = appendText(b, member)
 			}
@@ -102,14 +102,14 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 		case l == subjectFacts:
 			b = append(b, known.digest[:]...)
 		case l == period:
-			b = binary.AppendUvarint(b, uint64(known.period(a.now)))
+			b = binary.AppendVarint(b, int64(known.period(a.now)))
 		}
 	}
 	return b
 }
 
 func appendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+	return append(binary.AppendVarint(b, int64(len(s))), s...)
 }
 
 // period is how many of the subject's ends have come: as long as it is the same, every

@@ -22,8 +22,8 @@ const (
 // tree can't be found. It holds answers only, no failure. A verdict is found by its
 // whole key (key.go), of which it is a pure function, so that it can't be stale.
 //
-// It is a table of buckets of eight. A look takes no lock; where a bucket is full, a
-// verdict makes room that was not asked for since the last time.
+// It is a table of buckets of eight. A look takes no lock; where there is no room, a
+// verdict makes it that was not asked for since the last time.
 type memo struct {
 	seed  maphash.Seed
 	slots []atomic.Pointer[verdict]
@@ -42,23 +42,28 @@ func newMemo(entries int) *memo {
 	return &memo{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[verdict], max(entries/ways, 1)*ways)}
 }
 
-func (m *memo) bucket(key []byte) []atomic.Pointer[verdict] {
-	at, _ := bits.Mul64(maphash.Bytes(m.seed, key), uint64(len(m.slots)/ways))
-	return m.slots[at*ways:][:ways]
+// buckets are the two in which a key may be: what finds the first full goes to the
+// second, so that few are pushed out before the table is nearly full.
+func (m *memo) buckets(key []byte) [2][]atomic.Pointer[verdict] {
+	hash, n := maphash.Bytes(m.seed, key), uint64(len(m.slots)/ways)
+	first, _ := bits.Mul64(hash, n)
+	second, _ := bits.Mul64(bits.RotateLeft64(hash, 32), n)
+	return [2][]atomic.Pointer[verdict]{m.slots[first*ways:][:ways], m.slots[second*ways:][:ways]}
 }
 
 func (m *memo) get(key []byte) (resources.Decision, bool) {
-	bucket := m.bucket(key)
-	for i := range bucket {
-		v := bucket[i].Load()
-		if v == nil {
-			break // a bucket fills from its start and is never emptied
-		}
-		if v.key == string(key) {
-			if !v.wanted.Load() { // the line of memory stays shared
-				v.wanted.Store(true)
+	for _, bucket := range m.buckets(key) {
+		for i := range bucket {
+			v := bucket[i].Load()
+			if v == nil { // a bucket fills from its start and is never emptied
+				return resources.Decision{}, false
 			}
-			return v.decision, true
+			if v.key == string(key) {
+				if !v.wanted.Load() { // the line of memory stays shared
+					v.wanted.Store(true)
+				}
+				return v.decision, true
+			}
 		}
 	}
 	return resources.Decision{}, false
@@ -71,14 +76,17 @@ func (m *memo) put(key []byte, d resources.Decision) {
 		return
 	}
 	d.Reason = strings.Clone(d.Reason)
-	fresh, bucket := &verdict{key: string(key), decision: d}, m.bucket(key)
-	for i := range bucket {
-		if v := bucket[i].Load(); v == nil || v.key == fresh.key {
-			bucket[i].Store(fresh)
-			return
+	fresh, buckets := &verdict{key: string(key), decision: d}, m.buckets(key)
+	for _, bucket := range buckets {
+		for i := range bucket {
+			if v := bucket[i].Load(); v == nil || v.key == fresh.key {
+				bucket[i].Store(fresh)
+				return
+			}
 		}
 	}
-	first := m.turn.Add(1)
+	turn := m.turn.Add(1)
+	bucket, first := buckets[turn%2], turn/2
 	at := &bucket[first%ways]
 	for i := range uint32(ways) {
 		if next := &bucket[(first+i)%ways]; !next.Load().wanted.Swap(false) {

@@ -45,7 +45,9 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 	visitor = ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
 		case *ast.Expr:
-			ok = ok && len(x.With) == 0 && !(x.IsCall() && changeable(x.Operator()))
+			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator()) {
+				ok = false
+			}
 		case ast.Call:
 			if operator, isRef := x[0].Value.(ast.Ref); isRef {
 				ok = ok && !changeable(operator)

@@ -124,7 +124,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 		s.queries[entry] = &query{body: body, compiler: qc, key: newKeyPlan(s.compiler, entry)}
 	}
 	for _, route := range list.routes {
-		s.routes[route.Name] = preparedRoute{route: route, term: s.words.route(&route)}
+		s.routes[route.Name] = preparedRoute{route.Effect, route.Access, s.words.route(route.Name, route.Effect, route.Access)}
 	}
 	return s, nil
 }

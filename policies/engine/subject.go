@@ -20,8 +20,9 @@ type preparedSubject struct {
 
 // preparedRoute is a catalogue row's part of the input.
 type preparedRoute struct {
-	route resources.Route
-	term  *ast.Term
+	effect string
+	access []string
+	term   *ast.Term
 }
 
 // subject gives the prepared form, made on first use and kept in the subject. Two

@@ -67,7 +67,7 @@ func newWords() *words {
 		w.values[v] = t(v)
 	}
 	w.noAction = w.action(resources.Action{})
-	w.noRoute = w.route(&resources.Route{})
+	w.noRoute = w.route("", "", nil)
 	w.noGrant = w.grantTerm(nil, 0)
 	w.noSubject = w.prepare(&resources.Subject{})
 	return w
@@ -149,10 +149,10 @@ func (w *words) action(a resources.Action) *ast.Term {
 	))
 }
 
-func (w *words) route(r *resources.Route) *ast.Term {
+func (w *words) route(name, effect string, access []string) *ast.Term {
 	return settled(ast.ObjectTerm(
-		[2]*ast.Term{w.k.name, w.word(r.Name)}, [2]*ast.Term{w.k.access, w.set(r.Access)},
-		[2]*ast.Term{w.k.effect, w.word(r.Effect)},
+		[2]*ast.Term{w.k.name, w.word(name)}, [2]*ast.Term{w.k.access, w.set(access)},
+		[2]*ast.Term{w.k.effect, w.word(effect)},
 	))
 }
 
