@@ -123,8 +123,9 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	options := engine.Options{
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Observer: engine.Observer{
-			Evaluated: a.metrics.evaluated,
-			Reloaded:  a.reloaded,
+			Evaluated:  a.metrics.evaluated,
+			Remembered: a.metrics.remembered,
+			Reloaded:   a.reloaded,
 			Refused: func(err error) {
 				a.metrics.reloads.WithLabelValues("refused").Inc()
 				log.Error("policy change refused; the last good one stays in force", "error", err.Error())

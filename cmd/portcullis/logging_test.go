@@ -55,6 +55,7 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m.request(gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one"})
 	m.evaluated("decision", time.Millisecond, "timeout")
 	m.evaluated("decision", time.Millisecond, "")
+	m.remembered("decision")
 	m.inForce("one")
 	m.inForce("two")
 	rec := httptest.NewRecorder()
@@ -63,6 +64,7 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	for _, want := range []string{
 		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="E3",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="E3"} 1`,
 		`portcullis_decisions_total{decision="deny",route="E3"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_seconds_count{entry="decision"} 2`,
+		`portcullis_policy_reused_total{entry="decision"} 1`,
 		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {

@@ -25,6 +25,7 @@ type metrics struct {
 	seconds     *prometheus.HistogramVec
 	decisions   *prometheus.CounterVec
 	evaluations *prometheus.HistogramVec
+	reused      *prometheus.CounterVec
 	failures    *prometheus.CounterVec
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
@@ -48,6 +49,9 @@ func newMetrics() *metrics {
 			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
 		}, []string{"entry"}),
+		reused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portcullis_policy_reused_total", Help: "Verdicts given again for an equal question, without an evaluation, by entry point.",
+		}, []string{"entry"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_policy_failures_total", Help: "Evaluations that gave no decision, and so denied, by entry point and kind.",
 		}, []string{"entry", "kind"}),
@@ -61,7 +65,7 @@ func newMetrics() *metrics {
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
 		}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.failures, m.reloads, m.policy, m.deliveries,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
 	m.reloads.WithLabelValues("refused")
@@ -98,6 +102,9 @@ func (m *metrics) evaluated(entry string, took time.Duration, failure engine.Fai
 		m.failures.WithLabelValues(entry, string(failure)).Inc()
 	}
 }
+
+// remembered counts one verdict that was given again.
+func (m *metrics) remembered(entry string) { m.reused.WithLabelValues(entry).Inc() }
 
 // delivered counts one attempt to deliver a message.
 func (m *metrics) delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }

@@ -9,11 +9,18 @@
 // and its schemas, its own tests pass, its catalogue is complete, and nobody is
 // denied everything. A reload that fails any of it leaves the last good tree in force.
 //
+// In front of Rego is a memo of verdicts (memo.go). Its key is what the compiled rules
+// can read (reads.go); where they are no function of that, or do with the time what
+// isn't proved to be harmless (timeless.go), there is none.
+//
 // Rejected:
 //   - rego.PreparedEvalQuery: it starts a goroutine, needs a timer, opens a transaction
 //     and turns the result into Go values, for each evaluation; topdown on the compiled
 //     query needs none of it, and its clock is that of the question;
 //   - input through JSON: slower than the evaluation itself;
+//   - a verdict with a time to live, or dropped by a message: a revoke would be in force
+//     when the one has passed or the other has come;
+//   - 64 bits of hash in place of the whole key: two questions could share a verdict;
 //   - a deny list of built-ins: the next network built-in of OPA would be let in. What
 //     is not deterministic is refused unless it is named (capabilities.go).
 //

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +76,18 @@ func TestWhatIsReused(t *testing.T) {
 		"time in one of several packages":    {`some name in ["more"]; data[name].late`, false},
 		"time in a rule that isn't asked":    {`not data.more.early`, true},
 		"time in a branch":                   {`branch`, false},
+		"time in a default":                  {`stamp != 7`, false},
+		"time in a rule's name":              {`named[5]`, false},
+		"time in a member of a set":          {`5 in times`, false},
+		"time in a template":                 {`$"{input.now}" != ""`, false},
+		"time in an every":                   {`every n in [1, 2] { input.now > n }`, false},
+		"an every over assignments":          {`every a in input.subject.assignments[""][""] { input.now < a.expires }`, false},
+		"time in an else of a function":      {`f(3)`, false},
+		"time as an argument":                {`f(input.now)`, false},
+		"an end as the output of a call":     {lasting + `x := input.now < a.expires; x == true`, true},
+		"time in an object":                  {`{"now": input.now}.now > 5`, false},
+		"an end, unified with more":          {lasting + `e = a.expires; e = input.target.rest; input.now < e`, false},
+		"an assignment, unified with more":   {lasting + `a = input.target; input.now < a.expires`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; ` + c.condition + ` }
@@ -89,7 +102,19 @@ other if input.account.id != ""
 
 branch if input.account.id == "x"
 
-else if input.now > 5`
+else if input.now > 5
+
+stamp := input.now if input.account.id == "x"
+
+else := 7
+
+named[n] if { n := 5; input.now > n }
+
+times contains input.now
+
+f(x) if x == 1
+
+else if { x == 2; input.now > 5 }`
 			tree := decisionTree(t, rules).with("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
 			set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 			must(t, err)
@@ -191,6 +216,52 @@ func TestTheMemoIsBounded(t *testing.T) {
 	if ask(long); e.remembered != 0 {
 		t.Error("a question of kilobytes is remembered")
 	}
+}
+
+// TestKeysDontRunTogether guarantees that what ends one part of a key never begins the next.
+func TestKeysDontRunTogether(t *testing.T) {
+	e := newCounted(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal([
+	input.target.resource, input.target.rest, input.principal.key_scopes, input.route.access,
+])}`), 0)
+	asked := 0
+	for _, texts := range [][2]string{{"ab", "c"}, {"a", "bc"}, {"", "abc"}, {"abc", ""}, {"a\x02b", "c"}, {"a", "\x02bc"}} {
+		for _, lists := range [][2][]string{{{"r", "s"}, nil}, {{"r"}, {"s"}}, {nil, {"r", "s"}}, {{"rs"}, nil}, {nil, {"rs"}}, {{"r", ""}, {"s"}}} {
+			q := question(activeSubject(), "project:a:b")
+			q.Target.Resource, q.Target.Rest = texts[0], texts[1]
+			q.Principal.Credential, q.Principal.KeyScopes, q.Route.Access = "key", lists[0], lists[1]
+			_, err := e.Decide(t.Context(), q)
+			must(t, err)
+			asked++
+		}
+	}
+	if e.remembered != 0 || e.evaluated != asked {
+		t.Errorf("of %d questions %d were taken for another", asked, e.remembered)
+	}
+}
+
+// TestManyRememberAtOnce guarantees that each of many askers is given its own answer,
+// in a memo that is too small for them and through reloads.
+func TestManyRememberAtOnce(t *testing.T) {
+	tree := decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`)
+	e := newEngine(t, tree, engine.Options{Memo: 64})
+	set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+	must(t, err)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			q := question(activeSubject(), "project:a:b")
+			for j := range 500 {
+				if i == 0 && j%50 == 0 {
+					e.Bring(set.Copy())
+				}
+				q.Target.Rest = itoa(j % (50 + i))
+				if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != q.Target.Rest {
+					t.Errorf("got %+v, %v, want %s", d, err, q.Target.Rest)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // TestNoMemoRemembersNothing guarantees that it can be switched off.
