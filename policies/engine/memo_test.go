@@ -74,6 +74,7 @@ func TestWhatIsReused(t *testing.T) {
 		"a certificate's age":                {`crypto.x509.parse_and_verify_certificates("")[0]`, false},
 		"time in a rule of another file":     {`data.more.late`, false},
 		"time in one of several packages":    {`some name in ["more"]; data[name].late`, false},
+		"time in a whole package":            {`all := data.more; all.late`, false},
 		"time in a rule that isn't asked":    {`not data.more.early`, true},
 		"time in a branch":                   {`branch`, false},
 		"time in a default":                  {`stamp != 7`, false},
