@@ -13,28 +13,35 @@ import (
 // digest names what the policy is told of a subject. It is taken of the input's own
 // terms, so that nothing which is added to them can be left out of it.
 func digest(terms ...*ast.Term) [sha256.Size]byte {
-	b := make([]byte, 0, 1024)
+	b := make(bytesOfTerms, 0, 1024)
 	for _, t := range terms {
-		b = appendValue(b, t.Value)
+		b.term(t)
 	}
 	return sha256.Sum256(b)
 }
 
-// appendValue writes a kind, a length and the content: no two values have the same bytes.
-func appendValue(b []byte, v ast.Value) []byte {
-	switch v := v.(type) {
+// bytesOfTerms has of each term its kind, a length and the content: no two have the
+// same bytes.
+type bytesOfTerms []byte
+
+func (b *bytesOfTerms) term(t *ast.Term) {
+	switch v := t.Value.(type) {
 	case ast.String:
-		return appendText(append(b, 's'), string(v))
+		*b = appendText(append(*b, 's'), string(v))
 	case ast.Object:
-		b = binary.AppendVarint(append(b, 'o'), int64(v.Len()))
-		v.Foreach(func(key, value *ast.Term) { b = appendValue(appendValue(b, key.Value), value.Value) })
-		return b
+		*b = binary.AppendVarint(append(*b, 'o'), int64(v.Len()))
+		v.Foreach(b.pair)
 	case *ast.Array:
-		b = binary.AppendVarint(append(b, 'a'), int64(v.Len()))
-		v.Foreach(func(t *ast.Term) { b = appendValue(b, t.Value) })
-		return b
+		*b = binary.AppendVarint(append(*b, 'a'), int64(v.Len()))
+		v.Foreach(b.term)
+	default: // a number or a boolean
+		*b = appendText(append(*b, 'v'), v.String())
 	}
-	return appendText(append(b, 'v'), v.String()) // a number or a boolean
+}
+
+func (b *bytesOfTerms) pair(key, value *ast.Term) {
+	b.term(key)
+	b.term(value)
 }
 
 // ends are the instants at which assignments end, in order; one that has no end has
