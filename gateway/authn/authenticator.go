@@ -2,7 +2,6 @@ package authn
 
 import (
 	"context"
-	"crypto"
 	"errors"
 	"fmt"
 	"strings"
@@ -33,14 +32,19 @@ type Options struct {
 	// Used is told of each API key that was accepted, by the id of its record; it must
 	// not block. nil is nobody.
 	Used func(keyID string, at resources.Time)
+	// Remembered is how many verified tokens are remembered at most, so that their signature
+	// is checked once; 0 is DefaultRemembered, less than 0 none. One takes about a kilobyte,
+	// at most three.
+	Remembered int
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Authenticator checks tokens and API keys. It is safe for concurrent use and remembers
-// nothing of them.
+// Authenticator checks tokens and API keys. It is safe for concurrent use. Of a token that
+// proved right it remembers what was said, never whose it is; of keys nothing.
 type Authenticator struct {
 	issuers   map[string]*trusted
+	memory    *memory
 	directory Directory
 	keys      KeyDirectory
 	apiKeys   resources.APIKeys
@@ -65,8 +69,11 @@ func New(o Options) (*Authenticator, error) {
 	if now == nil {
 		now = time.Now
 	}
+	if o.Remembered == 0 {
+		o.Remembered = DefaultRemembered
+	}
 	a := &Authenticator{
-		issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory,
+		issuers: make(map[string]*trusted, len(o.Issuers)), memory: newMemory(o.Remembered), directory: o.Directory,
 		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, now: now,
 	}
 	for _, settings := range o.Issuers {
@@ -94,58 +101,84 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Pri
 }
 
 // Claims checks the token alone: form, signature, issuer, audience, subject and
-// times. It asks no directory. Errors as in Verify.
+// times. It asks no directory. Errors as in Verify. The scope is shared: it is not to be
+// written to.
 func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error) {
 	if strings.TrimSpace(token) == "" {
 		return Claims{}, absent()
 	}
-	read, err := readUnverified(token)
-	if err != nil {
-		return Claims{}, refused(err)
+	if len(token) > maxTokenSize {
+		return Claims{}, refused(errTokenSize)
 	}
-	issuer := a.issuers[read.issuer]
-	if issuer == nil {
-		return Claims{}, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
+	name := a.memory.name(token)
+	if known := a.memory.get(name); known != nil {
+		holds, err := known.holds(ctx, a.now())
+		if holds {
+			return known.claims, nil
+		}
+		a.memory.forget(name, known)
+		if err != nil {
+			return Claims{}, err
+		}
 	}
-	key, err := issuer.key(ctx, read.header)
+	fresh, err := a.check(ctx, token)
 	if err != nil {
 		return Claims{}, err
 	}
+	a.memory.keep(name, fresh)
+	return fresh.claims, nil
+}
+
+// check verifies a token of which nothing is known.
+func (a *Authenticator) check(ctx context.Context, token string) (*verified, error) {
+	read, err := readUnverified(token)
+	if err != nil {
+		return nil, refused(err)
+	}
+	issuer := a.issuers[read.issuer]
+	if issuer == nil {
+		return nil, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
+	}
+	key, err := issuer.key(ctx, read.header)
+	if err != nil {
+		return nil, err
+	}
 	claims := &payload{}
-	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key, nil }); err != nil {
-		return Claims{}, refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
+	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {
+		return nil, refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
 	}
 	if claims.subject == "" {
-		return Claims{}, refused(errNoSubject)
+		return nil, refused(errNoSubject)
 	}
-	return Claims{
+	from, until := claims.bounds()
+	return &verified{issuer: issuer, header: read.header, key: key, from: from, until: until, claims: Claims{
 		Issuer:        claims.issuer,
 		Subject:       claims.subject,
 		Email:         claims.email,
 		EmailVerified: claims.emailVerified,
 		Scope:         strings.FieldsFunc(claims.scope, func(r rune) bool { return r == ' ' }),
 		ExpiresAt:     resources.At(claims.expires.Time),
-	}, nil
+	}}, nil
 }
 
 // key gives the issuer's key for the header, and has its source look again once
 // where it is not there.
-func (t *trusted) key(ctx context.Context, h header) (crypto.PublicKey, error) {
+func (t *trusted) key(ctx context.Context, h header) (verifyKey, error) {
 	for _, missing := range []bool{false, true} {
 		set, err := t.Keys.Keys(ctx, missing)
 		if err != nil {
 			if ctx.Err() != nil {
-				return nil, resources.Unavailable("The token could not be checked in time.", ctx.Err())
+				return verifyKey{}, resources.Unavailable("The token could not be checked in time.", ctx.Err())
 			}
-			return nil, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
+			return verifyKey{}, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
 		}
 		key, err := set.find(h)
 		if err == nil {
 			return key, nil
 		}
 		if missing || !errors.Is(err, errUnknownKey) {
-			return nil, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
+			return verifyKey{}, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
 		}
 	}
-	return nil, refused(errUnknownKey)
+	return verifyKey{}, refused(errUnknownKey)
 }

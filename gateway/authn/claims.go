@@ -75,6 +75,17 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// bounds are when the token holds, from the one to just before the other: the parser's
+// rules for exp, nbf and iat.
+func (p *payload) bounds() (from, until time.Time) {
+	for _, begins := range []*jwt.NumericDate{p.notBefore, p.issuedAt} {
+		if begins != nil && begins.Add(-leeway).After(from) {
+			from = begins.Add(-leeway)
+		}
+	}
+	return from, p.expires.Add(leeway)
+}
+
 // stringMember gives a string; "" where it is not there. Null is not a string.
 func stringMember(members map[string]json.RawMessage, name string) (string, error) {
 	raw, ok := members[name]

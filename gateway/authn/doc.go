@@ -41,7 +41,8 @@
 //
 // Rejected: a JWKS client library (none of those seen bounds the fetches that unknown
 // kids cause and also keeps the last good set to a maximum age); golang-jwt's MapClaims and
-// RegisteredClaims (a null or huge exp, names without regard to case); a cache of verified
-// tokens or keys (a user suspended while the token lives would stay in); a slow hash for keys
-// (160 random bits can't be guessed, and each request would pay for it).
+// RegisteredClaims (a null or huge exp, names without regard to case); a cache of principals
+// or keys (a user suspended while the token lives would stay in; of a token only what it says
+// is remembered, and its key and times are judged at each use); a slow hash for keys (160
+// random bits can't be guessed, and each request would pay for it).
 package authn

@@ -75,7 +75,11 @@ func verifyKeys(key jose.JSONWebKey) ([]verifyKey, error) {
 	var out []verifyKey
 	for _, alg := range algs {
 		if key.Algorithm == "" || key.Algorithm == alg {
-			out = append(out, verifyKey{kid: key.KeyID, alg: alg, public: key.Key})
+			one, err := newVerifyKey(key.KeyID, alg, key.Key)
+			if err != nil {
+				return nil, errKeyForm
+			}
+			out = append(out, one)
 		}
 	}
 	if len(out) == 0 {

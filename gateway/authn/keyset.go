@@ -3,6 +3,7 @@ package authn
 import (
 	"context"
 	"crypto"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,7 +36,18 @@ type KeySet struct {
 type verifyKey struct {
 	kid, alg string
 	public   crypto.PublicKey
+	// der is the key's one encoding: comparing keys themselves is slow for large ones.
+	der string
 }
+
+// newVerifyKey fails on a type of key that has no encoding.
+func newVerifyKey(kid, alg string, public crypto.PublicKey) (verifyKey, error) {
+	der, err := x509.MarshalPKIXPublicKey(public)
+	return verifyKey{kid: kid, alg: alg, public: public, der: string(der)}, err
+}
+
+// same says whether both are one key, whatever it is called.
+func (k verifyKey) same(other verifyKey) bool { return k.der != "" && k.der == other.der }
 
 // KeySource gives the keys of one issuer. Implementations are safe for concurrent use.
 type KeySource interface {
@@ -103,24 +115,19 @@ func (s KeySet) report() string {
 
 // find gives the one key for the algorithm and kid. Two different keys under one
 // name are no answer, since the order in the file must not decide.
-func (s KeySet) find(h header) (crypto.PublicKey, error) {
-	var found crypto.PublicKey
+func (s KeySet) find(h header) (verifyKey, error) {
+	var found verifyKey
 	for _, key := range s.keys {
 		if key.alg != h.alg || h.kid != "" && key.kid != h.kid {
 			continue
 		}
-		if found != nil && !samePublic(found, key.public) {
-			return nil, errManyKeys
+		if found.public != nil && !found.same(key) {
+			return verifyKey{}, errManyKeys
 		}
-		found = key.public
+		found = key
 	}
-	if found == nil {
-		return nil, errUnknownKey
+	if found.public == nil {
+		return verifyKey{}, errUnknownKey
 	}
 	return found, nil
-}
-
-func samePublic(a, b crypto.PublicKey) bool {
-	key, ok := a.(interface{ Equal(crypto.PublicKey) bool })
-	return ok && key.Equal(b)
 }

@@ -70,7 +70,11 @@ func NewSigner(master resources.MasterKey) (*Signer, error) {
 		}
 		if !slices.ContainsFunc(published, func(p ed25519.PublicKey) bool { return p.Equal(public) }) {
 			published = append(published, public)
-			s.set.keys = append(s.set.keys, verifyKey{kid: kid, alg: algEdDSA, public: public})
+			checks, err := newVerifyKey(kid, algEdDSA, public)
+			if err != nil {
+				return nil, fmt.Errorf("signer: %w", err)
+			}
+			s.set.keys = append(s.set.keys, checks)
 		}
 	}
 	if s.key == nil {
