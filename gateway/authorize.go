@@ -13,6 +13,17 @@ type verdict struct {
 	Reason  string `json:"reason"`
 }
 
+// appendVerdict appends the answer's JSON.
+func appendVerdict(to []byte, v verdict) ([]byte, error) {
+	if !wire.Plain(v.Reason) {
+		body, err := wire.Render(v)
+		return append(to, body...), err
+	}
+	to = strconv.AppendBool(append(to, `{"allowed":`...), v.Allowed)
+	to = append(append(to, `,"reason":"`...), v.Reason...)
+	return append(to, `"}`...), nil
+}
+
 // readQuestion reads E3's question from its path and headers: 400 with all problems.
 func (e *Edge) readQuestion(x *exchange) error {
 	var problems []resources.Problem
@@ -32,17 +43,18 @@ func (e *Edge) readQuestion(x *exchange) error {
 			note("path", problem)
 		}
 	}
-	header := func(name string, required bool) string {
-		value := string(x.raw.Request.Header.Peek(name))
+	h := &x.raw.Request.Header
+	var values [3]string
+	own(values[:], h.Peek("X-User-ID"), h.Peek("X-Account-ID"), h.Peek("X-Action"))
+	for i, header := range [...]struct{ name, counted string }{{"X-User-ID", "x-user-id"}, {"X-Account-ID", "x-account-id"}, {"X-Action", "x-action"}} {
 		switch {
-		case x.headers.ambiguous(lower(name)):
-			note(name, sentOnce)
-		case value == "" && required:
-			note(name, "is missing")
+		case x.headers.ambiguous(header.counted):
+			note(header.name, sentOnce)
+		case values[i] == "":
+			note(header.name, "is missing")
 		}
-		return value
 	}
-	subject, account, action := header("X-User-ID", true), header("X-Account-ID", true), header("X-Action", true)
+	subject, account, action := values[0], values[1], values[2]
 	if subject != "" && !resources.ValidID(subject) {
 		note("X-User-ID", "must be 1 to 128 characters of [A-Za-z0-9._@-]")
 	}
@@ -82,31 +94,25 @@ func (e *Edge) decide(x *exchange) error {
 	if err != nil {
 		return asUnavailable(err)
 	}
-	x.record.DecisionID = e.cfg.IDs.ULID()
+	if x.record.DecisionID = x.decisionID; x.decisionID == "" {
+		x.record.DecisionID = e.cfg.IDs.ULID()
+	}
 	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
 
-	body, err := wire.Render(verdict{Allowed: decision.Allowed, Reason: decision.Reason})
+	var room [256]byte
+	body, err := appendVerdict(room[:0], verdict{Allowed: decision.Allowed, Reason: decision.Reason})
 	if err != nil {
 		return err
 	}
 	h := &x.raw.Response.Header
 	h.Set("X-Decision-ID", x.record.DecisionID)
 	h.Set("X-Policy-Revision", decision.PolicyRevision)
-	h.Set("X-Account-Revision", strconv.FormatInt(facts.Revision, 10))
+	var revision [20]byte
+	h.SetBytesV("X-Account-Revision", strconv.AppendInt(revision[:0], facts.Revision, 10))
 	status := 200
 	if !decision.Allowed {
 		status = e.cfg.DenyStatus
 	}
 	send(x.raw, status, body)
 	return nil
-}
-
-func lower(name string) string {
-	b := []byte(name)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 func details(t *testing.T, body string) []string {
@@ -196,6 +197,49 @@ func TestOtherHeadersDecideNothing(t *testing.T) {
 		}
 		if r := e.send(t, request("POST", "/api/v1/authorize/x", "", h)); r.Status != 401 {
 			t.Errorf("%s without a credential: %d", h, r.Status)
+		}
+	}
+}
+
+// TestTheAnswerIsTheEncodersJSON, byte for byte, whatever the reason.
+func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
+	for _, reason := range []string{"", "role x grants a:b:read", `a "quoted" \ one`, "<b>&amp;", "zwölf\u2028\n\x00", "\xff", strings.Repeat("long ", 100), strings.Repeat("lang ö ", 100)} {
+		for _, allowed := range []bool{true, false} {
+			want, err := wire.Render(struct {
+				Allowed bool   `json:"allowed"`
+				Reason  string `json:"reason"`
+			}{allowed, reason})
+			if err != nil {
+				t.Fatal(err)
+			}
+			say := func(context.Context, resources.Question) (resources.Decision, error) {
+				return resources.Decision{Allowed: allowed, Reason: reason}, nil
+			}
+			e := start(t, func(c *gateway.Config) { c.Policy = policy{say, allow} })
+			if r := e.send(t, question("x")); r.Body != string(want) {
+				t.Errorf("answered %s, want %s", r.Body, want)
+			}
+		}
+	}
+}
+
+// TestEveryRequestAndDecisionHasAnIDOfItsOwn, the request's its caller's where that is well-formed.
+func TestEveryRequestAndDecisionHasAnIDOfItsOwn(t *testing.T) {
+	e := start(t)
+	seen := map[string]bool{}
+	for _, named := range []string{"", "", "X-Request-ID: mine", "X-Request-ID: not a name", "X-Request-ID: " + strings.Repeat("a", 129)} {
+		var headers []string
+		if named != "" {
+			headers = []string{named}
+		}
+		r := e.send(t, question("x", headers...))
+		request, decision := r.Header.Get("X-Request-ID"), r.Header.Get("X-Decision-ID")
+		if seen[request] || seen[decision] || len(decision) != 26 || (request == "mine") != (named == "X-Request-ID: mine") || request != "mine" && len(request) != 26 {
+			t.Errorf("%q: request %q, decision %q", named, request, decision)
+		}
+		seen[request], seen[decision] = true, true
+		if last := e.last(t); last.RequestID != request || last.DecisionID != decision {
+			t.Errorf("%q: recorded %q and %q", named, last.RequestID, last.DecisionID)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	credential "github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -61,36 +63,40 @@ func realPolicy(b *testing.B) func(*gateway.Config) {
 	}
 }
 
-// benchClient sends the same request on one connection and throws the answers away.
-func benchClient(b *testing.B, c net.Conn, raw string) {
-	b.Helper()
+// again sends the same request on one connection each time, and throws the answers away.
+func again(t testing.TB, c net.Conn, raw string) func() {
+	t.Helper()
 	r := bufio.NewReader(c)
 	request := []byte(raw)
-	var size int
-	exchange := func() {
-		if _, err := c.Write(request); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := r.Peek(1); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := r.Discard(size); err != nil {
-			b.Fatal(err)
-		}
-	}
 	if _, err := c.Write(request); err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	head := &counter{r: r}
 	resp, err := http.ReadResponse(bufio.NewReaderSize(head, 16), nil)
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != 200 {
-		b.Fatalf("%d %s %v", resp.StatusCode, body, err)
+		t.Fatalf("%d %s %v", resp.StatusCode, body, err)
 	}
-	size = head.n // every answer has the same length: ids and dates have fixed ones
+	size := head.n // every answer has the same length: ids and dates have fixed ones
+	return func() {
+		if _, err := c.Write(request); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Peek(1); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Discard(size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func benchClient(b *testing.B, c net.Conn, raw string) {
+	b.Helper()
+	exchange := again(b, c, raw)
 	b.ReportAllocs()
 	for b.Loop() {
 		exchange()
@@ -108,20 +114,63 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// BenchmarkAuthorize is one warm E3 through the whole edge with the embedded policy;
-// of it BenchmarkBareFiber is what the framework and the connection take.
+// warm is an edge whose policy and facts answer constants, and the question that a service
+// asks of it: a token of the built-in issuer is checked, remembered or anew.
+func warm(t testing.TB, remembered int) (*edge, string) {
+	t.Helper()
+	signer, err := credential.NewSigner(masterKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signer.Sign(credential.TokenRequest{Subject: "service-bench", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	authenticator, err := credential.New(credential.Options{
+		Issuers: []credential.Issuer{signer.Issuer()}, Directory: nobodies{}, Remembered: remembered,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := resources.Facts{Revision: 7000, Subject: &resources.Subject{}}
+	e := start(t, func(c *gateway.Config) {
+		c.Authn = authenticator
+		c.Facts = facts{func(context.Context, string, string, string) (resources.Facts, error) { return known, nil }}
+		c.Observe = func(gateway.Record) {}
+	})
+	return e, strings.Replace(benchQuestion(), goodToken, token, 1)
+}
+
+// nobodies is a directory without users.
+type nobodies struct{}
+
+func (nobodies) BySubject(context.Context, string, credential.Subjects) (credential.Identity, bool, error) {
+	return credential.Identity{}, false, nil
+}
+
+// BenchmarkAuthorize is one warm E3 through the whole edge; of it BenchmarkBareFiber is what
+// the framework and the connection take.
 func BenchmarkAuthorize(b *testing.B) {
 	b.Run("embedded policy", func(b *testing.B) {
 		benchClient(b, start(b, realPolicy(b)).dial(b).Conn, benchQuestion())
 	})
 	b.Run("constant policy", func(b *testing.B) {
-		embedded := realPolicy(b)
-		benchClient(b, start(b, embedded, func(c *gateway.Config) { c.Policy = policy{allow, allow} }).dial(b).Conn, benchQuestion())
+		e, question := warm(b, 0)
+		benchClient(b, e.dial(b).Conn, question)
+	})
+	b.Run("constant policy, token verified anew", func(b *testing.B) {
+		e, question := warm(b, -1)
+		benchClient(b, e.dial(b).Conn, question)
+	})
+	b.Run("constant policy, no request id", func(b *testing.B) {
+		e, question := warm(b, 0)
+		benchClient(b, e.dial(b).Conn, strings.Replace(question, "X-Request-ID: bench\r\n", "", 1))
 	})
 }
 
-// BenchmarkBareFiber is a handler that answers a constant of the same length.
-func BenchmarkBareFiber(b *testing.B) {
+// bareFiber is a connection to a handler that answers a constant of the same length.
+func bareFiber(t testing.TB) net.Conn {
+	t.Helper()
 	app := fiber.New(fiber.Config{DisableStartupMessage: true, Immutable: true, StreamRequestBody: true})
 	app.Use(func(c *fiber.Ctx) error {
 		c.Set("Content-Type", "application/json")
@@ -130,11 +179,14 @@ func BenchmarkBareFiber(b *testing.B) {
 	listener := fasthttputil.NewInmemoryListener()
 	served := make(chan error, 1)
 	go func() { served <- app.Listener(listener) }()
-	b.Cleanup(func() { _ = listener.Close(); <-served })
+	t.Cleanup(func() { _ = listener.Close(); <-served })
 	c, err := listener.Dial()
 	if err != nil {
-		b.Fatal(err)
+		t.Fatal(err)
 	}
-	b.Cleanup(func() { _ = c.Close() })
-	benchClient(b, c, benchQuestion())
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
+
+// BenchmarkBareFiber is what the framework takes by itself.
+func BenchmarkBareFiber(b *testing.B) { benchClient(b, bareFiber(b), benchQuestion()) }

@@ -32,20 +32,27 @@ type exchange struct {
 	principal resources.Principal
 	ask       ask
 	record    Record
+	// decisionID is made with the request's, "" where the caller brought one.
+	decisionID string
+	// room spares an allocation for each of these lists.
+	room struct {
+		authorization, apiKey [1]string
+		values                [4]string
+	}
+	lifetime lifetime
 }
 
 // handle runs the steps and answers; it never panics and never answers twice.
 func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Limits.Handle)
-	defer cancel()
+	x := &exchange{raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
+	x.ctx = &x.lifetime
+	defer x.lifetime.end()
 	if len(raw.Request.Header.PeekAll(headerConsistency)) > 0 { // whatever it says: checkHeaders judges that
-		ctx = resources.WithStrict(ctx)
+		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
 	}
-	x := &exchange{raw: raw, ctx: ctx, method: string(raw.Method())}
-	x.path, x.query, x.hasQuery = splitTarget(string(raw.Request.Header.RequestURI()))
-	x.record = Record{RequestID: e.requestID(raw), Method: x.method, Path: x.path}
+	e.readLine(x)
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
 		x.record.Duration = e.cfg.Now().Sub(started)

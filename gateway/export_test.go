@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"bufio"
+	"context"
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -14,6 +16,12 @@ var (
 	PathProblems = pathProblems
 	ParseTarget  = parseTarget
 )
+
+// Lifetime is a request's context and its end.
+func Lifetime(parent context.Context, within time.Duration) (context.Context, func()) {
+	l := &lifetime{parent: parent, deadline: time.Now().Add(within)}
+	return l, l.end
+}
 
 // ScanHeaders frames a raw request head as the edge does; the header is the server's
 // own reading of it, nil where the server refuses it by itself.
@@ -35,7 +43,7 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	if err != nil {
 		return "", nil, nil, err
 	}
-	m := t.find(method, path)
+	m := t.find(method, path, nil)
 	if m.entry != nil {
 		name = m.entry.Name
 	}

@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/valyala/fasthttp"
-
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -27,7 +25,7 @@ func (e *Edge) frame(x *exchange) error {
 
 // find looks the route up: 404 and 405.
 func (e *Edge) find(x *exchange) error {
-	m := e.routes.Load().find(x.method, x.path)
+	m := e.routes.Load().find(x.method, x.path, x.room.values[:0])
 	switch {
 	case m.entry != nil:
 		x.entry, x.values = m.entry, m.values
@@ -88,7 +86,7 @@ func (e *Edge) authenticate(x *exchange) error {
 		}
 	}
 	h := &x.raw.Request.Header
-	principal, err := e.cfg.Authn.Authenticate(x.ctx, sent(h, "Authorization"), sent(h, "X-API-Key"))
+	principal, err := e.cfg.Authn.Authenticate(x.ctx, sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...))
 	if err != nil {
 		return err
 	}
@@ -121,15 +119,6 @@ func (x *exchange) checkClaims() error {
 	return nil
 }
 
-// sent are the values of a header as copies, none where it was not sent.
-func sent(h *fasthttp.RequestHeader, name string) []string {
-	var out []string
-	for _, value := range h.PeekAll(name) {
-		out = append(out, string(value))
-	}
-	return out
-}
-
 // checkMediaType refuses a body that is not plain JSON. E3 has no body at all, which
 // is its own refusal.
 func (e *Edge) checkMediaType(x *exchange) error {
@@ -145,13 +134,23 @@ func (e *Edge) checkMediaType(x *exchange) error {
 	return nil
 }
 
-// requestID is the caller's, when it is well-formed, else a new one.
-func (e *Edge) requestID(raw *fasthttp.RequestCtx) string {
-	id := string(raw.Request.Header.Peek("X-Request-Id"))
-	if !ValidRequestID(id) {
-		return e.cfg.IDs.ULID()
+// readLine reads the request line, and the request's id: the caller's, when it is
+// well-formed, else a new one.
+func (e *Edge) readLine(x *exchange) {
+	h := &x.raw.Request.Header
+	id := h.Peek("X-Request-Id")
+	if len(id) > maxRequestID {
+		id = nil
 	}
-	return id
+	var text [2]string
+	own(text[:], h.RequestURI(), id)
+	x.path, x.query, x.hasQuery = splitTarget(text[0])
+	x.record.RequestID = text[1]
+	if !ValidRequestID(text[1]) {
+		x.record.RequestID, x.decisionID = e.cfg.IDs.ULIDs()
+	}
+	x.method = ownMethod(h.Method())
+	x.record.Method, x.record.Path = x.method, x.path
 }
 
 // ValidRequestID says whether a request id is taken over from a caller: it matches
@@ -163,9 +162,4 @@ func ValidRequestID(id string) bool {
 		}
 	}
 	return id != "" && len(id) <= maxRequestID
-}
-
-// splitTarget cuts the query from a raw request target.
-func splitTarget(target string) (path, query string, hasQuery bool) {
-	return strings.Cut(target, "?")
 }

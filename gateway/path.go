@@ -50,7 +50,14 @@ func (f *findings) add(problem string) {
 
 // scanPath looks at each byte and escape, and gives the path decoded once.
 func scanPath(path string, found *findings) string {
+	if strings.IndexByte(path, '%') < 0 { // most paths are as they are
+		for i := range len(path) {
+			rawByte(path[i], found)
+		}
+		return path
+	}
 	var decoded strings.Builder
+	decoded.Grow(len(path))
 	for i := 0; i < len(path); i++ {
 		c := path[i]
 		if c != '%' {

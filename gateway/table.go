@@ -139,13 +139,13 @@ func claim(methods *map[string]*entry, e *entry) error {
 }
 
 // find looks a raw path up, without its query. The rest of a {proxy+} route is the
-// last value, and may be empty.
-func (t *table) find(method, path string) match {
-	var m match
+// last value, and may be empty. The values are in room, when they fit there.
+func (t *table) find(method, path string, room []string) match {
+	m := match{values: room}
 	if strings.HasPrefix(path, "/") {
 		t.root.walk(method, path[1:], true, &m)
 	}
-	sort.Strings(m.allow)
+	slices.Sort(m.allow)
 	m.allow = slices.Compact(m.allow) // several patterns may fit the path
 	return m
 }

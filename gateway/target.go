@@ -13,17 +13,17 @@ import (
 // `projects` stands anywhere else, since then it could name two places.
 func parseTarget(path string) (resources.Target, string) {
 	var t resources.Target
-	segments := strings.Split(path, "/")
-	if len(segments) >= 2 && segments[0] == "api" && segments[1] == "v1" {
-		segments = segments[2:]
+	rest := path
+	if first, second, after, ok := twoSegments(rest); ok && first == "api" && second == "v1" {
+		rest = after
 	}
-	if len(segments) >= 2 && segments[0] == "accounts" {
-		t.AccountID, segments = segments[1], segments[2:]
+	if first, second, after, ok := twoSegments(rest); ok && first == "accounts" {
+		t.AccountID, rest = second, after
 	}
-	if len(segments) >= 2 && segments[0] == "projects" {
-		t.ProjectID, segments = segments[1], segments[2:]
+	if first, second, after, ok := twoSegments(rest); ok && first == "projects" {
+		t.ProjectID, rest = second, after
 	}
-	if ambiguous(t, segments) {
+	if ambiguous(t, rest) {
 		return resources.Target{}, "is ambiguous: accounts and projects may stand only as accounts/{id} and projects/{id}, in this order, at its beginning"
 	}
 	for _, id := range []string{t.AccountID, t.ProjectID} {
@@ -31,20 +31,27 @@ func parseTarget(path string) (resources.Target, string) {
 			return resources.Target{}, "names an account or project that is not 1 to 128 characters of [A-Za-z0-9._@-]"
 		}
 	}
-	t.Rest = strings.Join(segments, "/")
-	if len(segments) >= 2 {
-		t.Resource = segments[0] + "/" + segments[1]
+	t.Rest = rest
+	if first, second, _, ok := twoSegments(rest); ok {
+		t.Resource = rest[:len(first)+len("/")+len(second)]
 	}
 	return t, ""
 }
 
+// twoSegments cuts the first two segments from a path.
+func twoSegments(path string) (first, second, rest string, ok bool) {
+	first, rest, ok = strings.Cut(path, "/")
+	second, rest, _ = strings.Cut(rest, "/")
+	return first, second, rest, ok
+}
+
 // ambiguous says whether a word that names a place stands where it names none. The
 // projects of an account (`projects` alone) are the one exception.
-func ambiguous(t resources.Target, rest []string) bool {
-	if len(rest) == 1 && rest[0] == "projects" && t.ProjectID == "" {
+func ambiguous(t resources.Target, rest string) bool {
+	if rest == "projects" && t.ProjectID == "" {
 		return isPlaceWord(t.AccountID)
 	}
-	for _, segment := range rest {
+	for segment := range strings.SplitSeq(rest, "/") {
 		if isPlaceWord(segment) {
 			return true
 		}

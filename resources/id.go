@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
@@ -23,6 +24,9 @@ const ServicePrefix = "service-"
 
 // maxIDLength bounds a plain identifier in a path or a header (API contract, 1).
 const maxIDLength = 128
+
+// ulidSize is the length of a ULID in characters.
+const ulidSize = 26
 
 // crockford is the alphabet of a ULID, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -49,18 +53,31 @@ func (g IDs) New(prefix string) string {
 // ULID makes a bare identifier of 26 lower-case characters that sorts by the
 // millisecond in which it was made.
 func (g IDs) ULID() string {
+	var out [ulidSize]byte
+	g.ulid(out[:])
+	return string(out[:])
+}
+
+// ULIDs makes two, in one piece of memory.
+func (g IDs) ULIDs() (first, second string) {
+	var out [2 * ulidSize]byte
+	g.ulid(out[:ulidSize])
+	g.ulid(out[ulidSize:])
+	both := string(out[:])
+	return both[:ulidSize], both[ulidSize:]
+}
+
+func (g IDs) ulid(out []byte) {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:8], uint64(g.Now().UnixMilli())<<16)
 	g.fill(raw[6:])
 
 	hi, lo := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
-	var out [26]byte
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = crockford[lo&31]
 		lo = lo>>5 | hi<<59
 		hi >>= 5
 	}
-	return string(out[:])
 }
 
 // UUID makes a random UUID (RFC 9562, version 4): the internal id of a user (E8).
@@ -74,9 +91,15 @@ func (g IDs) UUID() string {
 }
 
 func (g IDs) fill(b []byte) {
-	if _, err := io.ReadFull(g.Random, b); err != nil {
+	if g.Random == rand.Reader {
+		_, _ = rand.Read(b) // never fails, and unlike any reader leaves b where it is
+		return
+	}
+	read := make([]byte, len(b))
+	if _, err := io.ReadFull(g.Random, read); err != nil {
 		panic("resources: no randomness: " + err.Error())
 	}
+	copy(b, read)
 }
 
 // ValidID says whether s is a plain identifier: 1 to 128 characters of

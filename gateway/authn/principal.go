@@ -59,16 +59,16 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 	if !resources.ValidID(claims.Subject) || claims.Subject == resources.ServicePrefix {
 		return resources.Principal{}, refused(errSubjectForm)
 	}
-	scopes := []string{}
-	for _, scope := range issuer.Services.Scopes {
-		if slices.Contains(claims.Scope, scope) && !slices.Contains(scopes, scope) {
-			scopes = append(scopes, scope)
+	has := 0
+	for i, scope := range issuer.Services.Scopes {
+		if slices.Contains(claims.Scope, scope) {
+			has |= 1 << i
 		}
 	}
 	return resources.Principal{
 		Kind:       resources.PrincipalService,
 		ID:         claims.Subject,
-		Scopes:     scopes,
+		Scopes:     issuer.granted[has],
 		Credential: resources.CredentialToken,
 	}, nil
 }

@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// lifetime is a request's context: it ends with the request, or at its deadline. The timer
+// and the channel of one are made when somebody first waits, since nobody does while a
+// request is answered from memory.
+type lifetime struct {
+	parent   context.Context
+	deadline time.Time
+
+	mu     sync.Mutex
+	ended  bool
+	waited context.Context // nil until somebody waits
+	cancel context.CancelFunc
+}
+
+// Deadline implements context.Context.
+func (l *lifetime) Deadline() (time.Time, bool) { return l.deadline, true }
+
+// Done implements context.Context.
+func (l *lifetime) Done() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waited == nil {
+		l.waited, l.cancel = context.WithDeadline(l.parent, l.deadline)
+		if l.ended {
+			l.cancel()
+		}
+	}
+	return l.waited.Done()
+}
+
+// Err implements context.Context.
+func (l *lifetime) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.waited != nil:
+		return l.waited.Err()
+	case l.ended:
+		return context.Canceled
+	case !time.Now().Before(l.deadline):
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Value implements context.Context. A context made of this one finds the standard one
+// here once it waits, and ends with it without a goroutine of its own.
+func (l *lifetime) Value(key any) any {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waited != nil {
+		return l.waited.Value(key)
+	}
+	return l.parent.Value(key)
+}
+
+// end ends it with the request.
+func (l *lifetime) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = true
+	if l.cancel != nil {
+		l.cancel()
+	}
+}

@@ -1,0 +1,20 @@
+package wire_test
+
+import (
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// FuzzPlainTextStandsInJSONAsItIs: what is called plain, the encoder does not change.
+func FuzzPlainTextStandsInJSONAsItIs(f *testing.F) {
+	for c := range 256 {
+		f.Add("a" + string([]byte{byte(c)}))
+	}
+	f.Add("role x grants <project>:*:read & more")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, err := wire.Render(text); err != nil || wire.Plain(text) && string(got) != `"`+text+`"` {
+			t.Errorf("%q is rendered %s, %v", text, got, err)
+		}
+	})
+}
