@@ -162,7 +162,7 @@ func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
 // observe counts and logs an answered request.
 func (a *app) observe(r gateway.Record) {
 	a.metrics.request(r)
-	accessLine(a.log.access, r)
+	a.log.access.request(time.Now(), r)
 }
 
 // reloaded takes a new tree's catalogue into use.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-
-	"github.com/portcullis-authz/portcullis/gateway"
 )
 
 // newLog writes structured lines; a line break in a value stays inside it.
@@ -34,7 +32,7 @@ type logs struct {
 	*slog.Logger
 	// access is for the lines of requests. They leave an eighth of the queue to all others,
 	// since under load it is they that fill it.
-	access *slog.Logger
+	access *accessLog
 	queue  *lineQueue
 }
 
@@ -43,34 +41,5 @@ func newLogs(w io.Writer, format string, level slog.Level) *logs {
 	q := newLineQueue(w, queueSize, func(lines uint64) {
 		told.Warn("lines of the log were dropped: its reader was too slow, stuck or gone", "lines", lines)
 	})
-	return &logs{Logger: newLog(lane{q, 0}, format, level), access: newLog(lane{q, queueSize / 8}, format, level), queue: q}
-}
-
-// accessLine writes the one line of a request.
-func accessLine(log *slog.Logger, r gateway.Record) {
-	decision := "deny"
-	if r.Allowed {
-		decision = "allow"
-	}
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.String("request_id", r.RequestID), slog.String("method", r.Method), slog.String("path", r.Path),
-		slog.String("route", r.Route), slog.Int("status", r.Status), slog.String("principal", r.Principal),
-		slog.String("action", r.Action), slog.String("account", r.Account), slog.String("decision", decision),
-		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
-		slog.Float64("duration_ms", float64(r.Duration.Microseconds())/1000),
-	}
-	if r.Subject != "" {
-		attrs = append(attrs, slog.String("subject", r.Subject), slog.String("decision_id", r.DecisionID))
-	}
-	if r.KeyID != "" {
-		attrs = append(attrs, slog.String("key_id", r.KeyID))
-	}
-	if r.Err != nil {
-		attrs = append(attrs, slog.String("error", r.Err.Error()))
-		if r.Status >= 500 {
-			level = slog.LevelError
-		}
-	}
-	log.LogAttrs(context.Background(), level, "request", attrs...)
+	return &logs{Logger: newLog(lane{q, 0}, format, level), access: newAccessLog(lane{q, queueSize / 8}, format, level), queue: q}
 }

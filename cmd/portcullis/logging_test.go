@@ -23,7 +23,7 @@ func TestAccessLineIsOneLine(t *testing.T) {
 	}
 	for _, format := range []string{"json", "text"} {
 		var out bytes.Buffer
-		accessLine(newLog(&out, format, slog.LevelInfo), record)
+		newAccessLog(&out, format, slog.LevelInfo).request(time.Now(), record)
 		if line := out.String(); strings.Count(line, "\n") != 1 || strings.ContainsAny(line, "\r\x1b") {
 			t.Errorf("%s: %q", format, line)
 		}
@@ -31,7 +31,7 @@ func TestAccessLineIsOneLine(t *testing.T) {
 	for status, level := range map[int]string{200: "INFO", 404: "INFO", 503: "ERROR"} {
 		var out bytes.Buffer
 		record.Status, record.Allowed = status, status == 200
-		accessLine(newLog(&out, "json", slog.LevelInfo), record)
+		newAccessLog(&out, "json", slog.LevelInfo).request(time.Now(), record)
 		var line map[string]any
 		if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 			t.Fatal(err)

@@ -184,14 +184,14 @@ func BenchmarkAccessLine(b *testing.B) {
 		log := newLog(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
-			accessLine(log, record)
+			accessLine(log.Handler(), time.Now(), record)
 		}
 	})
 	b.Run("queued", func(b *testing.B) {
 		log := newLogs(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
-			accessLine(log.access, record)
+			log.access.request(time.Now(), record)
 		}
 		log.queue.close(time.Minute)
 		b.ReportMetric(float64(log.queue.dropped.Load())/float64(b.N), "dropped/op")

@@ -30,6 +30,17 @@ type metrics struct {
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
 	deliveries  *prometheus.CounterVec
+	statuses    statusNames
+}
+
+// statusNames are the statuses of HTTP as text, made once.
+type statusNames [600]string
+
+func (s *statusNames) name(status int) string {
+	if status < 0 || status >= len(s) {
+		return strconv.Itoa(status)
+	}
+	return s[status]
 }
 
 func newMetrics() *metrics {
@@ -65,6 +76,9 @@ func newMetrics() *metrics {
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
 		}, []string{"outcome"}),
 	}
+	for status := range m.statuses {
+		m.statuses[status] = strconv.Itoa(status)
+	}
 	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
@@ -83,16 +97,12 @@ func (m *metrics) request(r gateway.Record) {
 	if route == "" {
 		route = "none"
 	}
-	m.requests.WithLabelValues(route, strconv.Itoa(r.Status)).Inc()
+	m.requests.WithLabelValues(route, m.statuses.name(r.Status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(r.Duration.Seconds())
 	if r.PolicyRevision == "" {
 		return
 	}
-	decision := "deny"
-	if r.Allowed {
-		decision = "allow"
-	}
-	m.decisions.WithLabelValues(route, decision).Inc()
+	m.decisions.WithLabelValues(route, decisionWord(r)).Inc()
 }
 
 // evaluated counts one evaluation.
