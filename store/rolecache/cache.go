@@ -47,6 +47,9 @@ type Options struct {
 	// on; 0 reads anew for each request. The store is told, and its writers wait it out. With
 	// a lease, Run has to run.
 	Lease time.Duration
+	// Local says that the store is in this process, where such a read costs nothing: each
+	// request makes its own, and shares only what follows when something has moved.
+	Local bool
 	// Clock never stands still and never goes back, also while the machine is suspended;
 	// needed with a lease.
 	Clock func() time.Duration
@@ -70,6 +73,7 @@ type Cache struct {
 	rounds  rounds
 	within  time.Duration
 	lease   time.Duration
+	local   bool
 	remote  *remote
 	clock   func() time.Duration
 	// read is when the newest read that was taken over began; 0 before the first.
@@ -85,7 +89,7 @@ type Cache struct {
 
 // New makes an empty cache in front of the store.
 func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
-	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, clock: o.Clock, revisions: map[string]int64{}}
+	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, clock: o.Clock, revisions: map[string]int64{}}
 	if o.Remote != nil {
 		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
 	}

@@ -1,0 +1,24 @@
+//go:build !race
+
+package rolecache_test
+
+// The race detector allocates: there is nothing to hold to a bound under it.
+
+import "testing"
+
+// TestWarmFactsAllocateNothing, of a store in the process.
+func TestWarmFactsAllocateNothing(t *testing.T) {
+	w := local(t)
+	ctx := t.Context()
+	got := testing.AllocsPerRun(100, func() {
+		if _, err := w.cache.Facts(ctx, account, user, "proj-p-v1"); err != nil {
+			t.Fatal(err)
+		}
+		if _, found, err := w.cache.Identify(ctx, user, true, false); err != nil || !found {
+			t.Fatal(found, err)
+		}
+	})
+	if got > 0 {
+		t.Errorf("%.0f allocations", got)
+	}
+}
