@@ -45,7 +45,7 @@ func (e *Edge) readQuestion(x *exchange) error {
 	}
 	h := &x.raw.Request.Header
 	var values [3]string
-	own(values[:], h.Peek("X-User-ID"), h.Peek("X-Account-ID"), h.Peek("X-Action"))
+	own(values[:], h.PeekCanonical([]byte("X-User-Id")), h.PeekCanonical([]byte("X-Account-Id")), h.PeekCanonical([]byte("X-Action")))
 	for i, header := range [...]struct{ name, counted string }{{"X-User-ID", "x-user-id"}, {"X-Account-ID", "x-account-id"}, {"X-Action", "x-action"}} {
 		switch {
 		case x.headers.ambiguous(header.counted):
@@ -105,10 +105,10 @@ func (e *Edge) decide(x *exchange) error {
 		return err
 	}
 	h := &x.raw.Response.Header
-	h.Set("X-Decision-ID", x.record.DecisionID)
-	h.Set("X-Policy-Revision", decision.PolicyRevision)
+	setHeader(h, "X-Decision-Id", x.record.DecisionID)
+	setHeader(h, "X-Policy-Revision", decision.PolicyRevision)
 	var revision [20]byte
-	h.SetBytesV("X-Account-Revision", strconv.AppendInt(revision[:0], facts.Revision, 10))
+	h.SetCanonical([]byte("X-Account-Revision"), strconv.AppendInt(revision[:0], facts.Revision, 10))
 	status := 200
 	if !decision.Allowed {
 		status = e.cfg.DenyStatus

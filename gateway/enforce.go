@@ -89,6 +89,9 @@ const headerConsistency = "X-Consistency"
 
 // consistencyProblem refuses what may have been meant as strict.
 func (x *exchange) consistencyProblem() string {
+	if !x.consistency {
+		return ""
+	}
 	for _, value := range sent(&x.raw.Request.Header, headerConsistency) {
 		if value != resources.ConsistencyStrict {
 			return "must be " + resources.ConsistencyStrict + ", or not be sent"

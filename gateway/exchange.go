@@ -23,15 +23,17 @@ type exchange struct {
 	path   string
 	query  string
 	// hasQuery tells `?` with nothing behind it from no query at all.
-	hasQuery  bool
-	headers   headers
-	entry     *entry
-	values    []string
-	body      []byte
-	bodyRead  bool
-	principal resources.Principal
-	ask       ask
-	record    Record
+	hasQuery bool
+	headers  headers
+	// consistency says that a consistency was asked for.
+	consistency bool
+	entry       *entry
+	values      []string
+	body        []byte
+	bodyRead    bool
+	principal   resources.Principal
+	ask         ask
+	record      Record
 	// decisionID is made with the request's, "" where the caller brought one.
 	decisionID string
 	// room spares an allocation for each of these lists.
@@ -49,11 +51,11 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	x := &exchange{raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
 	x.ctx = &x.lifetime
 	defer x.lifetime.end()
-	if len(raw.Request.Header.PeekAll(headerConsistency)) > 0 { // whatever it says: checkHeaders judges that
+	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // whatever it says: checkHeaders judges that
 		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
 	}
 	e.readLine(x)
-	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
+	setHeader(&raw.Response.Header, "X-Request-Id", x.record.RequestID)
 	defer func() {
 		x.record.Duration = e.cfg.Now().Sub(started)
 		x.record.Status = raw.Response.StatusCode()
@@ -146,7 +148,7 @@ func (e *Edge) observe(r Record) {
 func send(raw *fasthttp.RequestCtx, status int, body []byte) {
 	raw.Response.SetStatusCode(status)
 	raw.Response.Header.SetContentType("application/json")
-	raw.Response.Header.Set("Cache-Control", "no-store")
+	setHeader(&raw.Response.Header, "Cache-Control", "no-store")
 	raw.Response.SetBody(body)
 }
 

@@ -60,7 +60,7 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 // line takes one header line; false is a line that two servers could read differently.
 func (f *headers) line(line []byte) bool {
 	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok || !isToken(name) || bytes.ContainsAny(value, "\n\r\x00") {
+	if !ok || !isToken(name) || bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 || bytes.IndexByte(value, 0) >= 0 {
 		return false // a folded line has no token before a colon
 	}
 	switch {
@@ -94,8 +94,10 @@ func (f *headers) count(name, value []byte) {
 // everybody sends after the colon.
 func padded(value []byte) bool {
 	value = bytes.TrimPrefix(value, []byte(" "))
-	return len(bytes.Trim(value, " \t")) != len(value)
+	return len(value) > 0 && (isBlank(value[0]) || isBlank(value[len(value)-1]))
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // ambiguous says whether the identity header was sent more than once, or in a form
 // that not every server reads alike.

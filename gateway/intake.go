@@ -138,7 +138,7 @@ func (e *Edge) checkMediaType(x *exchange) error {
 // well-formed, else a new one.
 func (e *Edge) readLine(x *exchange) {
 	h := &x.raw.Request.Header
-	id := h.Peek("X-Request-Id")
+	id := h.PeekCanonical([]byte("X-Request-Id"))
 	if len(id) > maxRequestID {
 		id = nil
 	}

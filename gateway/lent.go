@@ -25,6 +25,14 @@ func own(out []string, lent ...[]byte) {
 	}
 }
 
+// setHeader sets a header by its canonical name, in which only a word's first letter is
+// large. The server copies name and value.
+func setHeader(h *fasthttp.ResponseHeader, canonical, value string) {
+	var name [32]byte
+	var room [128]byte
+	h.SetCanonical(append(name[:0], canonical...), append(room[:0], value...))
+}
+
 // sent are the values of a header as copies, none where it was not sent; in room, when
 // they fit there.
 func sent(h *fasthttp.RequestHeader, name string, room ...string) []string {

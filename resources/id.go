@@ -54,22 +54,23 @@ func (g IDs) New(prefix string) string {
 // millisecond in which it was made.
 func (g IDs) ULID() string {
 	var out [ulidSize]byte
-	g.ulid(out[:])
+	g.ulid(g.Now(), out[:])
 	return string(out[:])
 }
 
 // ULIDs makes two, in one piece of memory.
 func (g IDs) ULIDs() (first, second string) {
 	var out [2 * ulidSize]byte
-	g.ulid(out[:ulidSize])
-	g.ulid(out[ulidSize:])
+	now := g.Now()
+	g.ulid(now, out[:ulidSize])
+	g.ulid(now, out[ulidSize:])
 	both := string(out[:])
 	return both[:ulidSize], both[ulidSize:]
 }
 
-func (g IDs) ulid(out []byte) {
+func (g IDs) ulid(now time.Time, out []byte) {
 	var raw [16]byte
-	binary.BigEndian.PutUint64(raw[:8], uint64(g.Now().UnixMilli())<<16)
+	binary.BigEndian.PutUint64(raw[:8], uint64(now.UnixMilli())<<16)
 	g.fill(raw[6:])
 
 	hi, lo := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
