@@ -58,3 +58,20 @@ func TestARequestsContextEnds(t *testing.T) {
 		<-after.Done()
 	})
 }
+
+// TestAContextEndsWithItsRequest: who kept it is not left waiting for the deadline.
+func TestAContextEndsWithItsRequest(t *testing.T) {
+	var kept context.Context
+	e := start(t, func(c *gateway.Config) {
+		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+			kept = ctx
+			return allow(ctx, q)
+		}}
+	})
+	e.send(t, question("x"))
+	select {
+	case <-kept.Done():
+	case <-time.After(5 * time.Second):
+		t.Error("the request is over, its context is not")
+	}
+}
