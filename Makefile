@@ -58,7 +58,7 @@ test-replicas: ## the black box tests on three replicas with MongoDB and Redis
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
-	PORTCULLIS_CONSISTENCY_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
+	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
 	go test -count=1 -timeout 60m -v -tags mutants -run 'Mutants' ./test/consistency
 
 # The black box tests speak to a program of their own, which is built with the race detector only on
@@ -94,7 +94,7 @@ bench-baseline: ## run them, and make that the baseline
 	@BASELINE=write .ci/bench $(BENCHTIME) $(COUNT)
 
 # Needs two cores, and nothing else that runs on them. A mongod and a redis-server, and the file of real roles
-# that PORTCULLIS_LOAD_ROLES names, add their parts; what is left out is said.
+# that PORTCULLIS_TEST_LOAD_ROLES names, add their parts; what is left out is said.
 bench-load: tool-opa ## compare the gateway with a bare handler and OPA's server, end to end: PAIRS (15) of windows of WINDOW (500ms)
 	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
 

@@ -11,7 +11,7 @@ import (
 )
 
 // envDecisions is how many decisions a long run judges at least.
-const envDecisions = "PORTCULLIS_CONSISTENCY_DECISIONS"
+const envDecisions = "PORTCULLIS_TEST_DECISIONS"
 
 // long says whether figures are wanted and time does not matter.
 func long() bool { return os.Getenv(envDecisions) != "" }

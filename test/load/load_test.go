@@ -14,7 +14,7 @@ import (
 )
 
 // envOPA names the stock opa, of the version that the module depends on.
-const envOPA = "PORTCULLIS_LOAD_OPA"
+const envOPA = "PORTCULLIS_TEST_LOAD_OPA"
 
 // run is everything that is measured together.
 type run struct {

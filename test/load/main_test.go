@@ -19,7 +19,7 @@ var (
 )
 
 // envBare has the test's program be the bare handler.
-const envBare = "PORTCULLIS_LOAD_BARE"
+const envBare = "PORTCULLIS_TEST_LOAD_BARE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(envBare) != "" {

@@ -18,7 +18,7 @@ import (
 
 // envRealRoles names the file with the roles of a real cloud, a gzipped JSON list of
 // {"role", "permissions"}. It is not part of the project.
-const envRealRoles = "PORTCULLIS_LOAD_ROLES"
+const envRealRoles = "PORTCULLIS_TEST_LOAD_ROLES"
 
 // role is a system role. Questions are about its asked permissions.
 type role struct {
