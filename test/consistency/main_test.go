@@ -39,6 +39,7 @@ type edit struct{ file, old, new string }
 // program builds the program with edits, once for each name.
 func program(t testing.TB, name string, edits ...edit) string {
 	t.Helper()
+	servers.NeedMongod(t) // before the time that it takes
 	built.Lock()
 	defer built.Unlock()
 	if path, ok := built.paths[name]; ok {

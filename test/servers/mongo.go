@@ -39,6 +39,16 @@ func Mongod() (string, error) {
 	return exec.LookPath("mongod")
 }
 
+// NeedMongod gives the server's binary; a test is skipped where there is none.
+func NeedMongod(t testing.TB) (path string) {
+	t.Helper()
+	path, err := Mongod()
+	if err != nil {
+		t.Skip(missingMongod)
+	}
+	return path
+}
+
 // sets are the replica sets that tests share, by their number of nodes.
 var sets struct {
 	sync.Mutex
@@ -76,10 +86,7 @@ func NewMongo(t testing.TB, nodes int) *ReplicaSet {
 
 func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
 	t.Helper()
-	path, err := Mongod()
-	if err != nil {
-		t.Skip(missingMongod)
-	}
+	path := NeedMongod(t)
 	set := &ReplicaSet{}
 	var members bson.A
 	var hosts []string
@@ -92,7 +99,7 @@ func newReplicaSet(t testing.TB, nodes int) (*ReplicaSet, error) {
 		hosts = append(hosts, host)
 	}
 	set.URL = "mongodb://" + strings.Join(hosts, ",") + "/?replicaSet=rs0"
-	err = set.initiate(hosts[0], bson.D{
+	err := set.initiate(hosts[0], bson.D{
 		{Key: "_id", Value: "rs0"},
 		{Key: "members", Value: members},
 		{Key: "settings", Value: bson.D{{Key: "electionTimeoutMillis", Value: 2000}}},
@@ -191,12 +198,8 @@ func tail(s string) string { return s[max(0, len(s)-4000):] }
 // StandaloneMongo is the URL of a server without a replica set.
 func StandaloneMongo(t testing.TB) string {
 	t.Helper()
-	path, err := Mongod()
-	if err != nil {
-		t.Skip(missingMongod)
-	}
 	set := &ReplicaSet{}
-	host, err := set.startNode(path)
+	host, err := set.startNode(NeedMongod(t))
 	if err != nil {
 		t.Fatal(err)
 	}

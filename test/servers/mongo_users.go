@@ -17,10 +17,7 @@ import (
 // all of them have the role readWrite on the database, and nothing else.
 func MongoWithUsers(t testing.TB, database string, users ...string) (urls []string) {
 	t.Helper()
-	path, err := Mongod()
-	if err != nil {
-		t.Skip(missingMongod)
-	}
+	path := NeedMongod(t)
 	dir, err := folder("key")
 	if err != nil {
 		t.Fatal(err)
