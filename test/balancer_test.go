@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
@@ -82,14 +83,24 @@ func (b *balancer) dial() net.Conn {
 	return nil
 }
 
+// patience is how long a client has to notice that the server wants no more of it.
+const patience = 2 * time.Second
+
 // pass passes bytes on, both ways, until the server ends the connection; it is told where
-// the client's bytes end.
+// the client's bytes end. A client that is still sending then is heard out: else it would be
+// reset before it has read the answer.
 func pass(client, server *net.TCPConn) {
+	sent := make(chan struct{})
 	go func() {
+		defer close(sent)
 		_, _ = io.Copy(server, client)
 		_ = server.CloseWrite()
+		_, _ = io.Copy(io.Discard, client)
 	}()
 	_, _ = io.Copy(client, server)
+	_ = client.CloseWrite()
+	_ = client.SetReadDeadline(time.Now().Add(patience))
+	<-sent
 	_ = client.Close()
 	_ = server.Close()
 }
