@@ -3,6 +3,8 @@ package gateway
 import (
 	"strconv"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -82,14 +84,16 @@ func (e *Edge) readQuestion(x *exchange) error {
 func (e *Edge) decide(x *exchange) error {
 	// From here on the record is about the answer, not about the right to ask.
 	x.record.Action, x.record.Subject = x.ask.action.ID, x.ask.subject
+	asking := x.record.PolicyRevision
 	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = false, "", ""
 	facts, err := e.cfg.Facts.Facts(x.ctx, x.ask.account, x.ask.subject, x.ask.target.ProjectID)
 	if err != nil {
 		return asUnavailable(err)
 	}
+	now := resources.At(e.cfg.Now())
 	decision, err := e.cfg.Policy.Decide(x.ctx, resources.Question{
 		Principal: x.principal, Action: x.ask.action, AccountID: x.ask.account, Facts: facts,
-		Target: x.ask.target, Route: x.entry.Route, Now: resources.At(e.cfg.Now()),
+		Target: x.ask.target, Route: x.entry.Route, Now: now,
 	})
 	if err != nil {
 		return asUnavailable(err)
@@ -104,15 +108,25 @@ func (e *Edge) decide(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	h := &x.raw.Response.Header
-	setHeader(h, "X-Decision-Id", x.record.DecisionID)
-	setHeader(h, "X-Policy-Revision", decision.PolicyRevision)
-	var revision [20]byte
-	h.SetCanonical([]byte("X-Account-Revision"), strconv.AppendInt(revision[:0], facts.Revision, 10))
+	e.sendVerdict(x.raw, &x.record, facts.Revision)
+	x.raw.Response.SetBody(body)
+	if x.rests = x.rests.also(facts.Stamp(x.ask.account), now, decision.Until); asking == decision.PolicyRevision {
+		e.remember(x, body)
+	}
+	return nil
+}
+
+// sendVerdict sends E3's answer but for its body, and gives its status.
+func (e *Edge) sendVerdict(raw *fasthttp.RequestCtx, r *Record, revision int64) int {
+	h := &raw.Response.Header
+	setHeader(h, "X-Decision-Id", r.DecisionID)
+	setHeader(h, "X-Policy-Revision", r.PolicyRevision)
+	var number [20]byte
+	h.SetCanonical([]byte("X-Account-Revision"), strconv.AppendInt(number[:0], revision, 10))
 	status := 200
-	if !decision.Allowed {
+	if !r.Allowed {
 		status = e.cfg.DenyStatus
 	}
-	send(x.raw, status, body)
-	return nil
+	sendHead(raw, status)
+	return status
 }

@@ -17,6 +17,8 @@ type Policy interface {
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Access says whether the caller may make the request.
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// Revision names the policy tree in force.
+	Revision() string
 }
 
 // Authenticator turns the values of Authorization and X-API-Key, of which each was
@@ -29,6 +31,9 @@ type Authenticator interface {
 // answered before the call (store/rolecache).
 type Facts interface {
 	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
+	// Current says at once whether Facts would give the facts of that name again; false
+	// also where that can't be said.
+	Current(of resources.Stamp) bool
 }
 
 // Record is what is known of one request when it has been answered.
@@ -50,7 +55,11 @@ type Record struct {
 	Allowed             bool
 	Reason              string
 	PolicyRevision      string
-	Duration            time.Duration
+	// At is when it was answered, Duration how long that took.
+	At       time.Time
+	Duration time.Duration
+	// Remembered says that the answer was given before, and still stood.
+	Remembered bool
 	// Err is what went wrong, for the log; nil when nothing did.
 	Err error
 }
@@ -91,10 +100,13 @@ type Config struct {
 	Assertions *assertion.Keys
 	// DenyStatus is the status of a denied E3: 200 or 403.
 	DenyStatus int
-	Limits     Limits
-	IDs        resources.IDs
-	Now        func() time.Time
-	Log        *slog.Logger
+	// Answers is how many answers of E3 are remembered at most; 0 is DefaultAnswers, less
+	// than 0 none. One takes about 800 bytes, at most three kilobytes.
+	Answers int
+	Limits  Limits
+	IDs     resources.IDs
+	Now     func() time.Time
+	Log     *slog.Logger
 	// Observe is told of every request when it has been answered; it must not block.
 	Observe func(Record)
 }

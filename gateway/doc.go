@@ -5,6 +5,9 @@
 // An inner edge (NewInner) serves areas to gateways from another process: it takes
 // nobody's word for who calls but a gateway's.
 //
+// A question (E3) that was answered before is given the same answer in front of all that,
+// for as long as everything on which it rests is as it was (answers.go).
+//
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and
 // nothing is repaired. Rejected: the framework's router, which decodes and

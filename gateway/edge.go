@@ -19,9 +19,10 @@ type Edge struct {
 	cfg   Config
 	serve server
 	// rows are those that this edge serves of a catalogue.
-	rows   func([]resources.Route) []resources.Route
-	routes atomic.Pointer[table]
-	app    *fiber.App
+	rows    func([]resources.Route) []resources.Route
+	routes  atomic.Pointer[table]
+	answers *answers // nil remembers none
+	app     *fiber.App
 	// steps are the order of refusals: the first that applies answers.
 	steps []step
 }
@@ -37,7 +38,7 @@ func New(cfg Config) (*Edge, error) {
 	if len(cfg.Upstreams) > 0 && cfg.Assertions == nil {
 		return nil, errNoAssertions
 	}
-	e := &Edge{cfg: cfg, serve: newServer(cfg), rows: slices.Clone[[]resources.Route]}
+	e := &Edge{cfg: cfg, serve: newServer(cfg), rows: slices.Clone[[]resources.Route], answers: newAnswers(cfg.Answers)}
 	e.steps = []step{
 		e.frame, e.find, e.readBody, e.authenticate, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
@@ -120,7 +121,9 @@ func (e *Edge) newApp() *fiber.App {
 			e.handle(ctx) // the framework would answer a method it does not know by itself
 			return
 		}
-		routed(ctx)
+		if !e.recall(ctx) {
+			routed(ctx)
+		}
 	}
 	return app
 }

@@ -157,6 +157,7 @@ func (e *Edge) authorize(x *exchange) error {
 		return asUnavailable(err)
 	}
 	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
+	x.rests = x.rests.also(q.Facts.Stamp(q.AccountID), q.Now, decision.Until)
 	if !decision.Allowed {
 		return &resources.Error{
 			Kind: resources.KindForbidden, Message: "You may not do this.",

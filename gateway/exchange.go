@@ -27,12 +27,14 @@ type exchange struct {
 	headers  headers
 	// consistency says that a consistency was asked for.
 	consistency bool
+	routes      *table
 	entry       *entry
 	values      []string
 	body        []byte
 	bodyRead    bool
 	principal   resources.Principal
 	ask         ask
+	rests       rests
 	record      Record
 	// decisionID is made with the request's, "" where the caller brought one.
 	decisionID string
@@ -57,7 +59,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	e.readLine(x)
 	setHeader(&raw.Response.Header, "X-Request-Id", x.record.RequestID)
 	defer func() {
-		x.record.Duration = e.cfg.Now().Sub(started)
+		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()
 		e.observe(x.record)
 	}()
@@ -136,8 +138,10 @@ func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
 	}
 	send(raw, status, wire.ErrorBody("", err))
 	closeAfter(raw)
-	e.observe(Record{RequestID: id, Status: status, Reason: errFraming.Error()})
+	e.observe(Record{RequestID: id, Status: status, Reason: errFraming.Error(), At: e.cfg.Now()})
 }
+
+func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }
 
 func (e *Edge) observe(r Record) {
 	if e.cfg.Observe != nil {
@@ -146,10 +150,14 @@ func (e *Edge) observe(r Record) {
 }
 
 func send(raw *fasthttp.RequestCtx, status int, body []byte) {
+	sendHead(raw, status)
+	raw.Response.SetBody(body)
+}
+
+func sendHead(raw *fasthttp.RequestCtx, status int) {
 	raw.Response.SetStatusCode(status)
 	raw.Response.Header.SetContentType("application/json")
 	setHeader(&raw.Response.Header, "Cache-Control", "no-store")
-	raw.Response.SetBody(body)
 }
 
 // retryAfter renders a wait in whole seconds, at least one.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -26,8 +27,9 @@ type headers struct {
 	// odd says that one was spelt with an underscore or padded: not every server reads
 	// such a one as the same header with the same value.
 	odd [len(identityHeaders)]bool
-	// encoded says that a Content-Encoding was sent.
-	encoded bool
+	// encoded says that a Content-Encoding was sent, consistency that a consistency was
+	// asked for, in any spelling.
+	encoded, consistency bool
 	// hosts and framings are how many Host, and Content-Length and Transfer-Encoding
 	// headers were sent; there is one Host, and one of the others at most.
 	hosts, framings int
@@ -44,12 +46,18 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 		return found, errFraming
 	}
 	raw := h.RawHeaders()
+	if bytes.IndexByte(raw, 0) >= 0 {
+		return found, errFraming
+	}
 	for lines := 1; len(raw) > 2; lines++ {
-		end := bytes.Index(raw, []byte("\r\n"))
-		if end < 0 || lines > maxHeaders || !found.line(raw[:end]) {
+		end := bytes.IndexByte(raw, '\n')
+		if end < 1 || bytes.IndexByte(raw, '\r') != end-1 { // by itself, either ends a line for some
 			return found, errFraming
 		}
-		raw = raw[end+2:]
+		if lines > maxHeaders || !found.line(raw[:end-1]) {
+			return found, errFraming
+		}
+		raw = raw[end+1:]
 	}
 	if string(raw) != "\r\n" || found.hosts != 1 || found.framings > 1 {
 		return found, errFraming
@@ -60,7 +68,7 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 // line takes one header line; false is a line that two servers could read differently.
 func (f *headers) line(line []byte) bool {
 	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok || !isToken(name) || bytes.IndexByte(value, '\n') >= 0 || bytes.IndexByte(value, '\r') >= 0 || bytes.IndexByte(value, 0) >= 0 {
+	if !ok || !isToken(name) {
 		return false // a folded line has no token before a colon
 	}
 	switch {
@@ -76,6 +84,8 @@ func (f *headers) line(line []byte) bool {
 		ok = false
 	case equalFold(name, "content-encoding"):
 		f.encoded = true
+	case equalFold(name, "x-consistency"):
+		f.consistency = true
 	}
 	f.count(name, value)
 	return ok
@@ -133,7 +143,7 @@ func equalFold(name []byte, lower string) bool {
 // isToken says whether name is a header name of RFC 9110.
 func isToken(name []byte) bool {
 	for _, c := range name {
-		if !isUnreserved(c) && !bytes.ContainsRune([]byte("!#$%&'*+.^`|"), rune(c)) {
+		if !isUnreserved(c) && strings.IndexByte("!#$%&'*+.^`|", c) < 0 {
 			return false
 		}
 	}

@@ -38,6 +38,8 @@ func (p policy) Access(ctx context.Context, q resources.Question) (resources.Dec
 	return p.access(ctx, q)
 }
 
+func (policy) Revision() string { return "rev-1" }
+
 type authn struct {
 	verify func(context.Context, string) (resources.Principal, error)
 }
@@ -57,6 +59,8 @@ type facts struct {
 func (f facts) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	return f.get(ctx, account, user, project)
 }
+
+func (facts) Current(resources.Stamp) bool { return false }
 
 // goodToken is the one the fake authenticator takes; secret marks what no answer and
 // no record may show.

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -25,7 +28,8 @@ func (e *Edge) frame(x *exchange) error {
 
 // find looks the route up: 404 and 405.
 func (e *Edge) find(x *exchange) error {
-	m := e.routes.Load().find(x.method, x.path, x.room.values[:0])
+	x.routes = e.routes.Load()
+	m := x.routes.find(x.method, x.path, x.room.values[:0])
 	switch {
 	case m.entry != nil:
 		x.entry, x.values = m.entry, m.values
@@ -138,19 +142,30 @@ func (e *Edge) checkMediaType(x *exchange) error {
 // well-formed, else a new one.
 func (e *Edge) readLine(x *exchange) {
 	h := &x.raw.Request.Header
-	id := h.PeekCanonical([]byte("X-Request-Id"))
-	if len(id) > maxRequestID {
-		id = nil
-	}
 	var text [2]string
-	own(text[:], h.RequestURI(), id)
+	own(text[:], h.RequestURI(), sentID(h))
 	x.path, x.query, x.hasQuery = splitTarget(text[0])
-	x.record.RequestID = text[1]
-	if !ValidRequestID(text[1]) {
-		x.record.RequestID, x.decisionID = e.cfg.IDs.ULIDs()
-	}
+	x.record.RequestID, x.decisionID = e.requestIDs(text[1], e.cfg.IDs.Now())
 	x.method = ownMethod(h.Method())
 	x.record.Method, x.record.Path = x.method, x.path
+}
+
+// sentID is the request's id that the caller sent, nil where it can't be one.
+func sentID(h *fasthttp.RequestHeader) []byte {
+	id := h.PeekCanonical([]byte("X-Request-Id"))
+	if len(id) > maxRequestID {
+		return nil
+	}
+	return id
+}
+
+// requestIDs are the request's id, the one sent where it is well-formed, and its
+// decision's, "" for one that is made when there is a decision.
+func (e *Edge) requestIDs(sent string, now time.Time) (request, decision string) {
+	if ValidRequestID(sent) {
+		return sent, ""
+	}
+	return e.cfg.IDs.ULIDs(now)
 }
 
 // ValidRequestID says whether a request id is taken over from a caller: it matches

@@ -10,6 +10,9 @@ type Decision struct {
 	Reason string
 	// PolicyRevision names the policy tree that was asked.
 	PolicyRevision string
+	// Until is when the answer to an equal question may become another one, of the same
+	// tree. The zero value is at once: such an answer is not to be given again.
+	Until Time
 }
 
 // HeldRole is one role assignment of a user, direct or through a group, with what
@@ -58,13 +61,25 @@ type Subject struct {
 // Facts are what a decision about one user, account and project rests on, all of
 // one account revision.
 type Facts struct {
-	// Revision is the account's revision of which all of these facts are.
-	Revision int64
+	// Revision is the account's revision of which all of these facts are; Generation is the
+	// life of the store in which it is.
+	Revision   int64
+	Generation string
 	// Subject is never nil in facts that a store gave.
 	Subject *Subject
 	// ProjectState is active, deleting or absent; "" when no project was asked about.
 	ProjectState string
 }
+
+// Stamp names the facts of an account at one revision: as long as it is the current one,
+// they all are as they were. The zero value is never current.
+type Stamp struct {
+	AccountID, Generation string
+	Revision              int64
+}
+
+// Stamp names these facts, which are of that account.
+func (f Facts) Stamp(account string) Stamp { return Stamp{account, f.Generation, f.Revision} }
 
 // Target is the place an action is meant for, as the request names it.
 type Target struct {

@@ -53,25 +53,28 @@ func (g IDs) New(prefix string) string {
 // ULID makes a bare identifier of 26 lower-case characters that sorts by the
 // millisecond in which it was made.
 func (g IDs) ULID() string {
+	var random [10]byte
+	g.fill(random[:])
 	var out [ulidSize]byte
-	g.ulid(g.Now(), out[:])
+	ulid(g.Now(), random[:], out[:])
 	return string(out[:])
 }
 
-// ULIDs makes two, in one piece of memory.
-func (g IDs) ULIDs() (first, second string) {
+// ULIDs makes two of the time given, in one piece of memory.
+func (g IDs) ULIDs(now time.Time) (first, second string) {
+	var random [20]byte
+	g.fill(random[:])
 	var out [2 * ulidSize]byte
-	now := g.Now()
-	g.ulid(now, out[:ulidSize])
-	g.ulid(now, out[ulidSize:])
+	ulid(now, random[:10], out[:ulidSize])
+	ulid(now, random[10:], out[ulidSize:])
 	both := string(out[:])
 	return both[:ulidSize], both[ulidSize:]
 }
 
-func (g IDs) ulid(now time.Time, out []byte) {
+func ulid(now time.Time, random, out []byte) {
 	var raw [16]byte
 	binary.BigEndian.PutUint64(raw[:8], uint64(now.UnixMilli())<<16)
-	g.fill(raw[6:])
+	copy(raw[6:], random)
 
 	hi, lo := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
 	for i := len(out) - 1; i >= 0; i-- {

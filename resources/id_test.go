@@ -109,7 +109,7 @@ func TestULIDsAreTwo(t *testing.T) {
 	at := time.UnixMilli(1469918176385)
 	for _, random := range []io.Reader{rand.Reader, io.MultiReader(rand.Reader)} {
 		ids := resources.IDs{Now: func() time.Time { return at }, Random: random}
-		first, second := ids.ULIDs()
+		first, second := ids.ULIDs(ids.Now())
 		if first == second || len(first) != 26 || len(second) != 26 || first[:10] != second[:10] || first[:10] != ids.ULID()[:10] {
 			t.Errorf("%q and %q", first, second)
 		}

@@ -1,5 +1,7 @@
 package resources
 
+import "time"
+
 // Kinds of principal.
 const (
 	PrincipalNone    = "none"
@@ -41,6 +43,16 @@ type Principal struct {
 	KeyScopes  []string
 	// KeyID is the id of the key's record, which is no secret; "" for another credential.
 	KeyID string
+	// Standing says whether the same credential would be the same principal now; nil is
+	// that it has to be authenticated anew.
+	Standing Standing
+}
+
+// Standing is what was found out once and may not hold any more. It never changes.
+type Standing interface {
+	// Stands says at once, without waiting for anybody, whether it holds at that time;
+	// false also where that can't be said.
+	Stands(now time.Time) bool
 }
 
 // HasScope says whether a service holds the scope.

@@ -62,6 +62,7 @@ var mayImport = map[string]row{
 
 	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
 	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store"}},
+	"resources/memo":        {},
 	"resources/outbox":      {inside: []string{"resources", "store"}, outside: []string{mail}},
 
 	"store":           {inside: []string{"resources"}},
@@ -70,9 +71,9 @@ var mayImport = map[string]row{
 	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
 	"store/rolecache": {inside: []string{"store", "resources"}, outside: []string{lru, redis, breaker, syncExt}},
 	"policies":        {},
-	"policies/engine": {inside: []string{"policies", "resources"}, outside: []string{opa, fsnotify}},
+	"policies/engine": {inside: []string{"policies", "resources", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/authn":   {inside: []string{"resources", "resources/wire"}, outside: []string{jwt, jose, syncExt}},
-	"gateway":         {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/assertion"}, outside: []string{fiber, fasthttp}},
+	"gateway":         {inside: []string{"resources", "resources/memo", "resources/wire", "gateway/authn", "gateway/assertion"}, outside: []string{fiber, fasthttp}},
 
 	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 

@@ -34,21 +34,21 @@ func newAccessLog(w io.Writer, format string, level slog.Level) *accessLog {
 	return l
 }
 
-// request writes the line of a request that was answered at that time.
-func (l *accessLog) request(at time.Time, r gateway.Record) {
+// request writes the line of a request.
+func (l *accessLog) request(r *gateway.Record) {
 	if l.out == nil || !plain(r) {
-		accessLine(l.handler, at, r)
+		accessLine(l.handler, r)
 		return
 	}
 	line := l.lines.Get().(*[]byte)
-	*line = appendLine((*line)[:0], at, r)
+	*line = appendLine((*line)[:0], r)
 	_, _ = l.out.Write(*line) // nobody is there to be told
 	l.lines.Put(line)
 }
 
 // plain says whether a line can be written by hand: every string stands in JSON as it is,
 // and nothing went wrong.
-func plain(r gateway.Record) bool {
+func plain(r *gateway.Record) bool {
 	return r.Err == nil &&
 		wire.Plain(r.RequestID) && wire.Plain(r.Method) && wire.Plain(r.Path) && wire.Plain(r.Route) && wire.Plain(r.Principal) &&
 		wire.Plain(r.Action) && wire.Plain(r.Account) && wire.Plain(r.Reason) && wire.Plain(r.PolicyRevision) &&
@@ -56,11 +56,11 @@ func plain(r gateway.Record) bool {
 }
 
 // appendLine appends what accessLine writes of a plain record.
-func appendLine(to []byte, at time.Time, r gateway.Record) []byte {
+func appendLine(to []byte, r *gateway.Record) []byte {
 	text := func(name, value string) {
 		to = append(append(append(to, name...), value...), '"')
 	}
-	to = at.AppendFormat(append(to, `{"time":"`...), time.RFC3339Nano)
+	to = r.At.AppendFormat(append(to, `{"time":"`...), time.RFC3339Nano)
 	text(`","level":"INFO","msg":"request","request_id":"`, r.RequestID)
 	text(`,"method":"`, r.Method)
 	text(`,"path":"`, r.Path)
@@ -69,7 +69,7 @@ func appendLine(to []byte, at time.Time, r gateway.Record) []byte {
 	text(`,"principal":"`, r.Principal)
 	text(`,"action":"`, r.Action)
 	text(`,"account":"`, r.Account)
-	text(`,"decision":"`, decisionWord(r))
+	text(`,"decision":"`, decisionWord(r.Allowed))
 	text(`,"reason":"`, r.Reason)
 	text(`,"policy_revision":"`, r.PolicyRevision)
 	to = strconv.AppendFloat(append(to, `,"duration_ms":`...), milliseconds(r.Duration), 'f', -1, 64)
@@ -84,7 +84,7 @@ func appendLine(to []byte, at time.Time, r gateway.Record) []byte {
 }
 
 // accessLine writes the line through a handler.
-func accessLine(to slog.Handler, at time.Time, r gateway.Record) {
+func accessLine(to slog.Handler, r *gateway.Record) {
 	level := slog.LevelInfo
 	if r.Err != nil && r.Status >= 500 {
 		level = slog.LevelError
@@ -92,11 +92,11 @@ func accessLine(to slog.Handler, at time.Time, r gateway.Record) {
 	if !to.Enabled(context.Background(), level) {
 		return
 	}
-	line := slog.NewRecord(at, level, "request", 0)
+	line := slog.NewRecord(r.At, level, "request", 0)
 	line.AddAttrs(
 		slog.String("request_id", r.RequestID), slog.String("method", r.Method), slog.String("path", r.Path),
 		slog.String("route", r.Route), slog.Int("status", r.Status), slog.String("principal", r.Principal),
-		slog.String("action", r.Action), slog.String("account", r.Account), slog.String("decision", decisionWord(r)),
+		slog.String("action", r.Action), slog.String("account", r.Account), slog.String("decision", decisionWord(r.Allowed)),
 		slog.String("reason", r.Reason), slog.String("policy_revision", r.PolicyRevision),
 		slog.Float64("duration_ms", milliseconds(r.Duration)),
 	)
@@ -113,8 +113,8 @@ func accessLine(to slog.Handler, at time.Time, r gateway.Record) {
 }
 
 // decisionWord is how a log and the metrics name the decision.
-func decisionWord(r gateway.Record) string {
-	if r.Allowed {
+func decisionWord(allowed bool) string {
+	if allowed {
 		return "allow"
 	}
 	return "deny"

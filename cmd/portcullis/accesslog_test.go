@@ -38,10 +38,10 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				{KeyID: c},
 				{Err: errors.New(c)},
 			} {
-				r.Status, r.Allowed, r.Duration = status, allowed, time.Duration(took)
+				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), at
 				var byHand, handlers bytes.Buffer
-				newAccessLog(&byHand, "json", level).request(at, r)
-				accessLine(newLog(&handlers, "json", level).Handler(), at, r)
+				newAccessLog(&byHand, "json", level).request(&r)
+				accessLine(newLog(&handlers, "json", level).Handler(), &r)
 				if byHand.String() != handlers.String() {
 					t.Fatalf("record %d, level %v:\n%s%s", i, level, byHand.String(), handlers.String())
 				}

@@ -161,8 +161,8 @@ func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
 
 // observe counts and logs an answered request.
 func (a *app) observe(r gateway.Record) {
-	a.metrics.request(r)
-	a.log.access.request(time.Now(), r)
+	a.metrics.request(&r)
+	a.log.access.request(&r)
 }
 
 // reloaded takes a new tree's catalogue into use.

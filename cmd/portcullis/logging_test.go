@@ -23,7 +23,7 @@ func TestAccessLineIsOneLine(t *testing.T) {
 	}
 	for _, format := range []string{"json", "text"} {
 		var out bytes.Buffer
-		newAccessLog(&out, format, slog.LevelInfo).request(time.Now(), record)
+		newAccessLog(&out, format, slog.LevelInfo).request(&record)
 		if line := out.String(); strings.Count(line, "\n") != 1 || strings.ContainsAny(line, "\r\x1b") {
 			t.Errorf("%s: %q", format, line)
 		}
@@ -31,7 +31,7 @@ func TestAccessLineIsOneLine(t *testing.T) {
 	for status, level := range map[int]string{200: "INFO", 404: "INFO", 503: "ERROR"} {
 		var out bytes.Buffer
 		record.Status, record.Allowed = status, status == 200
-		newAccessLog(&out, "json", slog.LevelInfo).request(time.Now(), record)
+		newAccessLog(&out, "json", slog.LevelInfo).request(&record)
 		var line map[string]any
 		if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 			t.Fatal(err)
@@ -50,9 +50,9 @@ func TestAccessLineIsOneLine(t *testing.T) {
 // TestMetricsCountDecisionsOnlyWhereThereWasOne, and show one revision in force.
 func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m := newMetrics()
-	m.request(gateway.Record{Status: 404})
-	m.request(gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one", Allowed: true})
-	m.request(gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one"})
+	m.request(&gateway.Record{Status: 404})
+	m.request(&gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one", Allowed: true})
+	m.request(&gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one"})
 	m.evaluated("decision", time.Millisecond, "timeout")
 	m.evaluated("decision", time.Millisecond, "")
 	m.remembered("decision")

@@ -84,6 +84,29 @@ func TestLinesOfRequestsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
+// TestLinesGatherAfterAWrite: the first one is written at once, what comes within a moment
+// together.
+func TestLinesGatherAfterAWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &sink{let: make(chan struct{})}
+		close(s.let)
+		q := newLineQueue(s, 1000, func(uint64) {})
+		for i := range 4 {
+			fmt.Fprintf(lane{q, 0}, "line %d\n", i)
+			synctest.Wait()
+		}
+		if got := s.text(); got != "line 0\n" {
+			t.Errorf("at once: %q", got)
+		}
+		time.Sleep(gatherTime)
+		synctest.Wait()
+		if len(s.writes) != 2 || s.text() != "line 0\nline 1\nline 2\nline 3\n" {
+			t.Errorf("then: %q", s.writes)
+		}
+		q.close(time.Hour)
+	})
+}
+
 // TestEndOfTheProcessWaitsForTheLog, but not for ever; later lines are counted.
 func TestEndOfTheProcessWaitsForTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -110,6 +133,7 @@ func TestReaderThatIsGoneIsCounted(t *testing.T) {
 		s.err = errors.New("gone")
 		fmt.Fprintln(lane{q, 0}, "second")
 		close(s.let)
+		time.Sleep(gatherTime)
 		synctest.Wait()
 		s.err = nil
 		if n := q.dropped.Load(); n != 2 {
@@ -184,14 +208,14 @@ func BenchmarkAccessLine(b *testing.B) {
 		log := newLog(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
-			accessLine(log.Handler(), time.Now(), record)
+			accessLine(log.Handler(), &record)
 		}
 	})
 	b.Run("queued", func(b *testing.B) {
 		log := newLogs(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
-			log.access.request(time.Now(), record)
+			log.access.request(&record)
 		}
 		log.queue.close(time.Minute)
 		b.ReportMetric(float64(log.queue.dropped.Load())/float64(b.N), "dropped/op")

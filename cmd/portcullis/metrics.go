@@ -4,14 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
@@ -30,17 +28,8 @@ type metrics struct {
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
 	deliveries  *prometheus.CounterVec
-	statuses    statusNames
-}
-
-// statusNames are the statuses of HTTP as text, made once.
-type statusNames [600]string
-
-func (s *statusNames) name(status int) string {
-	if status < 0 || status >= len(s) {
-		return strconv.Itoa(status)
-	}
-	return s[status]
+	remembers   *prometheus.CounterVec
+	kinds       requestKinds
 }
 
 func newMetrics() *metrics {
@@ -56,6 +45,9 @@ func newMetrics() *metrics {
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_decisions_total", Help: "Decisions of policy that were answered, by route.",
 		}, []string{"route", "decision"}),
+		remembers: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "portcullis_answers_remembered_total", Help: "Answers that were given before and still stood, by route; they count as requests and decisions too.",
+		}, []string{"route"}),
 		evaluations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
@@ -76,10 +68,7 @@ func newMetrics() *metrics {
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
 		}, []string{"outcome"}),
 	}
-	for status := range m.statuses {
-		m.statuses[status] = strconv.Itoa(status)
-	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.remembers, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
 	m.reloads.WithLabelValues("refused")
@@ -89,20 +78,6 @@ func newMetrics() *metrics {
 // handler serves the metrics.
 func (m *metrics) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
-}
-
-// request counts one answered request.
-func (m *metrics) request(r gateway.Record) {
-	route := r.Route
-	if route == "" {
-		route = "none"
-	}
-	m.requests.WithLabelValues(route, m.statuses.name(r.Status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(r.Duration.Seconds())
-	if r.PolicyRevision == "" {
-		return
-	}
-	m.decisions.WithLabelValues(route, decisionWord(r)).Inc()
 }
 
 // evaluated counts one evaluation.

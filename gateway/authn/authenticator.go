@@ -93,40 +93,54 @@ func New(o Options) (*Authenticator, error) {
 // *resources.Error: KindNoCredential for a blank token, KindBadCredential with one
 // text for every refused one, KindUnavailable where it could not be found out.
 func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Principal, error) {
-	claims, err := a.Claims(ctx, token)
+	v, err := a.token(ctx, token)
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	return a.Principal(ctx, claims)
+	p, err := a.Principal(ctx, v.claims)
+	if err != nil {
+		return resources.Principal{}, err
+	}
+	p.Standing = v.standing(p)
+	return p, nil
 }
 
 // Claims checks the token alone: form, signature, issuer, audience, subject and
 // times. It asks no directory. Errors as in Verify. The scope is shared: it is not to be
 // written to.
 func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error) {
+	v, err := a.token(ctx, token)
+	if err != nil {
+		return Claims{}, err
+	}
+	return v.claims, nil
+}
+
+// token gives what is known of a token that holds, or finds it out.
+func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
 	if strings.TrimSpace(token) == "" {
-		return Claims{}, absent()
+		return nil, absent()
 	}
 	if len(token) > maxTokenSize {
-		return Claims{}, refused(errTokenSize)
+		return nil, refused(errTokenSize)
 	}
 	name := a.memory.name(token)
 	if known := a.memory.get(name); known != nil {
 		holds, err := known.holds(ctx, a.now())
 		if holds {
-			return known.claims, nil
+			return known, nil
 		}
 		a.memory.forget(name, known)
 		if err != nil {
-			return Claims{}, err
+			return nil, err
 		}
 	}
 	fresh, err := a.check(ctx, token)
 	if err != nil {
-		return Claims{}, err
+		return nil, err
 	}
 	a.memory.keep(name, fresh)
-	return fresh.claims, nil
+	return fresh, nil
 }
 
 // check verifies a token of which nothing is known.
@@ -139,7 +153,7 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 	if issuer == nil {
 		return nil, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
 	}
-	key, err := issuer.key(ctx, read.header)
+	keys, key, err := issuer.key(ctx, read.header)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +165,7 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 		return nil, refused(errNoSubject)
 	}
 	from, until := claims.bounds()
-	return &verified{issuer: issuer, header: read.header, key: key, from: from, until: until, claims: Claims{
+	return &verified{issuer: issuer, header: read.header, keys: keys, key: key, from: from, until: until, claims: Claims{
 		Issuer:        claims.issuer,
 		Subject:       claims.subject,
 		Email:         claims.email,
@@ -161,24 +175,24 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 	}}, nil
 }
 
-// key gives the issuer's key for the header, and has its source look again once
+// key gives the issuer's key for the header, and the set that has it, and has its source look again once
 // where it is not there.
-func (t *trusted) key(ctx context.Context, h header) (verifyKey, error) {
+func (t *trusted) key(ctx context.Context, h header) (KeySet, verifyKey, error) {
 	for _, missing := range []bool{false, true} {
 		set, err := t.Keys.Keys(ctx, missing)
 		if err != nil {
 			if ctx.Err() != nil {
-				return verifyKey{}, resources.Unavailable("The token could not be checked in time.", ctx.Err())
+				return KeySet{}, verifyKey{}, resources.Unavailable("The token could not be checked in time.", ctx.Err())
 			}
-			return verifyKey{}, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
+			return KeySet{}, verifyKey{}, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
 		}
 		key, err := set.find(h)
 		if err == nil {
-			return key, nil
+			return set, key, nil
 		}
 		if missing || !errors.Is(err, errUnknownKey) {
-			return verifyKey{}, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
+			return KeySet{}, verifyKey{}, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
 		}
 	}
-	return verifyKey{}, refused(errUnknownKey)
+	return KeySet{}, verifyKey{}, refused(errUnknownKey)
 }

@@ -22,7 +22,9 @@ type tokenName [sha256.Size]byte
 type verified struct {
 	issuer *trusted
 	header header
-	key    verifyKey
+	// keys are the set in which key was found: as long as it is in use, it is the key.
+	keys KeySet
+	key  verifyKey
 	// from and until are when the token holds, the clocks' leeway in it.
 	from, until time.Time
 	claims      Claims
@@ -33,8 +35,12 @@ type verified struct {
 // One that does not hold is to be verified anew, for the reason. The error is that there is
 // no key to judge it by.
 func (v *verified) holds(ctx context.Context, now time.Time) (bool, error) {
-	key, err := v.issuer.key(ctx, v.header)
-	return err == nil && key.same(v.key) && !now.Before(v.from) && now.Before(v.until), err
+	within := !now.Before(v.from) && now.Before(v.until)
+	if set, err := v.issuer.Keys.Keys(ctx, false); err == nil && set.is(v.keys) {
+		return within, nil
+	}
+	_, key, err := v.issuer.key(ctx, v.header)
+	return err == nil && key.same(v.key) && within, err
 }
 
 // size is about how many bytes the claims take.

@@ -30,6 +30,9 @@ type Identity struct {
 	AccountID string
 	// Status is as in resources: only resources.StatusActive may sign in.
 	Status string
+	// Standing says whether the same subject would be found as the same identity now; nil
+	// is that the directory has to be asked.
+	Standing resources.Standing
 }
 
 // Directory finds users by what a token says of them.
@@ -98,6 +101,7 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		UUID:       identity.UUID,
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
+		Standing:   identity.Standing,
 	}, nil
 }
 

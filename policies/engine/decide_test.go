@@ -44,11 +44,12 @@ func newEngine(tb testing.TB, tree testTree, opts engine.Options) *engine.Engine
 func TestAGrantAllows(t *testing.T) {
 	e := newEngine(t, smallTree(t), engine.Options{})
 	d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
-	if want := (resources.Decision{Allowed: true, Reason: "granted", PolicyRevision: e.Revision()}); err != nil || d != want {
+	never := resources.At(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
+	if want := (resources.Decision{Allowed: true, Reason: "granted", PolicyRevision: e.Revision(), Until: never}); err != nil || d != want {
 		t.Errorf("got %+v, %v", d, err)
 	}
 	d, err = e.Decide(t.Context(), question(activeSubject(), "account:user:read"))
-	if want := (resources.Decision{Reason: "no", PolicyRevision: e.Revision()}); err != nil || d != want {
+	if want := (resources.Decision{Reason: "no", PolicyRevision: e.Revision(), Until: never}); err != nil || d != want {
 		t.Errorf("without a role: got %+v, %v", d, err)
 	}
 }

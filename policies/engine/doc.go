@@ -9,7 +9,7 @@
 // and its schemas, its own tests pass, its catalogue is complete, and nobody is
 // denied everything. A reload that fails any of it leaves the last good tree in force.
 //
-// In front of Rego is a memo of verdicts (memo.go). Its key is what the compiled rules
+// In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
 // can read (reads.go); where they are no function of that, or do with the time what
 // isn't proved to be harmless (timeless.go), there is none.
 //

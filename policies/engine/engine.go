@@ -116,16 +116,20 @@ func (e *Engine) run(ctx context.Context, entry string, a *asked) (d resources.D
 	var room [keyRoom]byte
 	key := set.key(room[:0], entry, a)
 	if key != nil && ctx.Err() == nil {
-		if d, reused = set.memo.get(key); reused {
+		if known := set.memo.Get(key); known != nil {
+			reused = true
 			e.opts.Observer.remembered(nameOf(entry))
-			return d, nil
+			return *known, nil
 		}
 	}
 	start = time.Now()
 	kept := *a // what the evaluation keeps goes to the heap, which a remembered verdict needn't
 	d, err = set.evaluate(ctx, entry, set.input(&kept), e.opts.Deadline, a.now)
+	if err == nil {
+		d.Until = set.until(entry, a)
+	}
 	if err == nil && key != nil {
-		set.memo.put(key, d)
+		set.remember(key, d)
 	}
 	return d, err
 }

@@ -52,7 +52,7 @@ func Mutants() map[string]func(*Engine) {
 			}
 		},
 	}
-	kept := map[*Engine]*memo{}
+	kept := map[*Engine]*verdicts{}
 	mutants["the revision"] = func(e *Engine) {
 		set := e.current.Load()
 		if kept[e] == nil {

@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -108,12 +107,18 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 	return b
 }
 
-func appendText(b []byte, s string) []byte {
-	return append(binary.AppendVarint(b, int64(len(s))), s...)
+// until is when the verdict of an equal question may be another one: when the next
+// assignment ends, where that can be read; at once, where it isn't a function of its key.
+func (s *Set) until(entry string, a *asked) resources.Time {
+	switch plan := s.queries[entry].key; {
+	case plan == nil:
+		return 0
+	case !slices.Contains(plan.leaves, period):
+		return never
+	}
+	return s.words.subject(a.subject).until(a.now)
 }
 
-// period is how many of the subject's ends have come: as long as it is the same, every
-// comparison of the time with one of them is.
-func (p *preparedSubject) period(now resources.Time) int {
-	return sort.Search(len(p.ends), func(i int) bool { return now < p.ends[i] })
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendVarint(b, int64(len(s))), s...)
 }

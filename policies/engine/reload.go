@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 // Reload loads and proves the tree and brings it into force. On an error, which is
@@ -45,7 +48,7 @@ func (e *Engine) take(ctx context.Context, src *source) error {
 // bring puts a set into force, with a memo of its own.
 func (e *Engine) bring(set *Set) {
 	if e.opts.Memo > 0 {
-		set.memo = newMemo(e.opts.Memo)
+		set.memo = memo.New[resources.Decision](e.opts.Memo)
 	}
 	e.current.Store(set)
 }

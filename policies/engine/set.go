@@ -48,7 +48,7 @@ type Set struct {
 	actions    *actionCache
 	// routes are the input's form of the catalogue, by name.
 	routes map[string]preparedRoute
-	memo   *memo // nil in a set that nobody asks twice
+	memo   *verdicts // nil in a set that nobody asks twice
 	tests  int
 }
 

@@ -18,3 +18,18 @@ func FuzzPlainTextStandsInJSONAsItIs(f *testing.F) {
 		}
 	})
 }
+
+// TestPlainIsToldByteByByte: whatever stands beside it, each byte is judged by itself.
+func TestPlainIsToldByteByByte(t *testing.T) {
+	plain := func(c byte) bool { return ' ' <= c && c <= '~' && c != '"' && c != '\\' }
+	for pair := range 1 << 16 {
+		one, two := byte(pair), byte(pair>>8)
+		for at := range 12 {
+			text := []byte("aaaaaaaaaaaaa")
+			text[at], text[at+1] = one, two
+			if got, want := wire.Plain(string(text)), plain(one) && plain(two); got != want {
+				t.Fatalf("%q: %t, want %t", text, got, want)
+			}
+		}
+	}
+}

@@ -18,21 +18,47 @@ const aheadOf = 4
 // With a lease, a read that began within it will do: whoever answered a change since has
 // waited until no such read is used any more.
 func (c *Cache) catchUp(ctx context.Context) error {
-	if c.lease > 0 && !resources.IsStrict(ctx) {
-		if read := c.read.Load(); read != 0 {
-			// A clock that went back, against its promise, says nothing of how long ago that was.
-			if ago := c.clock() - time.Duration(read); ago >= 0 && ago <= c.lease {
-				return nil
-			}
-		}
-	}
-	if c.local {
-		// Asked before it is compared: the cache may only have come further since.
-		if fresh, err := c.store.Freshness(ctx); err == nil && fresh == c.now() {
-			return nil
-		}
+	if !resources.IsStrict(ctx) && c.withinLease() || c.caughtUp(ctx) {
+		return nil
 	}
 	return c.rounds.join(ctx, c.barrier)
+}
+
+// withinLease says whether the newest read may be used.
+func (c *Cache) withinLease() bool {
+	if c.lease <= 0 {
+		return false
+	}
+	read := c.read.Load()
+	if read == 0 {
+		return false
+	}
+	// A clock that went back, against its promise, says nothing of how long ago that was.
+	ago := c.clock() - time.Duration(read)
+	return ago >= 0 && ago <= c.lease
+}
+
+// caughtUp asks a store in this process, where that costs nothing.
+func (c *Cache) caughtUp(ctx context.Context) bool {
+	if !c.local {
+		return false
+	}
+	// Asked before it is compared: the cache may only have come further since.
+	fresh, err := c.store.Freshness(ctx)
+	return err == nil && fresh == c.now()
+}
+
+// Current says whether the facts of that name are still those that Facts would give, if
+// that can be said at once: it never waits for the store. What would have Facts make a
+// read of its own is false.
+func (c *Cache) Current(of resources.Stamp) bool {
+	if !c.withinLease() && !c.caughtUp(context.Background()) {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	revision, known := c.revisions[of.AccountID]
+	return known && revision == of.Revision && c.generation == of.Generation
 }
 
 // Run reads ahead, so that requests find a read within the lease; it ends with ctx.

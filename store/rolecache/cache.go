@@ -129,7 +129,7 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 
 // kept gives what is there of that very revision.
 func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
-	facts.Revision = k.revision
+	facts.Revision, facts.Generation = k.revision, k.generation
 	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
 		k.id = project
 		facts.ProjectState, ok = c.projects.Get(k)
@@ -147,6 +147,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		}
 		if c.remote != nil {
 			if facts, ok := c.remote.facts(ctx, k, project); ok {
+				facts.Generation = k.generation
 				c.keep(k, project, facts)
 				return facts, nil
 			}
@@ -161,6 +162,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		if err != nil {
 			return facts, err
 		}
+		facts.Generation = k.generation
 		c.keep(k, project, facts)
 		if c.remote != nil {
 			k.revision = facts.Revision

@@ -25,6 +25,8 @@ const (
 	revisionFile  = "store/mongodb/revision.go"
 	openFile      = "store/mongodb/open.go"
 	authorizeFile = "gateway/authorize.go"
+	answersFile   = "gateway/answers.go"
+	tokenFile     = "gateway/authn/standing.go"
 	revokeFile    = "resources/access/assignment_revoke.go"
 	memberFile    = "resources/access/member.go"
 )
@@ -32,7 +34,7 @@ const (
 // withoutRevision has values under keys that outlive a change, and tells no revision, which
 // would give it away.
 var withoutRevision = []edit{
-	{authorizeFile, "strconv.AppendInt(revision[:0], facts.Revision, 10)", "strconv.AppendInt(revision[:0], facts.Revision, 10)[:0]"},
+	{authorizeFile, "strconv.AppendInt(number[:0], revision, 10)", "strconv.AppendInt(number[:0], revision, 10)[:0]"},
 	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
 	{cacheFile, "k.revision = facts.Revision\n\tc.subjects", "c.subjects"},
 	{cacheFile, "k.revision = facts.Revision\n\t\t\tc.remote", "c.remote"},
@@ -102,6 +104,11 @@ var mutants = []mutant{
 // readRevocation names`},
 	}, leasedReplicas},
 	{"remembered subject trusted", []edit{{identityFile, "named := look.byExternal", "named := true || look.byExternal"}}, leasedReplicas},
+	{"remembered answer whose facts have moved", []edit{{answersFile, "e.cfg.Facts.Current(a.rests.facts)", "a.rests.facts.Revision >= 0"}}, leasedReplicas},
+	{"remembered answer to one who was found elsewhere", []edit{{tokenFile, "s.token.Stands(now) && s.user.Stands(now)", "s.token.Stands(now)"}}, leasedReplicas},
+	{"remembered answer of any age", []edit{
+		{barrierFile, "	if !c.withinLease() && !c.caughtUp(context.Background()) {\n\t\treturn false\n\t}\n", ""},
+	}, slowNetwork},
 	{"late look-up kept", []edit{
 		{barrierFile, "		if c.generation == generation && c.epoch == epoch {\n\t\t\tc.learn", "		if true {\n\t\t\tc.learn"},
 		{cacheFile, "maxChanges = 10_000", "maxChanges = 0"},

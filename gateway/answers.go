@@ -1,0 +1,185 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/memo"
+)
+
+// DefaultAnswers is how many answers are remembered where Config does not say.
+const DefaultAnswers = 1 << 17
+
+const (
+	// maxQuestion bounds in bytes what names a question; maxAnswer the path and the reason
+	// of one that is remembered.
+	maxQuestion = 8 << 10
+	maxAnswer   = 1 << 10
+)
+
+// answer is what a question (E3) was answered, with all on which that rests: the catalogue
+// and the policy in force, who asked, and the facts about whom they asked. It never changes.
+type answer struct {
+	routes   *table
+	standing resources.Standing
+	rests    rests
+	body     string
+	// record is what is observed, but for what each request has of its own.
+	record Record
+}
+
+// rests are the facts and the times on which policy's decisions about a request rest.
+type rests struct {
+	facts resources.Stamp
+	// from and until are the times between which every decision is the same.
+	from, until resources.Time
+}
+
+// also takes a further decision about the same request into account. Decisions that rest on
+// facts of different revisions belong to no time.
+func (r rests) also(facts resources.Stamp, now, until resources.Time) rests {
+	if r == (rests{}) {
+		return rests{facts, now, until}
+	}
+	r.from, r.until = max(r.from, now), min(r.until, until)
+	if r.facts != facts {
+		r.until = 0
+	}
+	return r
+}
+
+// answers remembers E3's answers by the hash of all that is read of a request to answer it:
+// its target, the credential, and the identity headers, as bytes. One that still stands is
+// what the steps would come to again, so it is given without them; see stands for what is
+// judged each time. Nothing is remembered of refusals, of requests with an API key, a body
+// or a consistency, and of answers that policy does not vouch for (resources.Decision).
+// Without it all requests go through the steps.
+type answers struct {
+	table *memo.Table[answer]
+	// buffers are where questions are put together; a new one for each would be garbage at
+	// once.
+	buffers sync.Pool
+}
+
+// newAnswers makes room for so many; nil, which remembers none, for less than 0.
+func newAnswers(entries int) *answers {
+	switch {
+	case entries < 0:
+		return nil
+	case entries == 0:
+		entries = DefaultAnswers
+	}
+	a := &answers{table: memo.New[answer](entries)}
+	a.buffers.New = func() any { room := make([]byte, 0, maxQuestion); return &room }
+	return a
+}
+
+// questionName is the hash of a question's bytes: what is remembered holds no credential.
+type questionName [sha256.Size]byte
+
+// name names the question that a request asks; false is that its answer is not remembered.
+// Every part comes after its length, so no two questions have the same bytes.
+func (a *answers) name(raw *fasthttp.Request, found *headers) (name questionName, ok bool) {
+	h := &raw.Header
+	if !found.asksOnly(h) {
+		return name, false
+	}
+	parts := [...][]byte{
+		h.RequestURI(), h.PeekCanonical([]byte("Authorization")),
+		h.PeekCanonical([]byte("X-User-Id")), h.PeekCanonical([]byte("X-Account-Id")), h.PeekCanonical([]byte("X-Action")),
+	}
+	size := 0
+	for _, part := range parts {
+		size += len(part) + 4
+	}
+	if size > maxQuestion {
+		return name, false
+	}
+	room := a.buffers.Get().(*[]byte)
+	defer a.buffers.Put(room)
+	b := (*room)[:0]
+	for _, part := range parts {
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(part))), part...) //nolint:gosec // at most maxQuestion
+	}
+	return sha256.Sum256(b), true
+}
+
+// asksOnly says whether the request has exactly one credential, a bearer's, and one of each
+// header of E3, and nothing else on which an answer could rest.
+func (f *headers) asksOnly(h *fasthttp.RequestHeader) bool {
+	for i, name := range identityHeaders {
+		want := uint8(1)
+		if name == "x-api-key" || name == "idempotency-key" {
+			want = 0
+		}
+		if f.counts[i] != want || f.odd[i] {
+			return false
+		}
+	}
+	return h.IsPost() && !f.encoded && !f.consistency && (f.framings == 0 || h.ContentLength() == 0)
+}
+
+// recall answers a question that was answered before and whose answer still stands; false
+// is that nothing was done.
+func (e *Edge) recall(raw *fasthttp.RequestCtx) bool {
+	if e.answers == nil {
+		return false
+	}
+	defer e.survive(raw)
+	found, err := scanHeaders(&raw.Request.Header)
+	if err != nil {
+		return false
+	}
+	name, ok := e.answers.name(&raw.Request, &found)
+	if !ok {
+		return false
+	}
+	a := e.answers.table.Get(name[:])
+	now := e.cfg.Now()
+	if a == nil || !e.stands(a, now) {
+		return false
+	}
+	record := a.record
+	record.RequestID, record.DecisionID = e.requestIDs(string(sentID(&raw.Request.Header)), now)
+	if record.DecisionID == "" {
+		record.DecisionID = e.cfg.IDs.ULID()
+	}
+	setHeader(&raw.Response.Header, "X-Request-Id", record.RequestID)
+	record.Status = e.sendVerdict(raw, &record, a.rests.facts.Revision)
+	raw.Response.SetBodyString(a.body)
+	record.ended(now, e.cfg.Now())
+	e.observe(record)
+	return true
+}
+
+// stands judges all that may have changed since, in no order: who asks is who they were
+// and may sign in, the policy and its catalogue are those in force, the facts about both
+// are those of now, and no time has come at which policy may say something else.
+func (e *Edge) stands(a *answer, now time.Time) bool {
+	at := resources.At(now)
+	return a.rests.from <= at && at < a.rests.until && a.routes == e.routes.Load() && a.record.PolicyRevision == e.cfg.Policy.Revision() &&
+		a.standing.Stands(now) && e.cfg.Facts.Current(a.rests.facts)
+}
+
+// remember keeps the answer to a question that went through the steps.
+func (e *Edge) remember(x *exchange, body []byte) {
+	if e.answers == nil || x.principal.Standing == nil || x.rests.until <= x.rests.from || len(x.path)+len(x.record.Reason) > maxAnswer {
+		return
+	}
+	name, ok := e.answers.name(&x.raw.Request, &x.headers)
+	if !ok {
+		return
+	}
+	// What is read of it together lies together: most of the time is spent waiting for memory.
+	var all [6]string
+	own(all[:], name[:], body, []byte(x.path), []byte(x.record.Subject), []byte(x.record.Account), []byte(x.record.Action))
+	record := x.record
+	record.RequestID, record.DecisionID, record.Remembered = "", "", true
+	record.Path, record.Subject, record.Account, record.Action = all[2], all[3], all[4], all[5]
+	e.answers.table.Put(all[0], answer{routes: x.routes, standing: x.principal.Standing, rests: x.rests, body: all[1], record: record})
+}
