@@ -25,3 +25,14 @@ func TestAWarmAuthorizeTakesFewAllocations(t *testing.T) {
 		})
 	}
 }
+
+// TestARememberedAnswerTakesFewerAllocations than the framework by itself: it is given in
+// front of the framework's router.
+func TestARememberedAnswerTakesFewerAllocations(t *testing.T) {
+	bare := testing.AllocsPerRun(200, again(t, bareFiber(t), benchQuestion()))
+	e, s := answering(t, 0)
+	got := testing.AllocsPerRun(200, again(t, e.dial(t).Conn, question(asked)))
+	if t.Logf("%.0f allocations, the framework %.0f", got, bare); got >= bare || s.decided != 1 {
+		t.Errorf("%.0f allocations, %d decisions", got, s.decided)
+	}
+}
