@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -80,29 +81,32 @@ func readRows(ctx context.Context, src *source, docs map[string]*document, folde
 }
 
 func readRole(id string, row grantRow, doc *document, p *Problems) resources.Role {
-	at := doc.lines[id]
+	problem := func(member, format string, args ...any) {
+		p.at(doc.file, doc.line(id+member), "%s: %s", id, fmt.Sprintf(format, args...))
+	}
 	if !knownRoleScope(row.Scope) {
-		p.at(doc.file, at, "%s: scope must be ACCOUNT, PROJECT or RESOURCE", id)
+		problem("", "scope must be ACCOUNT, PROJECT or RESOURCE")
 	}
 	if len(row.Permissions) == 0 {
-		p.at(doc.file, at, "%s: permissions must not be empty", id)
+		problem("", "permissions must not be empty")
 	}
-	for _, pattern := range slices.Sorted(maps.Keys(row.Permissions)) {
-		here := doc.lines[id+".permissions."+pattern]
+	permissions := slices.Sorted(maps.Keys(row.Permissions))
+	for _, pattern := range permissions {
+		member := ".permissions." + pattern
 		if _, err := resources.ParsePattern(pattern); err != nil {
-			p.at(doc.file, here, "%s: permission %q %v", id, pattern, err)
+			problem(member, "permission %q %v", pattern, err)
 		}
 		if !row.Permissions[pattern] {
 			// Looked up as a value it is false, looked up as a member it is there.
-			p.at(doc.file, here, "%s: permission %q must be true; leave it out to not grant it", id, pattern)
+			problem(member, "permission %q must be true; leave it out to not grant it", pattern)
 		}
 		if row.Scope != resources.RoleScopeAccount && !strings.HasPrefix(pattern, "project:") && !strings.HasPrefix(pattern, "resource:") {
-			p.at(doc.file, here, "%s: a %s role holds project: and resource: patterns only, not %q", id, row.Scope, pattern)
+			problem(member, "a %s role holds project: and resource: patterns only, not %q", row.Scope, pattern)
 		}
 	}
 	return resources.Role{
 		ID: id, Name: row.Name, Scope: row.Scope, Description: row.Description,
-		Status: resources.StatusActive, Permissions: slices.Sorted(maps.Keys(row.Permissions)),
+		Status: resources.StatusActive, Permissions: permissions,
 	}
 }
 

@@ -59,17 +59,18 @@ func compile(ctx context.Context, src *source, data map[string]any, p *Problems)
 	return out, err
 }
 
+// newStore shares the documents' values, which are never changed, with every other store.
 func newStore(data map[string]any) storage.Store {
-	return inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true), inmem.OptRoundTripOnWrite(false))
+	return inmem.NewFromASTObject(ast.MustInterfaceToValue(data).(ast.Object))
 }
 
 // withSchemas is the data with schemas/input/schema.json as schemas.input, and so on.
 func withSchemas(data map[string]any, src *source) map[string]any {
 	schemas := map[string]any{}
 	for _, name := range src.names {
-		var value map[string]any
+		var value any
 		if isSchema(name) && util.Unmarshal(src.files[name], &value) == nil { // else readSchemas says so
-			mount(schemas, path.Dir(name), value)
+			mount(schemas, path.Dir(name), ast.MustInterfaceToValue(value))
 		}
 	}
 	out := maps.Clone(data)

@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -16,10 +13,11 @@ import (
 
 // document is one data.json of the tree.
 type document struct {
-	file  string
-	raw   []byte
-	value map[string]any
-	// lines tells where a member is, by its dotted path.
+	file string
+	raw  []byte
+	// value is what all who read the document share; it is never changed.
+	value ast.Value
+	// lines tells where a member is, by its dotted path; nil until somebody asks.
 	lines map[string]int
 }
 
@@ -47,82 +45,67 @@ func readData(src *source, p *Problems) (map[string]any, map[string]*document) {
 }
 
 func readDocument(name string, b []byte, p *Problems) *document {
-	doc := &document{file: name, raw: b, lines: map[string]int{}}
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber() // as OPA reads data: no number loses digits
-	if err := dec.Decode(&doc.value); err != nil {
-		at := dec.InputOffset()
+	doc := &document{file: name, raw: b}
+	r := newReading(doc, p)
+	value, err := r.whole()
+	if err != nil {
+		at := r.dec.InputOffset()
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
 			at = syntax.Offset
 		}
-		p.at(name, line(b, at), "isn't a JSON object: %v", err)
+		p.at(name, line(b, at), "%v", err)
 		return nil
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		p.at(name, line(b, dec.InputOffset()), "there is more after the JSON object")
-		return nil
-	}
-	doc.locate(json.NewDecoder(bytes.NewReader(b)), "", p)
+	doc.value = value
 	return doc
 }
 
-// locate notes the lines of all members and reports those that are given twice,
-// of which the decoder would silently take the last.
-func (d *document) locate(dec *json.Decoder, at string, p *Problems) {
-	token, err := dec.Token()
-	if err != nil {
-		return // decoded before: it is well-formed
+// line is where a member is; 0 where there is none of that path. Most documents are
+// never asked: their lines would take more than all else that is done with them.
+func (d *document) line(member string) int {
+	if d.lines == nil {
+		d.lines = map[string]int{}
+		r := newReading(d, &Problems{}) // which were told
+		r.lines = d.lines
+		_, _ = r.whole() // was read before
 	}
-	open, ok := token.(json.Delim)
-	if !ok {
-		return
-	}
-	seen := map[string]int{}
-	for i := 0; dec.More(); i++ {
-		name := strconv.Itoa(i)
-		if open == '{' {
-			key, _ := dec.Token()
-			name, _ = key.(string)
-		}
-		member := strings.TrimPrefix(at+"."+name, ".")
-		here := line(d.raw, dec.InputOffset())
-		if first, twice := seen[name]; twice {
-			p.at(d.file, here, "%s is given twice, first in line %d", member, first)
-		}
-		seen[name], d.lines[member] = here, here
-		d.locate(dec, member, p)
-	}
-	_, _ = dec.Token() // the closing bracket
-}
-
-func line(b []byte, offset int64) int {
-	return 1 + bytes.Count(b[:min(offset, int64(len(b)))], []byte("\n"))
+	return d.lines[member]
 }
 
 // mount puts a document under its folder; false where something is there already.
-func mount(root map[string]any, folder string, value map[string]any) bool {
+func mount(root map[string]any, folder string, value ast.Value) bool {
 	at := root
 	if folder != "." {
 		for part := range strings.SplitSeq(folder, "/") {
 			next, ok := at[part].(map[string]any)
 			if !ok {
-				if _, taken := at[part]; taken {
+				next = map[string]any{}
+				if there, taken := at[part].(ast.Value); taken && !fill(next, there) {
 					return false
 				}
-				next = map[string]any{}
 				at[part] = next
 			}
 			at = next
 		}
 	}
-	for k, v := range value {
-		if _, taken := at[k]; taken {
-			return false
-		}
-		at[k] = v
+	return fill(at, value)
+}
+
+// fill adds the members of an object; false where it is none, or a name is taken.
+func fill(at map[string]any, value ast.Value) bool {
+	members, ok := value.(ast.Object)
+	if !ok {
+		return false
 	}
-	return true
+	members.Foreach(func(k, v *ast.Term) {
+		name := string(k.Value.(ast.String)) // as of every member that was read from JSON
+		if _, taken := at[name]; taken {
+			ok = false
+		}
+		at[name] = v.Value
+	})
+	return ok
 }
 
 // match holds the document against a JSON schema, with the validator that OPA has
@@ -135,7 +118,7 @@ func (d *document) match(ctx context.Context, schema []byte, p *Problems) {
 		errs.Foreach(func(e *ast.Term) {
 			o, _ := e.Value.(ast.Object)
 			field := text(o, "field")
-			p.at(d.file, d.lines[field], "%s: %s", field, text(o, "desc"))
+			p.at(d.file, d.line(field), "%s: %s", field, text(o, "desc"))
 		})
 		return nil
 	})

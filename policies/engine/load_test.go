@@ -88,6 +88,12 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"no schema":             {small.without("schemas/input/schema.json"), []string{"schemas/input/schema.json: is missing"}},
 		"no routes":             {small.without("routes/data.json"), []string{"routes/data.json: is missing"}},
 		"grants no JSON":        {small.with("grants/data.json", "{\n\n]"), []string{"grants/data.json:3: isn't a JSON object"}},
+		"grants null":           {small.with("grants/data.json", "\nnull"), []string{"grants/data.json:2: isn't a JSON object: null"}},
+		"grants a list":         {small.with("grants/data.json", "\n[{}]"), []string{"grants/data.json:2: isn't a JSON object: array"}},
+		"grants cut off":        {small.with("grants/data.json", "{\n\"a\": {"), []string{"grants/data.json:2: isn't a JSON object: unexpected EOF"}},
+		"grants in the deep":    {small.with("grants/data.json", `{"a": `+strings.Repeat("[", 1<<20)), []string{"grants/data.json:1: isn't a JSON object: nested deeper than 10000"}},
+		"data in data's place":  {small.with("a/data.json", `{"x": {"c": 1}}`).with("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
+		"data below a number":   {small.with("a/data.json", `{"x": 1}`).with("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
 		"more than an object":   {small.with("grants/data.json", smallGrants+"{}"), []string{"there is more after the JSON object"}},
 		"twice":                 {grants(`"scope": "ACCOUNT"`, "\"scope\": \"PROJECT\",\n\"scope\": \"ACCOUNT\""), []string{"grants/data.json:4: account_admin.scope is given twice, first in line 3"}},
 		"unknown scope":         {grants("ACCOUNT", "GALAXY"), []string{"grants/data.json:3: account_admin.scope"}},
@@ -114,6 +120,23 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 				t.Errorf("no line has all of %q:\n%v", c.want, err)
 			}
 		})
+	}
+}
+
+// TestDataIsMountedBelowData guarantees that documents of nested folders are one value, as
+// OPA's own commands read them: equal to it, also as a member of a set, by its hash.
+func TestDataIsMountedBelowData(t *testing.T) {
+	tree := smallTree(t).with("a/data.json", `{"x": {"c": [1, 2.50]}}`).with("a/x/data.json", `{"y": {"e": null}}`).with("a/x/y/z/data.json", `{"g": true}`)
+	tree = tree.with("authz/b_test.rego", `package authz_test
+
+whole := {"x": {"c": [1, 2.5], "y": {"e": null, "z": {"g": true}}}}
+
+test_equal if data.a == whole
+
+test_member if whole in {data.a}
+`)
+	if _, err := engine.Load(t.Context(), tree, engine.LoadOptions{}); err != nil {
+		t.Error(err)
 	}
 }
 

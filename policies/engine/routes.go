@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,11 +15,7 @@ func (c *catalogue) checkRoutes(doc *document, p *Problems) {
 	places := map[string]string{}
 	for _, route := range c.routes {
 		problem := func(field, format string, args ...any) {
-			at, ok := doc.lines[route.Name+"."+field]
-			if !ok {
-				at = doc.lines[route.Name]
-			}
-			p.at(doc.file, at, route.Name+": "+format, args...)
+			p.at(doc.file, cmp.Or(doc.line(route.Name+"."+field), doc.line(route.Name)), "%s: %s", route.Name, fmt.Sprintf(format, args...))
 		}
 		checkRow(route, problem)
 		c.checkAction(route, problem)
