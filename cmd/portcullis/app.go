@@ -29,9 +29,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// cacheEntries bounds the values of each kind that are kept near the decision.
-const cacheEntries = 100_000
-
 // These are the names under which the catalogue finds the
 // handlers of this process.
 const (
@@ -121,6 +118,7 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	a := &app{log: log, metrics: newMetrics()}
 	a.metrics.watchLog(log.queue)
 	options := engine.Options{
+		Memo:        orNone(s.kept.verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Observer: engine.Observer{
 			Evaluated:  a.metrics.evaluated,

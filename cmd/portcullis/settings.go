@@ -58,6 +58,7 @@ type settings struct {
 	identityProvider string
 	invitationTTL    time.Duration
 	limits           gateway.Limits
+	kept             kept
 
 	// issuers are the configuration file's; flags name one at most.
 	issuers []issuerSettings
@@ -105,6 +106,7 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.drain, "drain-timeout", 10*time.Second, "how long requests under way may take after SIGTERM")
 	f.IntVar(&s.maxGroups, "max-security-groups", firewall.DefaultMaxGroups, "how many security groups a project may have")
 	f.IntVar(&s.maxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have")
+	s.kept.flags(f)
 	f.IntVar(&s.limits.Body, "body-limit", limits.Body, "the largest request body in bytes")
 	f.IntVar(&s.limits.Header, "header-limit", limits.Header, "the largest request line with headers in bytes")
 	f.DurationVar(&s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
@@ -158,7 +160,7 @@ func (s *settings) check() error {
 			return fmt.Errorf("%s must be http://host:port/path or https://host:port/path, without a user", name)
 		}
 	}
-	for _, check := range []func() error{s.checkStore, s.checkUpstreams, s.checkRole} {
+	for _, check := range []func() error{s.kept.check, s.checkStore, s.checkUpstreams, s.checkRole} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ type Options struct {
 	// Settle is how long a change must stay as it is before Watch judges it; zero is 75 ms.
 	Settle time.Duration
 	// Memo is how many verdicts are kept to be reused, rounded down to a multiple of
-	// eight; zero is 262,144, less than zero none. One takes about 300 bytes, and never
+	// eight; zero is DefaultMemo, less than zero none. One takes about 300 bytes, and never
 	// more than 1.3 KiB.
 	Memo int
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
@@ -61,7 +61,7 @@ func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 		opts.Settle = defaultSettle
 	}
 	if opts.Memo == 0 {
-		opts.Memo = defaultMemo
+		opts.Memo = DefaultMemo
 	}
 	set, err := Load(ctx, tree, opts.LoadOptions)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// defaultMemo is how many verdicts are kept.
-	defaultMemo = 1 << 18
+	// DefaultMemo is how many verdicts are kept where Options do not say.
+	DefaultMemo = 1 << 18
 	// maxRemembered bounds the bytes of one key and its reason: a question with a path
 	// of kilobytes is judged anew each time.
 	maxRemembered = 1024

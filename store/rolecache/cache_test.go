@@ -3,6 +3,7 @@ package rolecache_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
 var errBroken = errors.New("broken")
@@ -237,6 +239,31 @@ func TestCallerWhoGoesAwayLeavesTheOthersTheirAnswer(t *testing.T) {
 	for range cap(others) {
 		if err := <-others; err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// TestKeptFactsAreBounded by the number that the cache was given.
+func TestKeptFactsAreBounded(t *testing.T) {
+	const users, few = 20, 5
+	for _, room := range []int{few, users + 1} {
+		w := newWorld(t)
+		var err error
+		if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: room}); err != nil {
+			t.Fatal(err)
+		}
+		round := func() {
+			for i := range users {
+				if _, err := w.cache.Facts(t.Context(), account, fmt.Sprintf("user-%d", i), ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		round()
+		views := w.counted()
+		round()
+		if kept := users - int(views.Load()); kept > room || room > users && kept < users {
+			t.Errorf("%d of %d users were kept in room for %d", kept, users, room)
 		}
 	}
 }
