@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"runtime"
 	"testing"
@@ -197,10 +198,16 @@ func BenchmarkMemoFull(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/distinct, "B/verdict")
 }
 
-// BenchmarkLoad measures how long a reload takes until the tree is in force.
-func BenchmarkLoad(b *testing.B) {
+// BenchmarkLoad measures how long it takes until a tree has proved itself.
+func BenchmarkLoad(b *testing.B) { benchLoad(b, policies.Tree()) }
+
+// BenchmarkLoadLarge measures the same of a tree with a thousand more system roles.
+func BenchmarkLoadLarge(b *testing.B) { benchLoad(b, largeTree(b, 1000)) }
+
+func benchLoad(b *testing.B, tree fs.FS) {
+	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := engine.Load(context.Background(), policies.Tree(), engine.LoadOptions{}); err != nil {
+		if _, err := engine.Load(context.Background(), tree, engine.LoadOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

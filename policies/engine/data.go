@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"path"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
 // document is one data.json of the tree.
@@ -17,19 +15,21 @@ type document struct {
 	raw  []byte
 	// value is what all who read the document share; it is never changed.
 	value ast.Value
+	// ends are where the object's members end.
+	ends []int64
 	// lines tells where a member is, by its dotted path; nil until somebody asks.
 	lines map[string]int
 }
 
 // readData gives `data` as OPA's own commands would make it, each data.json under
 // its folder's name, and the documents by folder.
-func readData(src *source, p *Problems) (map[string]any, map[string]*document) {
+func readData(src *source, pace *pace, p *Problems) (map[string]any, map[string]*document) {
 	root, docs := map[string]any{}, map[string]*document{}
 	for _, name := range src.names {
 		switch {
 		case isModule(name), isSchema(name):
 		case isData(name):
-			doc := readDocument(name, src.files[name], p)
+			doc := readDocument(name, src.files[name], pace, p)
 			if doc == nil {
 				continue
 			}
@@ -44,9 +44,9 @@ func readData(src *source, p *Problems) (map[string]any, map[string]*document) {
 	return root, docs
 }
 
-func readDocument(name string, b []byte, p *Problems) *document {
+func readDocument(name string, b []byte, pace *pace, p *Problems) *document {
 	doc := &document{file: name, raw: b}
-	r := newReading(doc, p)
+	r := newReading(doc, pace, p)
 	value, err := r.whole()
 	if err != nil {
 		at := r.dec.InputOffset()
@@ -57,7 +57,7 @@ func readDocument(name string, b []byte, p *Problems) *document {
 		p.at(name, line(b, at), "%v", err)
 		return nil
 	}
-	doc.value = value
+	doc.value, doc.ends = value, r.ends
 	return doc
 }
 
@@ -66,7 +66,7 @@ func readDocument(name string, b []byte, p *Problems) *document {
 func (d *document) line(member string) int {
 	if d.lines == nil {
 		d.lines = map[string]int{}
-		r := newReading(d, &Problems{}) // which were told
+		r := newReading(d, nil, &Problems{}) // which were told
 		r.lines = d.lines
 		_, _ = r.whole() // was read before
 	}
@@ -106,31 +106,4 @@ func fill(at map[string]any, value ast.Value) bool {
 		at[name] = v.Value
 	})
 	return ok
-}
-
-// match holds the document against a JSON schema, with the validator that OPA has
-// for policies: a schema means the same to an author, to the compiler and here.
-func (d *document) match(ctx context.Context, schema []byte, p *Problems) {
-	bctx := topdown.BuiltinContext{Context: ctx, Capabilities: capabilities()}
-	operands := []*ast.Term{ast.StringTerm(string(d.raw)), ast.StringTerm(string(schema))}
-	err := topdown.GetBuiltin("json.match_schema")(bctx, operands, func(result *ast.Term) error {
-		errs, _ := result.Value.(*ast.Array).Elem(1).Value.(*ast.Array)
-		errs.Foreach(func(e *ast.Term) {
-			o, _ := e.Value.(ast.Object)
-			field := text(o, "field")
-			p.at(d.file, d.line(field), "%s: %s", field, text(o, "desc"))
-		})
-		return nil
-	})
-	if err != nil {
-		p.at(d.file, 0, "can't be held against its schema: %v", err)
-	}
-}
-
-func text(o ast.Object, key string) string {
-	if t := o.Get(ast.StringTerm(key)); t != nil {
-		s, _ := t.Value.(ast.String)
-		return string(s)
-	}
-	return ""
 }

@@ -8,6 +8,8 @@
 // A tree is taken only after it has proved itself: it compiles under strict checks
 // and its schemas, its own tests pass, its catalogue is complete, and nobody is
 // denied everything. A reload that fails any of it leaves the last good tree in force.
+// A reload rests between its steps, a millisecond for each that it works (pace.go), and what
+// is large is looked at in pieces (match.go): on one core questions go on beside it.
 //
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
 // can read (reads.go); where they are no function of that, or do with the time what

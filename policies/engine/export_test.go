@@ -1,6 +1,11 @@
 package engine
 
-import "slices"
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"time"
+)
 
 // Memoised says whether an entry point's verdicts are reused.
 func (s *Set) Memoised(entry string) bool { return s.queries["data.authz."+entry].key != nil }
@@ -85,4 +90,18 @@ func (e *Engine) spoil(change func(*keyPlan)) {
 			change(q.key)
 		}
 	}
+}
+
+// LoadResting loads as a reload does, and says how long it worked between two rests.
+func LoadResting(ctx context.Context, tree fs.FS) (worked []time.Duration, err error) {
+	src, err := readSource(tree)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	_, err = load(ctx, src, LoadOptions{}, &pace{sleep: func(time.Duration) {
+		worked = append(worked, time.Since(began))
+		began = time.Now()
+	}})
+	return append(worked, time.Since(began)), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/memo"
@@ -27,7 +28,7 @@ func (e *Engine) take(ctx context.Context, src *source) error {
 		e.refusal.Store(nil) // a bad edit was taken back
 		return nil
 	}
-	set, err := load(ctx, src, e.opts.LoadOptions)
+	set, err := load(ctx, src, e.opts.LoadOptions, &pace{sleep: time.Sleep})
 	if ctx.Err() != nil {
 		return ctx.Err() // the proof was broken off, which says nothing of the tree
 	}

@@ -66,10 +66,10 @@ func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(ctx, src, opts)
+	return load(ctx, src, opts, nil)
 }
 
-func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error) {
+func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
@@ -79,9 +79,9 @@ func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error
 		opts.TestsWithin = defaultTestsWithin
 	}
 	var p Problems
-	data, docs := readData(src, &p)
-	list := readCatalogue(ctx, src, docs, &p)
-	c, err := compile(ctx, src, data, &p)
+	data, docs := readData(src, pace, &p)
+	list := readCatalogue(ctx, src, docs, pace, &p)
+	c, err := compile(ctx, src, data, pace, &p)
 	if err != nil {
 		return nil, p.orElse(err)
 	}
@@ -94,7 +94,7 @@ func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error
 		return nil, Problems{oneLine("policy tree: " + err.Error())}
 	}
 	probe(ctx, s, opts, &p)
-	s.tests = runTests(ctx, c, opts, &p)
+	s.tests = runTests(ctx, c, opts, pace, &p)
 	if err := p.err(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/cache"
 )
 
 // noTest is a pattern that no name matches.
@@ -90,7 +91,7 @@ func findTests(c *ast.Compiler) (out []test) {
 //
 // OPA's runner is not asked: it has every step of a table's evaluation copied, with all
 // variables, for traces that nobody reads here; that is three quarters of its time.
-func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
+func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p *Problems) (passed int) {
 	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
 	defer cancel()
 	txn, err := c.testStore.NewTransaction(ctx)
@@ -99,13 +100,18 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 		return 0
 	}
 	defer c.testStore.Abort(ctx, txn)
+	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
+	at := runtime.GOMAXPROCS(0)
+	if pace != nil { // the other processors are the questions'
+		at = 1
+	}
 	queue := make(chan test)
 	var mu sync.Mutex
 	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range at {
 		workers.Go(func() {
 			for t := range queue {
-				err := t.run(ctx, c, txn)
+				err := t.run(ctx, c, txn, known, pace)
 				mu.Lock()
 				if err == nil {
 					passed++
@@ -131,7 +137,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 }
 
 // run is nil for a test that passed.
-func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction) (err error) {
+func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, pace *pace) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -140,11 +146,13 @@ func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction) (e
 	if name, _ := t.path[len(t.path)-1].Value.(ast.String); strings.HasPrefix(string(name), tester.SkipTestPrefix) {
 		return fmt.Errorf("is switched off; a tree with such a test isn't taken")
 	}
-	var cases triedCases
+	pace.rest()
+	cases := triedCases{pace: pace}
 	var errs []topdown.Error
 	results, err := rego.New(
 		rego.Compiler(c.testing), rego.Store(c.testStore), rego.Transaction(txn), rego.BuiltinErrorList(&errs),
 		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(t.path)))),
+		rego.InterQueryBuiltinValueCache(known),
 		rego.FunctionDyn(&rego.Function{Name: triedCase, Decl: ast.InternalTestCase.Decl}, cases.tried),
 	).Eval(ctx)
 	switch {
@@ -170,21 +178,25 @@ func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction) (e
 
 // triedCases hears of each case of a table when it is tried: one that doesn't hold is
 // not in the table's value.
-type triedCases []*ast.Array
+type triedCases struct {
+	keys []*ast.Array
+	pace *pace
+}
 
 // tried is told the keys of a case.
 func (c *triedCases) tried(_ rego.BuiltinContext, operands []*ast.Term) (*ast.Term, error) {
 	if keys, ok := operands[0].Value.(*ast.Array); ok {
-		*c = append(*c, keys)
+		c.keys = append(c.keys, keys)
 	}
+	c.pace.rest()
 	return ast.InternedTerm(true), nil
 }
 
 // failed names the cases that were tried and aren't true in the table's value, and those
 // that are something else.
-func (c triedCases) failed(value any) []string {
+func (c *triedCases) failed(value any) []string {
 	names := untrue(value, "")
-	for _, keys := range c {
+	for _, keys := range c.keys {
 		at, path := value, make([]string, keys.Len())
 		for i := range path {
 			path[i] = caseName(keys.Elem(i))

@@ -1,0 +1,100 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// withRoles are the grants with that many more roles of twenty permissions, a line each,
+// after the bracket at the beginning.
+func withRoles(grants string, roles int) string {
+	var lines strings.Builder
+	for r := range roles {
+		permissions := map[string]bool{}
+		for p := range 20 {
+			permissions[fmt.Sprintf("project:kind%04d:verb%02d", r, p)] = true
+		}
+		held, _ := json.Marshal(permissions) // strings and booleans
+		fmt.Fprintf(&lines, "\"role_%04d\": {\"name\": \"Role\", \"scope\": \"PROJECT\", \"description\": \"x\", \"permissions\": %s},\n", r, held)
+	}
+	return strings.Replace(grants, "{", "{\n"+lines.String(), 1)
+}
+
+// TestALargeDocumentIsHeldAgainstTheWholeOfItsSchema guarantees that what is looked at in
+// pieces is refused as it would be at once: whatever the schema says of the whole, and by
+// the line.
+func TestALargeDocumentIsHeldAgainstTheWholeOfItsSchema(t *testing.T) {
+	const schema = "schemas/grants/schema.json"
+	large := smallTree(t).with("grants/data.json", withRoles(smallGrants, 200))
+	says := func(old, fresh string) testTree {
+		changed := strings.Replace(string(large[schema].Data), old, fresh, 1)
+		if changed == string(large[schema].Data) {
+			t.Fatalf("the schema has no %s", old)
+		}
+		return large.with(schema, changed)
+	}
+	row := func(line int, old, fresh string) testTree {
+		lines := strings.Split(withRoles(smallGrants, 200), "\n")
+		lines[line-1] = strings.Replace(lines[line-1], old, fresh, 1)
+		return large.with("grants/data.json", strings.Join(lines, "\n"))
+	}
+	if _, err := engine.Load(t.Context(), large, engine.LoadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	// Of such a field the decoder knows the end of the piece only.
+	anything := strings.Replace(string(large[schema].Data), `"additionalProperties": false`, `"additionalProperties": true`, 1)
+	again := strings.Replace(string(large[schema].Data), `"name": {`, `"also": {"$ref": "#"}, "name": {`, 1)
+	for name, c := range map[string]struct {
+		tree testTree
+		want string
+	}{
+		"too few members":     {says(`"type": "object"`, `"type": "object", "minProperties": 1000`), "grants/data.json: (Root): Must have at least 1000 properties"},
+		"too many members":    {says(`"type": "object"`, `"type": "object", "maxProperties": 150`), "grants/data.json: (Root): Must have at most 150 properties"},
+		"a member is missing": {says(`["account_admin"]`, `["account_admin", "auditor"]`), "grants/data.json: (Root): auditor is required"},
+		"required is a word":  {says(`["account_admin"]`, `"account_admin"`), "grants/data.json: can't be held against its schema"},
+		"the whole again":     {row(150, `"scope"`, `"also": {}, "scope"`).with(schema, again), "grants/data.json:150: role_0148.also: account_admin is required"},
+		"an unknown scope":    {row(150, "PROJECT", "GALAXY"), "grants/data.json:150: role_0148.scope"},
+		"an unknown field":    {row(150, `"scope"`, `"colour": 1, "scope"`), "grants/data.json:150: role_0148: Additional property colour"},
+		"a field of no row":   {row(150, `"scope"`, `"colour": 1, "scope"`).with(schema, anything), "grants/data.json:169: json: unknown field \"colour\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Load(t.Context(), c.tree, engine.LoadOptions{})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("no %q in:\n%.1000v", c.want, err)
+			}
+		})
+	}
+}
+
+// largeTree is the embedded tree with that many more system roles.
+func largeTree(tb testing.TB, roles int) testTree {
+	tb.Helper()
+	t := copyTree(tb, policies.Tree())
+	return t.with("grants/data.json", withRoles(string(t["grants/data.json"].Data), roles))
+}
+
+// TestAReloadLeavesTheProcessorToQuestions guarantees that its steps are short beside the whole.
+func TestAReloadLeavesTheProcessorToQuestions(t *testing.T) {
+	tree := largeTree(t, 1000)
+	longest := 1.0
+	for range 3 { // of which one is not disturbed
+		worked, err := engine.LoadResting(t.Context(), tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum float64
+		for _, w := range worked {
+			sum += w.Seconds()
+		}
+		longest = min(longest, slices.Max(worked).Seconds()/sum)
+	}
+	if longest > 1.0/8 {
+		t.Errorf("the longest of its steps is %.2f of all", longest)
+	}
+}
