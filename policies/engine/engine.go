@@ -25,7 +25,7 @@ type Options struct {
 	LoadOptions
 	// Deadline bounds one evaluation; zero is 50 ms.
 	Deadline time.Duration
-	// Poll is how often Watch reads the tree even without a notice; zero is 300 ms.
+	// Poll is how often Watch looks at the tree even without a notice; zero is 300 ms.
 	Poll time.Duration
 	// Settle is how long a change must stay as it is before Watch judges it; zero is 75 ms.
 	Settle time.Duration

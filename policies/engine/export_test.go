@@ -92,6 +92,15 @@ func (e *Engine) spoil(change func(*keyPlan)) {
 	}
 }
 
+// Unchanged reads a tree and gives what a poll asks before it reads it again.
+func Unchanged(tree fs.FS) (func() bool, error) {
+	src, err := readSource(tree)
+	if err != nil {
+		return nil, err
+	}
+	return func() bool { return src.stamps.unchanged(tree) }, nil
+}
+
 // LoadResting loads as a reload does, and says how long it worked between two rests.
 func LoadResting(ctx context.Context, tree fs.FS) (worked []time.Duration, err error) {
 	src, err := readSource(tree)

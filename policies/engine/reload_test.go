@@ -206,6 +206,53 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 	})
 }
 
+// TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that a poll leaves an old tree
+// alone, and nothing that could be another one.
+func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
+	old := time.Now().Add(-time.Hour)
+	for name, c := range map[string]struct {
+		edit func(t *testing.T, dir, file string)
+		want bool
+	}{
+		"nothing":       {func(*testing.T, string, string) {}, true},
+		"no tree's own": {func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "README.md"), "x") }, true},
+		"written with its time put back": {func(t *testing.T, _, file string) {
+			write(t, file, "longer")
+			must(t, os.Chtimes(file, old, old))
+		}, false},
+		"another time": {func(t *testing.T, _, file string) { must(t, os.Chtimes(file, old, old.Add(time.Nanosecond))) }, false},
+		"another file of its size and time": {func(t *testing.T, dir, file string) {
+			must(t, os.CopyFS(filepath.Join(dir, ".other"), os.DirFS(filepath.Dir(file))))
+			must(t, os.Chtimes(filepath.Join(dir, ".other", "authz.rego"), old, old))
+			must(t, os.Rename(filepath.Join(dir, ".other", "authz.rego"), file))
+		}, false},
+		"a new file": {func(t *testing.T, dir, _ string) {
+			write(t, filepath.Join(dir, "new.rego"), "")
+			must(t, os.Chtimes(filepath.Join(dir, "new.rego"), old, old))
+		}, false},
+		"a file less": {func(t *testing.T, _, file string) { must(t, os.Remove(file)) }, false},
+		"no folder":   {func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			tree := smallTree(t)
+			tree.write(t, dir)
+			if unchanged, err := engine.Unchanged(os.DirFS(dir)); err != nil || unchanged() {
+				t.Fatalf("what was just written is taken as settled: %v", err)
+			}
+			for name := range tree {
+				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
+			}
+			unchanged, err := engine.Unchanged(os.DirFS(dir))
+			must(t, err)
+			c.edit(t, dir, filepath.Join(dir, "authz", "authz.rego"))
+			if got := unchanged(); got != c.want {
+				t.Errorf("unchanged: %v", got)
+			}
+		})
+	}
+}
+
 // TestALinkToAParentEnds guarantees that a loop of links is refused instead of followed for ever.
 func TestALinkToAParentEnds(t *testing.T) {
 	dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Bounds of a tree: what is larger is a mistake, such as the wrong folder. The predefined
@@ -25,8 +26,9 @@ const schemaFolder = "schemas/"
 
 // source is the bytes of a tree, read once: what is hashed is what is compiled.
 type source struct {
-	files map[string][]byte
-	names []string // sorted
+	files  map[string][]byte
+	names  []string // sorted
+	stamps *stamps
 	// folders are all that were walked, "." first; a watcher watches them.
 	folders  []string
 	revision string
@@ -35,8 +37,12 @@ type source struct {
 // readSource reads the tree's files. Links are followed, since that is how a
 // ConfigMap is mounted; names that begin with "." or "_" are skipped, as go:embed does.
 func readSource(fsys fs.FS) (*source, error) {
-	s := &source{files: map[string][]byte{}}
-	if err := s.walk(fsys, ".", 0); err != nil {
+	s := &source{files: map[string][]byte{}, stamps: &stamps{map[string]fs.FileInfo{}, time.Now()}}
+	err := s.walk(fsys, ".", 0, func(name string, info fs.FileInfo) error {
+		s.stamps.files[name] = info
+		return s.read(fsys, name)
+	})
+	if err != nil {
 		return nil, Problems{oneLine("policy tree: " + err.Error())}
 	}
 	s.names = slices.Sorted(maps.Keys(s.files))
@@ -44,7 +50,8 @@ func readSource(fsys fs.FS) (*source, error) {
 	return s, nil
 }
 
-func (s *source) walk(fsys fs.FS, folder string, depth int) error {
+// walk goes through the tree's files, and notes its folders.
+func (s *source) walk(fsys fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%s: folders are nested deeper than %d; is there a link to a parent folder?", folder, maxDepth)
 	}
@@ -63,11 +70,11 @@ func (s *source) walk(fsys fs.FS, folder string, depth int) error {
 			return err
 		}
 		if info.IsDir() {
-			if err := s.walk(fsys, name, depth+1); err != nil {
+			if err := s.walk(fsys, name, depth+1, each); err != nil {
 				return err
 			}
 		} else if belongs(name) {
-			if err := s.read(fsys, name); err != nil {
+			if err := each(name, info); err != nil {
 				return err
 			}
 		}

@@ -17,12 +17,14 @@ type watcher struct {
 	// judged is the state of the folder, a revision or a reading error, that was
 	// judged last; seen is one that is to be judged if it stays.
 	judged, seen string
+	// stamps are of the newest reading; nil after one that failed.
+	stamps *stamps
 	// watched are the folders of which notices come.
 	watched map[string]bool
 }
 
 // Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's
-// error then. Notices of the file system make it prompt; reading the tree every
+// error then. Notices of the file system make it prompt; looking at the tree every
 // Options.Poll makes it certain, since notices are missed on network folders, and
 // for links that are swapped far from the folders that are watched.
 //
@@ -56,6 +58,9 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 				settle.Reset(e.opts.Settle)
 			}
 		case <-poll.C:
+			if w.stamps != nil && w.stamps.unchanged(os.DirFS(w.dir)) && w.seen == "" {
+				continue
+			}
 			if w.look(ctx) {
 				settle.Reset(e.opts.Settle)
 			}
@@ -72,10 +77,11 @@ func (w *watcher) look(ctx context.Context) (again bool) {
 		src, err = readSource(os.DirFS(w.dir))
 	}
 	var state string
+	w.stamps = nil
 	if err != nil {
 		state = "unreadable: " + err.Error()
 	} else {
-		state = src.revision
+		state, w.stamps = src.revision, src.stamps
 	}
 	if state == w.judged {
 		w.seen = ""
