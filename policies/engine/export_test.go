@@ -101,16 +101,11 @@ func Unchanged(tree fs.FS) (func() bool, error) {
 	return func() bool { return src.stamps.unchanged(tree) }, nil
 }
 
-// LoadResting loads as a reload does, and says how long it worked between two rests.
-func LoadResting(ctx context.Context, tree fs.FS) (worked []time.Duration, err error) {
+// LoadResting loads as a reload does, and tells of each rest.
+func LoadResting(ctx context.Context, tree fs.FS, rested func()) error {
 	src, err := readSource(tree)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = load(ctx, src, LoadOptions{}, &pace{sleep: func(time.Duration) { rested() }})
 	}
-	began := time.Now()
-	_, err = load(ctx, src, LoadOptions{}, &pace{sleep: func(time.Duration) {
-		worked = append(worked, time.Since(began))
-		began = time.Now()
-	}})
-	return append(worked, time.Since(began)), err
+	return err
 }
