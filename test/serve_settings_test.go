@@ -58,6 +58,7 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"a long lease":          {args: []string{"--freshness-lease", "11s"}, says: []string{"--freshness-lease", "10s"}},
 		"a lease below nothing": {args: []string{"--freshness-lease", "-1s"}, says: []string{"--freshness-lease"}},
 		"no groups":             {args: []string{"--max-security-groups", "0"}, says: []string{"--max-security-groups"}},
+		"answers below none":    {args: []string{"--kept-answers", "-1"}, says: []string{"--kept-answers", "0 to 16777216"}},
 		"verdicts below none":   {args: []string{"--kept-verdicts", "-1"}, says: []string{"--kept-verdicts", "0 to 16777216"}},
 		"too many tokens":       {args: []string{"--kept-tokens", "16777217"}, says: []string{"--kept-tokens", "0 to 16777216"}},
 		"no facts":              {args: []string{"--kept-facts", "0"}, says: []string{"--kept-facts", "1 to 16777216"}},

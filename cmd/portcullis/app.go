@@ -203,7 +203,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 		Policy: a.policy, Authn: authenticator, Facts: cache,
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
-		DenyStatus: s.denyStatus, Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
+		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }
 
