@@ -26,7 +26,7 @@ func (l listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &conn{Conn: c}, nil
+	return &conn{Conn: &lateConn{Conn: c}}, nil
 }
 
 // conn ends its sending side first when it was told to.

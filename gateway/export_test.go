@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"net"
 	"strings"
 	"time"
 
@@ -16,6 +17,9 @@ var (
 	PathProblems = pathProblems
 	ParseTarget  = parseTarget
 )
+
+// LateConn is a connection whose deadlines are put into force late.
+func LateConn(c net.Conn) net.Conn { return &lateConn{Conn: c} }
 
 // Lifetime is a request's context and its end.
 func Lifetime(parent context.Context, within time.Duration) (context.Context, func()) {

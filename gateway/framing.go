@@ -67,8 +67,12 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 
 // line takes one header line; false is a line that two servers could read differently.
 func (f *headers) line(line []byte) bool {
-	name, value, ok := bytes.Cut(line, []byte(":"))
-	if !ok || !isToken(name) {
+	colon := bytes.IndexByte(line, ':')
+	if colon < 0 {
+		return false
+	}
+	name, value, ok := line[:colon], line[colon+1:], true
+	if !isToken(name) {
 		return false // a folded line has no token before a colon
 	}
 	switch {
