@@ -14,8 +14,12 @@
 // freshness read costs no query. The generation is new at each start, because a file
 // may have been put back from a copy while nobody looked.
 //
-// Rejected: sql.Tx (it interrupts a COMMIT when the context ends, which makes its
-// outcome a guess), one pool for reading and writing (a reader that begins to write
+// A session is one of the driver's connections with its prepared statements. What a statement costs
+// beside SQLite itself is most of what a record costs: a statement is parsed once, and what goes through
+// an index record by record has no goroutine to interrupt it.
+//
+// Rejected: database/sql (its sessions, locks and conversions take longer than SQLite needs for a record, and
+// sql.Tx interrupts a COMMIT when the context ends, which makes its outcome a guess), one pool for reading and writing (a reader that begins to write
 // meets SQLITE_BUSY_SNAPSHOT), synchronous=NORMAL (loses answered writes with the
 // power), deleting or renaming a file that can't be read (it is the operator's only
 // copy), a key-value file with indexes by hand (every unique index would be our own bug).

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
+	"fmt"
 	"slices"
 )
 
@@ -27,10 +29,10 @@ func (s *Store) Pragma(ctx context.Context, name string) ([]string, error) {
 	var out []string
 	for _, p := range []*pool{s.write, s.read} {
 		err := onAll(ctx, p, cap(p.slots), func(ses *session) error {
-			var v string
-			err := ses.one(ctx, "PRAGMA "+name, nil, []any{&v})
-			out = append(out, v)
-			return err
+			return ses.each(ctx, "PRAGMA "+name, nil, func(row []driver.Value) error {
+				out = append(out, fmt.Sprint(row[0]))
+				return nil
+			})
 		})
 		if err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 package sqlite
 
 import (
-	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"strings"
 
@@ -17,9 +17,9 @@ func (m migration) fill(s *store.Schema) error {
 	write := "UPDATE " + quote(s.Name) + " SET " + strings.Join(names(s.Columns), " = ?, ") + " = ? WHERE key = ?"
 	for last := ""; ; {
 		var page []store.Row
-		err := m.ses.each(m.ctx, read, []any{last, fillPage}, func(rows *sql.Rows) error {
+		err := m.ses.each(m.ctx, read, []any{last, fillPage}, func(row []driver.Value) error {
 			var r store.Row
-			if err := rows.Scan(&r.Key, &r.Body); err != nil {
+			if err := scan(row, []any{&r.Key, &r.Body}); err != nil {
 				return err
 			}
 			page = append(page, r)

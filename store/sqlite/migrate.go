@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -30,7 +30,7 @@ func (m migration) explain(err error) error {
 }
 
 func (m migration) run(schemas []*store.Schema) error {
-	var version int
+	var version int64
 	if err := m.ses.one(m.ctx, "PRAGMA user_version", nil, []any{&version}); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (m migration) columns(s *store.Schema) error {
 
 func (m migration) all(texts ...string) error {
 	for _, text := range texts {
-		if _, err := m.ses.conn.ExecContext(m.ctx, text); err != nil {
+		if _, err := m.ses.conn.ExecContext(m.ctx, text, nil); err != nil {
 			return err
 		}
 	}
@@ -136,9 +136,9 @@ func (m migration) all(texts ...string) error {
 // definitions reads pairs of a name and a text.
 func (m migration) definitions(text, table string) (map[string]string, error) {
 	out := map[string]string{}
-	err := m.ses.each(m.ctx, text, []any{table}, func(rows *sql.Rows) error {
+	err := m.ses.each(m.ctx, text, []any{table}, func(row []driver.Value) error {
 		var name, def string
-		if err := rows.Scan(&name, &def); err != nil {
+		if err := scan(row, []any{&name, &def}); err != nil {
 			return err
 		}
 		out[name] = def

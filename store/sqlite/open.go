@@ -3,12 +3,12 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	sqlite3 "modernc.org/sqlite"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -66,9 +66,7 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if err := inspect(ctx, path); err != nil {
 		return nil, err
 	}
-	if s.write, err = connect(path, false, 1); err != nil {
-		return nil, err
-	}
+	s.write = connect(path, false, 1)
 	if err := s.write.use(ctx, func(ses *session) error { return s.start(ctx, ses, o.Schemas) }); err != nil {
 		return nil, err
 	}
@@ -76,9 +74,7 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if readers <= 0 {
 		readers = defaultReaders
 	}
-	if s.read, err = connect(path, true, readers); err != nil {
-		return nil, err
-	}
+	s.read = connect(path, true, readers)
 	return s, s.Ping(ctx)
 }
 
@@ -97,12 +93,9 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 	return tables, nil
 }
 
-func connect(path string, reader bool, size int) (*pool, error) {
-	db, err := sql.Open("sqlite", dsn(path, reader))
-	if err != nil {
-		return nil, fmt.Errorf("the data file can't be opened: %v", err)
-	}
-	return newPool(db, size), nil
+func connect(path string, reader bool, size int) *pool {
+	d, name := &sqlite3.Driver{}, dsn(path, reader)
+	return newPool(func() (driver.Conn, error) { return d.Open(name) }, size)
 }
 
 // start brings the file to the declared schemas and begins a new generation.
@@ -133,15 +126,15 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 func (s *Store) shut() error {
 	var errs []error
 	if s.read != nil {
-		errs = append(errs, s.read.close(func(*session) {}))
+		s.read.close(func(*session) {})
 	}
 	if s.write != nil {
-		errs = append(errs, s.write.close(func(ses *session) {
-			var busy, log, moved int
+		s.write.close(func(ses *session) {
+			var busy, log, moved int64
 			if err := ses.one(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)", nil, []any{&busy, &log, &moved}); err != nil {
 				errs = append(errs, fmt.Errorf("store/sqlite: the log stays beside the file: %v", err))
 			}
-		}))
+		})
 	}
 	return errors.Join(append(errs, unlock(s.lock))...)
 }

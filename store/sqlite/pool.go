@@ -2,21 +2,19 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 )
 
 // pool hands out sessions in the order in which they were asked for. An empty slot
 // (nil) becomes a session when it is first used, or used again after one broke.
 type pool struct {
-	db     *sql.DB
+	open   func() (driver.Conn, error)
 	slots  chan *session
 	closed chan struct{}
 }
 
-func newPool(db *sql.DB, size int) *pool {
-	db.SetMaxOpenConns(size)
-	db.SetMaxIdleConns(size)
-	p := &pool{db: db, slots: make(chan *session, size), closed: make(chan struct{})}
+func newPool(open func() (driver.Conn, error), size int) *pool {
+	p := &pool{open: open, slots: make(chan *session, size), closed: make(chan struct{})}
 	for range size {
 		p.slots <- nil
 	}
@@ -31,7 +29,7 @@ func (p *pool) use(ctx context.Context, fn func(*session) error) error {
 	}
 	defer func() { p.give(ses) }()
 	if ses == nil {
-		if ses, err = newSession(ctx, p.db); err != nil {
+		if ses, err = newSession(p.open); err != nil {
 			return translate(ctx, err)
 		}
 	}
@@ -69,7 +67,7 @@ func (p *pool) give(ses *session) {
 
 // close refuses newcomers, waits for those under way, lets last use a session that
 // is left, and closes them all.
-func (p *pool) close(last func(*session)) error {
+func (p *pool) close(last func(*session)) {
 	close(p.closed)
 	for range cap(p.slots) {
 		if ses := <-p.slots; ses != nil {
@@ -77,5 +75,4 @@ func (p *pool) close(last func(*session)) error {
 			ses.close()
 		}
 	}
-	return p.db.Close()
 }

@@ -26,11 +26,11 @@ func (t *table) query(q store.Query) (string, []any, error) {
 			args = append(args, q.After.Key)
 		}
 	}
-	limit := -1
+	most := -1
 	if q.Limit > 0 {
-		limit = q.Limit
+		most = q.Limit
 	}
-	return t.find[shape{q.Index, len(q.Equal), q.After != nil}], append(args, limit), nil
+	return t.find[shape{q.Index, len(q.Equal), q.After != nil}], append(args, most), nil
 }
 
 func (t *table) equal(q store.Query) ([]any, error) {
@@ -55,37 +55,4 @@ func bind(v store.Value) any {
 	default:
 		return v.Text()
 	}
-}
-
-// rowReader scans rows of one collection; into is reused from row to row, and what
-// row gives is not.
-type rowReader struct {
-	key      string
-	revision int64
-	body     []byte
-	columns  []any
-	into     []any
-}
-
-func newRowReader(s *store.Schema) *rowReader {
-	r := &rowReader{columns: make([]any, len(s.Columns))}
-	r.into = append(r.into, &r.key, &r.revision, &r.body)
-	for i := range r.columns {
-		r.into = append(r.into, &r.columns[i])
-	}
-	return r
-}
-
-func (r *rowReader) row() store.Row {
-	out := store.Row{Key: r.key, Revision: r.revision, Body: r.body, Columns: make([]store.Value, len(r.columns))}
-	r.body = nil
-	for i, c := range r.columns {
-		switch c := c.(type) {
-		case int64:
-			out.Columns[i] = store.Int(c)
-		case string:
-			out.Columns[i] = store.String(c)
-		}
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -48,7 +47,7 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	}
 	var rev int64
 	err := t.ses.one(ctx, revisionText, []any{account}, []any{&rev})
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil && !errors.Is(err, errNoRow) {
 		return 0, t.fail(ctx, err)
 	}
 	return rev, nil

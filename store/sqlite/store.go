@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -27,11 +27,11 @@ type Store struct {
 var _ store.Store = (*Store)(nil)
 
 // View implements store.Store. BEGIN alone takes no snapshot in SQLite, the first read
-// does: so one is made before fn runs.
+// does: so one is made before fn runs. It waits for nothing, so the context needn't end it.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.read.use(ctx, func(ses *session) error {
 		t := &tx{ctx: ctx, ses: ses, tables: s.tables}
-		if err := t.begin("BEGIN"); err != nil {
+		if err := t.begin(context.Background(), "BEGIN"); err != nil {
 			return err
 		}
 		defer t.end()
@@ -49,7 +49,7 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	return s.write.use(ctx, func(ses *session) error {
 		t := &tx{ctx: ctx, ses: ses, tables: s.tables, writable: true}
-		if err := t.begin("BEGIN IMMEDIATE"); err != nil {
+		if err := t.begin(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
 		defer t.end()
@@ -92,9 +92,9 @@ func (s *Store) Lease(context.Context, time.Duration) error { return store.ErrNo
 func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []store.AccountRevision, complete bool, err error) {
 	limit = max(limit, 0)
 	err = s.read.use(ctx, func(ses *session) error {
-		return translate(ctx, ses.each(ctx, changesText, []any{after, limit + 1}, func(rows *sql.Rows) error {
+		return translate(ctx, ses.each(ctx, changesText, []any{after, limit + 1}, func(row []driver.Value) error {
 			var a store.AccountRevision
-			if err := rows.Scan(&a.AccountID, &a.Revision); err != nil {
+			if err := scan(row, []any{&a.AccountID, &a.Revision}); err != nil {
 				return err
 			}
 			changed = append(changed, a)

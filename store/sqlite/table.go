@@ -23,6 +23,10 @@ type table struct {
 	count                                  map[shape]string
 }
 
+// limit is a sum, since SQLite plans a query for the value that a bare parameter has: each new one, and each
+// clearing of it, would have the statement parsed anew.
+const limit = " LIMIT ? + 0"
+
 // ownPrefix starts the names of the engine's own tables.
 const ownPrefix = "authz_"
 
@@ -65,7 +69,7 @@ func (t *table) addIndex(ix store.Index) {
 		t.count[shape{ix.Name, n, false}] = "SELECT count(*) FROM " + from(t.schema, ix) + where(ix, n, false)
 		for _, after := range []bool{false, true} {
 			t.find[shape{ix.Name, n, after}] = "SELECT " + selected(t.schema) + " FROM " + from(t.schema, ix) +
-				where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + " LIMIT ?"
+				where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
 		}
 	}
 }

@@ -2,8 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
+	"database/sql/driver"
 	"fmt"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -25,8 +24,8 @@ type tx struct {
 
 // begin starts the transaction. A failed BEGIN may have begun it, if the context ended
 // at that instant, so it is undone as well.
-func (t *tx) begin(text string) error {
-	if _, err := t.ses.exec(t.ctx, text); err != nil {
+func (t *tx) begin(ctx context.Context, text string) error {
+	if _, err := t.ses.exec(ctx, text); err != nil {
 		t.end()
 		return translate(t.ctx, err)
 	}
@@ -79,14 +78,20 @@ func (t *tx) Get(ctx context.Context, schema *store.Schema, key string) (store.R
 	if err := t.ready(ctx); err != nil {
 		return store.Row{}, err
 	}
-	r := newRowReader(tab.schema)
-	switch err := t.ses.one(ctx, tab.get, []any{key}, r.into); {
-	case errors.Is(err, sql.ErrNoRows):
-		return store.Row{}, store.ErrNotFound
+	var out store.Row
+	found := false
+	err = t.ses.each(ctx, tab.get, []any{key}, func(row []driver.Value) (err error) {
+		found = true
+		out, err = record(row)
+		return err
+	})
+	switch {
 	case err != nil:
 		return store.Row{}, t.fail(ctx, err)
+	case !found:
+		return store.Row{}, store.ErrNotFound
 	}
-	return r.row(), nil
+	return out, nil
 }
 
 // Find implements store.Tx.
@@ -103,13 +108,10 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 		return nil, err
 	}
 	var out []store.Row
-	r := newRowReader(tab.schema)
-	err = t.ses.each(ctx, text, args, func(rows *sql.Rows) error {
-		if err := rows.Scan(r.into...); err != nil {
-			return err
-		}
-		out = append(out, r.row())
-		return nil
+	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
+		r, err := record(row)
+		out = append(out, r)
+		return err
 	})
 	if err != nil {
 		return nil, t.fail(ctx, err)
@@ -130,9 +132,9 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 	if err := t.ready(ctx); err != nil {
 		return 0, err
 	}
-	var n int
-	if err := t.ses.one(ctx, tab.count[shape{q.Index, len(q.Equal), false}], args, []any{&n}); err != nil {
+	var n int64
+	if err := t.ses.long(ctx, tab.count[shape{q.Index, len(q.Equal), false}], args, []any{&n}); err != nil {
 		return 0, t.fail(ctx, err)
 	}
-	return n, nil
+	return int(n), nil
 }

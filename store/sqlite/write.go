@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 
@@ -84,7 +83,7 @@ func (t *tx) changed(ctx context.Context, tab *table, key string, n int64, err e
 	}
 	var revision int64
 	switch err := t.ses.one(ctx, tab.revision, []any{key}, []any{&revision}); {
-	case errors.Is(err, sql.ErrNoRows):
+	case errors.Is(err, errNoRow):
 		return store.ErrNotFound
 	case err != nil:
 		return t.fail(ctx, err)
@@ -102,7 +101,7 @@ func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bo
 		if err == nil {
 			return dup
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
+		if !errors.Is(err, errNoRow) {
 			return t.fail(ctx, err)
 		}
 	}
@@ -123,7 +122,7 @@ func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bo
 			dup.Index = ix.Name
 			return dup
 		}
-		if !errors.Is(err, sql.ErrNoRows) {
+		if !errors.Is(err, errNoRow) {
 			return t.fail(ctx, err)
 		}
 	}

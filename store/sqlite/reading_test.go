@@ -1,0 +1,63 @@
+package sqlite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// ending is a context that ends after it was looked at a number of times.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestALongListEndsWithItsContext guarantees that a query which gives many records ends soon after its
+// context has, and fails the whole snapshot.
+func TestALongListEndsWithItsContext(t *testing.T) {
+	const records, looks = 1000, 100
+	c := store.NewCollections()
+	s := open(t, t.TempDir(), c.Schemas()...)
+	err := s.Transact(t.Context(), func(tx store.Tx) error {
+		for i := range records {
+			a := resources.Account{ID: fmt.Sprint("acct-", i, "-v1")}
+			if err := c.Accounts.Insert(t.Context(), tx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]error{"ends": store.ErrUnavailable, "goes on": nil} {
+		ctx := &ending{t.Context(), looks}
+		if want == nil {
+			ctx.looks = 10 * records
+		}
+		err := s.View(t.Context(), func(tx store.Tx) error {
+			found, err := c.Accounts.Find(ctx, tx, store.Query{Index: store.ByCreated})
+			if err == nil && len(found) != records {
+				t.Errorf("%d records", len(found))
+			}
+			if want != nil && (!errors.Is(err, want) || !errors.Is(err, context.Canceled)) {
+				t.Errorf("the query: %v", err)
+			}
+			return nil // swallowed
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("a context that %s: %v, want %v", what, err, want)
+		}
+	}
+}
