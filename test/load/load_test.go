@@ -58,7 +58,7 @@ func BenchmarkLoad(b *testing.B) {
 	for _, c := range r.contenders {
 		c.listen(b)
 	}
-	if err := r.growth.grow(r.contenders[0]); err != nil { // the warm one of the base
+	if err := r.growth.grow(); err != nil {
 		b.Fatal(err)
 	}
 	r.report(os.Stdout)
@@ -101,6 +101,9 @@ func (r *run) worlds() map[string]*world {
 	began := time.Now()
 	few, many := loadRoles(10), loadRoles(1000)
 	tree := writeTree(r.b, few)
+	if *onlyCold {
+		return map[string]*world{inUsers: newWorld(r.b, *large, 1, tree, few)}
+	}
 	w := map[string]*world{
 		inBase:  newWorld(r.b, *asked, 1, tree, few),
 		in10:    newWorld(r.b, *asked, 10, tree, few),
@@ -121,16 +124,18 @@ func (r *run) worlds() map[string]*world {
 
 // gather starts all servers and says what is compared with what.
 func (r *run) gather(w map[string]*world) {
+	opa := r.must(startOPA(r.b, r.opa, w[inUsers].tree))
+	r.cold(w[inUsers], opa)
+	if *onlyCold {
+		r.skipped = append(r.skipped, "all but what is new: -cold")
+		return
+	}
 	warm := r.gateway(inBase, w[inBase])
+	r.growth.of = warm
 	bare := r.add("bare fiber handler", r.must(startBare(r.b)), newQuestions(w[inBase], everybody(w[inBase]), w[inBase].request), "", 2000)
-	opa := r.must(startOPA(r.b, r.opa, w[inBase].tree))
 	opaWarm := r.askOPA("OPA's server", opa, w[inBase], false)
 	r.compare("warm to the bare handler", warm, bare, 1.3)
 	r.compare("warm to OPA's server", warm, opaWarm, 1.0/7)
-
-	cold := r.once("cold: a new user each time", w[inUsers].copied(r.b))
-	cold.most = (*large - *connections) / (*pairs + 1)
-	r.compare("cold to OPA's server", cold, r.askOPA("OPA's server, the questions of cold", opa, w[inUsers], true), 1)
 
 	r.compare("10 assignments to 1", r.gateway(in10, w[in10]), warm, 0)
 	r.compare("100 assignments to 1", r.gateway(in100, w[in100]), warm, 0)
@@ -146,6 +151,13 @@ func (r *run) gather(w map[string]*world) {
 		r.realRoles(w[inReal], warm)
 	}
 	r.others(w[inBase], warm)
+}
+
+// cold asks about each user once. Its processes are those of the whole run, whatever else is measured.
+func (r *run) cold(w *world, opa *process) {
+	cold := r.once("cold: a new user each time", w.copied(r.b))
+	cold.most = (*large - *connections) / (*pairs + 1)
+	r.compare("cold to OPA's server", cold, r.askOPA("OPA's server, the questions of cold", opa, w, true), 1)
 }
 
 // realRoles may be more than a gateway takes: then both of their limits are failed.

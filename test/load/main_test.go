@@ -16,6 +16,7 @@ var (
 	asked       = flag.Int("asked", 1000, "how many users questions are about, 100 questions each")
 	large       = flag.Int("large", 100000, "how many users the large account has")
 	connections = flag.Int("connections", 16, "how many connections the client holds")
+	onlyCold    = flag.Bool("cold", false, "measure only users who were never asked about before")
 )
 
 // envBare has the test's program be the bare handler.

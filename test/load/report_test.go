@@ -23,9 +23,11 @@ func (r *run) report(to io.Writer) {
 		}
 		fmt.Fprintf(to, "%s  ready with %s after %.2f s, at most %s\n", verdict(s.took <= s.limit), s.title, s.took.Seconds(), s.limit)
 	}
-	limits++
-	if r.growth.report(to) {
-		held++
+	if r.growth.of != nil {
+		limits++
+		if r.growth.report(to) {
+			held++
+		}
 	}
 	for _, what := range r.broken {
 		limits++
