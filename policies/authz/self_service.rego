@@ -47,8 +47,8 @@ fellow_member if {
 # title: May the caller ask about itself?
 # description: Whoever it is, in whatever account and with whatever credential; the answer to the question is another matter.
 asks_about_itself if {
-	input.route.access.asks_self
 	input.principal.kind == "user"
+	input.route.access.asks_self
 	input.target.user != ""
 	input.target.user == input.principal.id
 }

@@ -42,6 +42,10 @@ func odd() []string {
 		`decision := {"allow": true, "reason": "scoped"} if input.principal.scopes["users:sync"]` +
 			otherwise + `{"allow": false, "reason": concat(",", object.keys(input.principal.key_scopes))}`,
 		`decision := {"allow": input.subject.member, "reason": concat(",", input.action.patterns)}`,
+		`decision := {"allow": true, "reason": sprintf("%v", [input.principal.scopes])} if { input.principal.kind == "service"; input.subject.exists }` +
+			otherwise + `{"allow": false, "reason": input.principal.uuid} if input.principal.kind == "user"` +
+			otherwise + `{"allow": false, "reason": named("service", input.target.user)}` + "\n\n" +
+			`named(kind, x) := x if { kind != "user"; input.principal.kind != "user" }`,
 		`decision := {"allow": true, "reason": "a custom role"} if { input.subject.roles["role-a-v1"]; running }` +
 			otherwise + `{"allow": false, "reason": input.account.status}` + "\n\n" +
 			`running if { some p, r, i; a := input.subject.assignments[p][r][i]; not input.now >= a.expires }`,

@@ -12,7 +12,7 @@
 // is large is looked at in pieces (match.go): on one core questions go on beside it.
 //
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
-// can read (reads.go); where they are no function of that, or do with the time what
+// can read (reads.go, branches.go); where they are no function of that, or do with the time what
 // isn't proved to be harmless (timeless.go), there is none.
 //
 // Rejected:

@@ -32,7 +32,12 @@ func (s *Set) Copy() *Set {
 	for entry, q := range s.queries {
 		same := *q
 		if q.key != nil {
-			same.key = &keyPlan{q.key.entry, slices.Clone(q.key.leaves)}
+			plan := *q.key
+			plan.leaves, plan.byKind = slices.Clone(plan.leaves), slices.Clone(plan.byKind)
+			for i, k := range plan.byKind {
+				plan.byKind[i].leaves = slices.Clone(k.leaves)
+			}
+			same.key = &plan
 		}
 		out.queries[entry] = &same
 	}
@@ -57,6 +62,11 @@ func Mutants() map[string]func(*Engine) {
 			}
 		},
 	}
+	for _, kind := range kinds() {
+		mutants["that not every principal is a "+kind] = func(e *Engine) {
+			e.spoil(func(p *keyPlan) { p.leaves, p.byKind = p.leavesFor(kind), nil })
+		}
+	}
 	kept := map[*Engine]*verdicts{}
 	mutants["the revision"] = func(e *Engine) {
 		set := e.current.Load()
@@ -77,7 +87,11 @@ func Mutants() map[string]func(*Engine) {
 	} {
 		mutants[name] = func(e *Engine) {
 			e.spoil(func(p *keyPlan) {
-				p.leaves = slices.DeleteFunc(p.leaves, func(other leaf) bool { return other == l })
+				gone := func(other leaf) bool { return other == l }
+				p.leaves = slices.DeleteFunc(p.leaves, gone)
+				for i := range p.byKind {
+					p.byKind[i].leaves = slices.DeleteFunc(p.byKind[i].leaves, gone)
+				}
 			})
 		}
 	}

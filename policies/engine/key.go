@@ -14,10 +14,26 @@ import (
 const keyRoom = 512
 
 // keyPlan says what tells the questions to one entry point apart: the values that its
-// rules can read.
+// rules can read. Which rules count is different for the kinds of principals (branches.go); the
+// kind is a part of the key wherever that makes a difference, the first one.
 type keyPlan struct {
 	entry  int
+	leaves []leaf // for any other kind
+	byKind []kindLeaves
+}
+
+type kindLeaves struct {
+	kind   string
 	leaves []leaf
+}
+
+func (p *keyPlan) leavesFor(kind string) []leaf {
+	for i := range p.byKind {
+		if p.byKind[i].kind == kind {
+			return p.byKind[i].leaves
+		}
+	}
+	return p.leaves
 }
 
 // inputPath is a value of the input and the leaves on which it rests.
@@ -52,6 +68,16 @@ func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
 	if !ok || slices.Contains(paths, "") || !timeless(rules) { // the whole input has the time in it
 		return nil
 	}
+	plan := &keyPlan{entry: slices.Index(entries(), entry), leaves: leavesOf(paths)}
+	for _, kind := range kinds() {
+		paths, _ := inputsOf(branchesFor(c, entry, kind))
+		plan.byKind = append(plan.byKind, kindLeaves{kind, leavesOf(paths)})
+	}
+	return plan
+}
+
+// leavesOf are those on which the values at the paths rest.
+func leavesOf(paths []string) (leaves []leaf) {
 	var read [allLeaves]bool
 	for _, known := range inputPaths() {
 		for _, path := range paths {
@@ -62,13 +88,12 @@ func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
 			}
 		}
 	}
-	plan := &keyPlan{entry: slices.Index(entries(), entry)}
 	for l := range allLeaves {
 		if read[l] {
-			plan.leaves = append(plan.leaves, l)
+			leaves = append(leaves, l)
 		}
 	}
-	return plan
+	return leaves
 }
 
 // within says whether the value at a path is the one at the other, or below it; "" is
@@ -86,7 +111,7 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 	}
 	known := s.words.subject(a.subject)
 	b = binary.AppendVarint(b, int64(plan.entry))
-	for _, l := range plan.leaves {
+	for _, l := range plan.leavesFor(a.texts[principalKind]) {
 		switch {
 		case l < textLeaves:
 			b = appendText(b, a.texts[l])
@@ -113,7 +138,7 @@ func (s *Set) until(entry string, a *asked) resources.Time {
 	switch plan := s.queries[entry].key; {
 	case plan == nil:
 		return 0
-	case !slices.Contains(plan.leaves, period):
+	case !slices.Contains(plan.leavesFor(a.texts[principalKind]), period):
 		return never
 	}
 	return s.words.subject(a.subject).until(a.now)

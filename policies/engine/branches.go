@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// kinds are those of principals for which keys are planned apart.
+func kinds() []string {
+	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
+}
+
+// branchesFor are the branches of rules on which an entry point can rest when the principal is of the
+// kind, each by itself. One that begins by asking for another kind is undefined whatever else it would read, so that
+// of it the question alone is left: what only users are asked tells no services apart.
+func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {
+	var found, next []*ast.Rule
+	for _, rule := range c.GetRules(ast.MustParseRef(entry)) {
+		for r := rule; r != nil; r = r.Else {
+			next = append(next, r)
+		}
+	}
+	seen := map[*ast.Rule]bool{}
+	for len(next) > 0 {
+		rule := next[len(next)-1]
+		next = next[:len(next)-1]
+		if seen[rule] {
+			continue
+		}
+		seen[rule] = true
+		branch := *rule
+		branch.Else = nil // the graph has it as a rule of its own
+		if asksForAnother(rule, kind) {
+			branch.Body = rule.Body[:1]
+		} else {
+			for dependency := range c.Graph.Dependencies(rule) {
+				next = append(next, dependency.(*ast.Rule))
+			}
+		}
+		found = append(found, &branch)
+	}
+	return found
+}
+
+// asksForAnother says whether a branch begins with input.principal.kind == "…", for another kind. Arguments
+// would be looked at before.
+func asksForAnother(rule *ast.Rule, kind string) bool {
+	if len(rule.Head.Args) > 0 || len(rule.Body) == 0 {
+		return false
+	}
+	first := rule.Body[0]
+	if first.Negated || len(first.With) > 0 || !first.IsEquality() || len(first.Operands()) != 2 {
+		return false
+	}
+	asked := inputRef("principal", "kind")
+	sides := []ast.Value{first.Operand(0).Value, first.Operand(1).Value}
+	if !slices.ContainsFunc(sides, func(v ast.Value) bool { ref, ok := v.(ast.Ref); return ok && ref.Equal(asked) }) {
+		return false
+	}
+	return slices.ContainsFunc(sides, func(v ast.Value) bool { s, ok := v.(ast.String); return ok && string(s) != kind })
+}
