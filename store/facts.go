@@ -12,50 +12,69 @@ import (
 // an error. It is the one reader of these facts: caches fill themselves with it and
 // changes judge their actor by it.
 func (c Collections) LoadFacts(ctx context.Context, tx Tx, account, user, project string) (resources.Facts, error) {
+	return c.LoadFactsKeeping(ctx, tx, account, user, project, func(int64) Keep { return nil })
+}
+
+// LoadFactsKeeping is LoadFacts for whoever keeps what many users of an account share: it is told the
+// revision of the snapshot, and reads only what it does not give.
+func (c Collections) LoadFactsKeeping(
+	ctx context.Context, tx Tx, account, user, project string, keeping func(revision int64) Keep,
+) (resources.Facts, error) {
 	revision, err := tx.Revision(ctx, account)
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	subject, err := c.loadSubject(ctx, tx, account, user)
+	r := factsReader{Collections: c, tx: tx, account: account, keep: keeping(revision)}
+	subject, err := r.subject(ctx, user)
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	state, err := c.projectState(ctx, tx, account, project)
+	state, err := r.projectState(ctx, project)
 	if err != nil {
 		return resources.Facts{}, err
 	}
 	return resources.Facts{Revision: revision, Subject: subject, ProjectState: state}, nil
 }
 
-func (c Collections) loadSubject(ctx context.Context, tx Tx, account, user string) (*resources.Subject, error) {
-	s := &resources.Subject{AccountID: account, UserID: user}
-	acct, err := optional(c.Accounts.Get(ctx, tx, account))
+// factsReader reads from one snapshot, of which keep knows something already where it is not nil.
+type factsReader struct {
+	Collections
+	tx      Tx
+	account string
+	keep    Keep
+}
+
+func (r factsReader) subject(ctx context.Context, user string) (*resources.Subject, error) {
+	s := &resources.Subject{AccountID: r.account, UserID: user}
+	acct, err := kept(r.keep, SharedAccount, r.account, func() (*Record[resources.Account], error) {
+		return optional(r.Accounts.Get(ctx, r.tx, r.account))
+	})
 	if err != nil {
 		return nil, err
 	}
 	if acct != nil {
 		s.AccountExists, s.AccountStatus = true, acct.Value.Status
 	}
-	u, err := optional(c.Users.Get(ctx, tx, user))
+	u, err := optional(r.Users.Get(ctx, r.tx, user))
 	if err != nil || u == nil {
 		return s, err
 	}
 	s.UserExists, s.UserUUID, s.UserStatus = true, u.Value.UUID, u.Value.Status
 	s.PartnerID, s.HomeID = u.Value.AuthenticationPartnerID, u.Value.AccountID
-	s.Member = u.Value.AccountID == account && account != ""
+	s.Member = u.Value.AccountID == r.account && r.account != ""
 	if !s.Member {
 		return s, nil
 	}
-	if s.Assignments, err = c.HeldRoles(ctx, tx, account, user); err != nil {
+	if s.Assignments, err = r.heldRoles(ctx, user); err != nil {
 		return nil, err
 	}
-	s.Keys, err = c.usableKeys(ctx, tx, account, user)
+	s.Keys, err = r.usableKeys(ctx, user)
 	return s, err
 }
 
 // usableKeys are the keys that were not revoked; their end is for the decision to judge.
-func (c Collections) usableKeys(ctx context.Context, tx Tx, account, user string) ([]resources.KeyFact, error) {
-	found, err := c.APIKeys.Find(ctx, tx, Query{Index: ByUser, Equal: []Value{String(account), String(user)}})
+func (r factsReader) usableKeys(ctx context.Context, user string) ([]resources.KeyFact, error) {
+	found, err := r.APIKeys.Find(ctx, r.tx, Query{Index: ByUser, Equal: []Value{String(r.account), String(user)}})
 	if err != nil {
 		return nil, err
 	}
@@ -71,16 +90,22 @@ func (c Collections) usableKeys(ctx context.Context, tx Tx, account, user string
 // HeldRoles lists the user's assignments in the account, direct ones first, then
 // those through groups, each with what is known of its role.
 func (c Collections) HeldRoles(ctx context.Context, tx Tx, account, user string) ([]resources.HeldRole, error) {
-	memberships, err := c.Members.Find(ctx, tx, Query{Index: ByUser, Equal: []Value{String(account), String(user)}})
+	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user)
+}
+
+func (r factsReader) heldRoles(ctx context.Context, user string) ([]resources.HeldRole, error) {
+	memberships, err := r.Members.Find(ctx, r.tx, Query{Index: ByUser, Equal: []Value{String(r.account), String(user)}})
 	if err != nil {
 		return nil, err
 	}
-	held, err := c.heldBy(ctx, tx, account, resources.AssigneeUser, user)
+	held, err := r.heldBy(ctx, resources.AssigneeUser, user)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
-		group, err := c.heldBy(ctx, tx, account, resources.AssigneeGroup, m.Value.GroupID)
+		group, err := kept(r.keep, SharedGroup, m.Value.GroupID, func() ([]resources.HeldRole, error) {
+			return r.heldBy(ctx, resources.AssigneeGroup, m.Value.GroupID)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +114,9 @@ func (c Collections) HeldRoles(ctx context.Context, tx Tx, account, user string)
 	return held, nil
 }
 
-func (c Collections) heldBy(ctx context.Context, tx Tx, account, kind, assignee string) ([]resources.HeldRole, error) {
-	found, err := c.Assignments.Find(ctx, tx, Query{
-		Index: ByAssignee, Equal: []Value{String(account), String(kind), String(assignee)},
+func (r factsReader) heldBy(ctx context.Context, kind, assignee string) ([]resources.HeldRole, error) {
+	found, err := r.Assignments.Find(ctx, r.tx, Query{
+		Index: ByAssignee, Equal: []Value{String(r.account), String(kind), String(assignee)},
 	})
 	if err != nil {
 		return nil, err
@@ -106,13 +131,15 @@ func (c Collections) heldBy(ctx context.Context, tx Tx, account, kind, assignee 
 		if kind == resources.AssigneeGroup {
 			held.GroupID = assignee
 		}
-		role, err := optional(c.Roles.Get(ctx, tx, a.RoleID))
+		role, err := kept(r.keep, SharedRole, a.RoleID, func() (*Record[resources.Role], error) {
+			return optional(r.Roles.Get(ctx, r.tx, a.RoleID))
+		})
 		if err != nil {
 			return nil, err
 		}
 		if role != nil {
 			held.Custom, held.RoleScope, held.RoleStatus = true, role.Value.Scope, role.Value.Status
-			if role.Value.AccountID == account {
+			if role.Value.AccountID == r.account {
 				held.Permissions = role.Value.Permissions
 			}
 		}
@@ -121,18 +148,20 @@ func (c Collections) heldBy(ctx context.Context, tx Tx, account, kind, assignee 
 	return out, nil
 }
 
-func (c Collections) projectState(ctx context.Context, tx Tx, account, project string) (string, error) {
+func (r factsReader) projectState(ctx context.Context, project string) (string, error) {
 	if project == "" {
 		return "", nil
 	}
-	p, err := optional(c.Projects.Get(ctx, tx, project))
-	if err != nil {
-		return "", err
-	}
-	if p == nil || p.Value.AccountID != account || p.Value.State == resources.ProjectDeleted {
-		return resources.ProjectAbsent, nil
-	}
-	return p.Value.State, nil
+	return kept(r.keep, SharedProject, project, func() (string, error) {
+		p, err := optional(r.Projects.Get(ctx, r.tx, project))
+		if err != nil {
+			return "", err
+		}
+		if p == nil || p.Value.AccountID != r.account || p.Value.State == resources.ProjectDeleted {
+			return resources.ProjectAbsent, nil
+		}
+		return p.Value.State, nil
+	})
 }
 
 // optional turns "not found" into nothing.

@@ -156,7 +156,7 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 func (c *Cache) forget() {
 	clear(c.revisions)
 	c.subjects.Purge()
-	c.projects.Purge()
+	c.shared.Purge()
 	c.unknown.Purge()
 }
 

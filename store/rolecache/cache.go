@@ -37,9 +37,15 @@ type key struct {
 	id                  string
 }
 
+// sharedKey names an immutable value that many users share.
+type sharedKey struct {
+	key
+	kind store.Shared
+}
+
 // Options bound the cache.
 type Options struct {
-	// Entries is how many values of each kind are kept; at least 1.
+	// Entries is how many users' values are kept, and how many of those that they share; at least 1.
 	Entries int
 	// Within bounds one read of how far the store has come; 0 is no bound but the request's.
 	Within time.Duration
@@ -65,7 +71,7 @@ type Cache struct {
 	store    store.Store
 	c        store.Collections
 	subjects *lru.Cache[key, *resources.Subject]
-	projects *lru.Cache[key, string]
+	shared   *lru.Cache[sharedKey, any]
 	homes    *lru.Cache[lookup, home]
 	// unknown are ids of keys that were not there, with how far the store had come.
 	unknown *lru.Cache[string, store.Freshness]
@@ -97,7 +103,7 @@ func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
 	if cache.subjects, err = lru.New[key, *resources.Subject](o.Entries); err != nil {
 		return nil, fmt.Errorf("rolecache: %w", err)
 	}
-	if cache.projects, err = lru.New[key, string](o.Entries); err != nil {
+	if cache.shared, err = lru.New[sharedKey, any](o.Entries); err != nil {
 		return nil, fmt.Errorf("rolecache: %w", err)
 	}
 	if cache.unknown, err = lru.New[string, store.Freshness](o.Entries); err != nil {
@@ -131,8 +137,10 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
 	facts.Revision, facts.Generation = k.revision, k.generation
 	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
-		k.id = project
-		facts.ProjectState, ok = c.projects.Get(k)
+		var state any
+		if state, ok = c.shared.Get(k.of(store.SharedProject, project)); ok {
+			facts.ProjectState = state.(string)
+		}
 	}
 	return facts, ok
 }
@@ -153,7 +161,9 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 			}
 		}
 		err = c.store.View(ctx, func(tx store.Tx) (err error) {
-			facts, err = c.c.LoadFacts(ctx, tx, k.account, k.id, project)
+			facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) store.Keep {
+				return c.sharing(key{k.generation, k.account, revision, ""})
+			})
 			return err
 		})
 		if err == nil && facts.Revision < k.revision {
@@ -201,7 +211,27 @@ func (c *Cache) keep(k key, project string, facts resources.Facts) {
 	k.revision = facts.Revision
 	c.subjects.Add(k, facts.Subject)
 	if project != "" {
-		k.id = project
-		c.projects.Add(k, facts.ProjectState)
+		c.shared.Add(k.of(store.SharedProject, project), facts.ProjectState)
 	}
+}
+
+// sharing keeps what users of the account share at that revision.
+func (c *Cache) sharing(k key) store.Keep {
+	return func(kind store.Shared, id string, read func() (any, error)) (any, error) {
+		named := k.of(kind, id)
+		if v, ok := c.shared.Get(named); ok {
+			return v, nil
+		}
+		v, err := read()
+		if err == nil {
+			c.shared.Add(named, v)
+		}
+		return v, err
+	}
+}
+
+// of names what is shared at the same revision.
+func (k key) of(kind store.Shared, id string) sharedKey {
+	k.id = id
+	return sharedKey{k, kind}
 }

@@ -1,9 +1,10 @@
 // Package rolecache keeps what decisions rest on near the decision.
 //
-// What it holds: one value for each user in an account and one for each project, as
-// they were at one revision of the account. The key is (generation, account,
-// revision, user or project), so a value under a key never changes and a cache can
-// only miss. What bounds its staleness: each request first reads how far the store
+// What it holds: one value for each user in an account, and one for each of what users share (the
+// account itself, its projects, its roles, what its groups hold), as they were at one revision of the
+// account. The key is (generation, account, revision, what), so a value under a key never changes and a cache can
+// only miss. A user who is new reads their own records in a snapshot, and what is shared only where
+// nobody has read it in one of the same revision. What bounds its staleness: each request first reads how far the store
 // has come (Freshness), takes over the revisions that moved, and asks for the values
 // of the current revision only. At first it takes over those of all accounts, as far as
 // their list is short, so that a cold question asks for nothing but its value. A change

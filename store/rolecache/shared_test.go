@@ -1,0 +1,189 @@
+package rolecache_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// sharing is an embedded store with a cache, which counts the records that are got, by collection.
+type sharing struct {
+	store.Store
+	c     store.Collections
+	cache *rolecache.Cache
+	got   map[string]int
+}
+
+// View implements store.Store.
+func (s *sharing) View(ctx context.Context, fn func(store.Tx) error) error {
+	return s.Store.View(ctx, func(tx store.Tx) error { return fn(gets{tx, s.got}) })
+}
+
+type gets struct {
+	store.Tx
+	got map[string]int
+}
+
+// Get implements store.Tx.
+func (g gets) Get(ctx context.Context, schema *store.Schema, key string) (store.Row, error) {
+	g.got[schema.Name]++
+	return g.Tx.Get(ctx, schema, key)
+}
+
+// members is how many users the account of the tests has.
+const members = 5
+
+func member(i int) string { return fmt.Sprintf("user-%d-v1", i) }
+
+// newSharing has an account of so many users, each in one group and with one role of their own.
+func newSharing(t testing.TB, users, entries int) *sharing {
+	t.Helper()
+	s := &sharing{c: store.NewCollections(), got: map[string]int{}}
+	engine, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: s.c.Schemas()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = engine.Close() })
+	s.Store = engine
+	if s.cache, err = rolecache.New(s, s.c, rolecache.Options{Entries: entries, Local: true}); err != nil {
+		t.Fatal(err)
+	}
+	s.change(t, func(ctx context.Context, tx store.Tx) error {
+		err := s.c.Accounts.Insert(ctx, tx, resources.Account{ID: account, Status: resources.StatusActive})
+		if err == nil {
+			err = s.c.Projects.Insert(ctx, tx, resources.Project{ID: "proj-p-v1", AccountID: account, State: resources.ProjectActive})
+		}
+		if err == nil {
+			err = s.c.Roles.Insert(ctx, tx, resources.Role{
+				ID: "role-a-v1", AccountID: account, Scope: resources.RoleScopeProject, Status: resources.StatusActive, Permissions: []string{"project:a:read"},
+			})
+		}
+		if err == nil {
+			err = s.hold(ctx, tx, resources.AssigneeGroup, "group-a-v1", "role-a-v1")
+		}
+		for i := 0; err == nil && i < users; i++ {
+			err = s.join(ctx, tx, member(i))
+		}
+		return err
+	})
+	return s
+}
+
+func (s *sharing) change(t testing.TB, fn func(context.Context, store.Tx) error) {
+	t.Helper()
+	err := s.Transact(t.Context(), func(tx store.Tx) error {
+		if _, err := tx.Bump(t.Context(), account); err != nil {
+			return err
+		}
+		return fn(t.Context(), tx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *sharing) hold(ctx context.Context, tx store.Tx, kind, assignee, role string) error {
+	a := resources.Assignment{
+		AccountID: account, RoleID: role, RoleScope: resources.RoleScopeProject, ProjectID: "proj-p-v1",
+		AssigneeType: kind, AssigneeID: assignee, Status: resources.StatusActive,
+	}
+	a.ID = store.AssignmentID(a)
+	return s.c.Assignments.Insert(ctx, tx, a)
+}
+
+func (s *sharing) join(ctx context.Context, tx store.Tx, user string) error {
+	err := s.c.Users.Insert(ctx, tx, resources.User{ExternalID: user, UUID: user, Email: user, AccountID: account, Status: resources.StatusActive})
+	if err == nil {
+		err = s.c.Members.Insert(ctx, tx, resources.GroupMember{
+			ID: store.MemberID("group-a-v1", user), AccountID: account, GroupID: "group-a-v1", UserID: user,
+		})
+	}
+	if err == nil {
+		err = s.hold(ctx, tx, resources.AssigneeUser, user, "project_reader")
+	}
+	return err
+}
+
+// TestWhatUsersShareIsReadOnce guarantees that a question about a further user of an account reads of the
+// account, its roles and its projects nothing that one before it has read.
+func TestWhatUsersShareIsReadOnce(t *testing.T) {
+	s := newSharing(t, members, 1000)
+	for range 2 {
+		for i := range members {
+			if facts, err := s.cache.Facts(t.Context(), account, member(i), "proj-p-v1"); err != nil || len(facts.Subject.Assignments) != 2 {
+				t.Fatal(facts, err)
+			}
+		}
+	}
+	want := map[string]int{"accounts": 1, "projects": 1, "roles": 2, "users": members}
+	if !maps.Equal(s.got, want) {
+		t.Errorf("records were got %v, want %v", s.got, want)
+	}
+}
+
+// TestWhatUsersShareIsOfTheirRevision guarantees, for each change of what is shared, that the facts of every user are
+// those of the store, whoever was asked about before.
+func TestWhatUsersShareIsOfTheirRevision(t *testing.T) {
+	s := newSharing(t, members, 1000)
+	c := s.c
+	changes := map[string]func(context.Context, store.Tx) error{
+		"the account": func(ctx context.Context, tx store.Tx) error {
+			rec, err := c.Accounts.Get(ctx, tx, account)
+			rec.Value.Status = resources.StatusSuspended
+			return replaced(ctx, tx, c.Accounts, rec, err)
+		},
+		"the project": func(ctx context.Context, tx store.Tx) error {
+			rec, err := c.Projects.Get(ctx, tx, "proj-p-v1")
+			rec.Value.State = resources.ProjectDeleting
+			return replaced(ctx, tx, c.Projects, rec, err)
+		},
+		"a role": func(ctx context.Context, tx store.Tx) error {
+			rec, err := c.Roles.Get(ctx, tx, "role-a-v1")
+			rec.Value.Permissions = append(rec.Value.Permissions, "project:b:read")
+			return replaced(ctx, tx, c.Roles, rec, err)
+		},
+		"a role that was not there": func(ctx context.Context, tx store.Tx) error {
+			return c.Roles.Insert(ctx, tx, resources.Role{ID: "project_reader", AccountID: account, Name: "b", Status: resources.StatusInactive})
+		},
+		"what a group holds": func(ctx context.Context, tx store.Tx) error {
+			return s.hold(ctx, tx, resources.AssigneeGroup, "group-a-v1", "project_admin")
+		},
+	}
+	seen := map[string]bool{}
+	for what, change := range changes {
+		s.change(t, change)
+		for i := range members {
+			got, err := s.cache.Facts(t.Context(), account, member(i), "proj-p-v1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want resources.Facts
+			err = s.View(t.Context(), func(tx store.Tx) (err error) {
+				want, err = c.LoadFacts(t.Context(), tx, account, member(i), "proj-p-v1")
+				want.Generation = got.Generation // which the cache adds
+				return err
+			})
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("after a change of %s: %s is\n%+v, want\n%+v, %v", what, member(i), got.Subject, want.Subject, err)
+			}
+			seen[fmt.Sprintf("%s %+v", got.ProjectState, got.Subject)] = true
+		}
+	}
+	if want := members * len(changes); len(seen) != want {
+		t.Errorf("%d different facts, want %d: a change that changes nothing shows nothing", len(seen), want)
+	}
+}
+
+func replaced[T any](ctx context.Context, tx store.Tx, c store.Collection[T], rec store.Record[T], err error) error {
+	if err != nil {
+		return err
+	}
+	return c.Replace(ctx, tx, rec)
+}
