@@ -2,12 +2,14 @@ package rolecache
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
+
+// lookUp stands for the revision where that is what is looked for: no account has it.
+const lookUp = -1
 
 // aheadOf is how many times in a lease Run reads.
 const aheadOf = 4
@@ -187,7 +189,7 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 // nothing moved meanwhile: a late answer must not lower a revision that was taken
 // over since.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
-	name := fmt.Sprintf("revision %q %d %q", generation, epoch, account)
+	name := flightName{key: key{generation: generation, account: account, revision: lookUp}, epoch: epoch}
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
 		c.mu.RLock()
 		revision, known := c.revisions[account]

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
-	"golang.org/x/sync/singleflight"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -22,8 +20,6 @@ const (
 	maxChanges = 10_000
 	// maxAccounts bounds the revisions that are known.
 	maxAccounts = 100_000
-	// fillTimeout bounds a fill or a look-up, which outlives the request that began it.
-	fillTimeout = 2 * time.Second
 )
 
 // errOldFill would be an engine that breaks its contract: a snapshot older than a
@@ -75,7 +71,7 @@ type Cache struct {
 	homes    *lru.Cache[lookup, home]
 	// unknown are ids of keys that were not there, with how far the store had come.
 	unknown *lru.Cache[string, store.Freshness]
-	flights singleflight.Group
+	flights flights
 	rounds  rounds
 	within  time.Duration
 	lease   time.Duration
@@ -96,6 +92,7 @@ type Cache struct {
 // New makes an empty cache in front of the store.
 func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
 	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, clock: o.Clock, revisions: map[string]int64{}}
+	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
 		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
 	}
@@ -148,8 +145,7 @@ func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
 // fill reads one snapshot for all who ask for the same key at once; that is safe
 // since the key names the revision.
 func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
-	name := fmt.Sprintf("facts %q %q %d %q %q", k.generation, k.account, k.revision, k.id, project)
-	return together(ctx, c, name, func(ctx context.Context) (facts resources.Facts, err error) {
+	return together(ctx, c, flightName{key: k, project: project}, func(ctx context.Context) (facts resources.Facts, err error) {
 		if facts, ok := c.kept(k, project); ok { // the flight before this one brought it
 			return facts, nil
 		}
@@ -180,30 +176,6 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		}
 		return facts, nil
 	})
-}
-
-// together runs fn once for all who ask under the same name at once. It outlives the
-// one who came first: a caller who goes away leaves the others their answer.
-func together[T any](ctx context.Context, c *Cache, name string, fn func(context.Context) (T, error)) (none T, err error) {
-	result := c.flights.DoChan(name, func() (_ any, err error) {
-		defer func() {
-			if p := recover(); p != nil { // on this goroutine it would end the process
-				err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
-			}
-		}()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillTimeout)
-		defer cancel()
-		return fn(ctx)
-	})
-	select {
-	case r := <-result:
-		if r.Err != nil {
-			return none, r.Err
-		}
-		return r.Val.(T), nil
-	case <-ctx.Done():
-		return none, fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
-	}
 }
 
 // keep stores the values under the revision of which they are.
