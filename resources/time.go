@@ -29,12 +29,32 @@ func (t Time) String() string {
 	return time.UnixMilli(int64(t)).UTC().Format(timeLayout)
 }
 
+// rendered says whether it has the form of what MarshalJSON writes, as nearly all that is read has: it needs
+// no regular expression then.
+func rendered(b []byte) bool {
+	if len(b) != len(timeLayout)+2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return false
+	}
+	for i, c := range []byte(timeLayout) {
+		if got := b[i+1]; got != c && (c < '0' || c > '9' || got < '0' || got > '9') {
+			return false
+		}
+	}
+	return true
+}
+
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
 // UnmarshalJSON implements json.Unmarshaler: RFC 3339 with any offset, finer
 // fractions are cut to milliseconds; "" is zero.
 func (t *Time) UnmarshalJSON(b []byte) error {
+	if rendered(b) {
+		if parsed, err := time.Parse(timeLayout, string(b[1:len(b)-1])); err == nil {
+			*t = At(parsed)
+			return nil
+		}
+	}
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("a date-time string (RFC 3339) is needed: %w", err)
