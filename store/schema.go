@@ -54,7 +54,8 @@ type Row struct {
 	Revision int64
 	// Body is the record as JSON; engines keep it byte for byte.
 	Body []byte
-	// Columns are the values of the schema's columns, in their order.
+	// Columns are the values of the schema's columns, in their order, of a record that is to be
+	// written. Engines need not give them with one that was read: they are in its body.
 	Columns []Value
 }
 

@@ -23,6 +23,9 @@ type table struct {
 	count                                  map[shape]string
 }
 
+// record is what is read of a record: each further column would cost as much as one of these.
+const record = "key, revision, body"
+
 // limit is a sum, since SQLite plans a query for the value that a bare parameter has: each new one, and each
 // clearing of it, would have the statement parsed anew.
 const limit = " LIMIT ? + 0"
@@ -45,9 +48,9 @@ func newTable(s *store.Schema) (*table, error) {
 	}
 	t := &table{
 		schema:    s,
-		get:       "SELECT " + selected(s) + " FROM " + name + " WHERE key = ?",
+		get:       "SELECT " + record + " FROM " + name + " WHERE key = ?",
 		revision:  "SELECT revision FROM " + name + " WHERE key = ?",
-		insert:    "INSERT INTO " + name + " (" + selected(s) + ") VALUES (?, 1, ?" + marks + ")",
+		insert:    "INSERT INTO " + name + " (" + strings.Join(append([]string{record}, cols...), ", ") + ") VALUES (?, 1, ?" + marks + ")",
 		replace:   "UPDATE " + name + " SET revision = revision + 1, body = ?" + set + " WHERE key = ? AND revision = ?",
 		delete:    "DELETE FROM " + name + " WHERE key = ? AND revision = ?",
 		hasUnique: map[string]string{},
@@ -68,7 +71,7 @@ func (t *table) addIndex(ix store.Index) {
 	for n := range len(ix.Columns) + 1 {
 		t.count[shape{ix.Name, n, false}] = "SELECT count(*) FROM " + from(t.schema, ix) + where(ix, n, false)
 		for _, after := range []bool{false, true} {
-			t.find[shape{ix.Name, n, after}] = "SELECT " + selected(t.schema) + " FROM " + from(t.schema, ix) +
+			t.find[shape{ix.Name, n, after}] = "SELECT " + record + " FROM " + from(t.schema, ix) +
 				where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
 		}
 	}
@@ -121,10 +124,6 @@ func from(s *store.Schema, ix store.Index) string {
 // indexName is unique in the file: SQLite's indexes share one space of names, and no
 // collection has a dot in its name.
 func indexName(s *store.Schema, ix store.Index) string { return s.Name + "." + ix.Name }
-
-func selected(s *store.Schema) string {
-	return strings.Join(append([]string{"key", "revision", "body"}, names(s.Columns)...), ", ")
-}
 
 func names(columns []store.Column) []string {
 	out := make([]string, len(columns))

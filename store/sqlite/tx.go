@@ -80,10 +80,9 @@ func (t *tx) Get(ctx context.Context, schema *store.Schema, key string) (store.R
 	}
 	var out store.Row
 	found := false
-	err = t.ses.each(ctx, tab.get, []any{key}, func(row []driver.Value) (err error) {
+	err = t.ses.each(ctx, tab.get, []any{key}, func(row []driver.Value) error {
 		found = true
-		out, err = record(row)
-		return err
+		return scan(row, []any{&out.Key, &out.Revision, &out.Body})
 	})
 	switch {
 	case err != nil:
@@ -109,7 +108,8 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	}
 	var out []store.Row
 	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
-		r, err := record(row)
+		var r store.Row
+		err := scan(row, []any{&r.Key, &r.Revision, &r.Body})
 		out = append(out, r)
 		return err
 	})

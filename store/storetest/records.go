@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
@@ -18,7 +19,7 @@ func records() []testCase {
 		{"a delete removes the record and its place in the indexes", deleteRemoves},
 		{"a delete at an old revision is ErrRevision and removes nothing", oldDeleteIsRefused},
 		{"a deleted key starts again at revision 1", deletedKeyStartsAgain},
-		{"rows carry the values of the declared columns", rowsCarryColumns},
+		{"rows carry key, revision and body", rowsCarryTheirRecord},
 		{"collections do not see each other's keys", collectionsAreApart},
 	}
 }
@@ -122,16 +123,21 @@ func deletedKeyStartsAgain(t *testing.T, e *env) {
 	}
 }
 
-func rowsCarryColumns(t *testing.T, e *env) {
-	e.put(t, thing{ID: "a", Account: "x", Name: "n", Rank: 5})
-	want := []store.Value{store.String("x"), store.String("n"), {}, store.Int(5)}
+func rowsCarryTheirRecord(t *testing.T, e *env) {
+	want := thing{ID: "a", Account: "x", Name: "n", Rank: 5}
+	e.put(t, want)
+	same := func(row store.Row) bool {
+		var got thing
+		err := json.Unmarshal(row.Body, &got)
+		return err == nil && row.Key == "a" && row.Revision == 1 && reflect.DeepEqual(got, want)
+	}
 	e.see(t, func(tx store.Tx) error {
 		row, err := tx.Get(e.ctx, e.things.Schema(), "a")
-		if err != nil || row.Key != "a" || !reflect.DeepEqual(row.Columns, want) {
+		if err != nil || !same(row) {
 			t.Errorf("Get: %+v, %v", row, err)
 		}
 		rows, err := tx.Find(e.ctx, e.things.Schema(), store.Query{Index: byRank})
-		if err != nil || len(rows) != 1 || rows[0].Key != "a" || rows[0].Revision != 1 || !reflect.DeepEqual(rows[0].Columns, want) {
+		if err != nil || len(rows) != 1 || !same(rows[0]) {
 			t.Errorf("Find: %+v, %v", rows, err)
 		}
 		return nil

@@ -3,26 +3,7 @@ package sqlite
 import (
 	"database/sql/driver"
 	"fmt"
-
-	"github.com/portcullis-authz/portcullis/store"
 )
-
-// record is what a statement that selects a record gives: key, revision, body, columns.
-func record(row []driver.Value) (store.Row, error) {
-	out := store.Row{Columns: make([]store.Value, len(row)-3)}
-	if err := scan(row[:3], []any{&out.Key, &out.Revision, &out.Body}); err != nil {
-		return store.Row{}, err
-	}
-	for i, v := range row[3:] {
-		switch v := v.(type) {
-		case int64:
-			out.Columns[i] = store.Int(v)
-		case string:
-			out.Columns[i] = store.String(v)
-		}
-	}
-	return out, nil
-}
 
 // scan takes values of the types that the statement's text promises.
 func scan(row []driver.Value, into []any) error {
