@@ -10,9 +10,8 @@ package authz
 #
 #   This runs for every assignment at the target's places. Only values are compared and looked up: in OPA that takes no
 #   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
-granting_role := min({assignment.role |
-	# A custom role never borrows a system role's permissions by its id, nor the other way round.
-	some [custom, roles] in [[false, data.grants], [true, input.subject.roles]]
+granting_role := min([assignment.role |
+	tables := [[false, data.grants], [true, input.subject.roles]]
 
 	# An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
 	reach := {
@@ -27,13 +26,15 @@ granting_role := min({assignment.role |
 	some resource in ["", input.target.resource]
 	some assignment in input.subject.assignments[project][resource]
 
-	assignment.custom == custom
-
 	# A PROJECT role at account level would cover every project: it does not count.
 	assignment.role_scope == assignment.level
 	assignment.status == "ACTIVE"
 	assignment.role_status == "ACTIVE"
 	reach[assignment.level] == true
+
+	# A custom role never borrows a system role's permissions by its id, nor the other way round.
+	some [custom, roles] in tables
+	assignment.custom == custom
 	role := roles[assignment.role]
 	role.scope == assignment.level
 
@@ -45,4 +46,4 @@ granting_role := min({assignment.role |
 	# is less than any string.
 	input.now < assignment.expires
 	is_number(assignment.expires)
-})
+])
