@@ -26,7 +26,7 @@ func (e *Engine) Bring(s *Set) { e.bring(s) }
 func (s *Set) Copy() *Set {
 	out := &Set{
 		revision: s.revision, catalogue: s.catalogue, compiler: s.compiler, store: s.store, txn: s.txn, base: s.base, noMetadata: s.noMetadata,
-		queries: map[string]*query{}, words: s.words, actions: s.actions, routes: s.routes,
+		queries: map[string]*query{}, words: s.words, actions: s.actions, services: s.services, routes: s.routes,
 	}
 	out.values.New = newRuleValues
 	for entry, q := range s.queries {

@@ -45,7 +45,7 @@ func (s *Set) input(a *asked) *ast.Term {
 	}
 	return b.term(ast.NewObject(
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
-		[2]*ast.Term{b.k.principal, b.principal()}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
+		[2]*ast.Term{b.k.principal, s.principal(b)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
 		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
 		[2]*ast.Term{b.k.target, b.target()}, [2]*ast.Term{b.k.grant, b.grant()},
 	))

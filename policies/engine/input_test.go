@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -131,6 +132,51 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 			d, err := e.Decide(t.Context(), q)
 			if err != nil || d.Reason != q.Action.ID+" *:*:*" {
 				t.Fatalf("round %d: %q %v", round, d.Reason, err)
+			}
+		}
+	}
+}
+
+// TestServicesAreStillThemselves guarantees that what is kept of a service is never taken for another one, whichever of
+// its parts is different.
+func TestServicesAreStillThemselves(t *testing.T) {
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal(input.principal)} if input.subject.id`), nothing)
+	told := func(members []string) object {
+		out := object{}
+		for _, m := range members {
+			out[m] = true
+		}
+		return out
+	}
+	principals := []resources.Principal{{}}
+	vary := func(set func(p *resources.Principal, v string)) {
+		for _, p := range principals[:len(principals):len(principals)] {
+			set(&p, "ab")
+			principals = append(principals, p)
+		}
+	}
+	vary(func(p *resources.Principal, v string) { p.ID = v })
+	vary(func(p *resources.Principal, v string) { p.UUID = v })
+	vary(func(p *resources.Principal, v string) { p.AccountID = v })
+	vary(func(p *resources.Principal, v string) { p.Credential = resources.CredentialKey })
+	vary(func(p *resources.Principal, v string) { p.Scopes = []string{v} })
+	vary(func(p *resources.Principal, v string) { p.Scopes = []string{"a", "b"} })
+	vary(func(p *resources.Principal, v string) { p.KeyScopes = []string{v} })
+	for round := range 2 {
+		for _, p := range principals {
+			p.Kind = resources.PrincipalService
+			q := question(activeSubject(), "project:a:b")
+			q.Principal = p
+			d, err := e.Decide(t.Context(), q)
+			if p.Credential != resources.CredentialKey {
+				p.Credential, p.KeyScopes = resources.CredentialNone, nil
+			}
+			want, _ := json.Marshal(object{
+				"kind": p.Kind, "id": p.ID, "uuid": p.UUID, "account": p.AccountID, "credential": p.Credential,
+				"scopes": told(p.Scopes), "key_scopes": told(p.KeyScopes),
+			})
+			if err != nil || d.Reason != string(want) {
+				t.Fatalf("round %d: %s, want %s, %v", round, d.Reason, want, err)
 			}
 		}
 	}

@@ -116,11 +116,7 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 		case l < textLeaves:
 			b = appendText(b, a.texts[l])
 		case l < listLeaves:
-			list := a.list(l)
-			b = binary.AppendVarint(b, int64(len(list)))
-			for _, member := range list {
-				b = appendText(b, member)
-			}
+			b = appendList(b, a.list(l))
 		case l == grantUntil:
 			b = binary.AppendVarint(b, int64(a.until))
 		case l == subjectFacts:
@@ -142,6 +138,14 @@ func (s *Set) until(entry string, a *asked) resources.Time {
 		return never
 	}
 	return s.words.subject(a.subject).until(a.now)
+}
+
+func appendList(b []byte, list []string) []byte {
+	b = binary.AppendVarint(b, int64(len(list)))
+	for _, member := range list {
+		b = appendText(b, member)
+	}
+	return b
 }
 
 func appendText(b []byte, s string) []byte {

@@ -45,7 +45,8 @@ type Set struct {
 	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
 	noMetadata map[string]any
 	words      *words
-	actions    *actionCache
+	actions    *prepared[resources.Action]
+	services   *prepared[string]
 	// routes are the input's form of the catalogue, by name.
 	routes map[string]preparedRoute
 	memo   *verdicts // nil in a set that nobody asks twice
@@ -112,7 +113,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 	}
 	s := &Set{
 		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn, base: baseData{root}, noMetadata: map[string]any{},
-		queries: map[string]*query{}, words: newWords(), actions: newActionCache(), routes: map[string]preparedRoute{},
+		queries: map[string]*query{}, words: newWords(), actions: newPrepared[resources.Action](), services: newPrepared[string](), routes: map[string]preparedRoute{},
 	}
 	s.values.New = newRuleValues
 	for _, entry := range entries() {
