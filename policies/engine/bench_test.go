@@ -125,6 +125,30 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
+// BenchmarkNewSubject is a service's question about a user who was not asked about before.
+func BenchmarkNewSubject(b *testing.B) {
+	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ids := make([]string, 1<<14)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("user-%d-v1", i)
+	}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s := adminSubject()
+		s.UserID = ids[i%len(ids)]
+		q := question(s, "project:instance:read")
+		q.Principal = resources.Principal{
+			Kind: resources.PrincipalService, ID: "service-a", Credential: resources.CredentialToken, Scopes: []string{resources.ServiceScopeCheck},
+		}
+		if d, err := e.Decide(context.Background(), q); err != nil || !d.Allowed {
+			b.Fatal(d, err)
+		}
+	}
+}
+
 // BenchmarkMemo compares, of the embedded tree, a verdict that is remembered with the
 // same question judged each time, and with one that is never asked again: what the memo
 // costs where it doesn't help.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -177,6 +178,42 @@ func TestServicesAreStillThemselves(t *testing.T) {
 			})
 			if err != nil || d.Reason != string(want) {
 				t.Fatalf("round %d: %s, want %s, %v", round, d.Reason, want, err)
+			}
+		}
+	}
+}
+
+// TestAssignmentsAreStillThemselves guarantees that what is kept of an assignment or an account is never taken for
+// another one, whichever of its parts is different.
+func TestAssignmentsAreStillThemselves(t *testing.T) {
+	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal([input.account, input.subject.assignments])} if input.subject.id`), nothing)
+	first := resources.HeldRole{RoleID: "a", RoleScope: "b", RoleStatus: "c", Status: "d"}
+	all := []resources.HeldRole{first}
+	for _, vary := range []func(h *resources.HeldRole){
+		func(h *resources.HeldRole) { h.RoleID = "z" }, func(h *resources.HeldRole) { h.Custom = true },
+		func(h *resources.HeldRole) { h.RoleScope = "z" }, func(h *resources.HeldRole) { h.RoleStatus = "z" },
+		func(h *resources.HeldRole) { h.Status = "z" }, func(h *resources.HeldRole) { h.ExpiresAt = 5 }, func(h *resources.HeldRole) { h.ProjectID = "p" },
+	} {
+		other := first
+		vary(&other)
+		all = append(all, other)
+	}
+	for round := range 2 {
+		for i, h := range all {
+			s := activeSubject()
+			s.Assignments, s.AccountExists = []resources.HeldRole{h}, i%2 == 0
+			s.AccountStatus = h.Status
+			q := question(s, "project:a:b")
+			level := map[string]string{"": "ACCOUNT", "p": "PROJECT"}[h.ProjectID]
+			want, _ := json.Marshal([]any{
+				object{"id": s.AccountID, "exists": s.AccountExists, "status": s.AccountStatus},
+				object{h.ProjectID: object{"": []any{object{
+					"role": h.RoleID, "custom": h.Custom, "level": level, "role_scope": h.RoleScope, "role_status": h.RoleStatus, "status": h.Status,
+					"expires": cmp.Or(int64(h.ExpiresAt), int64(never)),
+				}}}},
+			})
+			if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != string(want) {
+				t.Errorf("round %d: %s, want %s, %v", round, d.Reason, want, err)
 			}
 		}
 	}

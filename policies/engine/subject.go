@@ -46,8 +46,10 @@ func (w *words) prepare(s *resources.Subject) *preparedSubject {
 			[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
 			[2]*ast.Term{w.k.assignments, w.filed(s.Assignments)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
 		)),
-		account: settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus)),
-		ends:    ends(s.Assignments),
+		account: w.accounts.term(accountParts{s.AccountID, s.AccountExists, s.AccountStatus}, func() *ast.Term {
+			return settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus))
+		}),
+		ends: ends(s.Assignments),
 	}
 	p.digest = digest(p.subject, p.account)
 	return p
@@ -63,7 +65,8 @@ func (w *words) filed(all []resources.HeldRole) *ast.Term {
 			projects[held.ProjectID] = map[string][]*ast.Term{}
 		}
 		there := projects[held.ProjectID]
-		there[held.ResourceID] = append(there[held.ResourceID], w.assignment(held))
+		parts := assignmentParts{held.RoleID, held.Custom, level(held), held.RoleScope, held.RoleStatus, held.Status, held.ExpiresAt}
+		there[held.ResourceID] = append(there[held.ResourceID], w.assignments.term(parts, func() *ast.Term { return settled(w.assignment(parts)) }))
 	}
 	return object(w, projects, func(there map[string][]*ast.Term) *ast.Term {
 		return object(w, there, func(items []*ast.Term) *ast.Term { return ast.ArrayTerm(items...) })
@@ -102,12 +105,26 @@ func (w *words) account(id string, exists bool, status string) *ast.Term {
 	)
 }
 
-func (w *words) assignment(h *resources.HeldRole) *ast.Term {
+// accountParts and assignmentParts are all that the terms of their kind are made of.
+type accountParts struct {
+	id     string
+	exists bool
+	status string
+}
+
+type assignmentParts struct {
+	role                                 string
+	custom                               bool
+	level, roleScope, roleStatus, status string
+	expires                              resources.Time
+}
+
+func (w *words) assignment(a assignmentParts) *ast.Term {
 	return ast.ObjectTerm(
-		[2]*ast.Term{w.k.role, w.word(h.RoleID)}, [2]*ast.Term{w.k.custom, w.boolean(h.Custom)},
-		[2]*ast.Term{w.k.level, w.word(level(h))},
-		[2]*ast.Term{w.k.roleScope, w.word(h.RoleScope)}, [2]*ast.Term{w.k.roleStatus, w.word(h.RoleStatus)},
-		[2]*ast.Term{w.k.status, w.word(h.Status)}, [2]*ast.Term{w.k.expires, w.end(h.ExpiresAt)},
+		[2]*ast.Term{w.k.role, w.word(a.role)}, [2]*ast.Term{w.k.custom, w.boolean(a.custom)},
+		[2]*ast.Term{w.k.level, w.word(a.level)},
+		[2]*ast.Term{w.k.roleScope, w.word(a.roleScope)}, [2]*ast.Term{w.k.roleStatus, w.word(a.roleStatus)},
+		[2]*ast.Term{w.k.status, w.word(a.status)}, [2]*ast.Term{w.k.expires, w.end(a.expires)},
 	)
 }
 

@@ -23,7 +23,10 @@ type words struct {
 	noGrant   *ast.Term
 	noRoute   *ast.Term
 	noSubject *preparedSubject
-	k         inputKeys
+	// accounts and assignments are the same for many users.
+	accounts    *prepared[accountParts]
+	assignments *prepared[assignmentParts]
+	k           inputKeys
 }
 
 // inputKeys are the keys of the parts that are built for each question.
@@ -43,6 +46,7 @@ func newWords() *words {
 		values: map[string]*ast.Term{},
 		yes:    ast.BooleanTerm(true), no: ast.BooleanTerm(false), blank: t(""), none: ast.ObjectTerm(),
 		noList: ast.ArrayTerm(), never: ast.NewTerm(millis(never)),
+		accounts: newPrepared[accountParts](), assignments: newPrepared[assignmentParts](),
 		k: inputKeys{
 			action: t("action"), now: t("now"), principal: t("principal"), route: t("route"),
 			account: t("account"), subject: t("subject"), target: t("target"), grant: t("grant"),
