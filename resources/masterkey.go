@@ -22,6 +22,7 @@ const (
 	PurposeAPIKey    = "portcullis/v1/api-key"
 	PurposeCache     = "portcullis/v1/cached-value"
 	PurposeAssertion = "portcullis/v1/upstream-assertion-ed25519"
+	PurposeRate      = "portcullis/v1/shared-rate"
 )
 
 // MasterKey is the root of every secret that replicas share. The first key is in

@@ -30,12 +30,12 @@ type Redis struct {
 // nil, is told when Redis is left alone, with what failed last, and with nil when it answers
 // again.
 func NewRedis(address string, changed func(cause error)) (*Redis, error) {
-	options, err := redisOptions(address)
+	client, err := NewClient(address)
 	if err != nil {
 		return nil, err
 	}
 	var last atomic.Pointer[error]
-	return &Redis{client: redis.NewUniversalClient(options), breaker: gobreaker.NewCircuitBreaker[[][]byte](gobreaker.Settings{
+	return &Redis{client: client, breaker: gobreaker.NewCircuitBreaker[[][]byte](gobreaker.Settings{
 		Name: "redis", Timeout: breakTime, MaxRequests: 1,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
 		IsSuccessful: func(err error) bool {

@@ -24,6 +24,16 @@ const (
 	querySentinelPassword = "sentinel_password"
 )
 
+// NewClient makes a client of the cache's settings, for others who keep things in that
+// Redis; it connects when it is asked something. The error is ErrRedisURL.
+func NewClient(address string) (redis.UniversalClient, error) {
+	options, err := redisOptions(address)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewUniversalClient(options), nil
+}
+
 // redisOptions reads a URL. User and password are the Redis servers' in each of the forms,
 // whatever stands before their addresses.
 func redisOptions(address string) (*redis.UniversalOptions, error) {

@@ -1,0 +1,174 @@
+package sharedbucket_test
+
+import (
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/sharedbucket"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// atMost is what one take needs when other processes have the machine; its bound is 50 ms.
+const atMost = 2 * time.Second
+
+func on(t *testing.T, url, secret string, changed func(error)) *sharedbucket.Redis {
+	t.Helper()
+	client, err := rolecache.NewClient(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	if changed == nil {
+		changed = func(error) {}
+	}
+	return sharedbucket.New(client, []byte(secret), changed)
+}
+
+// take takes until it has an answer: a busy machine may need more than 50 ms.
+func take(t *testing.T, r *sharedbucket.Redis, name string, interval time.Duration, burst, n int) (given int, full time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		given, full, err := r.Take(t.Context(), name, interval, burst, n)
+		if err == nil {
+			return given, full
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTwoReplicasTakeOutOfOneBucket, no more than is in it, and others have their own.
+func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
+	t.Parallel()
+	url := servers.Redis(t).URL
+	one, two := on(t, url, "s", nil), on(t, url, "s", nil)
+	for i, want := range []int{4, 4, 2, 0, 0} {
+		given, full := take(t, []*sharedbucket.Redis{one, two}[i%2], "a", time.Hour, 10, 4)
+		taken := min(4*(i+1), 10)
+		if most := time.Duration(taken) * time.Hour; given != want || full > most || full < most-time.Minute {
+			t.Errorf("take %d: %d, full in %s; want %d, %s", i+1, given, full, want, most)
+		}
+	}
+	if given, _ := take(t, one, "b", time.Hour, 10, 4); given != 4 {
+		t.Errorf("%d out of another bucket", given)
+	}
+	if given, _ := take(t, on(t, url, "another", nil), "a", time.Hour, 10, 4); given != 4 {
+		t.Errorf("%d out of another installation's", given)
+	}
+}
+
+// TestTokensComeWithTime: one in each interval, and nothing stays behind when it is full.
+func TestTokensComeWithTime(t *testing.T) {
+	t.Parallel()
+	server := servers.NewRedis(t)
+	r, client := on(t, server.URL, "s", nil), server.Client(t)
+	const interval = 300 * time.Millisecond
+	began := time.Now()
+	take(t, r, "a", interval, 3, 3)
+	got := 0
+	for end := time.Now().Add(30 * time.Second); got < 3 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		given, _ := take(t, r, "a", interval, 3, 1)
+		got += given
+		if most := int(time.Since(began)/interval) + 1; got > most {
+			t.Fatalf("%d tokens after %s", got, time.Since(began))
+		}
+	}
+	keys := client.Keys(t.Context(), "*").Val()
+	if len(keys) != 1 || !strings.HasPrefix(keys[0], "az1:rate:") || strings.Contains(keys[0], ":a") {
+		t.Errorf("keys: %q", keys)
+	}
+	for end := time.Now().Add(30 * time.Second); len(client.Keys(t.Context(), "*").Val()) > 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a full bucket is kept")
+		}
+	}
+}
+
+// TestWhatSomebodyElseWroteIsWithinTheBucket: neither more tokens than it holds nor a wait
+// that is longer than it takes to fill.
+func TestWhatSomebodyElseWroteIsWithinTheBucket(t *testing.T) {
+	t.Parallel()
+	server := servers.NewRedis(t)
+	r, client := on(t, server.URL, "s", nil), server.Client(t)
+	take(t, r, "a", time.Hour, 10, 1)
+	key := client.Keys(t.Context(), "*").Val()[0]
+	for text, want := range map[string]int{"-1": 10, "9e99": 0, "x": 10, "": 10, "nan": 10, "inf": 0, "1": 10, "0x7": 10} {
+		client.Set(t.Context(), key, text, 0)
+		given, full := take(t, r, "a", time.Hour, 10, 100)
+		if given != want || full > 10*time.Hour {
+			t.Errorf("%q: %d, full in %s", text, given, full)
+		}
+	}
+}
+
+// TestRedisThatHangsIsLeftAlone: each take is an error in time, and told once; when it answers
+// again it is asked again.
+func TestRedisThatHangsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	server := servers.NewRedis(t)
+	told := make(chan error, 100)
+	r := on(t, server.URL, "s", func(cause error) { told <- cause })
+	take(t, r, "a", time.Hour, 1000, 1)
+	resume := server.Pause(t)
+	quick := 0
+	for range 20 {
+		began := time.Now()
+		if _, _, err := r.Take(t.Context(), "a", time.Hour, 1000, 1); err == nil {
+			t.Error("an answer of a server that is stopped")
+		}
+		switch took := time.Since(began); {
+		case took > atMost:
+			t.Errorf("a take took %s", took)
+		case took < 5*time.Millisecond:
+			quick++
+		}
+	}
+	if quick < 10 {
+		t.Errorf("%d of 20 did not wait", quick)
+	}
+	resume()
+	take(t, r, "a", time.Hour, 1000, 1)
+	if cause := <-told; cause == nil {
+		t.Error("it is not said why it is left alone")
+	}
+	if cause := <-told; cause != nil || len(told) > 0 {
+		t.Errorf("%v, and %d more", cause, len(told))
+	}
+}
+
+// TestServerThatIsNoRedisIsAnError.
+func TestServerThatIsNoRedisIsAnError(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	r := on(t, "redis://"+l.Addr().String(), "s", nil)
+	began := time.Now()
+	if _, _, err := r.Take(t.Context(), "a", time.Hour, 10, 1); err == nil || time.Since(began) > atMost {
+		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// TestRightsThatTheScriptNeeds are those of the operator's page.
+func TestRightsThatTheScriptNeeds(t *testing.T) {
+	t.Parallel()
+	server := servers.NewRedis(t)
+	args := strings.Fields("ACL SETUSER portcullis on nopass resetkeys ~az1:* resetchannels -@all +get +set +eval +evalsha +time")
+	command := make([]any, len(args))
+	for i, a := range args {
+		command[i] = a
+	}
+	if err := server.Client(t).Do(t.Context(), command...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	url := strings.Replace(server.URL, "redis://", "redis://portcullis:x@", 1)
+	if given, _ := take(t, on(t, url, "s", nil), "a", time.Hour, 10, 3); given != 3 {
+		t.Errorf("%d given", given)
+	}
+}
