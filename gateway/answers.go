@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"sync"
@@ -28,7 +29,9 @@ type answer struct {
 	routes   *table
 	standing resources.Standing
 	rests    rests
-	body     string
+	// caller is who is held to a rate; nil where nobody is.
+	caller *resources.Principal
+	body   string
 	// record is what is observed, but for what each request has of its own.
 	record Record
 }
@@ -144,6 +147,15 @@ func (e *Edge) recall(raw *fasthttp.RequestCtx) bool {
 	if a == nil || !e.stands(a, now) {
 		return false
 	}
+	if a.caller != nil {
+		told, refused := e.cfg.Rates.charge(context.Background(), a.caller)
+		if refused != "" {
+			return false // the steps come to that, too, and say so
+		}
+		if told != nil {
+			tellRate(&raw.Response.Header, told)
+		}
+	}
 	record := a.record
 	record.RequestID, record.DecisionID = e.requestIDs(string(sentID(&raw.Request.Header)), now)
 	if record.DecisionID == "" {
@@ -181,5 +193,12 @@ func (e *Edge) remember(x *exchange, body []byte) {
 	record := x.record
 	record.RequestID, record.DecisionID, record.Remembered = "", "", true
 	record.Path, record.Subject, record.Account, record.Action = all[2], all[3], all[4], all[5]
-	e.answers.table.Put(all[0], answer{routes: x.routes, standing: x.principal.Standing, rests: x.rests, body: all[1], record: record})
+	var caller *resources.Principal
+	if e.cfg.Rates.ofCallers() {
+		known := x.principal
+		caller = &known
+	}
+	e.answers.table.Put(all[0], answer{
+		routes: x.routes, standing: x.principal.Standing, rests: x.rests, caller: caller, body: all[1], record: record,
+	})
 }

@@ -60,10 +60,10 @@ func (j judge) Current(of resources.Stamp) bool {
 }
 
 // answering is an edge on a state.
-func answering(t testing.TB, answers int) (*edge, *state) {
+func answering(t testing.TB, answers int, change ...func(*gateway.Config)) (*edge, *state) {
 	t.Helper()
 	s := &state{now: time.Now(), revision: 1, policy: "rev-1", caller: "service-a", allowed: true, until: time.Hour}
-	e := start(t, func(c *gateway.Config) {
+	e := start(t, append(change, func(c *gateway.Config) {
 		c.Answers, c.Policy, c.Facts, c.Now = answers, judge{s}, judge{s}, func() time.Time { return s.now }
 		c.Authn = authn{func(_ context.Context, token string) (resources.Principal, error) {
 			if s.caller == "" {
@@ -75,7 +75,7 @@ func answering(t testing.TB, answers int) (*edge, *state) {
 			}
 			return p, nil
 		}}
-	})
+	})...)
 	return e, s
 }
 

@@ -60,6 +60,8 @@ type Record struct {
 	Duration time.Duration
 	// Remembered says that the answer was given before, and still stood.
 	Remembered bool
+	// Limited is the rate that refused the request, "" where none did.
+	Limited string
 	// Err is what went wrong, for the log; nil when nothing did.
 	Err error
 }
@@ -74,6 +76,12 @@ type Limits struct {
 	Upstream time.Duration
 	// Handle is how long deciding and handling in this process may take.
 	Handle time.Duration
+	// Connections are those open at once, PerAddress those from one address (of IPv6, one
+	// /64); 0 is no bound.
+	Connections, PerAddress int
+	// Requests are those decided and handled in this process at once, and those passed to
+	// each upstream; 0 is no bound.
+	Requests int
 }
 
 // DefaultLimits are those of the API contract, 1.
@@ -81,11 +89,11 @@ func DefaultLimits() Limits {
 	return Limits{
 		Body: 1 << 20, Header: 32 << 10,
 		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
-		Handle: 10 * time.Second,
+		Handle: 10 * time.Second, Connections: 16_384, PerAddress: 8_192, Requests: 4_096,
 	}
 }
 
-// Config is what the edge works with; every field but Upstreams and Observe is needed.
+// Config is what the edge works with; every field but Upstreams, Rates and Observe is needed.
 type Config struct {
 	Policy Policy
 	Authn  Authenticator
@@ -104,6 +112,7 @@ type Config struct {
 	// than 0 none. One takes about 800 bytes, at most three kilobytes.
 	Answers int
 	Limits  Limits
+	Rates   Rates
 	IDs     resources.IDs
 	Now     func() time.Time
 	Log     *slog.Logger

@@ -3,6 +3,7 @@ package gateway
 import (
 	"io"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -17,16 +18,30 @@ const (
 	lingerBytes = 4 << 20
 )
 
-// listener makes connections that know how they ended.
-type listener struct{ net.Listener }
+// listener makes connections that know how they ended, within the bounds of all.
+type listener struct {
+	net.Listener
+	open *connections
+}
 
 // Accept implements net.Listener.
 func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for wait := time.Duration(0); ; {
+		c, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+			wait = 0
+			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
+				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer}, nil
+			}
+		case outOfFiles(err): // the server would end; those that are open go on, and end
+			wait = min(max(2*wait, shortWait), longWait)
+			l.open.seldom.warn("no connection can be accepted now", "error", err.Error())
+			time.Sleep(wait)
+		default:
+			return nil, err
+		}
 	}
-	return &conn{Conn: &lateConn{Conn: c}}, nil
 }
 
 // conn ends its sending side first when it was told to.
@@ -34,6 +49,9 @@ type conn struct {
 	net.Conn
 	linger atomic.Bool
 	ended  atomic.Bool
+	open   *connections
+	peer   netip.Prefix
+	left   atomic.Bool
 }
 
 // Read implements net.Conn.
@@ -47,6 +65,11 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
+	defer func() {
+		if c.left.CompareAndSwap(false, true) {
+			c.open.leave(c.peer)
+		}
+	}()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.CompareAndSwap(true, false) {
 		if half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // what comes now is nobody's

@@ -12,6 +12,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // Edge answers every public request. Several listeners may serve the same edge.
@@ -23,6 +24,9 @@ type Edge struct {
 	routes  atomic.Pointer[table]
 	answers *answers // nil remembers none
 	app     *fiber.App
+	// gate bounds the requests under way; open counts the connections.
+	gate *gate.Gate
+	open *connections
 	// steps are the order of refusals: the first that applies answers.
 	steps []step
 }
@@ -38,9 +42,10 @@ func New(cfg Config) (*Edge, error) {
 	if len(cfg.Upstreams) > 0 && cfg.Assertions == nil {
 		return nil, errNoAssertions
 	}
-	e := &Edge{cfg: cfg, serve: newServer(cfg), rows: slices.Clone[[]resources.Route], answers: newAnswers(cfg.Answers)}
+	e := newBounded(cfg)
+	e.rows, e.answers = slices.Clone[[]resources.Route], newAnswers(cfg.Answers)
 	e.steps = []step{
-		e.frame, e.find, e.readBody, e.authenticate, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
+		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
@@ -86,7 +91,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(listener{l}); err != nil {
+	if err := e.app.Listener(listener{l, e.open}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

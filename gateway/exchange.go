@@ -10,7 +10,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
@@ -33,9 +35,12 @@ type exchange struct {
 	body        []byte
 	bodyRead    bool
 	principal   resources.Principal
-	ask         ask
-	rests       rests
-	record      Record
+	// inside is the gate that the request has to leave; rated how its caller's rates stand.
+	inside *gate.Gate
+	rated  *ratelimit.Verdict
+	ask    ask
+	rests  rests
+	record Record
 	// decisionID is made with the request's, "" where the caller brought one.
 	decisionID string
 	// room spares an allocation for each of these lists.
@@ -59,6 +64,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	e.readLine(x)
 	setHeader(&raw.Response.Header, "X-Request-Id", x.record.RequestID)
 	defer func() {
+		x.inside.Leave()
 		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()
 		e.observe(x.record)
@@ -99,7 +105,8 @@ func (e *Edge) run(x *exchange) (err error) {
 // that could not be made has its own body (E3).
 func (e *Edge) refuse(x *exchange, err error) {
 	domain := resources.AsError(err)
-	if domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil {
+	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
+	if !full && (domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil) {
 		x.record.Err = err
 	}
 	if x.record.Reason == "" { // no decision was reached

@@ -43,12 +43,12 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 		}
 		cfg.Handlers[name] = handlers
 	}
-	e := &Edge{cfg: cfg, serve: newServer(cfg)}
+	e := newBounded(cfg)
 	e.rows = func(all []resources.Route) []resources.Route {
 		rows := slices.DeleteFunc(slices.Clone(all), func(r resources.Route) bool { return cfg.Handlers[r.Upstream] == nil })
 		return append(rows, closing...)
 	}
-	e.steps = []step{e.frame, e.find, e.readBody, e.accept, e.checkMediaType, e.answer}
+	e.steps = []step{e.frame, e.find, e.readBody, e.admit, e.accept, e.checkMediaType, e.answer}
 	return e.start()
 }
 

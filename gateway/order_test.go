@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -42,6 +43,19 @@ func checkOrder(t *testing.T, fresh func() draft, faults []fault) {
 	t.Helper()
 	refuse := false
 	e := start(t, func(c *gateway.Config) {
+		c.Rates.Principal = limiter(t, "1/h,24")
+		c.Rates.Service = c.Rates.Principal
+		for range 24 {
+			take(c.Rates.Principal, "user-busy-v1")
+		}
+		c.Authn = authn{func(ctx context.Context, token string) (resources.Principal, error) {
+			p, err := alice(ctx, strings.TrimPrefix(token, "busy-"))
+			if p.Kind, p.ID = resources.PrincipalService, "user-busy-v1"; err == nil && !strings.HasPrefix(token, "busy-") {
+				p, err = alice(ctx, token)
+				p.ID = fmt.Sprint("user-", time.Now().UnixNano(), "-v1") // has asked for nothing yet
+			}
+			return p, err
+		}}
 		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			if refuse {
 				return deny(ctx, q)
@@ -74,26 +88,31 @@ var (
 	methodFault  = fault{"405", 405, func(d *draft) { d.method = "TRACE" }}
 	largeFault   = fault{"413", 413, func(d *draft) { d.body = strings.Repeat("x", 64<<10+1) }}
 	tokenFault   = fault{"401", 401, func(d *draft) { d.without("Authorization") }}
-	typeFault    = fault{"415", 415, func(d *draft) { d.add("Content-Encoding: gzip") }}
-	twiceFault   = fault{"400 header", 400, func(d *draft) { d.add("X-User-ID: a"); d.add("X-User-ID: a") }}
-	deniedFault  = fault{"403", 403, func(d *draft) { d.denied = true }}
+	busyFault    = fault{"429", 429, func(d *draft) {
+		for i, h := range d.headers {
+			d.headers[i] = strings.Replace(h, "Bearer ", "Bearer busy-", 1)
+		}
+	}}
+	typeFault   = fault{"415", 415, func(d *draft) { d.add("Content-Encoding: gzip") }}
+	twiceFault  = fault{"400 header", 400, func(d *draft) { d.add("X-User-ID: a"); d.add("X-User-ID: a") }}
+	deniedFault = fault{"403", 403, func(d *draft) { d.denied = true }}
 )
 
-// TestOrderOfRefusals is the contract's list: framing, 404, 405, 413, 401, 415, 400, 403.
+// TestOrderOfRefusals is the contract's list: framing, 404, 405, 413, 401, 429, 415, 400, 403.
 func TestOrderOfRefusals(t *testing.T) {
 	checkOrder(t, func() draft {
 		return draft{method: "POST", target: "/api/v1/accounts/acct-a-v1/roles", body: "{}", headers: []string{bearer, jsonType}}
 	}, []fault{
-		framingFault, absentFault, methodFault, largeFault, tokenFault, typeFault, twiceFault, deniedFault,
+		framingFault, absentFault, methodFault, largeFault, tokenFault, busyFault, typeFault, twiceFault, deniedFault,
 	})
 }
 
-// TestOrderOfRefusalsOfE3 is 401, 400, 403; a body is a 400 there, whatever its type.
+// TestOrderOfRefusalsOfE3 is 401, 429, 400, 403; a body is a 400 there, whatever its type.
 func TestOrderOfRefusalsOfE3(t *testing.T) {
 	checkOrder(t, func() draft {
 		return draft{method: "POST", target: "/api/v1/authorize/x", headers: []string{bearer, "X-User-ID: user-a-v1", "X-Account-ID: acct-a-v1", "X-Action: project:x:read"}}
 	}, []fault{
-		framingFault, absentFault, methodFault, largeFault, tokenFault,
+		framingFault, absentFault, methodFault, largeFault, tokenFault, busyFault,
 		{"400 path", 400, func(d *draft) { d.target += "//" }},
 		deniedFault,
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // passedOn are the request headers that an upstream sees. Everything else stays
@@ -43,6 +44,7 @@ type proxy struct {
 	client *http.Client
 	limits Limits
 	keys   *assertion.Keys
+	gate   *gate.Gate
 }
 
 func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *proxy {
@@ -51,7 +53,7 @@ func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *
 		ResponseHeaderTimeout: limits.Upstream,
 		DisableCompression:    true,
 	}
-	return &proxy{name: name, base: base, limits: limits, keys: keys, client: &http.Client{
+	return &proxy{name: name, base: base, limits: limits, keys: keys, gate: newGate(limits.Requests), client: &http.Client{
 		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse // a redirect is the caller's to follow

@@ -111,15 +111,17 @@ type app struct {
 	outbox  *outbox.Worker
 	uses    *apikeys.Uses
 	cache   *rolecache.Cache
+	gates   gates
 }
 
 // assemble makes the gateway from its parts.
 func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
-	a := &app{log: log, metrics: newMetrics()}
+	a := &app{log: log, metrics: newMetrics(), gates: s.newGates()}
 	a.metrics.watchLog(log.queue)
 	options := engine.Options{
 		Memo:        orNone(s.kept.verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
+		Gate:        a.gates.decisions,
 		Observer: engine.Observer{
 			Evaluated:  a.metrics.evaluated,
 			Remembered: a.metrics.remembered,
@@ -143,6 +145,7 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 		return nil, errors.Join(err, a.store.Close())
 	}
 	a.metrics.inForce(a.policy.Revision())
+	a.metrics.watchBounds(a)
 	return a, nil
 }
 
@@ -188,6 +191,10 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
+	rates, err := s.newRates(a)
+	if err != nil {
+		return nil, err
+	}
 	doc, err := apidoc.New()
 	if err != nil {
 		return nil, err
@@ -203,7 +210,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 		Policy: a.policy, Authn: authenticator, Facts: cache,
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
-		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
+		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }
 

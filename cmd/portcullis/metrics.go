@@ -30,6 +30,7 @@ type metrics struct {
 	deliveries  *prometheus.CounterVec
 	remembers   *prometheus.CounterVec
 	kinds       requestKinds
+	limited     *prometheus.CounterVec
 }
 
 func newMetrics() *metrics {
@@ -67,8 +68,9 @@ func newMetrics() *metrics {
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
 		}, []string{"outcome"}),
+		limited: newLimited(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.remembers, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.remembers, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
 	m.reloads.WithLabelValues("refused")

@@ -11,9 +11,13 @@ import (
 
 // TestPagesNameWhatExists: each metric and variable that an operator is told of.
 func TestPagesNameWhatExists(t *testing.T) {
-	metrics, err := os.ReadFile("metrics.go")
-	if err != nil {
-		t.Fatal(err)
+	var metrics []byte
+	for _, name := range []string{"metrics.go", "metrics_bounds.go"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		metrics = append(metrics, text...)
 	}
 	variables := map[string]bool{envPrefix + "TOKEN": true} // of `check`, which is no flag of serve
 	_, flags := serveFlagSet()

@@ -40,6 +40,9 @@ func (m *metrics) request(r *gateway.Record) {
 	if c.remembers != nil {
 		c.remembers.Inc()
 	}
+	if r.Limited != "" {
+		m.limited.WithLabelValues(r.Limited).Inc()
+	}
 }
 
 func (m *metrics) counters(kind requestKind) *counters {

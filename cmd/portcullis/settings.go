@@ -59,6 +59,7 @@ type settings struct {
 	invitationTTL    time.Duration
 	limits           gateway.Limits
 	kept             kept
+	bounds           boundSettings
 
 	// issuers are the configuration file's; flags name one at most.
 	issuers []issuerSettings
@@ -114,6 +115,7 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.DurationVar(&s.limits.Idle, "idle-timeout", limits.Idle, "how long a connection may be idle")
 	f.DurationVar(&s.limits.Handle, "handle-timeout", limits.Handle, "how long deciding and handling in this process may take")
 	f.DurationVar(&s.limits.Upstream, "upstream-timeout", limits.Upstream, "how long an upstream may take to answer")
+	s.boundFlags(f)
 }
 
 // errDemoIssuer refuses demo calls that could not be signed in.
@@ -160,7 +162,7 @@ func (s *settings) check() error {
 			return fmt.Errorf("%s must be http://host:port/path or https://host:port/path, without a user", name)
 		}
 	}
-	for _, check := range []func() error{s.kept.check, s.checkStore, s.checkUpstreams, s.checkRole} {
+	for _, check := range []func() error{s.kept.check, s.checkBounds, s.checkStore, s.checkUpstreams, s.checkRole} {
 		if err := check(); err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (s *settings) openStore(ctx context.Context, c store.Collections) (store.St
 // newCache keeps facts near the decision. The embedded store says for nothing how far it
 // has come; a database is asked over the network, so that answer is used for a time.
 func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
-	options := rolecache.Options{Entries: s.kept.facts, Local: s.mongoURL == ""}
+	options := rolecache.Options{Entries: s.kept.facts, Local: s.mongoURL == "", Reads: a.gates.reads}
 	if s.mongoURL != "" {
 		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootTime
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 var (
@@ -36,6 +37,9 @@ type Options struct {
 	// is checked once; 0 is DefaultRemembered, less than 0 none. One takes about a kilobyte,
 	// at most three.
 	Remembered int
+	// Checks bounds the signatures that are checked at once, and those that wait; nil is no
+	// bound. A token that is remembered waits for none.
+	Checks *gate.Gate
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -50,6 +54,7 @@ type Authenticator struct {
 	apiKeys   resources.APIKeys
 	used      func(keyID string, at resources.Time)
 	signIn    func(ctx context.Context, subject, email string) (bool, error)
+	checks    *gate.Gate
 	now       func() time.Time
 }
 
@@ -74,7 +79,7 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		issuers: make(map[string]*trusted, len(o.Issuers)), memory: newMemory(o.Remembered), directory: o.Directory,
-		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, now: now,
+		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, checks: o.Checks, now: now,
 	}
 	for _, settings := range o.Issuers {
 		issuer, err := trust(settings, now)
@@ -158,8 +163,8 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 		return nil, err
 	}
 	claims := &payload{}
-	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {
-		return nil, refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
+	if err := a.checkSignature(ctx, issuer, key, token, claims); err != nil {
+		return nil, err
 	}
 	if claims.subject == "" {
 		return nil, refused(errNoSubject)
@@ -173,6 +178,19 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 		Scope:         strings.FieldsFunc(claims.scope, func(r rune) bool { return r == ' ' }),
 		ExpiresAt:     resources.At(claims.expires.Time),
 	}}, nil
+}
+
+// checkSignature reads the claims of a token that the key vouches for. It is what costs most
+// of a token that is made up.
+func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key verifyKey, token string, claims *payload) error {
+	if err := a.checks.Enter(ctx); err != nil {
+		return err
+	}
+	defer a.checks.Leave()
+	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {
+		return refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
+	}
+	return nil
 }
 
 // key gives the issuer's key for the header, and the set that has it, and has its source look again once

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // Defaults of Options.
@@ -36,7 +37,11 @@ type Options struct {
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
 	// force; an error refuses the reload. It must not call the engine's Reload.
 	CheckRoutes func([]resources.Route) error
-	Observer    Observer
+	// Gate bounds the evaluations for requests that are under way at once, and those that
+	// wait; what is beyond it is refused with KindUnavailable. nil is no bound. Grantable is
+	// not held up: it is asked inside a transaction.
+	Gate     *gate.Gate
+	Observer Observer
 }
 
 // Engine answers by the tree in force. Its methods may be called by many goroutines.
@@ -89,24 +94,24 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 func (e *Engine) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
 	var a asked
 	a.grant(&g)
-	return e.run(ctx, entryGrantable, &a)
+	return e.run(ctx, nil, entryGrantable, &a)
 }
 
 func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {
 	var a asked
 	a.question(q)
-	return e.run(ctx, entry, &a)
+	return e.run(ctx, e.opts.Gate, entry, &a)
 }
 
 // run reuses the verdict of an equal question, or evaluates. A caller who left is given
 // none: that fails in the evaluation, with or without a memo.
-func (e *Engine) run(ctx context.Context, entry string, a *asked) (d resources.Decision, err error) {
-	set, start, reused := e.current.Load(), time.Time{}, false
+func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *asked) (d resources.Decision, err error) {
+	set, start, reused, turned := e.current.Load(), time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while key or input were built; evaluate recovers by itself
 			err = &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
-		if err != nil || !reused {
+		if !turned && (err != nil || !reused) {
 			d, err = e.finish(entry, start, d, err)
 		}
 	}()
@@ -116,6 +121,18 @@ func (e *Engine) run(ctx context.Context, entry string, a *asked) (d resources.D
 	var room [keyRoom]byte
 	key := set.key(room[:0], entry, a)
 	if key != nil && ctx.Err() == nil {
+		if known := set.memo.Get(key); known != nil {
+			reused = true
+			e.opts.Observer.remembered(nameOf(entry))
+			return *known, nil
+		}
+	}
+	if err = through.Enter(ctx); err != nil { // that is no failure of the policy
+		turned = true
+		return d, err
+	}
+	defer through.Leave()
+	if key != nil { // whoever waited may find what another one brought
 		if known := set.memo.Get(key); known != nil {
 			reused = true
 			e.opts.Observer.remembered(nameOf(entry))

@@ -11,6 +11,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -60,6 +61,9 @@ type Options struct {
 	Remote  Remote
 	Secrets [][]byte
 	Observe func(result string)
+	// Reads bounds the reads of the store that are under way at once, and those that wait;
+	// nil is no bound.
+	Reads *gate.Gate
 }
 
 // Cache answers with facts of the current revision.
@@ -77,6 +81,7 @@ type Cache struct {
 	lease   time.Duration
 	local   bool
 	remote  *remote
+	reads   *gate.Gate
 	clock   func() time.Duration
 	// read is when the newest read that was taken over began; 0 before the first.
 	read atomic.Int64
@@ -91,7 +96,7 @@ type Cache struct {
 
 // New makes an empty cache in front of the store.
 func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
-	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, clock: o.Clock, revisions: map[string]int64{}}
+	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{}}
 	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
 		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
@@ -156,7 +161,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 				return facts, nil
 			}
 		}
-		err = c.store.View(ctx, func(tx store.Tx) (err error) {
+		err = c.view(ctx, func(tx store.Tx) (err error) {
 			facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) store.Keep {
 				return c.sharing(key{k.generation, k.account, revision, ""})
 			})
@@ -176,6 +181,15 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		}
 		return facts, nil
 	})
+}
+
+// view reads the store when there is room: what is known already is never in its way.
+func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
+	if err := c.reads.Enter(ctx); err != nil {
+		return err
+	}
+	defer c.reads.Leave()
+	return c.store.View(ctx, fn)
 }
 
 // keep stores the values under the revision of which they are.

@@ -71,7 +71,7 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, e
 	if err := c.catchUp(ctx); err != nil {
 		return home{}, false, err
 	}
-	err = c.store.View(ctx, func(tx store.Tx) error {
+	err = c.view(ctx, func(tx store.Tx) error {
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

@@ -67,7 +67,7 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner home, found b
 
 // findOwner asks the store whose the key is.
 func (c *Cache) findOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
-	err = c.store.View(ctx, func(tx store.Tx) error {
+	err = c.view(ctx, func(tx store.Tx) error {
 		rec, err := c.c.APIKeys.Get(ctx, tx, keyID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+)
+
+func newLimited() *prometheus.CounterVec {
+	limited := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_rate_limited_total", Help: "Requests that were refused with 429, by the rate that refused them.",
+	}, []string{"limit"})
+	for _, name := range []string{gateway.LimitPrincipal, gateway.LimitService, gateway.LimitAccount, gateway.LimitFailures} {
+		limited.WithLabelValues(name)
+	}
+	return limited
+}
+
+// watchBounds shows how near the process is to its bounds.
+func (m *metrics) watchBounds(a *app) {
+	all := a.edge.Gates()
+	all["decisions"], all["reads"], all["credentials"] = a.gates.decisions, a.gates.reads, a.gates.credentials
+	m.registry.MustRegister(&bounds{
+		edge: a.edge, gates: all,
+		inside:  prometheus.NewDesc("portcullis_under_way", "Work under way that is bounded, by gate.", []string{"gate"}, nil),
+		waiting: prometheus.NewDesc("portcullis_waiting", "Work that waits at a gate.", []string{"gate"}, nil),
+		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused since there was too much of it (503), by gate.", []string{"gate"}, nil),
+		open:    prometheus.NewDesc("portcullis_connections", "Connections of the edge that are open.", nil, nil),
+		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by what there were too many of.", []string{"bound"}, nil),
+	})
+}
+
+// bounds reads gates and connections at each scrape.
+type bounds struct {
+	edge                                 *gateway.Edge
+	gates                                map[string]*gate.Gate
+	inside, waiting, shed, open, refused *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (b *bounds) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.open, b.refused} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (b *bounds) Collect(to chan<- prometheus.Metric) {
+	for name, g := range b.gates {
+		if g == nil {
+			continue
+		}
+		to <- prometheus.MustNewConstMetric(b.inside, prometheus.GaugeValue, float64(g.Inside()), name)
+		to <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
+		to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Turned()), name)
+	}
+	open, total, ofAddress := b.edge.Connections()
+	to <- prometheus.MustNewConstMetric(b.open, prometheus.GaugeValue, float64(open))
+	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(total), "total")
+	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(ofAddress), "address")
+}

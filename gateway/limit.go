@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+)
+
+// Rates are what callers are held to; nil is no limit. A caller is who the credential
+// proves them to be, whatever headers say. A service has no account: what it asks about an
+// account is on its own rate, so that no account can use up another's, nor the service's.
+type Rates struct {
+	// Principal is of each user, with their API keys; Service of each service.
+	Principal, Service *ratelimit.Limiter
+	// Account is of all users of an account together.
+	Account *ratelimit.Limiter
+	// Failures is of the credentials from one address (of IPv6, one /64) that are refused.
+	Failures *ratelimit.Limiter
+}
+
+// What refuses a request; Record.Limited.
+const (
+	LimitPrincipal = "principal"
+	LimitService   = "service"
+	LimitAccount   = "account"
+	LimitFailures  = "failures"
+)
+
+// newBounded makes an edge with its bounds and nothing to do.
+func newBounded(cfg Config) *Edge {
+	return &Edge{
+		cfg: cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
+		open: newConnections(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+	}
+}
+
+// newGate has nobody wait: who waits here would hold memory for an answer that comes late.
+func newGate(requests int) *gate.Gate {
+	if requests == 0 {
+		return nil
+	}
+	return gate.New(requests, 0)
+}
+
+// admit sheds what is too much, before anything is worked out for it: 503.
+func (e *Edge) admit(x *exchange) error {
+	if err := e.gate.Enter(x.ctx); err != nil {
+		return err
+	}
+	x.inside = e.gate
+	return nil
+}
+
+// passOn sends the request to its upstream. There it is in the way of none but the
+// upstream's own.
+func (x *exchange) passOn() error {
+	x.inside.Leave()
+	x.inside = nil
+	to := x.entry.proxy
+	if err := to.gate.Enter(x.ctx); err != nil {
+		return err
+	}
+	x.inside = to.gate
+	err := to.pass(x)
+	if h := &x.raw.Response.Header; x.rated != nil { // else the upstream's own may stand beside them
+		h.Del("RateLimit-Limit")
+		h.Del("RateLimit-Remaining")
+		h.Del("RateLimit-Reset")
+		tellRate(h, x.rated)
+	}
+	return err
+}
+
+// identify finds out who calls, unless too many credentials from their address were refused.
+func (e *Edge) identify(x *exchange) error {
+	failures := e.cfg.Rates.Failures
+	if failures == nil || x.entry.public {
+		return e.authenticate(x)
+	}
+	peer := peerOf(x.raw.RemoteAddr()).String()
+	if v := failures.Look(peer); !v.Allowed {
+		x.record.Limited = LimitFailures
+		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
+	}
+	err := e.authenticate(x)
+	if resources.IsKind(err, resources.KindBadCredential) {
+		failures.Take(x.ctx, peer, time.Time{}) // it is not shared: nobody is asked
+	}
+	return err
+}
+
+// limit holds the caller, and then their account, to their rates: 429.
+func (e *Edge) limit(x *exchange) error {
+	if x.entry.public || !e.cfg.Rates.ofCallers() {
+		return nil
+	}
+	v, refused := e.cfg.Rates.charge(x.ctx, &x.principal)
+	if v != nil {
+		x.rated = v
+		tellRate(&x.raw.Response.Header, v)
+	}
+	if x.record.Limited = refused; refused == "" {
+		return nil
+	}
+	return tooMany("Too many requests; wait before sending another one.", *v)
+}
+
+// ofCallers says whether there is a rate of those who are known.
+func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil || r.Account != nil }
+
+// charge takes a token of the caller's, and then one of their account's: who is refused
+// takes nothing of that. It says how the one stands that leaves less, nil where neither is
+// held to a rate, and which one refuses.
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal) (told *ratelimit.Verdict, refused string) {
+	own, name := r.Principal, LimitPrincipal
+	if caller.Kind == resources.PrincipalService {
+		own, name = r.Service, LimitService
+	}
+	var until time.Time // is that of both: a request waits once
+	if own != nil {
+		until = own.Until()
+		v := own.Take(ctx, caller.ID, until)
+		if !v.Allowed {
+			return &v, name
+		}
+		told = &v
+	}
+	if r.Account == nil || caller.AccountID == "" {
+		return told, ""
+	}
+	if own == nil {
+		until = r.Account.Until()
+	}
+	v := r.Account.Take(ctx, caller.AccountID, until)
+	if told == nil || !v.Allowed || v.Remaining < told.Remaining {
+		told = &v
+	}
+	if !v.Allowed {
+		return told, LimitAccount
+	}
+	return told, ""
+}
+
+// tellRate sets the headers with which a caller can pace themselves.
+func tellRate(h *fasthttp.ResponseHeader, v *ratelimit.Verdict) {
+	setHeader(h, "RateLimit-Limit", strconv.Itoa(v.Limit))
+	setHeader(h, "RateLimit-Remaining", strconv.Itoa(v.Remaining))
+	setHeader(h, "RateLimit-Reset", strconv.FormatInt(int64((v.Reset+time.Second-1)/time.Second), 10))
+}
+
+func tooMany(message string, v ratelimit.Verdict) error {
+	return &resources.Error{Kind: resources.KindRateLimited, Message: message, RetryAfter: v.RetryAfter}
+}
+
+// Gates are what bounds the requests under way, by name: "requests", and each upstream's.
+func (e *Edge) Gates() map[string]*gate.Gate {
+	all := map[string]*gate.Gate{"requests": e.gate}
+	for name, p := range e.serve.upstreams {
+		all["upstream "+name] = p.gate
+	}
+	return all
+}
