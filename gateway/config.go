@@ -70,6 +70,9 @@ type Record struct {
 type Limits struct {
 	// Body is the largest body in bytes; Header the largest request line with headers.
 	Body, Header int
+	// Bodies is what the bodies of all requests under way may take together in bytes; 0 is
+	// no bound.
+	Bodies int
 	// Read, Write and Idle are a connection's timeouts.
 	Read, Write, Idle time.Duration
 	// Upstream is how long an upstream may take to answer.
@@ -87,7 +90,7 @@ type Limits struct {
 // DefaultLimits are those of the API contract, 1.
 func DefaultLimits() Limits {
 	return Limits{
-		Body: 1 << 20, Header: 32 << 10,
+		Body: 1 << 20, Header: 32 << 10, Bodies: 256 << 20,
 		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
 		Handle: 10 * time.Second, Connections: 16_384, PerAddress: 8_192, Requests: 4_096,
 	}

@@ -22,6 +22,7 @@ const (
 type listener struct {
 	net.Listener
 	open *connections
+	pace *pace
 }
 
 // Accept implements net.Listener.
@@ -32,7 +33,7 @@ func (l listener) Accept() (net.Conn, error) {
 		case err == nil:
 			wait = 0
 			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
-				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer}, nil
+				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer, newcomer: l.pace.add()}, nil
 			}
 		case outOfFiles(err): // the server would end; those that are open go on, and end
 			wait = min(max(2*wait, shortWait), longWait)
@@ -52,6 +53,17 @@ type conn struct {
 	open   *connections
 	peer   netip.Prefix
 	left   atomic.Bool
+	// answered says that something was sent: it is no newcomer any more.
+	answered atomic.Bool
+	*newcomer
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	if !c.answered.Swap(true) {
+		defer c.settled()
+	}
+	return c.Conn.Write(p)
 }
 
 // Read implements net.Conn.
@@ -67,6 +79,7 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) Close() error {
 	defer func() {
 		if c.left.CompareAndSwap(false, true) {
+			c.settled()
 			c.open.leave(c.peer)
 		}
 	}()

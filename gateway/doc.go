@@ -8,6 +8,11 @@
 // A question (E3) that was answered before is given the same answer in front of all that,
 // for as long as everything on which it rests is as it was (answers.go).
 //
+// What one sender can take is bounded, by what is known of them at each step: connections by
+// their address, then requests under way by their number, then, when it is known who calls,
+// requests by their rates (gateway/ratelimit). Rejected: any header that says where a request
+// comes from.
+//
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and
 // nothing is repaired. Rejected: the framework's router, which decodes and

@@ -27,6 +27,8 @@ type Edge struct {
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate
 	open *connections
+	// bodies are those of the requests under way.
+	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
 	steps []step
 }
@@ -91,7 +93,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(listener{l, e.open}); err != nil {
+	if err := e.app.Listener(listener{l, e.open, &pace{}}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

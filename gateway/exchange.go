@@ -34,6 +34,7 @@ type exchange struct {
 	values      []string
 	body        []byte
 	bodyRead    bool
+	bodyHeld    int64
 	principal   resources.Principal
 	// inside is the gate that the request has to leave; rated how its caller's rates stand.
 	inside *gate.Gate
@@ -65,6 +66,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	setHeader(&raw.Response.Header, "X-Request-Id", x.record.RequestID)
 	defer func() {
 		x.inside.Leave()
+		e.bodies.held.Add(-x.bodyHeld)
 		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()
 		e.observe(x.record)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 var errTooLarge = &resources.Error{Kind: resources.KindTooLarge, Message: "The body is too large."}
@@ -56,8 +58,10 @@ func (e *Edge) readBody(x *exchange) error {
 		return nil
 	}
 	before := req.Header.Len()
-	body, err := io.ReadAll(io.LimitReader(stream, int64(e.cfg.Limits.Body)+1))
+	body, err := io.ReadAll(io.LimitReader(counting{stream, &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
 	switch {
+	case errors.Is(err, gate.ErrFull):
+		return gate.Full()
 	case err == nil && len(body) > e.cfg.Limits.Body:
 		return errTooLarge
 	case err != nil, ranOut(x.raw), // broken off; the stream does not always say so

@@ -35,7 +35,8 @@ const (
 // newBounded makes an edge with its bounds and nothing to do.
 func newBounded(cfg Config) *Edge {
 	return &Edge{
-		cfg: cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
+		bodies: bodies{most: int64(cfg.Limits.Bodies)},
+		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
 		open: newConnections(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
 	}
 }

@@ -279,3 +279,37 @@ func TestRememberedAnswersAreHeldToTheRate(t *testing.T) {
 		t.Errorf("%d were worked out, want 1: no answer was remembered", s.decided)
 	}
 }
+
+// TestBodiesOfAllAreBounded: those that have arrived in part count, one too many is shed with
+// its connection, a short one is not, and what was held is given back.
+func TestBodiesOfAllAreBounded(t *testing.T) {
+	e := start(t, func(c *gateway.Config) { c.Limits.Body, c.Limits.Bodies = 60_000, 100_000 })
+	const target = "/api/v1/accounts/acct-a-v1/roles"
+	held := func() int64 { n, _ := e.Bodies(); return n }
+	var open []*link
+	for range 2 {
+		l := e.dial(t)
+		raw := request("POST", target, strings.Repeat("x", 50_000), bearer, jsonType)
+		go func() { _, _ = l.Write([]byte(raw[:len(raw)-8_000])) }()
+		open = append(open, l)
+	}
+	waitFor(t, "the bodies did not arrive", func() bool { return held() > 70_000 })
+	body := `"` + strings.Repeat("y", 40_000) + `"`
+	r := e.send(t, request("POST", target, body, bearer, jsonType))
+	if r.Status != 503 || r.Header.Get("Retry-After") != "1" || !r.Close {
+		t.Errorf("one too many: %d %s %v", r.Status, r.Body, r.Header)
+	}
+	if r := e.send(t, request("POST", target, "{}", bearer, jsonType)); r.Status != 200 {
+		t.Errorf("a short one: %d %s", r.Status, r.Body)
+	}
+	if _, refused := e.Bodies(); refused != 1 {
+		t.Errorf("%d are counted", refused)
+	}
+	for _, l := range open {
+		_ = l.Close()
+	}
+	waitFor(t, "they are still held", func() bool { return held() == 0 })
+	if r := e.send(t, request("POST", target, body, bearer, jsonType)); r.Status != 200 {
+		t.Errorf("when there is room: %d %s", r.Status, r.Body)
+	}
+}

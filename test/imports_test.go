@@ -84,6 +84,7 @@ var mayImport = map[string]row{
 	"test":           {all: true},
 
 	"test/consistency": {all: true},
+	"test/flood":       {},
 	"test/load":        {all: true},
 
 	"test/servers": {outside: []string{mongodb, redis}},

@@ -121,7 +121,7 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	options := engine.Options{
 		Memo:        orNone(s.kept.verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
-		Gate:        a.gates.decisions,
+		Gate:        a.gates.work,
 		Observer: engine.Observer{
 			Evaluated:  a.metrics.evaluated,
 			Remembered: a.metrics.remembered,

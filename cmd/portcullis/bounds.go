@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -42,34 +43,36 @@ func (s *settings) boundFlags(f *pflag.FlagSet) {
 	f.IntVar(&s.limits.Connections, "max-connections", limits.Connections, "how many connections may be open; 0 is no bound")
 	f.IntVar(&s.limits.PerAddress, "max-connections-per-address", limits.PerAddress, "how many of them from one address (IPv6: one /64); 0 is no bound")
 	f.IntVar(&s.limits.Requests, "max-requests", limits.Requests, "how many requests may be under way, in this process and to each upstream; 0 is no bound")
+	f.IntVar(&s.limits.Bodies, "max-body-memory", limits.Bodies, "how many bytes the bodies of all requests under way may take together; 0 is no bound")
 	f.IntVar(&b.cold, "max-cold", defaultCold, "how many questions may wait for what is not in memory, of each kind; 0 has none wait")
 }
 
 func (s *settings) checkBounds() error {
 	b := &s.bounds
-	service := b.service
-	if service == "" {
-		service = b.principal
-	}
-	for name, of := range map[string]struct {
-		text string
-		rate *ratelimit.Rate
+	for _, of := range []struct {
+		name, text string
+		rate       *ratelimit.Rate
 	}{
-		"--rate-principal": {b.principal, &b.rates.principal}, "--rate-service": {service, &b.rates.service},
-		"--rate-account": {b.account, &b.rates.account}, "--rate-failures": {b.failures, &b.rates.failures},
+		{"--rate-principal", b.principal, &b.rates.principal},
+		{"--rate-service", cmp.Or(b.service, b.principal), &b.rates.service},
+		{"--rate-account", b.account, &b.rates.account},
+		{"--rate-failures", b.failures, &b.rates.failures},
 	} {
 		var err error
 		if *of.rate, err = ratelimit.ParseRate(of.text); err != nil {
-			return fmt.Errorf("%s %w", name, err)
+			return fmt.Errorf("%s %w", of.name, err)
 		}
 	}
 	for name, n := range map[string]int{
 		"--max-connections": s.limits.Connections, "--max-connections-per-address": s.limits.PerAddress,
-		"--max-requests": s.limits.Requests, "--max-cold": b.cold,
+		"--max-requests": s.limits.Requests, "--max-body-memory": s.limits.Bodies, "--max-cold": b.cold,
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s must not be below 0", name)
 		}
+	}
+	if s.limits.Bodies > 0 && s.limits.Bodies < s.limits.Body {
+		return fmt.Errorf("--max-body-memory must be --body-limit at least, or 0")
 	}
 	return nil
 }
@@ -82,18 +85,19 @@ func (b *boundSettings) limitsCallers() bool {
 
 // gates bound what is not answered from memory, so that it leaves a processor to what is.
 type gates struct {
-	// decisions are evaluations of policy, reads those of the store, credentials are checks
-	// of signatures.
-	decisions, reads, credentials *gate.Gate
+	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
+	// store in this process.
+	work *gate.Gate
+	// reads are those of the store.
+	reads *gate.Gate
 }
 
 func (s *settings) newGates() gates {
-	processors := max(1, runtime.GOMAXPROCS(0)*3/4)
-	reads := processors
-	if s.mongoURL != "" {
-		reads = databaseReads
+	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.bounds.cold)}
+	if g.reads = g.work; s.mongoURL != "" {
+		g.reads = gate.New(databaseReads, s.bounds.cold)
 	}
-	return gates{gate.New(processors, s.bounds.cold), gate.New(reads, s.bounds.cold), gate.New(processors, s.bounds.cold)}
+	return g
 }
 
 // newRates makes the limiters that were asked for. Replicas with a Redis share them, but

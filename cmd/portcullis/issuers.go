@@ -77,7 +77,7 @@ func (s *settings) authenticator(ctx context.Context, a *app, cache *rolecache.C
 	made, err := authn.New(authn.Options{
 		Issuers: issuers, Directory: directory{cache}, Now: time.Now,
 		Keys: keyDirectory{cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
-		SignIn: a.users.SignIn, Checks: a.gates.credentials, Remembered: orNone(s.kept.tokens),
+		SignIn: a.users.SignIn, Checks: a.gates.work, Remembered: orNone(s.kept.tokens),
 	})
 	if err != nil {
 		return nil, err

@@ -20,12 +20,16 @@ func newLimited() *prometheus.CounterVec {
 // watchBounds shows how near the process is to its bounds.
 func (m *metrics) watchBounds(a *app) {
 	all := a.edge.Gates()
-	all["decisions"], all["reads"], all["credentials"] = a.gates.decisions, a.gates.reads, a.gates.credentials
+	all["work"] = a.gates.work
+	if a.gates.reads != a.gates.work {
+		all["reads"] = a.gates.reads
+	}
 	m.registry.MustRegister(&bounds{
 		edge: a.edge, gates: all,
 		inside:  prometheus.NewDesc("portcullis_under_way", "Work under way that is bounded, by gate.", []string{"gate"}, nil),
 		waiting: prometheus.NewDesc("portcullis_waiting", "Work that waits at a gate.", []string{"gate"}, nil),
 		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused since there was too much of it (503), by gate.", []string{"gate"}, nil),
+		bodies:  prometheus.NewDesc("portcullis_body_bytes", "Bytes of bodies of requests under way.", nil, nil),
 		open:    prometheus.NewDesc("portcullis_connections", "Connections of the edge that are open.", nil, nil),
 		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by what there were too many of.", []string{"bound"}, nil),
 	})
@@ -33,14 +37,14 @@ func (m *metrics) watchBounds(a *app) {
 
 // bounds reads gates and connections at each scrape.
 type bounds struct {
-	edge                                 *gateway.Edge
-	gates                                map[string]*gate.Gate
-	inside, waiting, shed, open, refused *prometheus.Desc
+	edge                                         *gateway.Edge
+	gates                                        map[string]*gate.Gate
+	inside, waiting, shed, bodies, open, refused *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *bounds) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.open, b.refused} {
+	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.bodies, b.open, b.refused} {
 		to <- d
 	}
 }
@@ -55,6 +59,9 @@ func (b *bounds) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
 		to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Turned()), name)
 	}
+	held, turned := b.edge.Bodies()
+	to <- prometheus.MustNewConstMetric(b.bodies, prometheus.GaugeValue, float64(held))
+	to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(turned), "bodies")
 	open, total, ofAddress := b.edge.Connections()
 	to <- prometheus.MustNewConstMetric(b.open, prometheus.GaugeValue, float64(open))
 	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(total), "total")

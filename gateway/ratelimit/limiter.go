@@ -142,7 +142,7 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, until time.
 		b.lease.known = false
 		return false
 	}
-	b.lease.granted(l.now(), l.o.Rate, n, min(given, n), full)
+	b.lease.granted(l.now(), l.o.Rate, n, given, full)
 	return true
 }
 

@@ -13,7 +13,8 @@
 //
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
 // can read (reads.go, branches.go); where they are no function of that, or do with the time what
-// isn't proved to be harmless (timeless.go), there is none.
+// isn't proved to be harmless (timeless.go), there is none. What is evaluated passes a
+// gate, so that thousands of new questions leave a processor to those that are remembered.
 //
 // Rejected:
 //   - rego.PreparedEvalQuery: it starts a goroutine, needs a timer, opens a transaction

@@ -62,6 +62,13 @@ func (g *Gate) Leave() {
 
 func (g *Gate) turn(cause error) error {
 	g.turned.Add(1)
+	return refusal(cause)
+}
+
+// Full refuses what there is no room for: KindUnavailable, with ErrFull.
+func Full() error { return refusal(ErrFull) }
+
+func refusal(cause error) error {
 	return &resources.Error{Kind: resources.KindUnavailable, Message: "There is too much to do now; try again.", RetryAfter: retryAfter, Cause: cause}
 }
 

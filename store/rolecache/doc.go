@@ -14,6 +14,8 @@
 // before they answer. A second level that replicas share (Redis) holds the same values
 // under the same keys, each authenticated under its key: it can only miss as well. What
 // happens without it: a question that is new to the process is one snapshot read.
+// Reads of the store pass a gate: thousands of new questions at once wait for it, and never
+// those whose value is here.
 // Rejected: deleting keys on a change and expiry by time, both of which serve a
 // revoked role for a while.
 package rolecache

@@ -1,0 +1,103 @@
+package flood_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+	"time"
+)
+
+// envFull asks for the full flood, whose ratio is judged.
+const envFull = "PORTCULLIS_TEST_FLOOD"
+
+// size is how large a flood is, and what it may cost.
+type size struct {
+	rounds, slow, cold int
+	// seconds are how long slow connections go on: longer than the gateway bears it.
+	seconds int
+	args    []string
+	// times is how much later the others may be answered, unless it is in no time anyway.
+	times  float64
+	noTime time.Duration
+	memory int // MiB
+}
+
+var (
+	// small is for a machine on which other tests run.
+	small = size{rounds: 1, slow: 100, cold: 500, seconds: 4, args: []string{"--read-timeout", "2s"}, times: 5, noTime: 250 * time.Millisecond, memory: 200}
+	full  = size{rounds: 3, slow: 1000, cold: 5000, seconds: 13, times: 2, memory: 300}
+)
+
+// within is one window.
+const within = 5 * time.Second
+
+// TestFloodLeavesTheOthersAlone: a thousand slow connections and five thousand questions that
+// nobody asked before, at once; callers who ask what they always ask are answered, and at most
+// twice as late; health answers; memory is bounded; slow connections are closed.
+func TestFloodLeavesTheOthersAlone(t *testing.T) {
+	s := small
+	if os.Getenv(envFull) != "" {
+		s = full
+	}
+	g := startGateway(t, s.args...)
+	c, err := newCallers(g, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.measured(t, "warming")
+	memory, _ := g.memory(t)
+	var ratios []float64
+	worst := time.Duration(0)
+	for round := range s.rounds {
+		before := c.measured(t, "before")
+		over := flood{
+			Address: g.address, Question: g.question("user-cold-%d-v1"), Slow: s.slow, Cold: s.cold, First: round * s.cold, Seconds: s.seconds,
+		}.start(t)
+		healthy := make(chan time.Duration, 1)
+		go func() { healthy <- g.worstHealth(t) }()
+		during := c.measured(t, "during")
+		ratios, worst = append(ratios, float64(during)/float64(before)), max(worst, during)
+		o := over()
+		t.Logf("%d slow connections, %d questions at once: %v in %d ms; readiness took %s at most", o.Slow, s.cold, o.Answered, o.Took, <-healthy)
+		if o.Failed > 0 || o.Answered[200]+o.Answered[503] != s.cold || o.Answered[200] == 0 {
+			t.Errorf("questions of the flood: %v, %d without an answer", o.Answered, o.Failed)
+		}
+		if o.Ended != o.Slow {
+			t.Errorf("%d of %d slow connections were ended", o.Ended, o.Slow)
+		}
+	}
+	_, peak := g.memory(t)
+	slices.Sort(ratios)
+	ratio := ratios[len(ratios)/2]
+	t.Logf("p99 is %.1f times that of before (%.1f); memory %d MiB before, %d MiB at most", ratio, ratios, memory, peak)
+	if ratio > s.times && worst > s.noTime {
+		t.Errorf("p99 is over %.0f times that of before", s.times)
+	}
+	if peak-memory > s.memory {
+		t.Errorf("memory grew by over %d MiB", s.memory)
+	}
+}
+
+// measured is the p99 of one window.
+func (c *callers) measured(t *testing.T, name string) time.Duration {
+	t.Helper()
+	took, err := c.window(within)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	p99 := percentile(took, 99)
+	t.Logf("%s: %d requests, p50 %s, p99 %s, p99.9 %s, most %s", name, len(took), percentile(took, 50), p99, percentile(took, 99.9), took[len(took)-1])
+	return p99
+}
+
+// worstHealth asks for readiness ten times a second, and gives the longest time.
+func (g *gateway) worstHealth(t *testing.T) (worst time.Duration) {
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		status, took, err := g.ready()
+		if err != nil || status != 200 {
+			t.Errorf("readiness: %d %v", status, err)
+		}
+		worst = max(worst, took)
+	}
+	return worst
+}
