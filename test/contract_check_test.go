@@ -146,6 +146,8 @@ func (x exchange) misframed() bool {
 		return x.raw && strings.Contains(string(x.answer.Raw), "not well-formed HTTP/1.1")
 	case http.StatusRequestTimeout, http.StatusRequestHeaderFieldsTooLarge:
 		return true
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable: // of the connection
+		return strings.Contains(string(x.answer.Raw), "There are too many connections")
 	default:
 		return false
 	}

@@ -17,13 +17,14 @@ type replicas struct {
 	flags []string // with which another one is started
 }
 
-func startReplicas(t *testing.T, n int) *replicas {
+func startReplicas(t *testing.T, n int, args ...string) *replicas {
 	t.Helper()
 	dir := t.TempDir()
 	address := databaseOf(t, dir)
 	dropDatabase(t, address)
 	r := &replicas{redis: servers.NewRedis(t), mongo: address}
 	r.flags = []string{"--mongo-url", address, "--redis-url", r.redis.URL, "--master-key-file", masterKeyOf(t, dir)}
+	r.flags = append(r.flags, args...)
 	for range n {
 		r.all = append(r.all, launch(t, dir, r.flags...))
 	}
