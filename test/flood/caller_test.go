@@ -44,7 +44,7 @@ func newCallers(g *gateway, n int) (*callers, error) {
 }
 
 // every is how often each of the callers asks, when nothing holds them up.
-const every = 2 * time.Millisecond
+const every = 8 * time.Millisecond
 
 // window asks for a time, at a steady pace: who is held up asks the more often after it, so
 // that a long wait is counted as all those that would have come meanwhile. It gives the
