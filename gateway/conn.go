@@ -60,7 +60,7 @@ type conn struct {
 
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	if !c.answered.Swap(true) {
+	if !c.answered.Load() && !c.answered.Swap(true) {
 		defer c.settled()
 	}
 	return c.Conn.Write(p)

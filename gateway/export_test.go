@@ -38,6 +38,19 @@ func ScanHeaders(head string) (*fasthttp.RequestHeader, error) {
 	return &h, err
 }
 
+// Newcomers are how many connections are waited for at once, and for how long.
+const (
+	Newcomers    = newcomers
+	NewcomerTime = newcomerTime
+)
+
+// Accepting is a listener that accepts: add waits like Accept, and gives what ends the wait
+// for the connection that was accepted.
+func Accepting() (add func() (settled func())) {
+	p := &pace{}
+	return func() func() { return p.add().settled }
+}
+
 // Find looks a path up in a table of these rows, all served by the gateway itself.
 func Find(routes []resources.Route, method, path string) (name string, values, allow []string, err error) {
 	for i := range routes {
