@@ -129,10 +129,11 @@ func (f *headers) asksOnly(h *fasthttp.RequestHeader) bool {
 
 // recall answers a question that was answered before and whose answer still stands; false
 // is that nothing was done.
-func (e *Edge) recall(raw *fasthttp.RequestCtx) bool {
+func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool) {
 	if e.answers == nil {
 		return false
 	}
+	answered = true // also by survive
 	defer e.survive(raw)
 	found, err := scanHeaders(&raw.Request.Header)
 	if err != nil {

@@ -22,6 +22,7 @@ type state struct {
 	allowed  bool
 	until    time.Duration // how long policy vouches for an answer
 	waits    bool          // nothing can be said of the facts without waiting
+	breaks   bool          // asking for the facts panics
 	decided  int
 }
 
@@ -56,6 +57,9 @@ func (j judge) Facts(_ context.Context, account, user, _ string) (resources.Fact
 }
 
 func (j judge) Current(of resources.Stamp) bool {
+	if j.s.breaks {
+		panic("broken")
+	}
 	return !j.s.waits && of == resources.Stamp{AccountID: of.AccountID, Generation: "one", Revision: j.s.revision}
 }
 
@@ -198,6 +202,20 @@ func TestWhatIsNotRemembered(t *testing.T) {
 			t.Errorf("%d decisions", s.decided)
 		}
 	})
+}
+
+// TestAPanicOverARememberedAnswerIsAnError, once: the next request is served.
+func TestAPanicOverARememberedAnswerIsAnError(t *testing.T) {
+	e, s := answering(t, 0)
+	e.send(t, question(asked))
+	s.breaks = true
+	if got := e.send(t, question(asked)); got.Status != 500 || !got.Close || strings.Contains(got.Body, "allowed") {
+		t.Errorf("%+v", got)
+	}
+	s.breaks = false
+	if got := e.send(t, question(asked)); got.Status != 200 || s.decided != 1 {
+		t.Errorf("then %+v", got)
+	}
 }
 
 // FuzzARememberedAnswerIsAFreshOne guarantees that an edge which remembers answers what one
