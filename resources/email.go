@@ -27,7 +27,13 @@ func ValidEmail(s string) bool {
 		return false
 	}
 	at := strings.LastIndexByte(s, '@')
-	return at <= maxLocalPart && !strings.ContainsRune(s[:at], '"') && validMailDomain(s[at+1:])
+	return at <= maxLocalPart && plainLocalPart(s[:at]) && validMailDomain(s[at+1:])
+}
+
+// plainLocalPart refuses what some mail software takes for another address: a quoted text, a route
+// through another host (a%other.example, other.example!a), an encoded word (=?utf-8?q?…?=).
+func plainLocalPart(s string) bool {
+	return !strings.ContainsAny(s, `"%!`) && !strings.Contains(s, "=?")
 }
 
 // validMailDomain accepts a name with a dot, or localhost: a bare word is a mistyped domain.

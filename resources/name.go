@@ -17,11 +17,11 @@ func ValidName(s string) bool {
 	return n >= 1 && n <= maxName && Showable(s)
 }
 
-// Showable says whether text can be shown anywhere: a control character, or one that
-// turns the direction of text, would change what stands around it.
+// Showable says whether text can be shown anywhere: a control character, one that ends a
+// line or one that turns the direction of text would change what stands around it.
 func Showable(s string) bool {
 	for _, r := range s {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
 			return false
 		}
 	}
