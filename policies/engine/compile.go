@@ -28,9 +28,8 @@ func compile(ctx context.Context, src *source, data map[string]any, pace *pace, 
 	if len(*p) > 0 {
 		return nil, *p
 	}
-	caps := capabilities()
 	out := &compiled{store: newStore(data), testStore: newStore(withSchemas(data, src))}
-	compileWith := func(store storage.Store, do func(*ast.Compiler) error) (*ast.Compiler, error) {
+	compileWith := func(store storage.Store, caps *ast.Capabilities, do func(*ast.Compiler) error) (*ast.Compiler, error) {
 		var c *ast.Compiler
 		err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
 			c = ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
@@ -46,7 +45,7 @@ func compile(ctx context.Context, src *source, data map[string]any, pace *pace, 
 		return c, nil
 	}
 	var err error
-	out.serving, err = compileWith(out.store, func(c *ast.Compiler) error {
+	out.serving, err = compileWith(out.store, capabilities(), func(c *ast.Compiler) error {
 		if c.Compile(modules); c.Failed() {
 			return c.Errors
 		}
@@ -56,7 +55,7 @@ func compile(ctx context.Context, src *source, data map[string]any, pace *pace, 
 		return nil, err
 	}
 	maps.Copy(tests, modules)
-	out.testing, err = compileWith(out.testStore, func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
+	out.testing, err = compileWith(out.testStore, capabilities(forTests()...), func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
 	return out, err
 }
 
@@ -82,13 +81,14 @@ func withSchemas(data map[string]any, src *source) map[string]any {
 // parse gives the modules that serve and those that test them.
 func parse(src *source, pace *pace, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
-	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(), RegoVersion: ast.RegoV1}
+	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(forTests()...), RegoVersion: ast.RegoV1}
 	for _, name := range src.names {
 		if !isModule(name) {
 			continue
 		}
 		pace.rest()
 		module, err := ast.ParseModuleWithOpts(name, string(src.files[name]), opts)
+		inlineSchemas(name, module, p)
 		switch {
 		case err != nil:
 			p.compiler(err)

@@ -80,6 +80,9 @@ func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Se
 		opts.TestsWithin = defaultTestsWithin
 	}
 	var p Problems
+	if checkSchemas(src, &p); len(p) > 0 {
+		return nil, p
+	}
 	data, docs := readData(src, pace, &p)
 	list := readCatalogue(ctx, src, docs, pace, &p)
 	c, err := compile(ctx, src, data, pace, &p)

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/util"
+)
+
+// maxSchema bounds the values of a schema in which every reference has been replaced by
+// what it names; those of the embedded tree have a hundred.
+const maxSchema = 20_000
+
+// schemaProblem says why a schema is not read, "" where nothing is wrong with it. OPA follows
+// references as far as they go: those of a circle until the stack overflows, which ends the
+// process and can't be recovered, and those that double at each step until there is no memory.
+func schemaProblem(schema any) string {
+	e := expansion{root: schema, left: maxSchema}
+	e.follow(schema)
+	return e.problem
+}
+
+// checkSchemas holds every schema of the tree to that, before anything is held against one.
+// One that is no JSON is told of by readSchemas.
+func checkSchemas(src *source, p *Problems) {
+	for _, name := range src.names {
+		var schema any
+		if !isSchema(name) || util.Unmarshal(src.files[name], &schema) != nil {
+			continue
+		}
+		if problem := schemaProblem(schema); problem != "" {
+			p.at(name, 0, "%s", problem)
+		}
+	}
+}
+
+// expansion walks a schema as if there were no references in it.
+type expansion struct {
+	root    any
+	left    int
+	problem string
+}
+
+func (e *expansion) follow(v any) {
+	if e.left--; e.left < 0 && e.problem == "" {
+		e.problem = "its references go round in a circle or are too many"
+	}
+	if e.problem != "" {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		e.object(v)
+	case []any:
+		for _, inner := range v {
+			e.follow(inner)
+		}
+	}
+}
+
+func (e *expansion) object(o map[string]any) {
+	for name, inner := range o {
+		text, isText := inner.(string)
+		switch {
+		case name == "enum" || name == "const" || name == "default" || name == "examples":
+			// values, not schemas
+		case name == "$ref" && isText:
+			e.reference(text)
+		case (name == "$id" || name == "id") && isText:
+			e.problem = "has an " + name + ", which changes what references mean"
+		default:
+			e.follow(inner)
+		}
+	}
+}
+
+// reference follows a JSON pointer into the same schema.
+func (e *expansion) reference(ref string) {
+	pointer, local := strings.CutPrefix(ref, "#")
+	at, found := e.root, local
+	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if pointer == "" || pointer == "/" || !found {
+			break
+		}
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch in := at.(type) {
+		case map[string]any:
+			at, found = in[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if found = err == nil && i >= 0 && i < len(in); found {
+				at = in[i]
+			}
+		default:
+			found = false
+		}
+	}
+	if !found {
+		e.problem = "refers to " + strconv.Quote(ref) + ", which is not in it"
+		return
+	}
+	e.follow(at)
+}
+
+// inlineSchemas holds the schemas that a module's annotations write out to the same.
+func inlineSchemas(name string, module *ast.Module, p *Problems) {
+	if module == nil {
+		return
+	}
+	for _, a := range module.Annotations {
+		for _, s := range a.Schemas {
+			if s.Definition == nil {
+				continue
+			}
+			if problem := schemaProblem(*s.Definition); problem != "" {
+				p.at(name, a.Location.Row, "a schema %s", problem)
+			}
+		}
+	}
+}
