@@ -3,8 +3,10 @@ package health
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -141,19 +143,28 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// Remote checks another service: a GET of the URL that answers 2xx is healthy. A
+// withoutURL keeps the address and its query, which may hold a credential, out of what is shown.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// Remote checks another service: a GET of the address that answers 2xx is healthy. A
 // redirect is not followed: a sign-in page that answers 200 says nothing of the service.
-func Remote(client *http.Client, url string) Check {
+func Remote(client *http.Client, address string) Check {
 	here := *client
 	here.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 		if err != nil {
-			return err
+			return withoutURL(err)
 		}
 		resp, err := here.Do(req)
 		if err != nil {
-			return fmt.Errorf("it does not answer: %w", err)
+			return fmt.Errorf("it does not answer: %w", withoutURL(err))
 		}
 		defer func() { _ = resp.Body.Close() }()
 		if resp.StatusCode < 200 || resp.StatusCode > 299 {

@@ -143,3 +143,13 @@ func TestRemoteIsHealthyOn2xx(t *testing.T) {
 		t.Error("no address is healthy")
 	}
 }
+
+// TestAnAddressIsNotShown: it may hold a credential in its query.
+func TestAnAddressIsNotShown(t *testing.T) {
+	for _, address := range []string{"http://127.0.0.1:1/?token=not-for-you", "http://127.0.0.1:not-for-you/"} {
+		_, r, rec := probe(t, "/healthz/ready", health.Config{Checks: map[string]health.Check{"x": health.Remote(http.DefaultClient, address)}})
+		if r.Checks["x"].Error == "" || strings.Contains(rec.Body.String(), "token=") || strings.Contains(rec.Body.String(), "127.0.0.1:not") {
+			t.Errorf("%s", rec.Body)
+		}
+	}
+}
