@@ -88,6 +88,7 @@ var mayImport = map[string]row{
 	"test/load":        {all: true},
 
 	"test/servers": {outside: []string{mongodb, redis}},
+	"test/overlay": {},
 }
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.

@@ -1,11 +1,6 @@
 package consistency_test
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
-)
+import "testing"
 
 // mutant is the program without one condition of the protocol.
 type mutant struct {
@@ -135,19 +130,6 @@ var mutants = []mutant{
 // changes the mutant.
 func TestMutantsFitTheProgram(t *testing.T) {
 	for _, m := range mutants {
-		files := map[string]string{}
-		for _, e := range m.edits {
-			if files[e.file] == "" {
-				raw, err := os.ReadFile(filepath.Join("../..", e.file))
-				if err != nil {
-					t.Fatal(err)
-				}
-				files[e.file] = string(raw)
-			}
-			if n := strings.Count(files[e.file], e.old); n != 1 {
-				t.Errorf("%s: its text stands %d times in %s:\n%s", m.name, n, e.file, e.old)
-			}
-			files[e.file] = strings.Replace(files[e.file], e.old, e.new, 1)
-		}
+		builder.Fits(t, m.name, edits(m.edits)...)
 	}
 }
