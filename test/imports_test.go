@@ -86,6 +86,7 @@ var mayImport = map[string]row{
 	"test/consistency": {all: true},
 	"test/flood":       {},
 	"test/load":        {all: true},
+	"test/attacks":     {all: true},
 
 	"test/servers": {outside: []string{mongodb, redis}},
 	"test/overlay": {},

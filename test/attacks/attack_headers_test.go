@@ -1,0 +1,235 @@
+package attacks_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+)
+
+// headerAttacks: an identity header that two servers could read differently is refused on every
+// kind of route; headers that other gateways trust change nothing; an identity ends with its
+// request; probes are on the private listener alone.
+func headerAttacks(w *world, r *refusals) {
+	r.unjudged("identity headers in two readings", func() { r.all(w.spelt()) })
+	r.unjudged("credentials in two readings", func() { r.all(w.credentialTwice()) })
+	r.unchanged("headers that others trust", func() { trusted(w, r) })
+	r.unchanged("one connection", func() { oneConnection(w, r) })
+	r.unjudged("probes on the edge", func() { probes(w, r) })
+	hopByHop(w, r)
+}
+
+// route is an endpoint that takes identity headers, as a request of somebody who may.
+type route struct {
+	name, method, target, body string
+	lines                      []string
+	// means are the headers whose values the route reads.
+	means map[string]bool
+}
+
+func (w *world) routes() []route {
+	ours := w.ours
+	user, account := "X-User-ID", "X-Account-ID"
+	both := map[string]bool{user: true, account: true}
+	claims := []string{"X-User-ID: " + ours.admin, "X-Account-ID: " + ours.account}
+	return []route{
+		{"E3", "POST", "/api/v1/authorize/projects/" + ours.project + "/x", "", append([]string{bearer(w.checker), "X-Action: project:x:read"}, claims...), map[string]bool{user: true, account: true, "X-Action": true}},
+		{"E2", "GET", ours.path(ours.sgPath(ours.project, "")), "", append([]string{bearer(ours.adminToken)}, claims...), both},
+		{"E1", "POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"` + ours.project + `","name":"new"}`, append([]string{bearer(ours.adminToken)}, claims...), both},
+		{"E8", "PUT", "/api/v1/users/" + ours.bobUUID, `{"name":"New"}`, append([]string{bearer(ours.adminToken)}, claims...), map[string]bool{account: true}},
+		{"E4", "GET", ours.path("/roles"), "", append([]string{bearer(ours.adminToken)}, claims...), nil},
+		{"N3", "POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.adminToken), "Idempotency-Key: once"}, claims...), nil},
+	}
+}
+
+// spelt are identity headers beside another one of the same name in another spelling, and alone in
+// a spelling that some servers read.
+func (w *world) spelt() []attack {
+	var out []attack
+	for _, to := range w.routes() {
+		for i, line := range to.lines {
+			name, value, _ := strings.Cut(line, ": ")
+			if name == "Authorization" {
+				continue
+			}
+			without := slices.Delete(slices.Clone(to.lines), i, i+1)
+			ways := spellings(name, value)
+			if to.means[name] {
+				maps.Copy(ways, oddValues(name, value))
+			}
+			for what, lines := range ways {
+				raw := request(to.method, to.target, to.body, append(slices.Clone(without), lines...)...)
+				want := []int{400}
+				if to.name == "E1" || to.name == "E2" {
+					want = []int{400, 401} // claims that are not the path's or the caller's
+				}
+				out = append(out, attack{name: to.name + ", " + name + " " + what, raw: raw, want: want})
+			}
+		}
+	}
+	return out
+}
+
+// spellings are ways to send a header so that servers differ about its value.
+func spellings(name, value string) map[string][]string {
+	out := map[string][]string{
+		"padded": {name + ":  " + value}, "padded behind": {name + ": " + value + " "}, "with a tab": {name + ":\t" + value}, "with a tab behind": {name + ": " + value + "\t"}, "beside an empty one": {name + ": " + value, name + ":"},
+		"behind an empty one": {name + ":", name + ": " + value}, "three times": {name + ": " + value, name + ": " + value, name + ": " + value}, "padded beside": {name + ": " + value, name + ":  " + value},
+	}
+	for i, c := range name {
+		if c == '-' {
+			out[fmt.Sprintf("with _ at %d", i)] = []string{name[:i] + "_" + name[i+1:] + ": " + value}
+		}
+	}
+	for _, other := range []string{value, "mallory", "user-oursadmin-v1", "acct-theirs-v1", ""} {
+		for _, spelt := range []string{name, strings.ToLower(name), strings.ToUpper(name), strings.ReplaceAll(name, "-", "_"), strings.ToLower(strings.ReplaceAll(name, "-", "_")), strings.ToUpper(strings.ReplaceAll(name, "-", "_")), strings.Replace(name, "-", "_", 1)} {
+			out[fmt.Sprintf("then %s: %q", spelt, other)] = []string{name + ": " + value, spelt + ": " + other}
+			out[fmt.Sprintf("after %s: %q", spelt, other)] = []string{spelt + ": " + other, name + ": " + value}
+		}
+	}
+	return out
+}
+
+// oddValues are values that are no id or action, though some server takes one out of them.
+func oddValues(name, value string) map[string][]string {
+	out := map[string][]string{}
+	for what, odd := range map[string]string{
+		"joined": value + "," + value, "joined with a space": value + ", mallory", "quoted": `"` + value + `"`, "with a semicolon": value + ";x", "encoded": "=?utf-8?q?" + value + "?=", "escaped": fmt.Sprintf("%%%02x", value[0]) + value[1:],
+		"with a slash": value + "/", "with a no-break space": value + "\u00a0", "in wide letters": "\uff55" + value, "with a zero-width space": value + "\u200b", "too long": value + strings.Repeat("a", 129),
+	} {
+		out[what] = []string{name + ": " + odd}
+	}
+	return out
+}
+
+// credentialTwice are credentials that name more than one, or nobody for some servers.
+func (w *world) credentialTwice() []attack {
+	ours := w.ours
+	var out []attack
+	for _, to := range w.routes() {
+		rest := to.lines[1:]
+		for what, lines := range map[string][]string{
+			"twice": {bearer(ours.adminToken), bearer(ours.adminToken)}, "two": {bearer(ours.adminToken), bearer(ours.bobToken)}, "in lower case beside": {bearer(ours.bobToken), "authorization: Bearer " + ours.adminToken}, "in upper case beside": {bearer(ours.bobToken), "AUTHORIZATION: Bearer " + ours.adminToken},
+			"an empty one beside": {bearer(ours.adminToken), "Authorization:"}, "an empty one before": {"Authorization:", bearer(ours.adminToken)}, "padded": {"Authorization:   Bearer " + ours.adminToken}, "padded behind": {bearer(ours.adminToken) + " "},
+			"two keys": {"X-API-Key: " + ours.keySecret, "X-API-Key: " + ours.readKey}, "a key twice": {"X-API-Key: " + ours.keySecret, "x-api-key: " + ours.keySecret}, "a key with underscores": {"X_API_Key: " + ours.keySecret}, "a key with an underscore": {"X-API_Key: " + ours.keySecret},
+			"a key with underscores beside": {bearer(ours.adminToken), "x_api_key: " + ours.keySecret}, "a key beside another's token": {bearer(ours.bobToken), "X-API-Key: " + ours.keySecret}, "a key beside another account's token": {bearer(w.theirs.adminToken), "X-API-Key: " + ours.keySecret},
+			"another key beside": {bearer(ours.readKey), "X-API-Key: " + ours.keySecret},
+		} {
+			out = append(out, attack{name: to.name + ", credential " + what, raw: request(to.method, to.target, to.body, append(slices.Clone(lines), rest...)...), want: []int{400}})
+		}
+		for what, lines := range map[string][]string{
+			"none": nil, "empty": {"Authorization:"}, "another scheme": {"Authorization: Basic " + ours.adminToken}, "no scheme": {"Authorization: " + ours.adminToken}, "two in one": {bearer(ours.adminToken + "," + ours.adminToken)}, "two schemes": {"Authorization: Bearer Bearer " + ours.adminToken},
+			"a cookie": {"Cookie: token=" + ours.adminToken + "; access_token=" + ours.adminToken}, "X-Access-Token": {"X-Access-Token: " + ours.adminToken, "X-Auth-Token: " + ours.adminToken}, "Proxy-Authorization": {"Proxy-Authorization: Bearer " + ours.adminToken}, "a tab": {"Authorization: Bearer\t" + ours.adminToken},
+			"Token": {"Authorization: Token " + ours.adminToken}, "a key in another header": {"X-Api-Token: " + ours.keySecret, "Api-Key: " + ours.keySecret}, "an empty key": {"X-API-Key:"}, "an empty key beside a token": {bearer(ours.adminToken), "X-API-Key:"}, "a quoted token": {`Authorization: Bearer "` + ours.adminToken + `"`},
+			"the health checker's": {"User-Agent: kube-probe/1.30"}, "a proxy's user": {"X-Forwarded-User: " + ours.admin, "X-Remote-User: " + ours.admin, "Remote-User: " + ours.admin, "X-User: " + ours.admin}, "from this machine": {"X-Forwarded-For: 127.0.0.1", "X-Real-IP: 127.0.0.1", "Forwarded: for=127.0.0.1"},
+			"the gateway's own word": {"X-Portcullis-Assertion: " + ours.adminToken, "X-Principal-Kind: service"}, "options of a browser": {"Origin: http://evil.example", "Access-Control-Request-Method: POST"},
+		} {
+			out = append(out, attack{name: to.name + ", credential " + what, raw: request(to.method, to.target, to.body, append(slices.Clone(lines), rest...)...), want: []int{401}})
+		}
+	}
+	return out
+}
+
+// trusted are headers that other gateways act on: with each of them, what is denied stays denied
+// in the same words, and what has no route has none.
+func trusted(w *world, r *refusals) {
+	ours := w.ours
+	plain := func(lines ...string) []string {
+		return []string{
+			request("GET", ours.path("/roles"), "", append([]string{bearer(ours.bobToken)}, lines...)...), request("POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.bobToken)}, lines...)...),
+			request("DELETE", w.theirs.path("/groups/"+w.theirs.group), "", append([]string{bearer(ours.adminToken)}, lines...)...), request("GET", "/metrics", "", append([]string{bearer(ours.adminToken)}, lines...)...),
+			request("POST", ours.path("/roles/users/"+ours.bob), "{}", append([]string{bearer(ours.bobToken)}, lines...)...),
+		}
+	}
+	want := []int{403, 403, 403, 404, 405}
+	var bodies []string
+	for i, raw := range plain() {
+		bodies = append(bodies, r.refuse("without", raw, want[i]).Body)
+	}
+	for _, line := range []string{
+		"X-Forwarded-For: 127.0.0.1", "X-Real-IP: ::1", "Forwarded: for=127.0.0.1;proto=https", "X-Forwarded-Host: localhost:9002", "X-Forwarded-Proto: https", "X-Forwarded-Port: 9002", "X-Forwarded-Prefix: /api/v1", "X-Forwarded-Uri: /openapi.json", "X-Forwarded-Method: GET", "X-Forwarded-Path: /openapi.json",
+		"X-Original-URL: /openapi.json", "X-Original-URI: /openapi.json", "X-Rewrite-URL: /openapi.json", "X-Envoy-Original-Path: /openapi.json", "X-Original-Method: GET", "X-HTTP-Method-Override: GET", "X-HTTP-Method: GET", "X-Method-Override: GET", "X-Override-URL: /docs", "Referer: http://localhost:9002/", "Via: 1.1 localhost",
+		"User-Agent: kube-probe/1.30", "User-Agent: ELB-HealthChecker/2.0", "User-Agent: GoogleHC/1.0", "User-Agent: Go-http-client/1.1", "X-Forwarded-User: user-oursadmin-v1", "X-Remote-User: user-oursadmin-v1", "X-Auth-Request-User: user-oursadmin-v1", "X-Authenticated-User: user-oursadmin-v1", "X-WEBAUTH-USER: user-oursadmin-v1",
+		"X-Identity-Status: Confirmed", "X-Roles: admin", "X-Role: account_admin", "X-Is-Admin-Project: True", "X-Service-Identity-Status: Confirmed", "X-Service-Roles: admin", "X-Domain-Id: default", "X-Project-Id: proj-ours-v1", "X-User-Groups: admins", "X-Scopes: platform:admin", "X-Principal-Kind: service", "X-Portcullis-Assertion: x", "X-Tenant-ID: acct-theirs-v1",
+		"X-Skip-Auth: true", "X-Debug: 1", "X-Internal: true", "X-Envoy-Internal: true", "X-Consistency: strict", "Cookie: session=admin", "Host-Override: localhost:9002", "Cache-Control: no-cache", "If-None-Match: *", "Range: bytes=0-1", "TE: trailers", "Content-Location: /openapi.json", "Max-Forwards: 0",
+		"X-User-ID: user-oursbob-v1", "X-Request-ID: admin", "Connection: Authorization", "Connection: close, X-Account-ID", "Keep-Alive: 1", "Proxy-Connection: keep-alive", "SOAPAction: x", "X-Amz-Security-Token: x", "X-Client-Cert: x", "X-SSL-Client-Verify: SUCCESS", "X-Forwarded-Client-Cert: By=x",
+	} {
+		for i, raw := range plain(line) {
+			a := r.refuse(line, raw, want[i])
+			if a.Body != bodies[i] {
+				r.fault("%s changes the answer to %s", line, a.Body)
+			}
+		}
+	}
+}
+
+// oneConnection sends requests of different callers on one connection: nobody's identity is left
+// for the next one.
+func oneConnection(w *world, r *refusals) {
+	target := "/api/v1/authorize/projects/" + w.ours.project + "/x"
+	whole := w.question(target)
+	follow := []struct {
+		name, raw string
+		want      int
+	}{
+		{"no credential", request("POST", target, "", "X-User-ID: "+w.ours.admin, "X-Account-ID: "+w.ours.account, "X-Action: project:x:read"), 401},
+		{"no user", strings.Replace(whole, "X-User-ID: "+w.ours.admin+"\r\n", "", 1), 400},
+		{"no account", strings.Replace(whole, "X-Account-ID: "+w.ours.account+"\r\n", "", 1), 400},
+		{"no action", strings.Replace(whole, "X-Action: project:instance:read\r\n", "", 1), 400},
+		{"another's roles", request("GET", w.ours.path("/roles"), "", bearer(w.ours.bobToken)), 403},
+		{"another account", request("GET", w.ours.path("/roles"), "", bearer(w.theirs.adminToken)), 403},
+	}
+	for _, f := range follow {
+		for range 3 {
+			r.cases++
+			c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
+			if err != nil {
+				r.fault("%v", err)
+				return
+			}
+			_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+			_, _ = io.WriteString(c, whole+f.raw) // both at once
+			in := bufio.NewReader(c)
+			if first, err := receive(in); err != nil || first.Status != 200 && first.Status != 503 {
+				r.fault("one connection, before %s: %v %d %s", f.name, err, first.Status, first.Body)
+			}
+			if second, err := receive(in); err != nil || second.Status != f.want {
+				r.fault("one connection, %s: %v %d %s, want %d", f.name, err, second.Status, second.Body, f.want)
+			}
+			_ = c.Close()
+		}
+	}
+}
+
+// probes: what is private has no route on the edge, and the reverse.
+func probes(w *world, r *refusals) {
+	for _, target := range []string{"/metrics", "/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/debug/pprof/", "/debug/pprof/heap", "/debug/vars", "/assertions/jwks.json", "/livez", "/readyz", "/health", "/status", "/version", "/config", "/v1/data", "/v1/policies", "/.env", "/.git/config", "/api", "/server-status"} {
+		for _, agent := range []string{"kube-probe/1.30", "ELB-HealthChecker/2.0", "curl"} {
+			r.refuse("edge "+target, request("GET", target, "", bearer(w.platform), "User-Agent: "+agent), 404)
+		}
+	}
+	for _, target := range []string{w.ours.path("/roles"), w.ours.path(""), "/api/v1/accounts", "/api/v1/authorize/x", "/api/v1/users", "/openapi.json", "/docs", "/debug/pprof/", "/.well-known/jwks.json"} {
+		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
+			r.cases++
+			a, err := exchange(w.HealthURL, request(method, target, "", bearer(w.platform), "X-User-ID: "+w.ours.admin, "X-Account-ID: "+w.ours.account, "X-Action: project:x:read"))
+			if err != nil || a.Status != 404 && a.Status != 405 && a.Status != 400 {
+				r.fault("private %s %s: %v %d %s", method, target, err, a.Status, a.Body)
+			}
+		}
+	}
+}
+
+// hopByHop: a header that Connection names is no less there: nobody takes away what is judged.
+func hopByHop(w *world, r *refusals) {
+	denied := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "X-User-ID: "+w.ours.admin, "X-User-ID: "+w.ours.bob, 1)
+	for _, name := range []string{"X-User-ID", "x-user-id", "X-Account-ID", "X-Action", "Authorization", "X-API-Key", "Host", "Content-Length", "X-Consistency", "*"} {
+		for _, form := range []string{"Connection: ", "Connection: close, ", "Connection: keep-alive, ", "Proxy-Connection: ", "Connection: ,"} {
+			raw := strings.Replace(denied, "\r\n\r\n", "\r\n"+form+name+"\r\n\r\n", 1)
+			r.denied(form+name, raw, "project:instance:read")
+		}
+	}
+}

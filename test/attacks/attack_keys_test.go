@@ -1,0 +1,141 @@
+package attacks_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// keyAttacks: keys that were never made, are over or were taken back look the same; a key does
+// what its scopes say on every endpoint of the document, and never makes another one; its secret
+// is in one answer alone.
+func keyAttacks(w *world, r *refusals) {
+	list := operations(w)
+	id, revoked := w.ours.newKey(w.ours.admin, w.ours.adminToken, `"read","write"`)
+	w.ours.make(200, "DELETE", "/users/"+w.ours.admin+"/keys/"+id, "")
+	r.unjudged("keys that are none", func() { deadKeys(w, r, revoked) })
+	r.unchanged("scopes", func() { scopes(w, r, list) })
+	r.unchanged("keys of others", func() { othersKeys(w, r) })
+	r.unchanged("dead keys on every endpoint", func() { deadEverywhere(w, r, list, revoked) })
+	onceOnly(w, r)
+}
+
+// deadKeys get one and the same answer, byte for byte.
+func deadKeys(w *world, r *refusals, revoked string) {
+	ours, good := w.ours, w.ours.keySecret
+	keys := map[string]string{
+		"revoked": revoked, "unknown": unknownKey(good), "another's secret": good[:len(keyPrefix)+26] + revoked[len(keyPrefix)+26:], "another's id": revoked[:len(keyPrefix)+26] + good[len(keyPrefix)+26:], "cut": good[:len(good)-1], "longer": good + "0", "twice": good + good, "in upper case": strings.ToUpper(good),
+		"without its prefix": strings.TrimPrefix(good, keyPrefix), "only a prefix": keyPrefix, "of a test": "pcl_sk_test_" + strings.TrimPrefix(good, keyPrefix), "masked": "pcl_sk_\u2026" + good[len(good)-4:], "quoted": `"` + good + `"`, "with an operator": `{"$ne":""}`, "with a wild card": keyPrefix + "*", "huge": keyPrefix + strings.Repeat("a", 10_000),
+		"a token": ours.adminToken, "its id": ours.key, "with NUL": good + "%00", "in wide letters": "\uff50" + good[1:], "with a comma": good + "," + good, "Bearer": "Bearer " + good,
+	}
+	for at := len(keyPrefix); at < len(good); at++ {
+		keys[fmt.Sprintf("with another letter at %d", at)] = good[:at] + string("01"[(good[at]-'0')&1^1]) + good[at+1:]
+	}
+	body := ""
+	for what, key := range keys {
+		for _, line := range []string{"X-API-Key: " + key, bearer(key)} {
+			if strings.HasPrefix(line, "Auth") && (what == "a token" || what == "Bearer") || key == good {
+				continue // that is no key
+			}
+			a := r.refuse("key "+what, request("GET", ours.path("/roles"), "", line), 401)
+			if body == "" {
+				body = a.Body
+			}
+			if a.Body != body {
+				r.fault("key %s: another answer than the others: %s, %s", what, a.Body, body)
+			}
+		}
+	}
+}
+
+// unknownKey has the form of a key, and is none.
+func unknownKey(good string) string {
+	return good[:len(keyPrefix)] + strings.Repeat("0", len(good)-len(keyPrefix))
+}
+
+// scopes: what reads is for keys that may read, all else for those that may write; E13 takes none.
+func scopes(w *world, r *refusals, list []operation) {
+	for _, o := range list {
+		g, known := w.granted(o)
+		if o.public || o.private || o.route == "E3" || !known || g.token != w.ours.adminToken {
+			continue
+		}
+		wrong := w.ours.readKey
+		if o.method == "GET" {
+			wrong = w.ours.writeKey
+		}
+		for _, line := range []string{bearer(wrong), "X-API-Key: " + wrong, bearer(w.ours.adminToken) + "\r\nX-API-Key: " + wrong} {
+			raw := strings.Replace(g.raw(wrong), bearer(wrong), line, 1)
+			r.send(fmt.Sprintf("%s with a key of another scope (%.12s)", o.route, line), raw, 403)
+		}
+		if o.route == "E13" && o.keys {
+			r.fault("the document says that E13 takes keys")
+		}
+		if o.route == "E13" {
+			for _, key := range []string{w.ours.keySecret, w.ours.readKey, w.ours.writeKey} {
+				r.send("E13 with a key", g.raw(key), 403)
+			}
+		}
+	}
+	for key, action := range map[string]string{w.ours.readKey: "project:instance:update", w.ours.writeKey: "project:instance:read"} {
+		raw := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), bearer(w.checker), bearer(key), 1)
+		r.denied("E3 about its owner by a key of another scope", raw, action)
+	}
+	raw := request("PUT", w.ours.path("/roles/account_reader/assignments/"+w.ours.bob), "{}", bearer(w.ours.readKey))
+	r.send("a grant by a key that may only read", raw, 403)
+	raw = request("PUT", w.ours.path("/roles/account_reader/assignments/"+w.ours.bob), "{}", bearer(w.ours.writeKey))
+	r.send("a grant of what a key that may only write does not have", raw, 403)
+	raw = request("POST", w.ours.path("/roles"), `{"name":"by a key","scope":"ACCOUNT","permissions":["account:user:read"]}`, bearer(w.ours.writeKey))
+	r.send("a role of what a key that may only write does not have", raw, 403)
+}
+
+// othersKeys are not found, and not told from such as never were (the matrix of tenancy has more).
+func othersKeys(w *world, r *refusals) {
+	ours, theirs := w.ours, w.theirs
+	for _, c := range []struct{ token, user, key string }{
+		{ours.bobToken, ours.admin, ours.key}, {ours.bobToken, theirs.bob, theirs.bobKey}, {ours.adminToken, ours.admin, ours.bobKey}, {ours.adminToken, ours.admin, theirs.key}, {ours.adminToken, ours.bob, ours.key}, {ours.keySecret, theirs.admin, theirs.key}, {ours.bobToken, ours.bob, ours.key},
+	} {
+		var bodies []string
+		for _, key := range []string{c.key, "apikey-00000000000000000000000000-v1"} {
+			a := r.decided("E15 of "+key, request("DELETE", ours.path("/users/"+c.user+"/keys/"+key), "", bearer(c.token)))
+			bodies = append(bodies, fmt.Sprint(a.Status, strings.ReplaceAll(a.Body, key, "KEY")))
+			if a.Status != 403 && a.Status != 404 {
+				r.fault("E15 of %s below %s: %d %s", key, c.user, a.Status, a.Body)
+			}
+		}
+		if bodies[0] != bodies[1] {
+			r.fault("E15 tells which key exists: %q", bodies)
+		}
+	}
+}
+
+// deadEverywhere: no endpoint does anything for a key that was taken back.
+func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
+	for _, o := range list {
+		g, known := w.granted(o)
+		if o.public || o.private || o.route == "E3" || !known {
+			continue
+		}
+		for _, key := range []string{revoked, unknownKey(revoked), w.ours.adminToken + "x", "x"} {
+			r.send(o.route+" with a dead credential", g.raw(key), 401)
+		}
+	}
+}
+
+// onceOnly: the answer that shows a key may not be kept, and no other shows it.
+func onceOnly(w *world, r *refusals) {
+	ours := w.ours
+	target, body := ours.path("/users/"+ours.admin+"/keys"), `{"key_name":"once","scopes":["read"]}`
+	a, err := exchange(w.URL, request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"))
+	r.cases++
+	if err != nil || a.Status != 201 || !slices.Contains(a.Header.Values("Cache-Control"), "no-store") {
+		r.fault("E13: %v %d %v", err, a.Status, a.Header)
+		return
+	}
+	start := strings.Index(a.Body, keyPrefix)
+	secret := a.Body[start+len(keyPrefix)+26 : start+strings.IndexByte(a.Body[start:], '"')]
+	w.marks.add("the key that is shown once", secret)
+	r.refuse("E13 again with its Idempotency-Key", request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"), 409)
+	r.refuse("E14", request("GET", target, "", bearer(ours.adminToken)), 200)
+	r.refuse("E13 by it", request("POST", target, body, bearer(a.Body[start:start+strings.IndexByte(a.Body[start:], '"')])), 403)
+}

@@ -1,0 +1,258 @@
+package attacks_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// hostileRules are what a policy tree of an operator may come to hold, by a slip: rules that never
+// end, that answer nothing or too much, and what no policy may call.
+const hostileRules = `package authz
+
+deny contains "never" if {
+	input.action.resource == "loop"
+	count([1 | some i in numbers.range(1, 5000); some j in numbers.range(1, 5000); i * j == 0]) > 0
+}
+
+deny contains "never" if {
+	input.action.resource == "numbers"
+	count(numbers.range(1, 1000000000000)) == 0
+}
+
+deny contains "never" if {
+	input.action.resource == "addresses"
+	count(net.cidr_expand("::/0")) == 0
+}
+
+deny contains "never" if {
+	input.action.resource == "panic"
+	rand.intn("no positive number", -9223372036854775808) == 0
+}
+
+deny contains "never" if {
+	input.action.resource == "failing"
+	to_number(input.subject.id) == 0
+}
+
+deny contains "never" if {
+	input.action.resource == "conflict"
+	_two
+}
+
+_two := 1 if input.subject.exists
+
+_two := 2 if input.subject.exists
+
+deny contains "never" if {
+	input.action.resource == "square"
+	some n in [2]
+	a := n * 1e300
+	b := ((a * a) * (a * a)) * ((a * a) * (a * a))
+	b < 0
+}
+`
+
+// loadArgs give the program a tree with those rules.
+func loadArgs(t testing.TB) []string {
+	tree := copyTree(t)
+	file(t, filepath.Join(tree, "authz"), "hostile.rego", hostileRules)
+	return []string{"--policy-dir", tree}
+}
+
+func copyTree(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, part := range []string{"authz", "grants", "routes", "schemas"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// loadAttacks: what a policy does to itself ends in 503 for that question alone; what the peer does
+// with time and numbers is bounded; the next request is served.
+func loadAttacks(w *world, r *refusals) {
+	r.unchanged("rules that fail", func() { failingRules(w, r) })
+	trees(w, r)
+	r.unchanged("slow peers", func() { slowPeers(w, r) })
+	r.unchanged("many wrong credentials", func() { manyCredentials(w, r) })
+	manyQuestions(w, r)
+	if kib := w.resident(); kib > 1<<20 {
+		r.fault("it takes %d KiB of memory", kib)
+	}
+}
+
+func (w *world) about(resource string) string {
+	return strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "project:instance:read", "project:"+resource+":read", 1)
+}
+
+// failingRules: the question that meets one is never allowed, others are.
+func failingRules(w *world, r *refusals) {
+	for _, resource := range []string{"loop", "numbers", "addresses", "panic", "failing", "conflict"} {
+		for range 5 {
+			began := time.Now()
+			a := r.refuse("a rule that is a "+resource, w.about(resource), 503)
+			if took := time.Since(began); took > 5*time.Second {
+				r.fault("a rule that is a %s takes %s", resource, took)
+			}
+			if a.Body != undecided {
+				r.fault("a rule that is a %s: %s", resource, a.Body)
+			}
+		}
+		r.allowed("beside a rule that is a "+resource, w.about("instance"))
+	}
+	r.allowed("large numbers", w.about("square"))
+	if !strings.Contains(w.metrics(), `portcullis_policy_failures_total{entry="decision",kind="timeout"}`) {
+		r.fault("failures are not counted")
+	}
+}
+
+// allowed is a question that must be allowed; no decision in time is asked again.
+func (r *refusals) allowed(name, raw string) {
+	r.cases++
+	var a answer
+	for range 40 {
+		var err error
+		if a, err = exchange(r.w.URL, raw); err != nil {
+			r.fault("%s: %v", name, err)
+			return
+		}
+		if a.Status != 503 {
+			break
+		}
+	}
+	if a.Status != 200 || !strings.HasPrefix(a.Body, `{"allowed":true`) {
+		r.fault("%s: %d %s", name, a.Status, a.Body)
+	}
+}
+
+// slowPeers hold connections open with next to nothing; the others are served, and the slow are
+// told off when their time is over.
+func slowPeers(w *world, r *refusals) {
+	const peers = 200
+	var group sync.WaitGroup
+	var told atomic.Int64
+	for i := range peers {
+		group.Go(func() {
+			c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
+			if err != nil {
+				return
+			}
+			defer func() { _ = c.Close() }()
+			_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+			switch head := w.about("instance"); i % 4 {
+			case 0: // half a head
+				_, _ = io.WriteString(c, head[:len(head)/2])
+			case 1: // a body that never comes
+				_, _ = io.WriteString(c, framings{w}.bare("Content-Length: 100"))
+			case 2: // a byte now and then
+				tick := time.NewTicker(200 * time.Millisecond)
+				defer tick.Stop()
+				for at := range head[:20] {
+					if _, err := io.WriteString(c, head[at:at+1]); err != nil {
+						break
+					}
+					<-tick.C
+				}
+			} // and nothing at all
+			if raw, _ := io.ReadAll(c); !strings.HasPrefix(string(raw), "HTTP/1.1 200") {
+				told.Add(1)
+			}
+		})
+	}
+	for range 20 {
+		r.allowed("beside slow peers", w.about("instance"))
+	}
+	group.Wait()
+	r.cases += peers
+	if told.Load() != peers {
+		r.fault("%d of %d slow peers were served", peers-told.Load(), peers)
+	}
+}
+
+// manyCredentials: thousands of wrong ones do not keep the right ones out.
+func manyCredentials(w *world, r *refusals) {
+	const each = 1000
+	var attacks []attack
+	for i := range each {
+		for name, credential := range map[string]string{"token": bearer(w.issuer.sign(fmt.Sprintf(`{"alg":"EdDSA","kid":"k%d"}`, i), w.good(same))), "key": "X-API-Key: " + unknownKey(w.ours.keySecret)[:40] + fmt.Sprintf("%046d", i)} {
+			attacks = append(attacks, attack{name: "one of many wrong " + name + "s", raw: request("GET", w.ours.path("/roles"), "", credential), want: []int{401}})
+		}
+	}
+	r.all(attacks)
+	r.allowed("after many wrong credentials", w.about("instance"))
+}
+
+// manyQuestions: cold ones about one account, all at once, and all answered.
+func manyQuestions(w *world, r *refusals) {
+	w.ours.make(201, "POST", "/groups", `{"name":"cold"}`) // a new revision: nothing is known of it
+	var attacks []attack
+	for i := range 2000 {
+		raw := strings.Replace(w.about(fmt.Sprintf("r%d", i)), "X-User-ID: "+w.ours.admin, fmt.Sprintf("X-User-ID: user-cold%d-v1", i), 1)
+		attacks = append(attacks, attack{name: "cold question", raw: raw, want: []int{200, 503}})
+	}
+	r.all(attacks)
+	r.allowed("after cold questions", w.about("instance"))
+}
+
+var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// resident is the program's memory in KiB, 0 where the system does not tell.
+func (w *world) resident() int {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid)) // elsewhere there is none
+	if m := residentLine.FindSubmatch(status); m != nil {
+		n, _ := strconv.Atoi(string(m[1])) // only digits
+		return n
+	}
+	return 0
+}
+
+// trees are refused by the check that a reload demands, with a reason on one line each.
+func trees(w *world, r *refusals) {
+	deadline := newDeadSite(w.t)
+	for name, rule := range forbiddenRules(deadline.URL) {
+		r.cases++
+		tree := copyTree(w.t)
+		file(w.t, filepath.Join(tree, "authz"), "hostile.rego", "package authz\n\n"+rule+"\n")
+		r.refusedTree(name, tree)
+	}
+	for name, schema := range map[string]string{
+		"a schema of itself": `{"allOf":[{"$ref":"#"}]}`, "a schema with a member of itself": `{"properties":{"action":{"$ref":"#"}}}`, "a schema of elsewhere": `{"$ref":"` + deadline.URL + `"}`, "a schema that is none": `[]`, "a schema that is no JSON": `{`,
+	} {
+		for _, of := range []string{"input", "grants", "routes"} {
+			r.cases++
+			tree := copyTree(w.t)
+			file(w.t, filepath.Join(tree, "schemas", of), "schema.json", schema)
+			r.refusedTree(name+" for "+of, tree)
+		}
+	}
+	if n := deadline.asked.Load(); n > 0 {
+		r.fault("a policy reached the network %d times", n)
+	}
+}
+
+// deadSite counts who comes.
+type deadSite struct {
+	*httptest.Server
+	asked atomic.Int64
+}
+
+func newDeadSite(t testing.TB) *deadSite {
+	s := &deadSite{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { s.asked.Add(1) }))
+	t.Cleanup(s.Close)
+	return s
+}

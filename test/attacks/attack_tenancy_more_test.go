@@ -1,0 +1,148 @@
+package attacks_test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// pageTokens: one of another account, of another list or filter, forged, cut or huge is 400.
+func pageTokens(w *world, r *refusals, list []operation) {
+	lists := slices.DeleteFunc(slices.Clone(list), func(o operation) bool { return !slices.Contains(o.queries, "page_token") })
+	if len(lists) < 5 {
+		r.fault("only %d lists have page tokens", len(lists))
+	}
+	tokens := map[string]string{} // of the other lists, for each
+	for _, o := range lists {
+		g, _ := w.granted(o)
+		g.query["page_size"] = "1"
+		if token := w.nextPage(g, w.ours.adminToken); token != "" {
+			tokens[o.route] = token
+		}
+	}
+	if len(tokens) < 3 {
+		r.fault("only %d lists are longer than a page", len(tokens))
+	}
+	for _, o := range lists {
+		g, _ := w.granted(o)
+		g.query["page_size"] = "1"
+		odd := map[string]string{"not base64": "!", "empty JSON": "e30", "a number": "1", "huge": strings.Repeat("A", 20_000), "null": "null", "an operator": `{"$ne":null}`, "NUL": "\x00", "of base64": "AAAA", "a path": "../../x"}
+		for other, token := range tokens {
+			if other != o.route {
+				odd["of "+other] = token
+			}
+		}
+		theirs := g.of(w.theirs)
+		odd["of theirs"] = w.nextPage(theirs, w.theirs.adminToken)
+		if own := tokens[o.route]; own != "" {
+			for i := 0; i < len(own); i += 3 {
+				odd[fmt.Sprintf("changed at %d", i)] = own[:i] + flipped(own[i]) + own[i+1:]
+				odd[fmt.Sprintf("cut at %d", i)] = own[:i]
+			}
+			odd["twice"], odd["with more"], odd["padded"] = own+own, own+"A", own+"=="
+		}
+		for what, token := range odd {
+			if token == "" {
+				continue // the first page
+			}
+			g.query["page_token"] = token
+			if len(token) > 10_000 {
+				r.refuse(o.route+", page token "+what, g.raw(g.token), 400)
+				continue
+			}
+			if a := r.decided(o.route+", page token "+what, g.raw(g.token)); a.Status != 400 {
+				r.fault("%s, page token %s: %d %s", o.route, what, a.Status, a.Body)
+			}
+		}
+		delete(g.query, "page_token")
+		if own := tokens[o.route]; own != "" && slices.Contains(o.queries, "status") {
+			g.query["page_token"], g.query["status"] = own, "deleted"
+			if a := r.decided(o.route+", page token of another filter", g.raw(g.token)); a.Status != 400 {
+				r.fault("%s, page token of another filter: %d %s", o.route, a.Status, a.Body)
+			}
+		}
+	}
+}
+
+// of is the same request of the other account.
+func (g granting) of(t *tenant) granting {
+	out := g
+	out.ids, out.header = map[string]string{}, map[string]string{"X-Account-ID": t.account}
+	own := map[string]string{"accountId": t.account, "account_id": t.account, "projectId": t.project, "groupId": t.group}
+	for name, id := range g.ids {
+		if out.ids[name] = own[name]; out.ids[name] == "" {
+			out.ids[name] = id
+		}
+	}
+	return out
+}
+
+// nextPage is the token that the first page gives.
+func (w *world) nextPage(g granting, token string) string {
+	page := w.must(w.t, 200, g.method, g.target(), token, "", "X-Account-ID: "+g.header["X-Account-ID"])
+	return text(page, "next_page_token")
+}
+
+// idempotencyKeys: the key of another caller, path or body gives nobody the first answer.
+func idempotencyKeys(w *world, r *refusals) {
+	key := "Idempotency-Key: shared-" + word(8)
+	body := `{"name":"once"}`
+	made := w.ours.make(201, "POST", "/groups", body, key)
+	id := w.told(made, "group", "id")
+	same := func(name, raw string, want ...int) {
+		r.cases++
+		a, err := exchange(w.URL, raw)
+		if err != nil || !slices.Contains(want, a.Status) || strings.Contains(a.Body, id) {
+			r.fault("idempotency key, %s: %v %d %s", name, err, a.Status, a.Body)
+		}
+	}
+	same("a member", request("POST", w.ours.path("/groups"), body, bearer(w.ours.bobToken), key), 403)
+	same("another account's path", request("POST", w.theirs.path("/groups"), body, bearer(w.ours.adminToken), key), 403)
+	same("nobody", request("POST", w.ours.path("/groups"), body, key), 401)
+	same("another body", request("POST", w.ours.path("/groups"), `{"name":"other"}`, bearer(w.ours.adminToken), key), 409)
+	same("another body of the same value", request("POST", w.ours.path("/groups"), ` {"name":"once"}`, bearer(w.ours.adminToken), key), 409)
+	same("another path", request("POST", w.ours.path("/projects"), body, bearer(w.ours.adminToken), key), 409)
+	other := w.must(w.t, 201, "POST", w.theirs.path("/groups"), w.theirs.adminToken, body, key)
+	if theirs := w.told(other, "group", "id"); theirs == id {
+		r.fault("another account's caller got the first answer: %s", theirs)
+	} else {
+		w.must(w.t, 200, "DELETE", w.theirs.path("/groups/"+theirs), w.theirs.adminToken, "")
+	}
+	w.ours.make(200, "DELETE", "/groups/"+id, "")
+	for _, odd := range []string{"\u00e9", strings.Repeat("k", 256), "a b", "a\tb"} {
+		same(fmt.Sprintf("%q", odd), request("POST", w.ours.path("/groups"), body, bearer(w.ours.adminToken), "Idempotency-Key: "+odd), 400)
+	}
+}
+
+// twoNames are requests whose parts name different things.
+func twoNames(w *world, r *refusals) {
+	ours, theirs := w.ours, w.theirs
+	admin := bearer(ours.adminToken)
+	for _, other := range []string{ours.other, theirs.project, "proj-absent-v1"} {
+		r.refuse("E1, project "+other+" in the body", request("POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"`+other+`","name":"n"}`, admin, "X-Account-ID: "+ours.account), 400)
+		for _, method := range []string{"PUT", "DELETE"} {
+			target := ours.path("/roles/project_reader/assignments/" + ours.bob)
+			r.refuse(method+" of an assignment, project twice in the query", request(method, target+"?projectId="+ours.project+"&projectId="+other, "", admin), 400)
+			r.refuse(method+" of an assignment, projectid", request(method, target+"?projectId="+ours.project+"&projectid="+other, "", admin), 400)
+		}
+		r.refuse("E6, project "+other+" in the body", request("PUT", ours.path("/roles/project_reader/assignments/"+ours.bob+"?projectId="+ours.project), `{"projectId":"`+other+`"}`, admin), 400)
+	}
+	for _, account := range []string{theirs.account, "acct-absent-v1", ours.project, strings.ToUpper(ours.account)} {
+		for _, method := range []string{"GET", "POST"} {
+			body := ""
+			if method == "POST" {
+				body = `{"project_id":"` + ours.project + `","name":"n"}`
+			}
+			r.refuse(method+" of security groups, header names "+account, request(method, ours.path(ours.sgPath(ours.project, "")), body, admin, "X-Account-ID: "+account), 401)
+			r.refuse(method+" of security groups, path names "+account, request(method, "/api/v1/accounts/"+account+ours.sgPath(ours.project, ""), body, admin, "X-Account-ID: "+ours.account), 401, 400)
+		}
+	}
+	for _, user := range []string{ours.bob, theirs.admin, "user-absent-v1"} {
+		r.refuse("E2, header names "+user, request("GET", ours.path(ours.sgPath(ours.project, "")), "", admin, "X-Account-ID: "+ours.account, "X-User-ID: "+user), 401)
+	}
+	for _, email := range []string{theirs.bobEmail, strings.ToUpper(theirs.bobEmail), theirs.adminEmail} { // of another account: no mail, no role
+		r.refuse("E11 of "+email, request("POST", ours.path("/users/invite"), `{"email":"`+email+`"}`, admin), 409)
+	}
+	r.refuse("N9 by an admin", request("GET", "/api/v1/users?email="+url.QueryEscape(theirs.bobEmail), "", admin), 403)
+}

@@ -1,0 +1,60 @@
+package attacks_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// class is a kind of attack.
+type class struct {
+	name string
+	// floor is how many cases there are at least: none is lost unseen.
+	floor int
+	// args are the flags of its program beside those of every one.
+	args func(t testing.TB) []string
+	run  func(w *world, r *refusals)
+}
+
+// classes are all of them; a mutant names the one that must find it out.
+var classes = []class{
+	{name: "path", floor: 6500, run: pathAttacks},
+	{name: "framing", floor: 1500, run: framingAttacks},
+	{name: "headers", floor: 1800, run: headerAttacks},
+	{name: "tokens", floor: 2200, run: tokenAttacks},
+	{name: "tenancy", floor: 11000, run: tenancyAttacks},
+	{name: "keys", floor: 500, run: keyAttacks},
+	{name: "roles", floor: 100, run: roleAttacks},
+	{name: "input", floor: 8000, run: inputAttacks},
+	{name: "logs", floor: 1000, args: logsArgs, run: logAttacks},
+	{name: "load", floor: 4000, args: loadArgs, run: loadAttacks},
+}
+
+// TestAttacksAreRefused, each as stated; the number of cases of each class is printed.
+func TestAttacksAreRefused(t *testing.T) {
+	for _, c := range classes {
+		t.Run(c.name, func(t *testing.T) {
+			r := c.against(t, builder.Program(t, ""))
+			for _, text := range r.found {
+				t.Error(text)
+			}
+			if r.cases < c.floor {
+				t.Errorf("%d cases, there were at least %d", r.cases, c.floor)
+			}
+			fmt.Printf("attack cases: %-8s %5d\n", c.name, r.cases)
+		})
+	}
+}
+
+// against runs the class against a program, which is started for it.
+func (c class) against(t testing.TB, binary string) *refusals {
+	t.Helper()
+	var args []string
+	if c.args != nil {
+		args = c.args(t)
+	}
+	w := newWorld(t, binary, args...)
+	r := &refusals{w: w}
+	c.run(w, r)
+	r.searchOutput()
+	return r
+}

@@ -1,0 +1,160 @@
+package attacks_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// granting is a request of an operation that is granted, to be spoilt in one place.
+type granting struct {
+	operation
+	ids    map[string]string // of the path
+	query  map[string]string
+	header map[string]string
+	body   map[string]any
+	// token is of who may, success the status.
+	token   string
+	success []int
+}
+
+// bodies are those of requests that are granted, by route; words in capitals are ids.
+var bodies = map[string]string{
+	"N1": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "N2.patch": `{"name":"Renamed"}`, "N3": `{"name":"New"}`, "N4.patch": `{"name":"Renamed"}`, "N5": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
+	"N6.put": `{"name":"Changed","permissions":["account:user:read"]}`, "N7.create": `{"name":"New"}`, "N7.add": `{}`, "N8": `{"email":"made@ours.example","name":"Made"}`, "N11.patch": `{"name":"Renamed"}`, "N11.rule_create": `{"direction":"egress","protocol":"tcp"}`, "N16": `{}`,
+	"E1": `{"project_id":"PROJECT","name":"New"}`, "E6": `{}`, "E8": `{"name":"Changed"}`, "E9": `{"name":"Changed"}`, "E11": `{"email":"invite@ours.example"}`, "E13": `{"key_name":"new","scopes":["read"]}`, "E16": `{"name":"new","flavor_id":"f","image_id":"i"}`, "E18": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
+}
+
+// granted is such a request; false is an operation of which nobody said what is granted.
+func (w *world) granted(o operation) (granting, bool) {
+	t := w.ours
+	g := granting{
+		operation: o, token: t.adminToken, success: []int{200, 201}, query: map[string]string{}, header: map[string]string{"X-Account-ID": t.account},
+		ids: map[string]string{
+			"accountId": t.account, "account_id": t.account, "projectId": t.project, "roleId": t.role, "groupId": t.group, "userId": t.bob, "user_id": t.admin, "assigneeId": t.bob, "ruleId": t.rule,
+		},
+	}
+	for part, id := range map[string]string{"/keys/{id}": t.key, "/security-groups/{id}": t.securityGroup, "/kubernetes/{id}": t.kubernetes, "/gpu-clusters/{id}": t.gpu} {
+		if strings.Contains(o.path, part) {
+			g.ids["id"] = id
+		}
+	}
+	switch o.route {
+	case "N1", "N2.patch":
+		g.token = w.platform
+	case "N8", "N9":
+		g.token = w.sync
+		if o.route == "N9" {
+			g.query["email"] = t.bobEmail
+		}
+	case "N16":
+		g.ids["userId"], g.success = t.invited, []int{200, 429}
+	case "E6", "E7":
+		g.ids["roleId"], g.query["projectId"] = "project_reader", t.project
+	case "N4.delete": // it still has resources in it
+		g.success = []int{409}
+	case "E8":
+		g.ids["user_id"] = t.bobUUID
+	}
+	if o.body == nil {
+		return g, true
+	}
+	body, known := bodies[o.route]
+	if err := json.Unmarshal([]byte(strings.ReplaceAll(body, "PROJECT", t.project)), &g.body); known && err != nil {
+		w.t.Fatalf("%s: %v", o.route, err)
+	}
+	return g, known
+}
+
+// with is the request with another id in one place.
+func (g granting) with(s slot, id string) granting {
+	switch g.ids, g.query, g.header, g.body = maps.Clone(g.ids), maps.Clone(g.query), maps.Clone(g.header), maps.Clone(g.body); s.in {
+	case "path":
+		g.ids[s.name] = id
+		if g.route == "E8" || s.kind != "account" {
+			break
+		}
+		g.header["X-Account-ID"] = id
+	case "query":
+		g.query[s.name] = id
+	case "header":
+		g.header[s.name] = id
+	case "body":
+		g.put(s.name, id)
+		delete(g.query, s.name) // the body's counts
+	}
+	return g
+}
+
+// put sets a member of the body, or of an object in it.
+func (g granting) put(name string, value any) {
+	if outer, inner, nested := strings.Cut(name, "."); nested {
+		object, _ := g.body[outer].(map[string]any)
+		object = maps.Clone(object)
+		object[inner], g.body[outer] = value, object
+		return
+	}
+	if g.operation.body[name].kind == "array" {
+		value = []any{value}
+	}
+	g.body[name] = value
+}
+
+// target is the path with its ids, and the query.
+func (g granting) target() string {
+	path := g.path
+	for name, id := range g.ids {
+		path = strings.ReplaceAll(path, "{"+name+"}", id)
+	}
+	separator := "?"
+	for _, name := range slices.Sorted(maps.Keys(g.query)) {
+		path += separator + name + "=" + url.QueryEscape(g.query[name])
+		separator = "&"
+	}
+	return path
+}
+
+// raw is the request by the bearer of a token or a key.
+func (g granting) raw(token string) string {
+	body := ""
+	if g.operation.body != nil {
+		body = encoded(g.body)
+	}
+	return g.rawBody(token, body)
+}
+
+func (g granting) rawBody(token, body string, lines ...string) string {
+	lines = append(lines, bearer(token))
+	for name, value := range g.header {
+		lines = append(lines, name+": "+value)
+	}
+	return request(g.method, g.target(), body, lines...)
+}
+
+// granted sends every request as it is, to show that the attacks were refused for the one thing
+// that was wrong with them: what reads and makes first, what takes away last, the inner before
+// the outer.
+func granted(w *world, r *refusals, list []operation) {
+	order := func(o operation) int {
+		if o.method != "DELETE" {
+			return strings.Count(o.path, "/") - 100
+		}
+		return -strings.Count(o.path, "/")
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b operation) int { return order(a) - order(b) })
+	for _, o := range list {
+		if o.public || o.private || o.route == "E3" {
+			continue
+		}
+		g, known := w.granted(o)
+		if !known {
+			continue
+		}
+		if a := r.decided(o.route+" as it is", g.raw(g.token)); !slices.Contains(g.success, a.Status) {
+			r.fault("%s as it is: %d %s", o.route, a.Status, a.Body)
+		}
+	}
+}
