@@ -95,11 +95,13 @@ func (f *headers) line(line []byte) bool {
 	return ok
 }
 
+// count notes an identity header. An empty Idempotency-Key is odd too: whoever sends one reckons
+// with a repeat, and would make things twice.
 func (f *headers) count(name, value []byte) {
 	for i, identity := range identityHeaders {
 		if equalFold(name, identity) {
 			f.counts[i] = min(f.counts[i]+1, 2)
-			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || padded(value)
+			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || padded(value) || identity == "idempotency-key" && len(bytes.TrimSpace(value)) == 0
 		}
 	}
 }

@@ -110,7 +110,7 @@ func idempotencyKeys(w *world, r *refusals) {
 		w.must(w.t, 200, "DELETE", w.theirs.path("/groups/"+theirs), w.theirs.adminToken, "")
 	}
 	w.ours.make(200, "DELETE", "/groups/"+id, "")
-	for _, odd := range []string{"\u00e9", strings.Repeat("k", 256), "a b", "a\tb"} {
+	for _, odd := range []string{"", " ", "\t", "\u00e9", strings.Repeat("k", 256), "a b", "a\tb"} {
 		same(fmt.Sprintf("%q", odd), request("POST", w.ours.path("/groups"), body, bearer(w.ours.adminToken), "Idempotency-Key: "+odd), 400)
 	}
 }
