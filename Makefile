@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-mongodb test-replicas consistency flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
+.PHONY: help run build test test-mongodb test-replicas consistency attacks flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -60,6 +60,9 @@ test-replicas: ## the black box tests on three replicas with MongoDB and Redis
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
 	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
 	go test -count=1 -timeout 60m -v -tags mutants -run 'Mutants' ./test/consistency
+
+attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
+	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=mutants -count=1 -timeout 60m -run Mutants ./test/attacks
 
 # Needs two cores, and nothing else that runs on them. A smaller one is part of make test.
 flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the others

@@ -1,5 +1,6 @@
 // Count runs `go test -json` with the arguments it is given, shows what failed, names what
-// was skipped, and closes with one line: "N passed, N failed, N skipped".
+// was skipped, passes on the lines in which tests say what they have counted, and closes with
+// one line: "N passed, N failed, N skipped".
 //
 // After a "--" come the arguments of a further run, which counts in the same line. It may
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
@@ -33,6 +34,9 @@ type event struct {
 	Elapsed     float64
 	FailedBuild string
 }
+
+// counted begins a line in which a test says how much it has tried; it is shown as it is.
+const counted = "attack cases: "
 
 // name is a test in its package.
 type name struct{ pkg, test string }
@@ -146,6 +150,9 @@ func (t *tally) add(e event) {
 	case e.Action == "build-output":
 		buffer(t.builds, e.ImportPath).WriteString(e.Output)
 	case e.Action == "output":
+		if strings.HasPrefix(e.Output, counted) {
+			fmt.Fprint(t.out, e.Output)
+		}
 		buffer(t.output, name{e.Package, e.Test}).WriteString(e.Output)
 	case e.Action == "run":
 		t.running[e.Package] = append(t.running[e.Package], e.Test)

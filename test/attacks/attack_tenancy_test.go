@@ -155,21 +155,15 @@ func (r *refusals) compare(o operation, base granting, s slot, who, token string
 // is not there is empty, and who is no member of a group is removed from it.
 func (o operation) changesNothing() bool { return o.method == "GET" || o.route == "N7.remove" }
 
-// decided sends a request; no decision in time is asked again.
+// decided sends a request, and gives its answer to be judged by the caller.
 func (r *refusals) decided(name, raw string) answer {
 	r.mu.Lock()
 	r.cases++
 	r.mu.Unlock()
-	var a answer
-	for range 20 {
-		var err error
-		if a, err = exchange(r.w.URL, raw); err != nil {
-			r.fault("%s: no answer: %v", name, err)
-			return a
-		}
-		if a.Status != 503 {
-			break
-		}
+	a, err := r.w.decided(raw)
+	if err != nil {
+		r.fault("%s: no answer: %v", name, err)
+		return a
 	}
 	r.shape(name, a)
 	return a

@@ -21,12 +21,12 @@ var classes = []class{
 	{name: "framing", floor: 1500, run: framingAttacks},
 	{name: "headers", floor: 1800, run: headerAttacks},
 	{name: "tokens", floor: 2200, run: tokenAttacks},
-	{name: "tenancy", floor: 11000, run: tenancyAttacks},
-	{name: "keys", floor: 500, run: keyAttacks},
-	{name: "roles", floor: 100, run: roleAttacks},
-	{name: "input", floor: 8000, run: inputAttacks},
-	{name: "logs", floor: 1000, args: logsArgs, run: logAttacks},
-	{name: "load", floor: 4000, args: loadArgs, run: loadAttacks},
+	{name: "tenancy", floor: 12000, run: tenancyAttacks},
+	{name: "keys", floor: 530, run: keyAttacks},
+	{name: "roles", floor: 385, run: roleAttacks},
+	{name: "input", floor: 8100, run: inputAttacks},
+	{name: "logs", floor: 1550, args: logsArgs, run: logAttacks},
+	{name: "load", floor: 4250, args: loadArgs, run: loadAttacks},
 }
 
 // TestAttacksAreRefused, each as stated; the number of cases of each class is printed.

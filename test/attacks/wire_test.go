@@ -53,6 +53,17 @@ func receive(r *bufio.Reader) (answer, error) {
 	return a, nil
 }
 
+// decided is an exchange in which a decision is made. Policy has 50 ms, which a busy machine may
+// need for other things: no decision in time is asked again.
+func (p *program) decided(raw string) (a answer, err error) {
+	for range 20 {
+		if a, err = exchange(p.URL, raw); err != nil || a.Status != http.StatusServiceUnavailable {
+			break
+		}
+	}
+	return a, err
+}
+
 // request is the bytes of a request; lines are header lines beside Host and, where there is a
 // body, Content-Length and Content-Type.
 func request(method, target, body string, lines ...string) string {
@@ -69,20 +80,12 @@ func request(method, target, body string, lines ...string) string {
 
 func bearer(token string) string { return "Authorization: Bearer " + token }
 
-// must is a request that has to be granted: it sets the scene. Policy has 50 ms, which a busy
-// machine may need for other things: no decision in time is asked again.
+// must is a request that has to be granted: it sets the scene.
 func (p *program) must(t testing.TB, status int, method, target, token, body string, lines ...string) map[string]any {
 	t.Helper()
-	var a answer
-	for range 20 {
-		var err error
-		a, err = exchange(p.URL, request(method, target, body, append([]string{bearer(token)}, lines...)...))
-		if err != nil {
-			t.Fatalf("%s %s: %v", method, target, err)
-		}
-		if a.Status != http.StatusServiceUnavailable {
-			break
-		}
+	a, err := p.decided(request(method, target, body, append([]string{bearer(token)}, lines...)...))
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, target, err)
 	}
 	if a.Status != status {
 		t.Fatalf("%s %s: %d %s, want %d", method, target, a.Status, a.Body, status)

@@ -83,15 +83,9 @@ func (w *world) read(target string, t *tenant) string {
 	if strings.HasPrefix(target, "/api/v1/users?") {
 		token = w.sync
 	}
-	var a answer
-	for range 20 { // a busy machine may make no decision in time
-		var err error
-		if a, err = exchange(w.URL, request("GET", target, "", bearer(token), "X-Account-ID: "+t.account)); err != nil {
-			return err.Error()
-		}
-		if a.Status != 503 {
-			break
-		}
+	a, err := w.decided(request("GET", target, "", bearer(token), "X-Account-ID: "+t.account))
+	if err != nil {
+		return err.Error()
 	}
 	return fmt.Sprint(a.Status, " ", strings.TrimSpace(a.Body))
 }
