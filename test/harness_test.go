@@ -66,7 +66,7 @@ func runAll(m *testing.M) int {
 	defer servers.Stop()
 	defer stopShared()
 	code := m.Run()
-	for _, text := range listeners.untold {
+	for _, text := range append(theSecrets.found(), listeners.untold...) {
 		fmt.Fprintln(os.Stderr, text)
 		code = max(code, 1)
 	}
@@ -80,7 +80,9 @@ func (g *gatewayProcess) token(t testing.TB, args ...string) string {
 	if err != nil {
 		t.Fatalf("portcullis token %v: %v", args, err)
 	}
-	return strings.TrimSpace(string(out))
+	token := strings.TrimSpace(string(out))
+	theSecrets.token(token)
+	return token
 }
 
 // userToken and serviceToken are tokens of the gateway's own issuer.
@@ -205,5 +207,6 @@ func exchanged(method, url, token, body string, headers ...string) (exchange, er
 	dec := json.NewDecoder(bytes.NewReader(r.Raw))
 	dec.UseNumber()
 	_ = dec.Decode(&r.Body)
+	theSecrets.made(r)
 	return exchange{method: method, url: url, header: req.Header, body: []byte(body), answer: r}, nil
 }

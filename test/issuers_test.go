@@ -51,6 +51,7 @@ func (p *identityProvider) token(t testing.TB, subject string, change ...func(jw
 	if err != nil {
 		t.Fatal(err)
 	}
+	theSecrets.token(signed)
 	return signed
 }
 

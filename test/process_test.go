@@ -68,7 +68,9 @@ func begin(t testing.TB, dataDir string, stdout, stderr *syncBuffer, args ...str
 	g := &gatewayProcess{
 		DataDir: dataDir, stdout: stdout, stderr: stderr, ready: make(chan map[string]string, 1), done: make(chan struct{}),
 	}
-	g.cmd = exec.Command(binary, ephemeral(dataDir, args...)...)
+	// At debug level, so that what no log may show is not there even then: see secrets.
+	g.cmd = exec.Command(binary, ephemeral(dataDir, append([]string{"--log-level", "debug"}, args...)...)...)
+	theSecrets.watch(stdout, stderr)
 	pipe, err := g.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -92,6 +94,7 @@ func (g *gatewayProcess) await(t testing.TB, args ...string) {
 			g.URL, g.UsersURL = edgeFirst(g.URL, address(where["users_listen"]))
 		}
 		g.listening(args...)
+		theSecrets.settings(g.DataDir, args)
 	case <-g.done:
 		t.Fatalf("serve ended before it was ready: %v\n%s", g.cmd.ProcessState, g.stderr)
 	case <-time.After(60 * time.Second):
