@@ -82,6 +82,9 @@ func (r *refusals) wrongMember(g granting, name string, p property) {
 			wrong = append(wrong, `[{"$ne":1}]`, `["\u0000"]`)
 		}
 	}
+	if p.kind == "object" {
+		wrong = append(wrong, `{"a":1,"a":2}`, `{"a":{"b":1,"b":2}}`, `{"a":[{"b":1,"\u0062":2}]}`, `{"a":"\u0000"}`, `{"a\u0000":1}`, `{"a":"\ud800"}`, strings.Repeat(`{"a":`, 32)+"1"+strings.Repeat("}", 32))
+	}
 	if p.kind == "string" {
 		wrong = append(wrong, `"\u0000"`, `"a\u0000b"`, `"\ud800"`, `"\udc00x"`, `"`+strings.Repeat("a", 20_000)+`"`, "\"\xff\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"a\nb\"", "'x'", `"\x41"`, `"\u12"`)
 	}

@@ -2,6 +2,7 @@ package attacks_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 )
@@ -23,13 +24,18 @@ func keyAttacks(w *world, r *refusals) {
 // deadKeys get one and the same answer, byte for byte.
 func deadKeys(w *world, r *refusals, revoked string) {
 	ours, good := w.ours, w.ours.keySecret
+	secret, sum := len(keyPrefix)+26, len(good)-7
 	keys := map[string]string{
-		"revoked": revoked, "unknown": unknownKey(good), "another's secret": good[:len(keyPrefix)+26] + revoked[len(keyPrefix)+26:], "another's id": revoked[:len(keyPrefix)+26] + good[len(keyPrefix)+26:], "cut": good[:len(good)-1], "longer": good + "0", "twice": good + good, "in upper case": strings.ToUpper(good),
+		"revoked": revoked, "malformed": good[:len(keyPrefix)] + strings.Repeat("0", len(good)-len(keyPrefix)), "unknown": unknownKey(good), "another's secret": summed(good[:secret] + revoked[secret:sum]), "another's id": summed(revoked[:secret] + good[secret:sum]), "no secret": summed(good[:secret] + strings.Repeat("0", sum-secret)), "another checksum": good[:sum] + "0000000",
+		"cut": good[:len(good)-1], "longer": good + "0", "twice": good + good, "in upper case": strings.ToUpper(good),
 		"without its prefix": strings.TrimPrefix(good, keyPrefix), "only a prefix": keyPrefix, "of a test": "pcl_sk_test_" + strings.TrimPrefix(good, keyPrefix), "masked": "pcl_sk_\u2026" + good[len(good)-4:], "quoted": `"` + good + `"`, "with an operator": `{"$ne":""}`, "with a wild card": keyPrefix + "*", "huge": keyPrefix + strings.Repeat("a", 10_000),
 		"a token": ours.adminToken, "its id": ours.key, "with NUL": good + "%00", "in wide letters": "\uff50" + good[1:], "with a comma": good + "," + good, "Bearer": "Bearer " + good,
 	}
 	for at := len(keyPrefix); at < len(good); at++ {
 		keys[fmt.Sprintf("with another letter at %d", at)] = good[:at] + string("01"[(good[at]-'0')&1^1]) + good[at+1:]
+	}
+	for at := len(keyPrefix); at < sum; at += 3 {
+		keys[fmt.Sprintf("with another letter at %d and its checksum", at)] = summed(good[:at] + string("01"[(good[at]-'0')&1^1]) + good[at+1:sum])
 	}
 	body := ""
 	for what, key := range keys {
@@ -50,7 +56,18 @@ func deadKeys(w *world, r *refusals, revoked string) {
 
 // unknownKey has the form of a key, and is none.
 func unknownKey(good string) string {
-	return good[:len(keyPrefix)] + strings.Repeat("0", len(good)-len(keyPrefix))
+	return summed(good[:len(keyPrefix)] + strings.Repeat("0", len(good)-len(keyPrefix)-7))
+}
+
+// summed adds the checksum that a key must have: whoever knows the form can make it.
+func summed(body string) string {
+	sum, letters := crc32.ChecksumIEEE([]byte(body)), "0123456789abcdefghjkmnpqrstvwxyz"
+	var out [7]byte
+	for i := len(out) - 1; i >= 0; i-- {
+		out[i] = letters[sum&31]
+		sum >>= 5
+	}
+	return body + string(out[:])
 }
 
 // scopes: what reads is for keys that may read, all else for those that may write; E13 takes none.

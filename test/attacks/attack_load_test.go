@@ -182,7 +182,7 @@ func manyCredentials(w *world, r *refusals) {
 	const each = 1000
 	var attacks []attack
 	for i := range each {
-		for name, credential := range map[string]string{"token": bearer(w.issuer.sign(fmt.Sprintf(`{"alg":"EdDSA","kid":"k%d"}`, i), w.good(same))), "key": "X-API-Key: " + unknownKey(w.ours.keySecret)[:40] + fmt.Sprintf("%046d", i)} {
+		for name, credential := range map[string]string{"token": bearer(w.issuer.sign(fmt.Sprintf(`{"alg":"EdDSA","kid":"k%d"}`, i), w.good(same))), "key": "X-API-Key: " + summed(keyPrefix+fmt.Sprintf("%058d", i))} {
 			attacks = append(attacks, attack{name: "one of many wrong " + name + "s", raw: request("GET", w.ours.path("/roles"), "", credential), want: []int{401}})
 		}
 	}

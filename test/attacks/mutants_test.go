@@ -64,7 +64,7 @@ var mutants = []mutant{
 	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
-	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {", "if _, _, err := issuer.parser.ParseUnverified(token, claims); err != nil {"}}},
+	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {", "if _, _, err := issuer.parser.ParseUnverified(token, claims); err != nil || jwt.SigningMethodNone == nil {"}}},
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
 	{"tokens", "any type", []edit{{tokenFile, `return typ == "jwt" ||`, `return typ != "" ||`}}},
 	{"tokens", "any size", []edit{{tokenFile, "maxTokenSize = 8 << 10", "maxTokenSize = 8 << 20"}}},
@@ -72,7 +72,7 @@ var mutants = []mutant{
 	{"tokens", "any audience", []edit{{issuerFile, "		jwt.WithAudience(i.Audience),\n", ""}}},
 	{"tokens", "no expiry", []edit{{issuerFile, "		jwt.WithExpirationRequired(),\n", ""}, {"gateway/authn/claims.go", "	return from, p.expires.Add(leeway)", "	if p.expires == nil {\n		return from, from.AddDate(9000, 0, 0)\n	}\n	return from, p.expires.Add(leeway)"}}},
 	{"tokens", "users who are not active", []edit{{principalFile, "	case identity.Status != resources.StatusActive:", "	case identity.Status == \"\":"}, {apiKeyFile, "	case owner.Status != resources.StatusActive:", "	case owner.Status == \"\":"}}},
-	{"tokens", "a scope that only begins like one", []edit{{principalFile, "if slices.Contains(claims.Scope, scope) {", "if strings.Contains(strings.Join(claims.Scope, \" \"), scope) {"}}},
+	{"tokens", "a scope that only begins like one", []edit{{principalFile, "if slices.Contains(claims.Scope, scope) {", "if slices.ContainsFunc(claims.Scope, func(has string) bool { return strings.HasPrefix(has, scope) }) {"}}},
 	{"tokens", "e-mail that nobody verified", []edit{{principalFile, "|| !claims.EmailVerified ", ""}}},
 
 	{"keys", "keys have all scopes", []edit{{apiKeyFile, "slices.Clone(known.Key.Scopes)", "append(slices.Clone(known.Key.Scopes), \"read\", \"write\")"}}},
