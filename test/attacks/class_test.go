@@ -48,13 +48,18 @@ func TestAttacksAreRefused(t *testing.T) {
 // against runs the class against a program, which is started for it.
 func (c class) against(t testing.TB, binary string) *refusals {
 	t.Helper()
-	var args []string
-	if c.args != nil {
-		args = c.args(t)
-	}
-	w := newWorld(t, binary, args...)
+	w := c.world(t, binary)
 	r := &refusals{w: w}
 	c.run(w, r)
 	r.searchOutput()
 	return r
+}
+
+func (c class) world(t testing.TB, binary string) *world {
+	t.Helper()
+	var args []string
+	if c.args != nil {
+		args = c.args(t)
+	}
+	return newWorld(t, binary, args...)
 }

@@ -99,7 +99,7 @@ var mutants = []mutant{
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:at]) ", "&& plainLocalPart(\"a\") "}}},
 
 	{"load", "an evaluation takes its time", []edit{{evaluateFile, "!time.Now().Before(d.at)", "time.Now().Before(d.at.Add(-time.Hour))"}}},
-	{"load", "a panic is not caught where it happens", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}}},
+	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "_, out := no[b.Name]", "_, out := no[b.Name+\"?\"]"}}},
 
 	{"logs", "the server logs by itself", []edit{{"gateway/edge.go", "	srv.Logger = quiet{}\n", "	_ = quiet{}\n"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
