@@ -50,7 +50,7 @@ var mutants = []mutant{
 	{"path", "only the decision's path is looked at", []edit{{enforceFile, "range pathProblems(strings.TrimPrefix(x.path, \"/\"))", "range pathProblems(\"x\")"}, {enforceFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
-	{"framing", "names of any bytes", []edit{{framingFile, "		if !isUnreserved(c) && !bytes", "		if c < 2 && !bytes"}}},
+	{"framing", "names of any bytes", []edit{{framingFile, "		if !isUnreserved(c) && strings", "		if c < 2 && strings"}}},
 	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {intakeFile, "		req.Header.Len() != before:", "		req.Header.Len() < before:"}}},
 	{"framing", "codings of any name", []edit{{framingFile, " && equalFold(bytes.Trim(value, \" \\t\"), \"chunked\")", ""}}},
 	{"framing", "any version", []edit{{framingFile, "	if !h.IsHTTP11() {", "	if !h.IsHTTP11() && len(h.RequestURI()) == 0 {"}}},
@@ -92,7 +92,7 @@ var mutants = []mutant{
 	{"roles", "the last admin", []edit{{"store/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && account == \"\" {"}, {"store/admins.go", "	if caller.Kind == resources.PrincipalUser && (", "	if account == \"\" && ("}}},
 	{"roles", "members of groups that hold more", []edit{{"resources/access/member.go", "user.Value.AccountID != group.Value.AccountID", "user.Value.AccountID == \"\""}}},
 
-	{"input", "a name twice", []edit{{strictFile, "jsontext.NewDecoder(bytes.NewReader(body))\n	for", "jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))\n	for"}}},
+	{"input", "a name twice", []edit{{strictFile, "jsontext.NewDecoder(bytes.NewReader(body))\n	for", "jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))\n	for"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "more than one value", []edit{{strictFile, "!errors.Is(err, io.EOF) {\n		return errTrailing", "!errors.Is(err, io.EOF) && len(body) == 0 {\n		return errTrailing"}}},
 	{"input", "unknown members", []edit{{"resources/wire/object.go", "			unknown = append(unknown, name)", "			unknown = append(unknown[:0:0], unknown...)"}}},
 	{"input", "bodies of any type", []edit{{intakeFile, "if x.headers.encoded || (len", "if x.headers.encoded && (len"}}},
@@ -102,7 +102,7 @@ var mutants = []mutant{
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "_, out := no[b.Name]", "_, out := no[b.Name+\"?\"]"}}},
 
-	{"logs", "the server logs by itself", []edit{{"gateway/edge.go", "	srv.Logger = quiet{}\n", "	_ = quiet{}\n"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
+	{"logs", "the server's own words are told", []edit{{"gateway/exchange.go", "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
 	{"logs", "a refusal tells what was sent", []edit{{"gateway/exchange.go", "		x.record.Reason = domain.Message\n", "		x.record.Reason = domain.Message + x.raw.Request.Header.String()\n"}}},
 }
