@@ -133,7 +133,7 @@ func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool) {
 	if e.answers == nil {
 		return false
 	}
-	answered = true // also by survive
+	answered = true //nolint:wastedassign // what is answered after a panic: survive does that
 	defer e.survive(raw)
 	found, err := scanHeaders(&raw.Request.Header)
 	if err != nil {
