@@ -17,12 +17,15 @@ type route = resources.Route
 // endless is a Rego expression that no deadline waits for.
 const endless = `count([1 | some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a + b < 0]) == 0`
 
-// decisionTree is the small tree with the rules for authz.decision given; they must
-// deny nobody's questions.
+// decisionTree is the small tree with the rules for authz.decision given, which are asked
+// of all but those in whose name a tree is proved: many a rule of a test would allow them.
 func decisionTree(tb testing.TB, rules string) testTree {
 	tb.Helper()
 	head, tail, _ := strings.Cut(smallAuthz, "# METADATA\n# entrypoint: true")
 	_, tail, _ = strings.Cut(tail, "default access")
+	rules = strings.ReplaceAll(rules, "decision :=", "verdict :=") + "\n\n" +
+		"decision := verdict if input.account.id != \"acct-probe-v0\"\n\n" +
+		"else := {\"allow\": false, \"reason\": \"probed\"} if input.account.id == \"acct-probe-v0\""
 	return smallTree(tb).with("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
 		with("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
 }

@@ -6,8 +6,9 @@
 // ill-typed or conflicting values, a failing built-in, a panic, 50 ms gone by.
 //
 // A tree is taken only after it has proved itself: it compiles under strict checks
-// and its schemas, its own tests pass, its catalogue is complete, and nobody is
-// denied everything. A reload that fails any of it leaves the last good tree in force.
+// and its schemas, its own tests pass, its catalogue is complete, and it denies those who
+// have no rights, or none any more (rightless.go). A reload that fails any of it leaves the
+// last good tree in force.
 // A reload rests between its steps, a millisecond for each that it works (pace.go), and what
 // is large is looked at in pieces (match.go): on one core questions go on beside it.
 //

@@ -86,6 +86,7 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"default allows":        {authz(`default decision := {"allow": false`, `default decision := {"allow": true`), []string{"authz/authz.rego:10: authz.decision allows nobody in particular"}},
 		"access allows":         {authz(`default access := {"allow": false`, `default access := {"allow": true`), []string{"authz.access allows nobody in particular"}},
 		"grantable allows":      {authz(`default grantable := {"allow": false`, `default grantable := {"allow": true`), []string{"authz.grantable allows nobody in particular"}},
+		"default never reached": {authz("default decision := {\"allow\": false, \"reason\": \"no\"}", "default decision := {\"allow\": true, \"reason\": \"no\"}\n\ndecision := {\"allow\": false, \"reason\": \"x\"} if not input.subject.exists"), []string{"authz/authz.rego:10: authz.decision allows by default"}},
 		"undefined":             {authz(`default grantable := {"allow": false, "reason": "no"}`, `grantable := {"allow": true, "reason": "x"} if input.now == 7`), []string{"authz.grantable has no answer", "undefined"}},
 		"no entry point":        {authz(`default grantable`, `default granted`), []string{"data.authz.grantable: there is no such rule"}},
 		"data under a rule":     {small.with("authz/decision/data.json", `{}`), []string{"conflict"}},

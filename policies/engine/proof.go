@@ -19,51 +19,106 @@ func checkEntries(c *ast.Compiler, p *Problems) {
 	}
 }
 
-// probe asks the three entry points what must be denied whatever the policy says:
-// the questions of nobody, and of a user of whom nothing good is known.
+// prober asks a set what must be denied whatever the policy says.
+type prober struct {
+	set  *Set
+	opts LoadOptions
+	// told are the entry points of which a problem is known: one is enough to mend.
+	told map[string]bool
+	p    *Problems
+}
+
+// probe asks the three entry points the questions of nobody, of a user of whom nothing good
+// is known, and of those who lack one thing (rightless.go).
 func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
-	unknown := resources.Action{ID: "project:nothing:probe", Scope: "project", Resource: "nothing", Verb: "probe"}
-	user := resources.Principal{Kind: resources.PrincipalUser, ID: "user-probe-v1", UUID: "probe", Credential: resources.CredentialToken}
-	stranger := &resources.Subject{AccountID: "acct-probe-v1", UserID: user.ID, UserUUID: user.UUID}
+	const nobody = "nobody in particular"
+	to := &prober{set: s, opts: opts, told: map[string]bool{}, p: p}
+	unknown, _ := resources.ParseAction(probeAction) // it is one
+	user := resources.Principal{Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", Credential: resources.CredentialToken}
+	stranger := &resources.Subject{AccountID: probeAccount, UserID: user.ID, UserUUID: user.UUID}
 	facts := resources.Facts{Subject: stranger}
 	for _, q := range []resources.Question{
 		{},
 		{Action: unknown},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Action: unknown, Now: 1},
 	} {
-		var a asked
-		a.question(&q)
-		denies(ctx, s, opts, entryDecision, s.input(&a), p)
-		denies(ctx, s, opts, entryAccess, s.input(&a), p)
+		to.question(ctx, nobody, &q, entryDecision, entryAccess)
 	}
 	for _, g := range []resources.Grant{
 		{},
 		{Permissions: []string{"account:*:*"}},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Permissions: []string{unknown.ID}, Now: 1},
 	} {
-		var a asked
-		a.grant(&g)
-		denies(ctx, s, opts, entryGrantable, s.input(&a), p)
+		to.grant(ctx, nobody, &g)
+	}
+	to.rightless(ctx)
+	to.defaults()
+}
+
+func (to *prober) question(ctx context.Context, who string, q *resources.Question, entries ...string) {
+	var a asked
+	a.question(q)
+	for _, entry := range entries {
+		to.deny(ctx, entry, who, to.set.input(&a))
 	}
 }
 
-func denies(ctx context.Context, s *Set, opts LoadOptions, entry string, input *ast.Term, p *Problems) {
-	rules := s.compiler.GetRulesExact(ast.MustParseRef(entry))
-	file, row := rules[0].Location.File, rules[0].Location.Row
-	for _, rule := range rules {
-		if rule.Default {
-			file, row = rule.Location.File, rule.Location.Row
+func (to *prober) grant(ctx context.Context, who string, g *resources.Grant) {
+	var a asked
+	a.grant(g)
+	to.deny(ctx, entryGrantable, who, to.set.input(&a))
+}
+
+// deny finds a problem where the entry point does anything else.
+func (to *prober) deny(ctx context.Context, entry, who string, input *ast.Term) {
+	if to.told[entry] {
+		return
+	}
+	// The tests' bound, not that of a decision: this is no measurement of a busy machine.
+	decision, err := to.set.evaluate(ctx, entry, input, to.opts.TestsWithin, 1)
+	if err == nil && !decision.Allowed {
+		return
+	}
+	to.told[entry] = true
+	file, row := to.place(entry)
+	name := strings.TrimPrefix(entry, "data.")
+	if err != nil {
+		to.p.at(file, row, "%s has no answer to the question of %s: %v", name, who, err)
+		return
+	}
+	to.p.at(file, row, "%s allows %s, which must be denied whatever is asked: let its default deny, and let it allow only where every condition is asked for", name, who)
+}
+
+// defaults refuses an entry point whose default is anything but a plain deny: a default stands
+// for what nobody has thought of, also where no question that is probed gets that far.
+func (to *prober) defaults() {
+	for _, entry := range entries() {
+		for _, rule := range to.set.compiler.GetRulesExact(ast.MustParseRef(entry)) {
+			if !rule.Default {
+				continue
+			}
+			if value, ok := rule.Head.Value.Value.(ast.Object); !ok || !denied(value) {
+				to.p.at(rule.Location.File, rule.Location.Row, `%s allows by default: its default must have "allow": false`, strings.TrimPrefix(entry, "data."))
+			}
 		}
 	}
-	name := strings.TrimPrefix(entry, "data.")
-	// The tests' bound, not that of a decision: this is no measurement of a busy machine.
-	decision, err := s.evaluate(ctx, entry, input, opts.TestsWithin, 1)
-	switch {
-	case err != nil:
-		p.at(file, row, "%s has no answer to a question without facts: %v", name, err)
-	case decision.Allowed:
-		p.at(file, row, "%s allows nobody in particular: a question without facts must be denied, so its default must deny", name)
+}
+
+func denied(answer ast.Object) bool {
+	allow := answer.Get(ast.StringTerm("allow"))
+	return allow != nil && allow.Value.Compare(ast.Boolean(false)) == 0
+}
+
+// place is where an entry point is defined, by its default where it has one.
+func (to *prober) place(entry string) (file string, row int) {
+	rules := to.set.compiler.GetRulesExact(ast.MustParseRef(entry))
+	at := rules[0].Location
+	for _, rule := range rules {
+		if rule.Default {
+			at = rule.Location
+		}
 	}
+	return at.File, at.Row
 }
 
 // readable gives the data in a form that many goroutines may read at once.

@@ -1,0 +1,61 @@
+package engine_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// TestATreeThatAllowsThoseWithoutRightsIsRefused guarantees that each condition on which a
+// role counts, left out of a tree whose own tests pass, is found with the words for whom it
+// would have let in, and told once for an entry point.
+func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
+	all := func(condition string) string {
+		return `every a in object.get(input.subject.assignments, ["", ""], []) { ` + condition + ` }`
+	}
+	conditions := map[string]string{
+		"a member who holds no role":                 `count(input.subject.assignments) > 0`,
+		"a user who is not known":                    `input.subject.exists`,
+		"a suspended user":                           `input.subject.status != "SUSPENDED"`,
+		"a user who is no member of the account":     `input.subject.member`,
+		"a user of an account that is deleted":       `input.account.exists`,
+		"a user whose only assignment has ended":     all(`input.now < a.expires`),
+		"a user whose only assignment is not active": all(`a.status == "ACTIVE"`),
+		"a user whose only role is not active":       all(`a.role_status == "ACTIVE"`),
+		"an API key without a scope":                 `input.principal.credential == "token"`,
+	}
+	allowing := func(conditions []string) testTree {
+		rules := "package authz\n\n"
+		for _, entry := range []string{"decision", "access", "grantable"} {
+			rules += "default " + entry + ` := {"allow": false, "reason": "no"}` + "\n\n" + entry + ` := {"allow": true, "reason": "x"} if {` +
+				"\n\t" + strings.Join(conditions, "\n\t") + "\n}\n\n"
+		}
+		return smallTree(t).with("authz/authz.rego", rules)
+	}
+	refused := func(t *testing.T, tree testTree, who string) {
+		_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+		if err == nil || !strings.Contains(err.Error(), "authz/authz.rego:") || !strings.Contains(err.Error(), "authz.access allows "+who+", which must be denied") {
+			t.Fatalf("got %v", err)
+		}
+		if lines := strings.Count(err.Error(), "\n") + 1; lines > 3 {
+			t.Errorf("%d lines for three entry points:\n%v", lines, err)
+		}
+	}
+	for who := range conditions {
+		t.Run(who, func(t *testing.T) {
+			left := maps.Clone(conditions)
+			delete(left, who)
+			refused(t, allowing(slices.Collect(maps.Values(left))), who)
+		})
+	}
+	_, err := engine.Load(t.Context(), allowing(slices.Collect(maps.Values(conditions))), engine.LoadOptions{})
+	must(t, err)
+	for who, kind := range map[string]string{"a caller without a credential on E3": "none", "a service without a scope on E3": "service"} {
+		t.Run(who, func(t *testing.T) {
+			refused(t, allowing([]string{`input.route.name != ""`, `input.principal.kind == "` + kind + `"`}), who)
+		})
+	}
+}
