@@ -14,7 +14,14 @@ import (
 // statGap is the least time between two looks at a file that nobody misses a key of.
 const statGap = time.Second
 
-var errNotAFile = errors.New("it is not a regular file")
+// ownerOnly masks the rights of all but the owner.
+const ownerOnly = 0o077
+
+var (
+	errNotAFile = errors.New("it is not a regular file")
+	errExposed  = errors.New("it has a private key, and other users can read the file: whoever has that key can sign in as anybody; " +
+		"publish public keys only, and replace that key")
+)
 
 // FileOptions are the settings of a FileSource. Path is needed.
 type FileOptions struct {
@@ -41,8 +48,9 @@ type FileSource struct {
 	looked time.Time
 }
 
-// NewFileSource reads the file and makes a source. A file that can't be read, or
-// that ParseKeySet would refuse, is an error: one line for the operator.
+// NewFileSource reads the file and makes a source. A file that can't be read, that
+// ParseKeySet would refuse, or that shows a private key to others, is an error: one line
+// for the operator.
 func NewFileSource(o FileOptions) (*FileSource, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -55,6 +63,9 @@ func NewFileSource(o FileOptions) (*FileSource, error) {
 	}
 	if s.set, err = ParseKeySet(raw); err != nil {
 		return nil, fmt.Errorf("JWKS file %q: %w", o.Path, err)
+	}
+	if s.set.exposed && info.Mode().Perm()&ownerOnly != 0 {
+		return nil, fmt.Errorf("JWKS file %q: %w", o.Path, errExposed)
 	}
 	s.seen = info
 	reportSet(o.Log, s.set, "file", o.Path)

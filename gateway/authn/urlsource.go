@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -21,10 +22,12 @@ const (
 )
 
 var (
-	errNoKeysYet   = errors.New("the key set could not be fetched yet")
-	errKeysTooOld  = errors.New("the key set could not be refreshed for longer than its maximum age")
-	errURLRefresh  = fmt.Errorf("the refresh interval must be at least %s and less than the maximum age", fetchGap)
-	errURLForm     = errors.New("the JWKS URL must be https:// (or http://) with a host, and without a user or a fragment")
+	errNoKeysYet  = errors.New("the key set could not be fetched yet")
+	errKeysTooOld = errors.New("the key set could not be refreshed for longer than its maximum age")
+	errURLRefresh = fmt.Errorf("the refresh interval must be at least %s and less than the maximum age", fetchGap)
+	errURLForm    = errors.New("the JWKS URL must be https:// with a host, and without a user or a fragment")
+	errURLOpen    = errors.New("the JWKS URL is http://: whoever is on the way could replace the keys, and sign in as anybody; " +
+		"use https://, or a JWKS file (http:// is for an address of this machine only: localhost, 127.0.0.1, [::1])")
 	errFetchFailed = errors.New("the last fetch failed")
 )
 
@@ -73,6 +76,9 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return nil, errURLForm
 	}
+	if u.Scheme == "http" && !onThisMachine(u.Hostname()) {
+		return nil, errURLOpen
+	}
 	if o.Refresh == 0 {
 		o.Refresh = defaultRefresh
 	}
@@ -93,11 +99,13 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	}
 	o.Log = orDiscard(o.Log)
 	o.Client = guarded(o.Client)
-	s := &URLSource{options: o, shown: u.Scheme + "://" + u.Host + u.EscapedPath()}
-	if u.Scheme == "http" {
-		o.Log.Warn("JWKS URL without TLS: whoever is on the way can replace the keys", "url", s.shown)
-	}
-	return s, nil
+	return &URLSource{options: o, shown: u.Scheme + "://" + u.Host + u.EscapedPath()}, nil
+}
+
+// onThisMachine says whether nobody else is on the way to the host.
+func onThisMachine(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // Run fetches the keys now and then every Refresh, until ctx ends.
