@@ -91,7 +91,7 @@ func (s *settings) readFile(flags *pflag.FlagSet) (map[string][]string, error) {
 			out[name] = values
 		}
 	}
-	return out, nil
+	return out, s.checkSecrets(out)
 }
 
 // decodeStrict refuses keys that the target does not have.

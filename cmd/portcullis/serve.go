@@ -115,16 +115,19 @@ type listeners struct {
 
 // open opens all listeners or none.
 func (s *settings) open(ctx context.Context) (listeners, error) {
-	addresses := []string{s.healthListen, s.listen}
+	places := []place{{"--health-listen", s.healthListen}, {"--listen", s.listen}}
 	if s.role != roleResources {
-		addresses = append(addresses, s.usersListen)
+		places = append(places, place{"--users-listen", s.usersListen})
 	}
-	all, err := listen(ctx, addresses...)
+	all, err := listen(ctx, places...)
 	if err != nil {
 		return listeners{}, err
 	}
 	return listeners{edge: all[1:], health: all[0]}, nil
 }
+
+// place is where to listen, and the setting that says so.
+type place struct{ setting, address string }
 
 // addresses are the fields of the log line that says where to call.
 func (l listeners) addresses() []any {
@@ -135,8 +138,8 @@ func (l listeners) addresses() []any {
 	return append(out, "health_listen", l.health.Addr().String())
 }
 
-// listen opens all of the addresses or none.
-func listen(ctx context.Context, addresses ...string) (_ []net.Listener, err error) {
+// listen opens all of the places or none.
+func listen(ctx context.Context, places ...place) (_ []net.Listener, err error) {
 	var open []net.Listener
 	defer func() {
 		if err != nil {
@@ -145,10 +148,10 @@ func listen(ctx context.Context, addresses ...string) (_ []net.Listener, err err
 			}
 		}
 	}()
-	for _, address := range addresses {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	for _, at := range places {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.address)
 		if err != nil {
-			return nil, fmt.Errorf("can't listen on %s: %w", address, err)
+			return nil, fmt.Errorf("%s: can't listen on %s: %w", at.setting, at.address, err)
 		}
 		open = append(open, l)
 	}

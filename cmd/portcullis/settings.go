@@ -152,17 +152,14 @@ func (s *settings) check() error {
 	if s.limits.Handle > longestHandle {
 		return fmt.Errorf("--handle-timeout must be at most %s: a request that goes on for longer could make something in a project that was deleted meanwhile", longestHandle)
 	}
-	for name, address := range map[string]string{"--listen": s.listen, "--users-listen": s.usersListen, "--health-listen": s.healthListen} {
-		if address == "" {
-			return fmt.Errorf("%s is empty: any free port would be taken; give host:port or :port", name)
-		}
-	}
 	for name, raw := range map[string]string{"--accounts-url": s.accountsURL, "--notifications-url": s.notifyURL} {
 		if raw != "" && webAddress(raw) == nil {
 			return fmt.Errorf("%s must be http://host:port/path or https://host:port/path, without a user", name)
 		}
 	}
-	for _, check := range []func() error{s.kept.check, s.checkBounds, s.checkStore, s.checkUpstreams, s.checkRole} {
+	for _, check := range []func() error{
+		s.kept.check, s.checkLargest, s.checkBounds, s.checkStore, s.checkUpstreams, s.checkRole, s.checkListeners, s.checkFiles,
+	} {
 		if err := check(); err != nil {
 			return err
 		}
