@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-mongodb test-replicas consistency attacks flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
+.PHONY: help run build test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -28,6 +28,7 @@ COUNT     ?= 6
 PAIRS     ?= 15
 WINDOW    ?= 500ms
 DECISIONS ?= 100000
+SOAK      ?= 5m
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,11 @@ consistency: ## judge DECISIONS decisions (100000) of replicas under faults, pri
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
 	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=mutants -count=1 -timeout 60m -run Mutants ./test/attacks
+
+# Takes the real stores in where there is a mongod (4.4 or later) and a redis-server, half of the time each.
+# A short one, on the embedded store, is part of make test.
+soak: ## good and bad clients, restarts and faults at once for SOAK (5m), and print what is held at rest
+	PORTCULLIS_TEST_SOAK=$(SOAK) go test -count=1 -timeout 24h -v -run Soak ./test/consistency
 
 # Needs two cores, and nothing else that runs on them. A smaller one is part of make test.
 flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the others

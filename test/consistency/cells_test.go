@@ -1,10 +1,12 @@
 package consistency_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +42,10 @@ type kind struct {
 	seed func(ctx context.Context, w *world, tx store.Tx, c *cell) error
 	// change is the request that sets the register.
 	change func(w *world, c *cell, value bool) request
-	// ask is the question; nil is E3 by the checking service.
-	ask func(c *cell, k apiKey) request
+	// ask is the question; nil is E3 by the checking service. It is answered with 200 or,
+	// where the right is not there, with refused; 0 is 401.
+	ask     func(c *cell, k apiKey) request
+	refused int
 }
 
 const (
@@ -64,11 +68,7 @@ var kinds = []*kind{
 		},
 	},
 	{
-		name: "role", seed: seedCustomRole,
-		change: func(_ *world, c *cell, v bool) request {
-			permission := map[bool]string{true: widget, false: "project:widget:list"}[v]
-			return c.byAdmin("PUT", "/roles/role-"+c.id, fmt.Sprintf(`{"name":"role-%s","scope":"PROJECT","permissions":[%q]}`, c.id, permission))
-		},
+		name: "role", seed: seedCustomRole, change: changeCustomRole,
 	},
 	{
 		name: "status", seed: func(ctx context.Context, w *world, tx store.Tx, c *cell) error {
@@ -128,6 +128,20 @@ var kinds = []*kind{
 	},
 }
 
+// proxied is the right to a call that is handed on to the upstream for widgets.
+var proxied = &kind{
+	name: "proxied", seed: seedCustomRole, change: changeCustomRole, refused: http.StatusForbidden,
+	ask: func(c *cell, _ apiKey) request {
+		return request{method: "GET", path: "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/widgets", token: c.own}
+	},
+}
+
+// changeCustomRole has the role grant what is asked, or something else.
+func changeCustomRole(_ *world, c *cell, v bool) request {
+	permission := map[bool]string{true: widget, false: "project:widget:list"}[v]
+	return c.byAdmin("PUT", "/roles/role-"+c.id, fmt.Sprintf(`{"name":"role-%s","scope":"PROJECT","permissions":[%q]}`, c.id, permission))
+}
+
 // byAdmin is a request below the account by its admin.
 func (c *cell) byAdmin(method, rest, body string) request {
 	return request{method: method, path: "/api/v1/accounts/" + c.account + rest, token: c.token, body: body}
@@ -177,7 +191,11 @@ func (c *cell) register(k apiKey) string {
 // cellsOf are the rights in a place.
 func (w *world) cellsOf(p place, name string) []*cell {
 	var out []*cell
-	for _, k := range kinds {
+	all := slices.Clone(kinds)
+	if w.proxied {
+		all = append(all, proxied)
+	}
+	for _, k := range all {
 		for i := range w.perKind {
 			c := &cell{place: p, kind: k, id: fmt.Sprintf("%s-%s-%d-v1", k.name, name, i)}
 			if k.name == "account" { // which is the cell's alone
@@ -243,7 +261,7 @@ func seedCustomRole(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 // told says what an answer to the cell's question means; decided is false for none.
 func (c *cell) told(a answer) (value, decided bool) {
 	if c.kind.ask != nil { // whether the credential is taken
-		return a.status == http.StatusOK, a.status == http.StatusOK || a.status == http.StatusUnauthorized
+		return a.status == http.StatusOK, a.status == http.StatusOK || a.status == cmp.Or(c.kind.refused, http.StatusUnauthorized)
 	}
 	var body struct {
 		Allowed *bool `json:"allowed"`

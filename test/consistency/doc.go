@@ -11,4 +11,8 @@
 // -overlay), so that no unsafe variant stands in the program's source. Rejected: checking
 // in the clients as they go, which sees less than all orders, and a fake store, which
 // proves nothing of the real one.
+//
+// The soak (soak_test.go) has the same clients and the same model, and beside them clients
+// that are bad on purpose and restarts, also on the embedded store: what is looked at besides
+// is what the gateways hold of their machine at rest.
 package consistency

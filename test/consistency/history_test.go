@@ -36,7 +36,9 @@ type history struct {
 	broken []string
 	// undecided counts questions that were answered with 503 or not at all.
 	undecided int
-	waits     map[string][]time.Duration
+	// constant counts right answers to questions that have one for ever.
+	constant int
+	waits    map[string][]time.Duration
 }
 
 func newHistory() *history {
@@ -86,6 +88,20 @@ func (h *history) took(what string, d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waits[what] = append(h.waits[what], d)
+}
+
+// answered is how many questions were.
+func (h *history) answered() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.ops) + h.constant
+}
+
+// held notes an answer that is the same for ever.
+func (h *history) held() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.constant++
 }
 
 // copied is what there is so far; a change under way is one of unknown outcome.

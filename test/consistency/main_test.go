@@ -39,6 +39,5 @@ func edits(of []edit) []overlay.Edit {
 // program builds the program with edits, once for each name.
 func program(t testing.TB, name string, of ...edit) string {
 	t.Helper()
-	servers.NeedMongod(t) // before the time that it takes
 	return builder.Program(t, name, edits(of)...)
 }

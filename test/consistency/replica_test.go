@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,8 @@ type replica struct {
 	cmd    *exec.Cmd
 	done   chan struct{}
 	errors []string
+	// broken are lines that no gateway may write: of a panic, and of an answer with 500.
+	broken []string
 }
 
 // start runs it until it is ready.
@@ -67,6 +70,9 @@ func (r *replica) start(t testing.TB) {
 	}
 }
 
+// saysBroken finds a panic, whether it was recovered or not, and an answer with 500.
+var saysBroken = regexp.MustCompile(`(?i)\bpanic|^fatal error:|"status":500\b`)
+
 // read looks for the line that says ready, and keeps the last errors.
 func (r *replica) read(pipe io.Reader, ready chan<- map[string]any) {
 	lines := bufio.NewScanner(pipe)
@@ -78,6 +84,11 @@ func (r *replica) read(pipe io.Reader, ready chan<- map[string]any) {
 			begun = true
 			ready <- line
 			continue
+		}
+		if saysBroken.Match(lines.Bytes()) {
+			r.mu.Lock()
+			r.broken = append(r.broken, lines.Text())
+			r.mu.Unlock()
 		}
 		if begun && !bytes.Contains(lines.Bytes(), []byte(`"level":"ERROR"`)) {
 			continue // what was asked of it
@@ -106,6 +117,18 @@ func (r *replica) signal(t testing.TB, s syscall.Signal) {
 	if err := cmd.Process.Signal(s); err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.Error(err)
 	}
+}
+
+// terminate asks it to end, and gives its exit code and how long that took.
+func (r *replica) terminate(t testing.TB) (code int, took time.Duration) {
+	t.Helper()
+	r.mu.Lock()
+	cmd, done := r.cmd, r.done
+	r.mu.Unlock()
+	began := time.Now()
+	r.signal(t, syscall.SIGTERM)
+	<-done
+	return cmd.ProcessState.ExitCode(), time.Since(began)
 }
 
 // kill ends it at once, also while it is paused.

@@ -40,18 +40,7 @@ func (w *world) run(c clients, faults []fault, most time.Duration, enough int) *
 	w.t.Helper()
 	stop, ended := make(chan struct{}), time.After(most)
 	var wait sync.WaitGroup
-	for n := range c.writers {
-		var mine []*cell
-		for i, cl := range w.cells {
-			if i%c.writers == n {
-				mine = append(mine, cl)
-			}
-		}
-		wait.Go(func() { newClient(w).writes(mine, stop) })
-	}
-	for range c.readers {
-		wait.Go(func() { newClient(w).asks(stop) })
-	}
+	w.work(c, &wait, stop)
 	for _, d := range w.duels {
 		wait.Go(func() { d.run(stop) })
 	}
@@ -70,6 +59,30 @@ func (w *world) run(c clients, faults []fault, most time.Duration, enough int) *
 	close(stop)
 	wait.Wait()
 	return w.verdict()
+}
+
+// work has the clients at it until stop is closed; they leave no connection behind.
+func (w *world) work(c clients, wait *sync.WaitGroup, stop <-chan struct{}) {
+	for n := range c.writers {
+		var mine []*cell
+		for i, cl := range w.cells {
+			if i%c.writers == n {
+				mine = append(mine, cl)
+			}
+		}
+		wait.Go(func() {
+			c := newClient(w)
+			defer c.http.CloseIdleConnections()
+			c.writes(mine, stop)
+		})
+	}
+	for range c.readers {
+		wait.Go(func() {
+			c := newClient(w)
+			defer c.http.CloseIdleConnections()
+			c.asks(stop)
+		})
+	}
 }
 
 // settle asks strictly, once all is quiet, for every cell: what was answered is there.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -28,12 +30,16 @@ type shape struct {
 	behind string
 	// readOnly is how many replicas, from the first on, take no changes.
 	readOnly int
+	// args are more of each gateway; with proxied, they name an upstream for widgets.
+	args    []string
+	proxied bool
 }
 
 // world is a running set of replicas, with the data under test.
 type world struct {
 	shape
 	t        testing.TB
+	dir      string
 	mongo    *servers.ReplicaSet
 	database string
 	redis    *servers.RedisServer
@@ -52,13 +58,14 @@ type world struct {
 	phase atomic.Pointer[string]
 }
 
-// newWorld starts everything.
+// newWorld starts everything. Without a replica set of MongoDB it is one gateway on the
+// embedded store, without a Redis.
 func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{
-		shape: s, t: t, mongo: set, database: set.Database(t), redis: servers.NewRedis(t),
-		issuer: newIssuer(t, dir), collections: store.NewCollections(),
+	w := &world{shape: s, t: t, mongo: set, dir: dir, issuer: newIssuer(t, dir), collections: store.NewCollections()}
+	if set != nil {
+		w.database, w.redis = set.Database(t), servers.NewRedis(t)
 	}
 	w.checker = w.issuer.sign(t, "service-checker", "authz:check")
 	w.sync = w.issuer.sign(t, "service-sync", "users:sync")
@@ -71,16 +78,29 @@ func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *wo
 		t.Fatal(err)
 	}
 	for n, lease := range s.leases {
-		r := &replica{n: n, binary: binary, args: []string{
-			"--data-dir", filepath.Join(dir, fmt.Sprint(n)), "--mongo-url", w.databaseOf(n), "--redis-url", w.redis.URL, "--master-key-file", key,
-			"--freshness-lease", lease, "--jwks-file", w.issuer.jwks, "--jwt-issuer", issuerName, "--jwt-audience", audience,
-		}}
+		r := &replica{n: n, binary: binary, args: slices.Concat([]string{
+			"--data-dir", w.dataDir(n), "--master-key-file", key,
+			"--jwks-file", w.issuer.jwks, "--jwt-issuer", issuerName, "--jwt-audience", audience,
+		}, s.args)}
+		if set != nil {
+			r.args = append(r.args, "--mongo-url", w.databaseOf(n), "--redis-url", w.redis.URL, "--freshness-lease", lease)
+		}
 		r.start(t)
 		t.Cleanup(r.kill)
 		w.replicas = append(w.replicas, r)
 	}
 	w.h = newHistory()
 	return w
+}
+
+func (w *world) dataDir(n int) string { return filepath.Join(w.dir, fmt.Sprint(n)) }
+
+// openStore is the one of the gateways, before they run.
+func (w *world) openStore(ctx context.Context) (store.Store, error) {
+	if w.mongo == nil {
+		return sqlite.Open(ctx, sqlite.Options{Dir: w.dataDir(0), Schemas: w.collections.Schemas()})
+	}
+	return mongodb.Open(ctx, mongodb.Options{URL: w.database, Schemas: w.collections.Schemas()})
 }
 
 // databaseOf is the URL by which a replica finds the database.
@@ -99,7 +119,7 @@ func (w *world) databaseOf(n int) string {
 func (w *world) seed() {
 	w.t.Helper()
 	ctx := context.Background()
-	s, err := mongodb.Open(ctx, mongodb.Options{URL: w.database, Schemas: w.collections.Schemas()})
+	s, err := w.openStore(ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}

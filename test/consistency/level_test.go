@@ -1,0 +1,121 @@
+package consistency_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// level is what a gateway holds of its machine.
+type level struct {
+	goroutines, descriptors int
+	// resident is its memory, heap what lives of its heap after a collection; in MiB.
+	resident, heap int
+	// answered is how many questions of good clients all gateways have answered by then.
+	answered int
+}
+
+func (l level) String() string {
+	return fmt.Sprintf("%4d goroutines, %4d descriptors, %4d MiB resident, %4d MiB of heap", l.goroutines, l.descriptors, l.resident, l.heap)
+}
+
+// What may be left, after bad clients have gone, above the level before them. Each storm has
+// hundreds of connections, so what leaks with one of them is beyond it. Good clients leave
+// something behind, as they should: each question at a new revision has its facts and its
+// answer in caches, which are full at 100,000.
+const (
+	moreGoroutines  = 32
+	moreDescriptors = 16
+	moreMemory      = 32 // MiB, and a quarter, and as many KiB for each question answered meanwhile:
+	keptOfQuestion  = 4
+)
+
+// above says what of a level is beyond the other and the tolerance; nothing is "".
+func (l level) above(before level) string {
+	more := moreMemory + (l.answered-before.answered)*keptOfQuestion>>10
+	limit := level{
+		goroutines: before.goroutines + moreGoroutines, descriptors: before.descriptors + moreDescriptors,
+		resident: before.resident*5/4 + more, heap: before.heap*5/4 + more,
+	}
+	if l.goroutines <= limit.goroutines && l.descriptors <= limit.descriptors && l.resident <= limit.resident && l.heap <= limit.heap {
+		return ""
+	}
+	return fmt.Sprintf("%s; before: %s; at most: %s", l, before, limit)
+}
+
+// backWithin is how long what bad clients have left may take to go: idle workers of the
+// edge do after ten seconds.
+const backWithin = 25 * time.Second
+
+// rest waits until the gateway is back at the level, and gives what it comes to.
+func (r *replica) rest(t testing.TB, before level, answered int) (at level, beyond string) {
+	t.Helper()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for began := time.Now(); ; <-tick.C {
+		at = r.level(t, answered)
+		if beyond = at.above(before); beyond == "" || time.Since(began) > backWithin {
+			return at, beyond
+		}
+	}
+}
+
+var (
+	saysGoroutines = regexp.MustCompile(`(?m)^go_goroutines (\S+)$`)
+	saysHeap       = regexp.MustCompile(`(?m)^go_memstats_heap_alloc_bytes (\S+)$`)
+	saysResident   = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+)
+
+// level collects its garbage first. Its own questions are on a connection that stays.
+func (r *replica) level(t testing.TB, answered int) level {
+	t.Helper()
+	r.private200(t, "/debug/pprof/heap?gc=1")
+	metrics := r.private200(t, "/metrics")
+	r.mu.Lock()
+	pid := r.cmd.Process.Pid
+	r.mu.Unlock()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return level{
+		goroutines: number(t, saysGoroutines, metrics), descriptors: len(open),
+		resident: number(t, saysResident, status) >> 10, heap: number(t, saysHeap, metrics) >> 20, answered: answered,
+	}
+}
+
+func (r *replica) private200(t testing.TB, path string) []byte {
+	t.Helper()
+	resp, err := http.Get(r.private + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %v", path, resp.StatusCode, err)
+	}
+	return body
+}
+
+func number(t testing.TB, in *regexp.Regexp, text []byte) int {
+	t.Helper()
+	found := in.FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("no %s in %.200q", in, text)
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(n)
+}

@@ -1,0 +1,234 @@
+package consistency_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// envSoak is how long a long soak takes, as 5m.
+const envSoak = "PORTCULLIS_TEST_SOAK"
+
+// TestSoakLeavesNothingBehindAndNoAnswerIsWrong: under everything at once, for as long as is
+// given, each answer is one that the model allows, nothing panics or is answered with 500, and
+// whenever the bad clients have gone the gateways hold what they held before.
+func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
+	d, long := 6*time.Second, os.Getenv(envSoak) != ""
+	if long {
+		var err error
+		if d, err = time.ParseDuration(os.Getenv(envSoak)); err != nil || d < 0 {
+			t.Fatalf("%s is %q: it may be a duration such as 5m", envSoak, os.Getenv(envSoak))
+		}
+	}
+	_, err := servers.Mongod()
+	replicated := long && err == nil // `make consistency` has short runs of replicas
+	if replicated {
+		d /= 2
+	}
+	t.Run("embedded store", func(t *testing.T) {
+		soaked(t, nil, []string{""}, d)
+	})
+	t.Run("three replicas", func(t *testing.T) {
+		if !replicated {
+			t.Skip("for `make soak` on a machine with a mongod and a redis-server")
+		}
+		soaked(t, servers.NewMongo(t, 1), []string{"200ms", "200ms", "200ms"}, d)
+	})
+}
+
+// soak is a run.
+type soak struct {
+	*world
+	storm *storm
+	// rests tell of the gateways at rest.
+	rests []string
+}
+
+// coldUsers are so many users of whom nobody knows that a storm goes on asking about new
+// ones, and few enough for what is kept of them to be little.
+const coldUsers = 2000
+
+// soaked runs rounds of restarts, warming up and storms until the time is over.
+func soaked(t *testing.T, set *servers.ReplicaSet, leases []string, d time.Duration) {
+	s := &soak{world: newWorld(t, program(t, ""), set, shape{
+		leases: leases, accounts: 4, perKind: 3, proxied: true,
+		args: append(widgets(t), "--pprof", "--read-timeout", "2s", "--write-timeout", "2s"),
+	})}
+	s.storm = &storm{world: s.world, p: s.cells[0].place, seen: map[string]int{}}
+	rounds := max(1, int(d/(75*time.Second)))
+	each := d / time.Duration(rounds)
+	for n := range rounds {
+		s.during(each/6, func(stop <-chan struct{}, wait *sync.WaitGroup) {
+			wait.Go(func() { s.disturb(s.restarts(), stop) })
+		})
+		s.during(each/4, nil)
+		before := s.levels(fmt.Sprintf("round %d, warm", n+1), nil)
+		for m := range 2 {
+			s.during(each/4, s.rage)
+			s.levels(fmt.Sprintf("round %d, after storm %d", n+1, m+1), before)
+		}
+	}
+	if os.Getenv(envSoak) != "" {
+		s.settle() // waits until no change of unknown outcome can happen any more
+	}
+	s.told(s.verdict())
+}
+
+// restarts are of the gateways, and what else there is.
+func (s *soak) restarts() []fault {
+	faults := []fault{replicaFaults()[1], {"replica terminated", func(w *world, _ <-chan struct{}) {
+		r := w.any()
+		if code, took := r.terminate(w.t); code != 0 || took > 11*time.Second {
+			w.h.violated(fmt.Sprintf("replica %d: SIGTERM ended it with %d after %s", r.n, code, took))
+		}
+		r.start(w.t)
+	}}}
+	if s.redis != nil {
+		faults = append(faults, redisFaults()...)
+	}
+	return faults
+}
+
+// during has good clients at it for some time, and others besides.
+func (s *soak) during(d time.Duration, others func(stop <-chan struct{}, wait *sync.WaitGroup)) {
+	stop := make(chan struct{})
+	var wait sync.WaitGroup
+	s.work(clients{writers: 3, readers: 3}, &wait, stop)
+	for range 3 {
+		wait.Go(func() {
+			c := newClient(s.world)
+			defer c.http.CloseIdleConnections()
+			for !stopped(stop) {
+				s.known(c)
+			}
+		})
+	}
+	if others != nil {
+		others(stop, &wait)
+	}
+	time.Sleep(d)
+	close(stop)
+	wait.Wait()
+}
+
+func (s *soak) rage(stop <-chan struct{}, wait *sync.WaitGroup) {
+	s.storm.stop = stop
+	for range 24 {
+		wait.Go(s.storm.rage)
+	}
+}
+
+// known asks what has one answer for ever: of an admin, of another account's, and of one of
+// many users who do not exist.
+func (s *soak) known(c *client) {
+	here, there := s.lasting(), s.lasting()
+	for user, want := range map[string]bool{
+		here.admin: true, there.admin: here == there, fmt.Sprintf("user-cold%d-v1", rand.IntN(coldUsers)): false,
+	} {
+		a, err := c.send(s.any(), request{
+			method: "POST", path: "/api/v1/authorize/accounts/" + here.account + "/projects/" + here.project + "/x", token: s.checker,
+			header: map[string]string{"X-User-ID": user, "X-Account-ID": here.account, "X-Action": action},
+		}, false)
+		var body struct {
+			Allowed *bool `json:"allowed"`
+		}
+		switch {
+		case err != nil || a.status == http.StatusServiceUnavailable:
+			s.h.none()
+		case a.status != http.StatusOK || json.Unmarshal(a.body, &body) != nil || body.Allowed == nil || *body.Allowed != want:
+			s.h.violated(fmt.Sprintf("may %s in %s: %d %s, and not %t", user, here.account, a.status, a.body, want))
+		default:
+			s.h.held()
+		}
+	}
+}
+
+// lasting is a place that no change is about.
+func (s *soak) lasting() place {
+	for {
+		if c := s.cells[rand.IntN(len(s.cells))]; c.kind.name != "account" {
+			return c.place
+		}
+	}
+}
+
+// levels are those of all gateways at rest; each has to be near the one before.
+func (s *soak) levels(when string, before []level) (now []level) {
+	s.t.Helper()
+	answered := s.h.answered()
+	for n, r := range s.replicas {
+		if before == nil {
+			now = append(now, r.level(s.t, answered))
+		} else {
+			at, beyond := r.rest(s.t, before[n], answered)
+			if now = append(now, at); beyond != "" {
+				s.h.violated(fmt.Sprintf("%s: replica %d is not back: %s", when, n, beyond))
+			}
+		}
+		s.rests = append(s.rests, fmt.Sprintf("%-24s replica %d: %s", when, n, now[n]))
+	}
+	return now
+}
+
+// told prints the figures and fails the test on whatever was wrong.
+func (s *soak) told(v *verdict) {
+	s.t.Helper()
+	for _, r := range s.replicas {
+		for _, line := range r.broken {
+			v.violated("replica %d wrote: %s", r.n, line)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "level at rest; at most %d goroutines, %d descriptors, and of memory a quarter, %d MiB and %d KiB a question above that of the warm gateway:\n",
+		moreGoroutines, moreDescriptors, moreMemory, keptOfQuestion)
+	for _, line := range s.rests {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	fmt.Fprintf(&b, "%d right answers to questions that have one for ever\n", s.h.constant)
+	fmt.Fprintln(&b, "connections of bad clients:")
+	for _, name := range slices.Sorted(maps.Keys(s.storm.seen)) {
+		fmt.Fprintf(&b, "  %-40s %6d\n", name, s.storm.seen[name])
+	}
+	s.t.Log("\n" + b.String())
+	s.report(v)
+}
+
+// widgets are the arguments for a route that is handed on, and its upstream.
+func widgets(t *testing.T) []string {
+	t.Helper()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "widgets")
+	}))
+	t.Cleanup(upstream.Close)
+	dir := t.TempDir()
+	for _, part := range []string{"authz", "grants", "routes", "schemas"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "routes", "data.json")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := `{"W1": {"method": "GET", "path": "/api/v1/accounts/{accountId}/projects/{projectId}/widgets", ` +
+		`"action": "` + widget + `", "effect": "read", "area": "compute", "upstream": "widgets"},`
+	if err := os.WriteFile(path, []byte(strings.Replace(string(raw), "{", row, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"--policy-dir", dir, "--upstream", "widgets=" + upstream.URL}
+}
