@@ -22,6 +22,14 @@ func FuzzVerify(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
+	for _, head := range []string{
+		`{"alg":"EdDSA","kid":"ed","crit":["b64"],"b64":false}`, `{"alg":"EdDSA","jwk":{"kty":"OKP","crv":"Ed25519","x":"AA"}}`,
+		`{"alg":"EdDSA","jku":"https://idp.test/keys"}`, `{"alg":"EdDSA","kid":"../../dev/null"}`, `{"alg":"NoNe"}`,
+		`{"alg":"HS256","kid":"rs"}`, `{"alg":"none","alg":"EdDSA"}`, `{"alg":"EdDSA","kid":"ed","typ":"JWE","zip":"DEF"}`,
+	} {
+		f.Add(b64([]byte(head)) + "." + parts[1] + "." + parts[2])
+		f.Add(b64([]byte(head)) + "." + parts[1] + ".")
+	}
 	f.Fuzz(func(t *testing.T, token string) {
 		p, err := a.Verify(t.Context(), token)
 		if err == nil {

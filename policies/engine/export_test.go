@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"slices"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Memoised says whether an entry point's verdicts are reused.
@@ -122,4 +124,11 @@ func LoadResting(ctx context.Context, tree fs.FS, rested func()) error {
 		_, err = load(ctx, src, LoadOptions{}, &pace{sleep: func(time.Duration) { rested() }})
 	}
 	return err
+}
+
+// Key is what names the question's verdict.
+func (s *Set) Key(entry string, q *resources.Question) []byte {
+	var a asked
+	a.question(q)
+	return s.key(nil, "data.authz."+entry, &a)
 }

@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// FuzzPolicyLoader puts any text in the place of any file of a tree: it is refused with lines
+// that say why, or taken, and then it denies nobody's question. Nothing panics, and no proof
+// outlasts its time.
+func FuzzPolicyLoader(f *testing.F) {
+	files := []string{"authz/more.rego", "authz/more_test.rego", "authz/authz.rego", "grants/data.json", "routes/data.json", "more/data.json", "schemas/input/schema.json"}
+	for at, texts := range [][]string{
+		{
+			"package authz\n\nx if input.acton.id", "package authz\n\ndefault decision := {\"allow\": true, \"reason\": \"\"}", "package authz\n\nx := {",
+			"package authz\n\nf(x) := f(x)", "package a\n\nimport data.authz\n\nx := authz.decision with input as {}", "package authz.decision\n\nallow := true", "# METADATA\n# schemas:\n#  - input: {\npackage a",
+		},
+		{"package authz_test\n\ntest_a if true", "package authz_test\n\ntodo_test_a if false", "package authz_test\n\ntest_a[x] if some x in [1, {}]"},
+		{smallAuthz, strings.Replace(smallAuthz, "false", "true", 1), strings.ReplaceAll(smallAuthz, "default access", "access")},
+		{smallGrants, "{}", `{"a":{"scope":"ACCOUNT","scope":"PROJECT"}}`, strings.Repeat(`{"a":`, 2000)},
+		{smallRoutes, strings.Replace(smallRoutes, "{proxy+}", "{a}/{a}", 1), "[]", "\xef\xbb\xbf{}"},
+		{`{"a": 1e999}`, `{"a":"\ud800"}`, "{}{}"},
+		{"{}", `{"type":"object"}`},
+	} {
+		for _, text := range texts {
+			f.Add(uint8(at), text)
+		}
+	}
+	small := smallTree(f)
+	f.Fuzz(func(t *testing.T, at uint8, text string) {
+		if len(text) > 1<<16 {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		set, err := engine.Load(ctx, small.with(files[int(at)%len(files)], text), engine.LoadOptions{TestsWithin: time.Second})
+		if ctx.Err() != nil {
+			t.Fatal("a proof takes more than a minute")
+		}
+		var problems engine.Problems
+		switch {
+		case err == nil && len(set.Revision()) == 0:
+			t.Fatal("a tree without a revision")
+		case err != nil && (!errors.As(err, &problems) || len(problems) == 0):
+			t.Fatalf("refused, and not said why: %v", err)
+		}
+		for _, line := range problems {
+			if line == "" || strings.ContainsAny(line, "\r\n") {
+				t.Fatalf("a problem of several lines: %q", line)
+			}
+		}
+	})
+}
+
+// FuzzVerdictKey guarantees that no two questions share a key, whatever is in their words: in
+// a tree that reads all of them each is in the key, apart from the others.
+func FuzzVerdictKey(f *testing.F) {
+	set, err := engine.Load(context.Background(), tellingTree(f), engine.LoadOptions{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := newEngine(f, tellingTree(f), engine.Options{})
+	e.Bring(set)
+	f.Add("a", "b", "c", "ab", "", "c")
+	f.Add("\x02a", "", "x,y", "", "\x02a", "x\x00y")
+	f.Add("user:1", "2", "project:a:b", "user", "1:2", "project:a:b")
+	f.Fuzz(func(t *testing.T, user, rest, word, otherUser, otherRest, otherWord string) {
+		ask := func(user, rest, word string) resources.Question {
+			return resources.Question{
+				// The two stand side by side in the key.
+				Principal: resources.Principal{
+					Kind: resources.PrincipalService, ID: user, UUID: rest, Credential: resources.CredentialToken, Scopes: strings.Split(word, ","),
+				},
+				AccountID: word,
+			}
+		}
+		one, two := ask(user, rest, word), ask(otherUser, otherRest, otherWord)
+		same := [3]string{user, rest, word} == [3]string{otherUser, otherRest, otherWord}
+		if a, b := set.Key("decision", &one), set.Key("decision", &two); (string(a) == string(b)) != same || len(a) == 0 {
+			t.Fatalf("%+v\n%+v\nhave the keys\n%q\n%q", one, two, a, b)
+		}
+	})
+}
