@@ -83,6 +83,10 @@ func (c *client) ask(cl *cell, to *replica, strict bool) {
 	o.ret = c.w.h.now()
 	value, decided := cl.told(a)
 	switch {
+	case errors.Is(err, syscall.ECONNREFUSED): // it is being started again
+		time.Sleep(5 * time.Millisecond)
+		c.w.h.none()
+		return
 	case err != nil || a.status == http.StatusServiceUnavailable:
 		c.w.h.none()
 		return
