@@ -49,32 +49,25 @@ func (s *Set) evaluate(
 		}
 	}()
 	q, stop := s.queries[entry], newDeadline(ctx, within)
-	var answer *ast.Term
-	results := 0
 	values := s.values.lend()
 	err = topdown.NewQuery(q.body).
-		WithQueryCompiler(q.compiler).WithCompiler(s.compiler).
+		WithCompiler(s.compiler).
 		WithStore(s.store).WithTransaction(s.txn).
 		WithBaseCache(s.base).WithVirtualCache(values).
 		WithInput(input).WithCancel(stop).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
 		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
-		Iter(ctx, func(r topdown.QueryResult) error {
-			answer = r[ast.Var("answer")]
-			results++
-			return nil
-		})
+		Iter(ctx, func(topdown.QueryResult) error { return nil })
+	answer, _ := values.Get(q.rule)
 	s.values.back(values)
 	switch {
 	case err != nil:
 		return d, &failed{stop.classify(err), fmt.Errorf("%s: %w", entry, err)}
 	case stop.over():
 		return d, &failed{stop.why, fmt.Errorf("%s: the answer came too late", entry)}
-	case results == 0 || answer == nil:
+	case answer == nil:
 		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
-	case results > 1:
-		return d, &failed{FailureIllTyped, fmt.Errorf("%s has %d answers", entry, results)}
 	}
 	return s.read(entry, answer)
 }

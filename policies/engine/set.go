@@ -53,11 +53,20 @@ type Set struct {
 	tests  int
 }
 
-// query is one compiled entry point.
+// query is one entry point. Its answer is found where OPA keeps the values of rules: asked for as
+// `rule = answer`, the object would be made once for the rule and again for the result.
 type query struct {
-	body     ast.Body
-	compiler ast.QueryCompiler
-	key      *keyPlan // nil where no verdict may be reused
+	rule ast.Ref
+	body ast.Body // compares the rule with what it never is
+	key  *keyPlan // nil where no verdict may be reused
+}
+
+func newQuery(c *ast.Compiler, entry string) *query {
+	rule := ast.MustParseRef(entry)
+	return &query{
+		rule: rule, key: newKeyPlan(c, entry),
+		body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm())),
+	}
 }
 
 // Load reads, compiles and proves a tree. The error is Problems: all that is wrong
@@ -120,12 +129,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 	}
 	s.values.New = newRuleValues
 	for _, entry := range entries() {
-		qc := s.compiler.QueryCompiler()
-		body, err := qc.Compile(ast.MustParseBody(entry + " = answer"))
-		if err != nil {
-			return nil, err
-		}
-		s.queries[entry] = &query{body: body, compiler: qc, key: newKeyPlan(s.compiler, entry)}
+		s.queries[entry] = newQuery(s.compiler, entry)
 	}
 	for _, route := range list.routes {
 		s.routes[route.Name] = preparedRoute{route.Effect, route.Access, s.words.route(route.Name, route.Effect, route.Access)}
