@@ -140,8 +140,7 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 		}
 	}
 	start = time.Now()
-	kept := *a // what the evaluation keeps goes to the heap, which a remembered verdict needn't
-	d, err = set.evaluate(ctx, entry, set.input(&kept), e.opts.Deadline, a.now)
+	d, err = set.evaluate(ctx, entry, set.input(a), e.opts.Deadline, a.now)
 	if err == nil {
 		d.Until = set.until(entry, a)
 	}

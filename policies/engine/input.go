@@ -12,7 +12,7 @@ import (
 // terms are one allocation.
 type builder struct {
 	*words
-	*asked
+	asked
 	terms [20]ast.Term
 	used  int
 }
@@ -37,7 +37,7 @@ func (b *builder) str(l leaf) *ast.Term {
 // input is what the policy reads. Every key is there: one that is missing would make
 // a `not` true.
 func (s *Set) input(a *asked) *ast.Term {
-	b := &builder{words: s.words, asked: a}
+	b := &builder{words: s.words, asked: *a}
 	known := b.words.subject(a.subject)
 	account := known.account
 	if named := a.texts[accountNamed]; named != "" {
@@ -45,9 +45,9 @@ func (s *Set) input(a *asked) *ast.Term {
 	}
 	return b.term(ast.NewObject(
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
-		[2]*ast.Term{b.k.principal, s.principal(b)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
+		[2]*ast.Term{b.k.principal, s.principal(b, known)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
 		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
-		[2]*ast.Term{b.k.target, b.target()}, [2]*ast.Term{b.k.grant, b.grant()},
+		[2]*ast.Term{b.k.target, b.target(account)}, [2]*ast.Term{b.k.grant, b.grant()},
 	))
 }
 
@@ -67,9 +67,13 @@ func (b *builder) principal() *ast.Term {
 	))
 }
 
-func (b *builder) target() *ast.Term {
+func (b *builder) target(account *ast.Term) *ast.Term {
+	named := account.Value.(ast.Object).Get(b.k.id) // nearly always the same
+	if named.Value != ast.String(b.texts[targetAccount]) {
+		named = b.str(targetAccount)
+	}
 	return b.term(ast.NewObject(
-		[2]*ast.Term{b.k.account, b.str(targetAccount)}, [2]*ast.Term{b.k.project, b.str(targetProject)},
+		[2]*ast.Term{b.k.account, named}, [2]*ast.Term{b.k.project, b.str(targetProject)},
 		[2]*ast.Term{b.k.projectState, b.word(b.texts[targetProjectState])},
 		[2]*ast.Term{b.k.resource, b.str(targetResource)}, [2]*ast.Term{b.k.rest, b.str(targetRest)},
 		[2]*ast.Term{b.k.user, b.str(targetUser)},

@@ -54,9 +54,12 @@ func (s *Set) action(a resources.Action) *ast.Term {
 	return s.actions.term(a, func() *ast.Term { return s.words.action(a) })
 }
 
-// principal is the caller. Services are few, and ask often.
-func (s *Set) principal(b *builder) *ast.Term {
-	if b.texts[principalKind] != resources.PrincipalService {
+// principal is the caller. Services are few, and ask often; users mostly ask as themselves.
+func (s *Set) principal(b *builder, known *preparedSubject) *ast.Term {
+	switch {
+	case b.asksAsSubject():
+		return known.caller(b.words, b.asked.subject)
+	case b.texts[principalKind] != resources.PrincipalService:
 		return b.principal()
 	}
 	var room [keyRoom]byte
@@ -69,7 +72,7 @@ func (s *Set) principal(b *builder) *ast.Term {
 	}
 	return s.services.term(string(key), func() *ast.Term {
 		// Of what is kept nothing belongs to this question: neither its strings nor its facts.
-		own := &builder{words: b.words, asked: &asked{}}
+		own := &builder{words: b.words}
 		for l := principalKind; l <= principalCredential; l++ {
 			own.texts[l] = strings.Clone(b.texts[l])
 		}
@@ -80,4 +83,24 @@ func (s *Set) principal(b *builder) *ast.Term {
 		}
 		return settled(own.principal())
 	})
+}
+
+// asksAsSubject says whether the caller is, in all that the policy sees, the subject with a token.
+func (a *asked) asksAsSubject() bool {
+	return a.subject != nil && a.texts[principalKind] == resources.PrincipalUser &&
+		a.texts[principalCredential] == resources.CredentialToken && a.texts[principalID] == a.subject.UserID &&
+		a.texts[principalUUID] == a.subject.UserUUID && a.texts[principalAccount] == a.subject.AccountID
+}
+
+// caller is made of the subject alone, and so kept with it. As of the subject itself, two may make it.
+func (p *preparedSubject) caller(w *words, s *resources.Subject) *ast.Term {
+	if t := p.signedIn.Load(); t != nil {
+		return t
+	}
+	b := &builder{words: w}
+	b.texts[principalKind], b.texts[principalCredential] = resources.PrincipalUser, resources.CredentialToken
+	b.texts[principalID], b.texts[principalUUID], b.texts[principalAccount] = s.UserID, s.UserUUID, s.AccountID
+	t := settled(b.principal())
+	p.signedIn.Store(t)
+	return t
 }

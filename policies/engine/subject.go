@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -16,6 +17,8 @@ type preparedSubject struct {
 	subject, account *ast.Term
 	digest           [sha256.Size]byte // of both
 	ends             []resources.Time  // of assignments, in order, each once
+	// signedIn is the subject as the caller with a token of its own; nil until it is.
+	signedIn atomic.Pointer[ast.Term]
 }
 
 // preparedRoute is a catalogue row's part of the input.
