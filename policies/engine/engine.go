@@ -140,8 +140,10 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 		}
 	}
 	start = time.Now()
-	d, err = set.evaluate(ctx, entry, set.input(a), e.opts.Deadline, a.now)
+	b := set.inputs.lend(set.words)
+	d, err = set.evaluate(ctx, entry, set.input(b, a), e.opts.Deadline, a.now)
 	if err == nil {
+		set.inputs.back(b)
 		d.Until = set.until(entry, a)
 	}
 	if err == nil && key != nil {

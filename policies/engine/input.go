@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -13,8 +14,58 @@ import (
 type builder struct {
 	*words
 	asked
-	terms [20]ast.Term
-	used  int
+	whole, place *ast.Term // input and input.target
+	terms        [20]ast.Term
+	used         int
+}
+
+func newBuilder(w *words) *builder {
+	return &builder{
+		words: w,
+		whole: w.form(w.k.action, w.k.now, w.k.principal, w.k.route, w.k.account, w.k.subject, w.k.target, w.k.grant),
+		place: w.form(w.k.account, w.k.project, w.k.projectState, w.k.resource, w.k.rest, w.k.user),
+	}
+}
+
+// form is an object with the keys, to be filled in for each question.
+func (w *words) form(keys ...*ast.Term) *ast.Term {
+	o := ast.NewObjectWithCapacity(len(keys))
+	for _, key := range keys {
+		o.Insert(key, w.blank)
+	}
+	return settled(ast.NewTerm(o))
+}
+
+// fillIn sets every value of a form. The last one is always inserted: that is when OPA takes the object's hash
+// anew, of all values, and a term at the same place as before can have another one.
+func fillIn(form *ast.Term, items ...[2]*ast.Term) *ast.Term {
+	o := form.Value.(ast.Object)
+	for i, item := range items {
+		if i == len(items)-1 || o.Get(item[0]) != item[1] {
+			o.Insert(item[0], item[1])
+		}
+	}
+	return form
+}
+
+// inputsPool lends builders to evaluations: the objects of an input are most of what it takes.
+type inputsPool struct{ sync.Pool }
+
+func (p *inputsPool) lend(w *words) *builder {
+	if b, ok := p.Get().(*builder); ok {
+		return b
+	}
+	return newBuilder(w)
+}
+
+// back takes a builder whose input nothing refers to any more. An evaluation that fails gives nothing back: an error
+// may tell of the values that it met.
+func (p *inputsPool) back(b *builder) {
+	for i := range b.terms[:b.used] {
+		b.terms[i].Value = b.blank.Value // the forms still hold the term
+	}
+	b.asked, b.used = asked{}, 0
+	p.Put(b)
 }
 
 func (b *builder) term(v ast.Value) *ast.Term {
@@ -36,19 +87,19 @@ func (b *builder) str(l leaf) *ast.Term {
 
 // input is what the policy reads. Every key is there: one that is missing would make
 // a `not` true.
-func (s *Set) input(a *asked) *ast.Term {
-	b := &builder{words: s.words, asked: *a}
+func (s *Set) input(b *builder, a *asked) *ast.Term {
+	b.asked = *a
 	known := b.words.subject(a.subject)
 	account := known.account
 	if named := a.texts[accountNamed]; named != "" {
 		account = b.account(named, false, "")
 	}
-	return b.term(ast.NewObject(
+	return fillIn(b.whole,
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
 		[2]*ast.Term{b.k.principal, s.principal(b, known)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
 		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
-		[2]*ast.Term{b.k.target, b.target(account)}, [2]*ast.Term{b.k.grant, b.grant()},
-	))
+		[2]*ast.Term{b.k.grant, b.grant()}, [2]*ast.Term{b.k.target, b.target(account)},
+	)
 }
 
 func (b *builder) action() resources.Action {
@@ -72,12 +123,12 @@ func (b *builder) target(account *ast.Term) *ast.Term {
 	if named.Value != ast.String(b.texts[targetAccount]) {
 		named = b.str(targetAccount)
 	}
-	return b.term(ast.NewObject(
+	return fillIn(b.place,
 		[2]*ast.Term{b.k.account, named}, [2]*ast.Term{b.k.project, b.str(targetProject)},
 		[2]*ast.Term{b.k.projectState, b.word(b.texts[targetProjectState])},
 		[2]*ast.Term{b.k.resource, b.str(targetResource)}, [2]*ast.Term{b.k.rest, b.str(targetRest)},
 		[2]*ast.Term{b.k.user, b.str(targetUser)},
-	))
+	)
 }
 
 func (b *builder) grant() *ast.Term {

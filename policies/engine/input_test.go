@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -88,6 +89,55 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {
 			t.Errorf("%s:\ngot  %v\nwant %v", key, got[key], want[key])
+		}
+	}
+}
+
+// TestAnInputHasNothingOfAnEarlierOne guarantees that questions which are asked in turn, each with parts that others
+// lack, are told apart by their values and by the hashes under which OPA looks values up.
+func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
+	const answer = `decision := {"allow": differs, "reason": json.marshal(input)} if {
+	copies := {{input, object.union(input, {})}, {input.target, object.union(input.target, {})}}
+	differs := {1} != {count(copy) | some copy in copies}
+}`
+	e := newEngine(t, decisionTree(t, answer), engine.Options{})
+	elsewhere, other, named := question(activeSubject(), "account:a:b"), question(activeSubject(), "project:a:b"), resources.Question{AccountID: "acct-x-v1"}
+	other.Target = resources.Target{AccountID: "acct-y-v1", ProjectID: "proj-y-v1", Resource: "disks/d-1", UserID: "user-y-v1"}
+	other.Principal.UUID, other.Now = "another", 1
+	one := question(adminSubject(), "project:a:b")
+	later, there := one, one
+	later.Now++
+	there.Target.ProjectID = "proj-x-v1"
+	questions := []resources.Question{fullQuestion(), {}, elsewhere, named, other, later, one, there}
+	for first := range questions {
+		for _, i := range []int{first, (first + 1) % len(questions), (first + 3) % len(questions)} {
+			d, err := e.Decide(t.Context(), questions[i])
+			var got object
+			if err != nil || json.Unmarshal([]byte(d.Reason), &got) != nil {
+				t.Fatal(d, err)
+			}
+			if want := seen(t, questions[i]); d.Allowed || !reflect.DeepEqual(got, want) {
+				t.Errorf("question %d: another hash than a copy's: %v\ngot  %v\nwant %v", i, d.Allowed, got, want)
+			}
+		}
+	}
+}
+
+// TestACallerIsTheSubjectInAllOrBuiltByItself guarantees that who is like the subject but for one value is told by that value.
+func TestACallerIsTheSubjectInAllOrBuiltByItself(t *testing.T) {
+	s := adminSubject()
+	for name, change := range map[string]func(*resources.Principal){
+		"kind":       func(p *resources.Principal) { p.Kind = resources.PrincipalNone },
+		"id":         func(p *resources.Principal) { p.ID = "another" },
+		"uuid":       func(p *resources.Principal) { p.UUID = "another" },
+		"account":    func(p *resources.Principal) { p.AccountID = "another" },
+		"credential": func(p *resources.Principal) { p.Credential = resources.CredentialKey },
+	} {
+		q := question(s, "project:a:b")
+		same := seen(t, q)["principal"].(object) // keeps the caller with the subject
+		change(&q.Principal)
+		if got := seen(t, q)["principal"].(object); got[name] == same[name] {
+			t.Errorf("%s: got %v", name, got)
 		}
 	}
 }

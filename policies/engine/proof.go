@@ -59,14 +59,14 @@ func (to *prober) question(ctx context.Context, who string, q *resources.Questio
 	var a asked
 	a.question(q)
 	for _, entry := range entries {
-		to.deny(ctx, entry, who, to.set.input(&a))
+		to.deny(ctx, entry, who, to.set.input(newBuilder(to.set.words), &a))
 	}
 }
 
 func (to *prober) grant(ctx context.Context, who string, g *resources.Grant) {
 	var a asked
 	a.grant(g)
-	to.deny(ctx, entryGrantable, who, to.set.input(&a))
+	to.deny(ctx, entryGrantable, who, to.set.input(newBuilder(to.set.words), &a))
 }
 
 // deny finds a problem where the entry point does anything else.

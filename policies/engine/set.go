@@ -42,6 +42,7 @@ type Set struct {
 	txn    storage.Transaction
 	base   topdown.BaseCache
 	values valuesPool
+	inputs inputsPool
 	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
 	noMetadata map[string]any
 	words      *words
