@@ -16,10 +16,10 @@ package authz
 # entrypoint: true
 default decision := {"allow": false, "reason": "the question is incomplete"}
 
-decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, input.action.id])} if {
-	in_order == true
+decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, action])} if {
+	action := in_order
 } else := {"allow": false, "reason": no_role} if {
-	in_order == true
+	in_order == input.action.id
 } else := {"allow": false, "reason": _refusal}
 
 # Who has no role for this learns nothing of the target: whether the project exists, say, is told only

@@ -1,13 +1,14 @@
 package authz
 
 # METADATA
-# title: Is the question one that a role may answer?
+# title: The action, where the question is one that a role may answer
 # description: |
 #   All that must hold whatever the roles grant, said positively: a value that is missing leaves this undefined,
 #   which denies. Nothing here is negated or searched, since it runs on every request; why a question is not
 #   in order is found out by `refusals`, for those that are refused. Bare values are compared with true: OPA makes
-#   a variable for each bare one.
-in_order if {
+#   a variable for each bare one. The value is the action and not `true`, since a rule of one constant value is left
+#   by an error as soon as it holds, and OPA makes one for each built-in call on the way out.
+in_order := action if {
 	input.subject.id != ""
 	input.subject.exists == true
 	input.subject.status == "ACTIVE"
@@ -15,7 +16,8 @@ in_order if {
 	input.account.id != ""
 	input.account.exists == true
 	input.account.status == "ACTIVE"
-	input.action.id != ""
+	action := input.action.id
+	action != ""
 	is_number(input.now)
 	some account in ["", input.account.id]
 	input.target.account == account

@@ -11,15 +11,6 @@ package authz
 #   This runs for every assignment at the target's places. Only values are compared and looked up: in OPA that takes no
 #   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
 granting_role := min([assignment.role |
-	tables := [[false, data.grants], [true, input.subject.roles]]
-
-	# An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
-	reach := {
-		"account": {"ACCOUNT": true},
-		"project": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
-		"resource": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
-	}[input.action.scope]
-
 	# target.resource is the first two segments of the path below the project: equality covers what is below the
 	# resource, and instances/i-1 never covers instances/i-10.
 	some project in ["", input.target.project]
@@ -46,4 +37,13 @@ granting_role := min([assignment.role |
 	# is less than any string.
 	input.now < assignment.expires
 	is_number(assignment.expires)
-])
+]) if {
+	tables := [[false, data.grants], [true, input.subject.roles]]
+
+	# An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
+	reach := {
+		"account": {"ACCOUNT": true},
+		"project": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
+		"resource": {"ACCOUNT": true, "PROJECT": true, "RESOURCE": true},
+	}[input.action.scope]
+}

@@ -37,19 +37,19 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 		allow   bool
 		below   float64
 	}{
-		"one role":                  {one, "project:kind00:verb001", true, 150},
-		"five roles":                {five, "project:kind04:verb001", true, 150},
-		"five custom roles":         {custom, "project:kind04:verb001", true, 150},
-		"an admin":                  {admin, "project:kind77:verb001", true, 150},
-		"a thousand projects":       {thousand, "project:kind00:verb001", true, 150},
-		"forty, one grants":         {benchSubject(false), "project:kind39:verb399", true, 150},
-		"forty, all grant":          {benchSubject(false), "project:shared:do", true, 230},
-		"forty custom, one grants":  {benchSubject(true), "project:kind39:verb399", true, 150},
-		"denied, no role":           {activeSubject(), "project:kind01:verb001", false, 150},
-		"denied, one role":          {one, "project:kind01:verb001", false, 150},
-		"denied, five roles":        {five, "project:kind05:verb001", false, 150},
-		"denied, thousand projects": {thousand, "project:kind01:verb001", false, 150},
-		"denied, forty roles":       {benchSubject(false), "project:kind40:verb001", false, 150},
+		"one role":                  {one, "project:kind00:verb001", true, 95},
+		"five roles":                {five, "project:kind04:verb001", true, 95},
+		"five custom roles":         {custom, "project:kind04:verb001", true, 95},
+		"an admin":                  {admin, "project:kind77:verb001", true, 95},
+		"a thousand projects":       {thousand, "project:kind00:verb001", true, 95},
+		"forty, one grants":         {benchSubject(false), "project:kind39:verb399", true, 95},
+		"forty, all grant":          {benchSubject(false), "project:shared:do", true, 190},
+		"forty custom, one grants":  {benchSubject(true), "project:kind39:verb399", true, 95},
+		"denied, no role":           {activeSubject(), "project:kind01:verb001", false, 101},
+		"denied, one role":          {one, "project:kind01:verb001", false, 101},
+		"denied, five roles":        {five, "project:kind05:verb001", false, 101},
+		"denied, thousand projects": {thousand, "project:kind01:verb001", false, 101},
+		"denied, forty roles":       {benchSubject(false), "project:kind40:verb001", false, 101},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := question(c.subject, c.action)
