@@ -20,12 +20,18 @@ func (c Collections) LoadFacts(ctx context.Context, tx Tx, account, user, projec
 func (c Collections) LoadFactsKeeping(
 	ctx context.Context, tx Tx, account, user, project string, keeping func(revision int64) Keep,
 ) (resources.Facts, error) {
-	revision, err := tx.Revision(ctx, account)
+	own := Query{Index: ByUser, Equal: []Value{String(account), String(user)}}
+	revision, found, err := tx.Together(ctx, account,
+		Read{Schema: c.Users.schema, Key: user},
+		Read{Schema: c.Members.schema, Query: own},
+		Read{Schema: c.Assignments.schema, Query: assignedTo(account, resources.AssigneeUser, user)},
+		Read{Schema: c.APIKeys.schema, Query: own},
+	)
 	if err != nil {
 		return resources.Facts{}, err
 	}
 	r := factsReader{Collections: c, tx: tx, account: account, keep: keeping(revision)}
-	subject, err := r.subject(ctx, user)
+	subject, err := r.subject(ctx, user, found)
 	if err != nil {
 		return resources.Facts{}, err
 	}
@@ -44,7 +50,8 @@ type factsReader struct {
 	keep    Keep
 }
 
-func (r factsReader) subject(ctx context.Context, user string) (*resources.Subject, error) {
+// subject puts together what was found: the user, memberships, assignments and keys.
+func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*resources.Subject, error) {
 	s := &resources.Subject{AccountID: r.account, UserID: user}
 	acct, err := kept(r.keep, SharedAccount, r.account, func() (*Record[resources.Account], error) {
 		return optional(r.Accounts.Get(ctx, r.tx, r.account))
@@ -55,26 +62,27 @@ func (r factsReader) subject(ctx context.Context, user string) (*resources.Subje
 	if acct != nil {
 		s.AccountExists, s.AccountStatus = true, acct.Value.Status
 	}
-	u, err := optional(r.Users.Get(ctx, r.tx, user))
-	if err != nil || u == nil {
+	users, err := r.Users.Decode(found[0])
+	if err != nil || len(users) == 0 {
 		return s, err
 	}
-	s.UserExists, s.UserUUID, s.UserStatus = true, u.Value.UUID, u.Value.Status
-	s.PartnerID, s.HomeID = u.Value.AuthenticationPartnerID, u.Value.AccountID
-	s.Member = u.Value.AccountID == r.account && r.account != ""
+	u := users[0].Value
+	s.UserExists, s.UserUUID, s.UserStatus = true, u.UUID, u.Status
+	s.PartnerID, s.HomeID = u.AuthenticationPartnerID, u.AccountID
+	s.Member = u.AccountID == r.account && r.account != ""
 	if !s.Member {
 		return s, nil
 	}
-	if s.Assignments, err = r.heldRoles(ctx, user); err != nil {
+	if s.Assignments, err = r.heldRoles(ctx, user, found[1], found[2]); err != nil {
 		return nil, err
 	}
-	s.Keys, err = r.usableKeys(ctx, user)
+	s.Keys, err = r.usableKeys(found[3])
 	return s, err
 }
 
 // usableKeys are the keys that were not revoked; their end is for the decision to judge.
-func (r factsReader) usableKeys(ctx context.Context, user string) ([]resources.KeyFact, error) {
-	found, err := r.APIKeys.Find(ctx, r.tx, Query{Index: ByUser, Equal: []Value{String(r.account), String(user)}})
+func (r factsReader) usableKeys(rows []Row) ([]resources.KeyFact, error) {
+	found, err := r.APIKeys.Decode(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +98,28 @@ func (r factsReader) usableKeys(ctx context.Context, user string) ([]resources.K
 // HeldRoles lists the user's assignments in the account, direct ones first, then
 // those through groups, each with what is known of its role.
 func (c Collections) HeldRoles(ctx context.Context, tx Tx, account, user string) ([]resources.HeldRole, error) {
-	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user)
-}
-
-func (r factsReader) heldRoles(ctx context.Context, user string) ([]resources.HeldRole, error) {
-	memberships, err := r.Members.Find(ctx, r.tx, Query{Index: ByUser, Equal: []Value{String(r.account), String(user)}})
+	_, found, err := tx.Together(ctx, account,
+		Read{Schema: c.Members.schema, Query: Query{Index: ByUser, Equal: []Value{String(account), String(user)}}},
+		Read{Schema: c.Assignments.schema, Query: assignedTo(account, resources.AssigneeUser, user)},
+	)
 	if err != nil {
 		return nil, err
 	}
-	held, err := r.heldBy(ctx, resources.AssigneeUser, user)
+	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user, found[0], found[1])
+}
+
+func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []Row) ([]resources.HeldRole, error) {
+	memberships, err := r.Members.Decode(members)
+	if err != nil {
+		return nil, err
+	}
+	held, err := r.held(ctx, resources.AssigneeUser, user, assigned)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range memberships {
 		group, err := kept(r.keep, SharedGroup, m.Value.GroupID, func() ([]resources.HeldRole, error) {
-			return r.heldBy(ctx, resources.AssigneeGroup, m.Value.GroupID)
+			return r.heldByGroup(ctx, m.Value.GroupID)
 		})
 		if err != nil {
 			return nil, err
@@ -114,10 +129,21 @@ func (r factsReader) heldRoles(ctx context.Context, user string) ([]resources.He
 	return held, nil
 }
 
-func (r factsReader) heldBy(ctx context.Context, kind, assignee string) ([]resources.HeldRole, error) {
-	found, err := r.Assignments.Find(ctx, r.tx, Query{
-		Index: ByAssignee, Equal: []Value{String(r.account), String(kind), String(assignee)},
-	})
+func (r factsReader) heldByGroup(ctx context.Context, group string) ([]resources.HeldRole, error) {
+	rows, err := r.tx.Find(ctx, r.Assignments.schema, assignedTo(r.account, resources.AssigneeGroup, group))
+	if err != nil {
+		return nil, err
+	}
+	return r.held(ctx, resources.AssigneeGroup, group, rows)
+}
+
+func assignedTo(account, kind, assignee string) Query {
+	return Query{Index: ByAssignee, Equal: []Value{String(account), String(kind), String(assignee)}}
+}
+
+// held are the roles that an assignee was assigned.
+func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []Row) ([]resources.HeldRole, error) {
+	found, err := r.Assignments.Decode(assigned)
 	if err != nil {
 		return nil, err
 	}

@@ -94,4 +94,8 @@ type Tx interface {
 	Bump(ctx context.Context, account string) (revision int64, err error)
 	// Revision is the account's revision in this snapshot; 0 before the first Bump.
 	Revision(ctx context.Context, account string) (int64, error)
+
+	// Together makes several reads, at the cost of one where the engine can: the account's revision, and for each
+	// read the rows that Find would give, or the one that Get would; none for a record that is not there.
+	Together(ctx context.Context, account string, reads ...Read) (revision int64, found [][]Row, err error)
 }

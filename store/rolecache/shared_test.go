@@ -37,6 +37,16 @@ func (g gets) Get(ctx context.Context, schema *store.Schema, key string) (store.
 	return g.Tx.Get(ctx, schema, key)
 }
 
+// Together implements store.Tx.
+func (g gets) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
+	for _, r := range reads {
+		if r.Query.Index == "" {
+			g.got[r.Schema.Name]++
+		}
+	}
+	return g.Tx.Together(ctx, account, reads...)
+}
+
 // members is how many users the account of the tests has.
 const members = 5
 

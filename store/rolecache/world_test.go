@@ -169,6 +169,10 @@ func (s *snapshot) Find(_ context.Context, schema *store.Schema, q store.Query) 
 	return nil, nil
 }
 
+func (s *snapshot) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
+	return store.OneByOne(ctx, s, account, reads...)
+}
+
 func row(key string, v any) (store.Row, error) {
 	body, err := json.Marshal(v)
 	return store.Row{Key: key, Revision: 1, Body: body}, err

@@ -5,6 +5,8 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"slices"
+
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // Queries are the texts of all queries that the schemas give room for, with the name
@@ -21,6 +23,12 @@ func (s *Store) Queries() map[string]string {
 	}
 	out[changesText] = "authz_rev_epoch"
 	return out
+}
+
+// Together is the text of several reads.
+func (s *Store) Together(reads ...store.Read) (string, error) {
+	text, _, err := (&tx{tables: s.tables, ses: &session{}}).compound("", reads)
+	return text, err
 }
 
 // Pragma asks every connection, those that write first, and gives the answers without

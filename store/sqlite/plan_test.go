@@ -32,6 +32,35 @@ func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
 	}
 }
 
+// TestReadsTogetherGoThroughTheirIndexes guarantees that each of them is a search, and nothing is sorted or set aside.
+func TestReadsTogetherGoThroughTheirIndexes(t *testing.T) {
+	dir, c := t.TempDir(), store.NewCollections()
+	s := open(t, dir, c.Schemas()...)
+	own := store.Query{Index: store.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
+	text, err := s.Together(
+		store.Read{Schema: c.Users.Schema(), Key: "u"},
+		store.Read{Schema: c.Members.Schema(), Query: own},
+		store.Read{Schema: c.APIKeys.Schema(), Query: own},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	searches := 0
+	for _, step := range plan(t, raw(t, filepath.Join(dir, "portcullis.db")), text) {
+		switch {
+		case strings.HasPrefix(step, "SEARCH "):
+			searches++
+		case strings.HasPrefix(step, "SCAN (subquery") || strings.HasPrefix(step, "CO-ROUTINE ") || strings.Contains(step, "UNION ALL"):
+		case step == "COMPOUND QUERY" || step == "LEFT-MOST SUBQUERY":
+		default:
+			t.Errorf("%s", step)
+		}
+	}
+	if searches != 4 {
+		t.Errorf("%d searches, want one for the revision and one for each read", searches)
+	}
+}
+
 func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
 	t.Helper()
 	args := make([]any, strings.Count(text, "?"))

@@ -12,6 +12,7 @@ import (
 const (
 	bumpText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, 1, 0) ON CONFLICT (account) DO UPDATE SET rev = rev + 1 RETURNING rev"
 	revisionText = "SELECT rev FROM authz_rev WHERE account = ?"
+	togetherText = "SELECT -1, account, rev, x'' FROM authz_rev WHERE account = ?"
 	sealText     = "UPDATE authz_meta SET seq = seq + 1, epoch = epoch + ? WHERE id = 1 RETURNING seq, epoch"
 	stampText    = "UPDATE authz_rev SET epoch = ? WHERE account = ?"
 	changesText  = "SELECT account, rev FROM authz_rev INDEXED BY authz_rev_epoch WHERE epoch > ? ORDER BY epoch LIMIT ?"

@@ -14,6 +14,8 @@ var errNoRow = errors.New("no row")
 type session struct {
 	conn  connection
 	stmts map[string]*statement
+	// text is room to put one together.
+	text []byte
 	// broken: its transaction could not be ended; it is closed instead of reused.
 	broken bool
 }
@@ -28,6 +30,7 @@ type connection interface {
 // statement is a prepared one, with the room for its arguments and for a row.
 type statement struct {
 	prepared
+	text string
 	args []driver.NamedValue
 	row  []driver.Value
 }
@@ -56,7 +59,7 @@ func (s *session) stmt(ctx context.Context, text string, args []any) (*statement
 		if err != nil {
 			return nil, err
 		}
-		st = &statement{prepared: p.(prepared)}
+		st = &statement{prepared: p.(prepared), text: text}
 		s.stmts[text] = st
 	}
 	st.args = st.args[:0]
@@ -67,6 +70,14 @@ func (s *session) stmt(ctx context.Context, text string, args []any) (*statement
 		st.args = append(st.args, driver.NamedValue{Ordinal: i + 1, Value: a})
 	}
 	return st, nil
+}
+
+// known is the text as a string, made once for each that is put together anew.
+func (s *session) known(text []byte) string {
+	if st, ok := s.stmts[string(text)]; ok {
+		return st.text
+	}
+	return string(text)
 }
 
 // exec runs a statement and says how many records it changed.
@@ -149,6 +160,22 @@ func (s *session) query(ctx, under context.Context, text string, args []any, fn 
 		if err := fn(st.row); err != nil {
 			return err
 		}
+	}
+}
+
+// hold begins to read, and goes on until it is released: what is read meanwhile is of one snapshot.
+func (s *session) hold(text string) (driver.Rows, error) {
+	st, err := s.stmt(context.Background(), text, nil)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(context.Background(), nil)
+}
+
+// release gives up what hold began.
+func (s *session) release(held driver.Rows) {
+	if err := held.Close(); err != nil {
+		s.broken = true
 	}
 }
 

@@ -20,6 +20,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"odd values", oddValues()},
 		{"queries", queries()},
 		{"paging", paging()},
+		{"reads together", severalReads()},
 		{"transactions", transactions()},
 		{"views", views()},
 		{"concurrency", concurrency()},

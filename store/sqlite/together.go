@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"strconv"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Together implements store.Tx: one statement, whose rows say of which read they are. What a statement costs
+// beside its records is most of what a few records cost.
+func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
+	text, args, err := t.compound(account, reads)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return 0, nil, err
+	}
+	found = make([][]store.Row, len(reads))
+	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
+		var of int64
+		var r store.Row
+		if err := scan(row, []any{&of, &r.Key, &r.Revision, &r.Body}); err != nil {
+			return err
+		}
+		if of < 0 {
+			revision = r.Revision
+		} else {
+			found[of] = append(found[of], r)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, nil, t.fail(ctx, err)
+	}
+	return revision, found, nil
+}
+
+// compound puts the statement together in the room of the session.
+func (t *tx) compound(account string, reads []store.Read) (string, []any, error) {
+	text, args := append(t.ses.text[:0], togetherText...), append(make([]any, 0, 16), account)
+	for i, r := range reads {
+		one, with, err := t.read(r)
+		if err != nil {
+			return "", nil, err
+		}
+		text = append(text, " UNION ALL SELECT "...)
+		text = append(strconv.AppendInt(text, int64(i), 10), ", "+record+" FROM ("...)
+		text = append(append(text, one...), ')')
+		args = append(args, with...)
+	}
+	t.ses.text = text
+	return t.ses.known(text), args, nil
+}
+
+// read is the text and the arguments of one read.
+func (t *tx) read(r store.Read) (string, []any, error) {
+	tab, err := t.table(r.Schema)
+	if err != nil {
+		return "", nil, err
+	}
+	if r.Query.Index == "" {
+		return tab.get, []any{r.Key}, nil
+	}
+	return tab.query(r.Query)
+}

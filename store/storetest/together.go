@@ -1,0 +1,119 @@
+package storetest
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+func severalReads() []testCase {
+	return []testCase{
+		{"reads together give what each gives alone", togetherIsEach},
+		{"reads together see what their transaction wrote", togetherSeesOwnWrites},
+		{"reads together are of the view's snapshot", togetherIsOneSnapshot},
+		{"reads together after a transaction's end are refused", togetherEnds},
+	}
+}
+
+// someReads are of every kind: what is there and what is not, all orders, cut and continued lists.
+func (e *env) someReads() []store.Read {
+	things, x := e.things.Schema(), store.String("x")
+	return []store.Read{
+		{Schema: things, Key: "b"},
+		{Schema: things, Key: "nobody"},
+		{Schema: things, Query: rank(byRank, x)},
+		{Schema: things, Query: rank(byLatest, x)},
+		{Schema: things, Query: rank(byRank, store.String("nobody"))},
+		{Schema: things, Query: store.Query{Index: byRank, Equal: []store.Value{x}, Limit: 2}},
+		{Schema: things, Query: store.Query{Index: byRank, Equal: []store.Value{x}, After: &store.Cursor{Values: []store.Value{store.Int(2)}, Key: "b"}}},
+		{Schema: things, Query: rank(byTag, store.Value{})},
+		{Schema: e.links.Schema(), Key: "b"},
+	}
+}
+
+func (e *env) wantTogether(t *testing.T, tx store.Tx, account string) {
+	t.Helper()
+	revision, found, err := tx.Together(e.ctx, account, e.someReads()...)
+	wantRevision, want, wantErr := store.OneByOne(e.ctx, tx, account, e.someReads()...)
+	if err != nil || wantErr != nil {
+		t.Fatal(err, wantErr)
+	}
+	if revision != wantRevision || len(found) != len(want) {
+		t.Errorf("revision %d and %d lists, want %d and %d", revision, len(found), wantRevision, len(want))
+	}
+	for i := range want {
+		if got, want := plain(found[i]), plain(want[i]); !reflect.DeepEqual(got, want) {
+			t.Errorf("read %d: %v, want %v", i, got, want)
+		}
+	}
+}
+
+// plain is what every engine gives of rows.
+func plain(rows []store.Row) (out []store.Row) {
+	for _, r := range rows {
+		r.Columns = nil
+		out = append(out, r)
+	}
+	return out
+}
+
+func togetherIsEach(t *testing.T, e *env) {
+	e.putRanked(t)
+	e.bump(t, "x")
+	e.bump(t, "x", "")
+	for range 2 { // a statement that was made before is used again
+		e.see(t, func(tx store.Tx) error {
+			for _, account := range []string{"x", "", "nobody"} {
+				e.wantTogether(t, tx, account)
+			}
+			revision, found, err := tx.Together(e.ctx, "x")
+			if revision != 2 || len(found) != 0 {
+				t.Errorf("no reads: %d, %v", revision, found)
+			}
+			return err
+		})
+	}
+}
+
+func togetherSeesOwnWrites(t *testing.T, e *env) {
+	e.putRanked(t)
+	e.do(t, func(tx store.Tx) error {
+		if _, err := tx.Bump(e.ctx, "x"); err != nil {
+			return err
+		}
+		if err := e.things.Insert(e.ctx, tx, thing{ID: "new", Account: "x", Name: "new"}); err != nil {
+			return err
+		}
+		revision, found, err := tx.Together(e.ctx, "x", store.Read{Schema: e.things.Schema(), Key: "new"})
+		if err == nil && (revision != 1 || len(found[0]) != 1) {
+			t.Errorf("revision %d, found %v", revision, found)
+		}
+		return err
+	})
+}
+
+func togetherIsOneSnapshot(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a", Account: "x", Name: "a"})
+	e.bump(t, "x")
+	e.see(t, func(tx store.Tx) error {
+		e.changeA(t)
+		revision, found, err := tx.Together(e.ctx, "x",
+			store.Read{Schema: e.things.Schema(), Key: "a"}, store.Read{Schema: e.things.Schema(), Query: rank(byRank, store.String("x"))})
+		if err == nil && (revision != 1 || len(found[0]) != 1 || found[0][0].Revision != 1 || len(found[1]) != 1) {
+			t.Errorf("revision %d, found %v", revision, found)
+		}
+		return err
+	})
+}
+
+func togetherEnds(t *testing.T, e *env) {
+	var kept store.Tx
+	e.see(t, func(tx store.Tx) error {
+		kept = tx
+		return nil
+	})
+	if _, _, err := kept.Together(e.ctx, "x", e.someReads()...); err == nil {
+		t.Error("no error")
+	}
+}
