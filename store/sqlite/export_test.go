@@ -31,6 +31,9 @@ func (s *Store) Together(reads ...store.Read) (string, error) {
 	return text, err
 }
 
+// Readers is how many sessions have been opened to read.
+func (s *Store) Readers() int { return len(s.read.idle) }
+
 // Pragma asks every connection, those that write first, and gives the answers without
 // repetition.
 func (s *Store) Pragma(ctx context.Context, name string) ([]string, error) {

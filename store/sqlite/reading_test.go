@@ -61,3 +61,26 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersShareASession guarantees that who reads after another has the same session, with the pages that it
+// knows, and who reads beside another one of their own.
+func TestReadersShareASession(t *testing.T) {
+	ctx, s := t.Context(), open(t, t.TempDir())
+	view := func(fn func() error) error {
+		return s.View(ctx, func(store.Tx) error { return fn() })
+	}
+	for range 10 {
+		if err := view(func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.Readers(); got != 1 {
+		t.Errorf("%d sessions for views one after the other", got)
+	}
+	if err := view(func() error { return view(func() error { return nil }) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Readers(); got != 2 {
+		t.Errorf("%d sessions for two views at once", got)
+	}
+}
