@@ -26,6 +26,7 @@ func newServe() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
+			collectLater()
 			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
 			defer log.queue.close(flushTime)
 			return s.serve(cmd.Context(), log, cmd)
