@@ -74,17 +74,8 @@ func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], e
 	if err != nil {
 		return nil, err
 	}
-	return c.Decode(rows)
-}
-
-// Decode gives the records of rows that were read with others (Tx.Together).
-func (c Collection[T]) Decode(rows []Row) ([]Record[T], error) {
-	if len(rows) == 0 {
-		return nil, nil
-	}
 	out := make([]Record[T], len(rows))
 	for i, row := range rows {
-		var err error
 		if out[i], err = c.decode(row); err != nil {
 			return nil, err
 		}

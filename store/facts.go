@@ -62,13 +62,13 @@ func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*
 	if acct != nil {
 		s.AccountExists, s.AccountStatus = true, acct.Value.Status
 	}
-	users, err := r.Users.Decode(found[0])
+	users, err := decoded[userFacts](r.Users.schema, found[0])
 	if err != nil || len(users) == 0 {
 		return s, err
 	}
-	u := users[0].Value
+	u := users[0]
 	s.UserExists, s.UserUUID, s.UserStatus = true, u.UUID, u.Status
-	s.PartnerID, s.HomeID = u.AuthenticationPartnerID, u.AccountID
+	s.PartnerID, s.HomeID = u.PartnerID, u.AccountID
 	s.Member = u.AccountID == r.account && r.account != ""
 	if !s.Member {
 		return s, nil
@@ -82,13 +82,13 @@ func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*
 
 // usableKeys are the keys that were not revoked; their end is for the decision to judge.
 func (r factsReader) usableKeys(rows []Row) ([]resources.KeyFact, error) {
-	found, err := r.APIKeys.Decode(rows)
+	found, err := decoded[resources.APIKey](r.APIKeys.schema, rows)
 	if err != nil {
 		return nil, err
 	}
 	var out []resources.KeyFact
-	for _, rec := range found {
-		if k := rec.Value; k.RevokedAt == 0 {
+	for _, k := range found {
+		if k.RevokedAt == 0 {
 			out = append(out, resources.KeyFact{ID: k.ID, Hash: k.Hash, Scopes: k.Scopes, ExpiresAt: k.ExpiresAt})
 		}
 	}
@@ -109,7 +109,7 @@ func (c Collections) HeldRoles(ctx context.Context, tx Tx, account, user string)
 }
 
 func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []Row) ([]resources.HeldRole, error) {
-	memberships, err := r.Members.Decode(members)
+	memberships, err := decoded[memberFacts](r.Members.schema, members)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func (r factsReader) heldRoles(ctx context.Context, user string, members, assign
 		return nil, err
 	}
 	for _, m := range memberships {
-		group, err := kept(r.keep, SharedGroup, m.Value.GroupID, func() ([]resources.HeldRole, error) {
-			return r.heldByGroup(ctx, m.Value.GroupID)
+		group, err := kept(r.keep, SharedGroup, m.GroupID, func() ([]resources.HeldRole, error) {
+			return r.heldByGroup(ctx, m.GroupID)
 		})
 		if err != nil {
 			return nil, err
@@ -143,13 +143,12 @@ func assignedTo(account, kind, assignee string) Query {
 
 // held are the roles that an assignee was assigned.
 func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []Row) ([]resources.HeldRole, error) {
-	found, err := r.Assignments.Decode(assigned)
+	found, err := decoded[assignmentFacts](r.Assignments.schema, assigned)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]resources.HeldRole, 0, len(found))
-	for _, rec := range found {
-		a := rec.Value
+	for _, a := range found {
 		held := resources.HeldRole{
 			RoleID: a.RoleID, RoleScope: a.RoleScope, RoleStatus: resources.StatusActive, ProjectID: a.ProjectID, ResourceID: a.ResourceID,
 			Status: a.Status, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,

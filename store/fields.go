@@ -1,0 +1,47 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Of the records that facts rest on, these are the fields that they take: each further one, an instant above all,
+// is read in vain for every user who is new. Names are those of resources.User, resources.GroupMember and
+// resources.Assignment.
+type (
+	userFacts struct {
+		UUID      string `json:"id"`
+		AccountID string `json:"account_id"`
+		Status    string `json:"status"`
+		PartnerID string `json:"authentication_partner_id"`
+	}
+	memberFacts struct {
+		GroupID string `json:"group_id"`
+	}
+	assignmentFacts struct {
+		RoleID     string         `json:"role_id"`
+		RoleScope  string         `json:"role_scope"`
+		ProjectID  string         `json:"project_id"`
+		ResourceID string         `json:"resource_id"`
+		Status     string         `json:"status"`
+		ExpiresAt  resources.Time `json:"expires_at"`
+		CreatedAt  resources.Time `json:"created_at"`
+		UpdatedAt  resources.Time `json:"updated_at"`
+	}
+)
+
+// decoded reads T of each row's body.
+func decoded[T any](s *Schema, rows []Row) ([]T, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		if err := json.Unmarshal(row.Body, &out[i]); err != nil {
+			return nil, fmt.Errorf("store: %s: %w", s.Name, err)
+		}
+	}
+	return out, nil
+}
