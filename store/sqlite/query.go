@@ -2,13 +2,14 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// query gives the text of a query and its arguments.
-func (t *table) query(q store.Query) (string, []any, error) {
-	args, err := t.equal(q)
+// query gives the text of a query, and its arguments behind those that there are.
+func (t *table) query(args []any, q store.Query) (string, []any, error) {
+	args, err := t.equal(args, q)
 	if err != nil {
 		return "", nil, err
 	}
@@ -26,20 +27,20 @@ func (t *table) query(q store.Query) (string, []any, error) {
 			args = append(args, q.After.Key)
 		}
 	}
-	most := -1
+	text := t.find[shape{q.Index, len(q.Equal), q.After != nil}]
 	if q.Limit > 0 {
-		most = q.Limit
+		return text, append(args, int64(q.Limit)), nil
 	}
-	return t.find[shape{q.Index, len(q.Equal), q.After != nil}], append(args, most), nil
+	return text, append(args, int64(-1)), nil
 }
 
-func (t *table) equal(q store.Query) ([]any, error) {
+func (t *table) equal(args []any, q store.Query) ([]any, error) {
 	ix := t.schema.Index(q.Index)
 	if len(q.Equal) > len(ix.Columns) {
 		return nil, fmt.Errorf("store: %s: %d values for the %d columns of index %s",
 			t.schema.Name, len(q.Equal), len(ix.Columns), ix.Name)
 	}
-	args := make([]any, 0, len(ix.Columns)+2)
+	args = slices.Grow(args, len(ix.Columns)+2)
 	for _, v := range q.Equal {
 		args = append(args, bind(v))
 	}

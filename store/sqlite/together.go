@@ -19,10 +19,11 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 		return 0, nil, err
 	}
 	found = make([][]store.Row, len(reads))
+	var of int64
+	var r store.Row
+	into := []any{&of, &r.Key, &r.Revision, &r.Body}
 	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
-		var of int64
-		var r store.Row
-		if err := scan(row, []any{&of, &r.Key, &r.Revision, &r.Body}); err != nil {
+		if err := scan(row, into); err != nil {
 			return err
 		}
 		if of < 0 {
@@ -40,29 +41,29 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 
 // compound puts the statement together in the room of the session.
 func (t *tx) compound(account string, reads []store.Read) (string, []any, error) {
-	text, args := append(t.ses.text[:0], togetherText...), append(make([]any, 0, 16), account)
+	text, args := append(t.ses.text[:0], togetherText...), append(make([]any, 0, 5*(1+len(reads))), account)
 	for i, r := range reads {
-		one, with, err := t.read(r)
-		if err != nil {
+		var one string
+		var err error
+		if one, args, err = t.read(args, r); err != nil {
 			return "", nil, err
 		}
 		text = append(text, " UNION ALL SELECT "...)
 		text = append(strconv.AppendInt(text, int64(i), 10), ", "+record+" FROM ("...)
 		text = append(append(text, one...), ')')
-		args = append(args, with...)
 	}
 	t.ses.text = text
 	return t.ses.known(text), args, nil
 }
 
-// read is the text and the arguments of one read.
-func (t *tx) read(r store.Read) (string, []any, error) {
+// read is the text of one read, with its arguments behind those that there are.
+func (t *tx) read(args []any, r store.Read) (string, []any, error) {
 	tab, err := t.table(r.Schema)
 	if err != nil {
 		return "", nil, err
 	}
 	if r.Query.Index == "" {
-		return tab.get, []any{r.Key}, nil
+		return tab.get, append(args, r.Key), nil
 	}
-	return tab.query(r.Query)
+	return tab.query(args, r.Query)
 }

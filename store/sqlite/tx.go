@@ -99,7 +99,7 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err != nil {
 		return nil, err
 	}
-	text, args, err := tab.query(q)
+	text, args, err := tab.query(nil, q)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 	if err != nil {
 		return 0, err
 	}
-	args, err := tab.equal(q)
+	args, err := tab.equal(nil, q)
 	if err != nil {
 		return 0, err
 	}
