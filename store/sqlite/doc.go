@@ -16,7 +16,8 @@
 //
 // A session is one of the driver's connections with its prepared statements. What a statement costs
 // beside SQLite itself is most of what a record costs: a statement is parsed once, and what goes through
-// an index record by record has no goroutine to interrupt it.
+// an index record by record has no goroutine to interrupt it. Reads that are asked for together are one statement,
+// a snapshot is one that is held, and the session that was used last is used next.
 //
 // Rejected: database/sql (its sessions, locks and conversions take longer than SQLite needs for a record, and
 // sql.Tx interrupts a COMMIT when the context ends, which makes its outcome a guess), one pool for reading and writing (a reader that begins to write
