@@ -188,12 +188,16 @@ func (e *Edge) remember(x *exchange, body []byte) {
 	if !ok {
 		return
 	}
-	// What is read of it together lies together: most of the time is spent waiting for memory.
-	var all [6]string
-	own(all[:], name[:], body, []byte(x.path), []byte(x.record.Subject), []byte(x.record.Account), []byte(x.record.Action))
 	record := x.record
 	record.RequestID, record.DecisionID, record.Remembered = "", "", true
-	record.Path, record.Subject, record.Account, record.Action = all[2], all[3], all[4], all[5]
+	var prepared string
+	if e.cfg.Prepare != nil {
+		prepared = e.cfg.Prepare(record)
+	}
+	// What is read of it together lies together: most of the time is spent waiting for memory.
+	var all [7]string
+	own(all[:], name[:], body, []byte(prepared), []byte(x.path), []byte(x.record.Subject), []byte(x.record.Account), []byte(x.record.Action))
+	record.Prepared, record.Path, record.Subject, record.Account, record.Action = all[2], all[3], all[4], all[5], all[6]
 	var caller *resources.Principal
 	if e.cfg.Rates.ofCallers() {
 		known := x.principal

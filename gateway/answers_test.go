@@ -68,6 +68,9 @@ func answering(t testing.TB, answers int, change ...func(*gateway.Config)) (*edg
 	t.Helper()
 	s := &state{now: time.Now(), revision: 1, policy: "rev-1", caller: "service-a", allowed: true, until: time.Hour}
 	e := start(t, append(change, func(c *gateway.Config) {
+		c.Prepare = func(r gateway.Record) string {
+			return fmt.Sprint(r.RequestID, r.DecisionID, r.Path, r.Status, r.Reason)
+		}
 		c.Answers, c.Policy, c.Facts, c.Now = answers, judge{s}, judge{s}, func() time.Time { return s.now }
 		c.Authn = authn{func(_ context.Context, token string) (resources.Principal, error) {
 			if s.caller == "" {
@@ -111,6 +114,10 @@ func TestAnAnswerThatStandsIsGivenAgain(t *testing.T) {
 		if record.RequestID != again.Header.Get("X-Request-Id") || record.DecisionID != again.Header.Get("X-Decision-Id") || !record.At.Equal(s.now) || !record.Remembered {
 			t.Errorf("recorded %+v", record)
 		}
+		if want := fmt.Sprint(then.Path, then.Status, then.Reason); record.Prepared != want || then.Prepared != "" {
+			t.Errorf("prepared is %q and before it was remembered %q, want %q", record.Prepared, then.Prepared, want)
+		}
+		then.Prepared = record.Prepared
 		then.RequestID, then.DecisionID, then.At, then.Duration, then.Remembered = record.RequestID, record.DecisionID, record.At, record.Duration, true
 		if then != record {
 			t.Errorf("recorded %+v, want %+v", record, then)

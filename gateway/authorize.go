@@ -108,7 +108,7 @@ func (e *Edge) decide(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	e.sendVerdict(x.raw, &x.record, facts.Revision)
+	x.record.Status = e.sendVerdict(x.raw, &x.record, facts.Revision)
 	x.raw.Response.SetBody(body)
 	if x.rests = x.rests.also(facts.Stamp(x.ask.account), now, decision.Until); asking == decision.PolicyRevision {
 		e.remember(x, body)

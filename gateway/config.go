@@ -58,8 +58,11 @@ type Record struct {
 	// At is when it was answered, Duration how long that took.
 	At       time.Time
 	Duration time.Duration
-	// Remembered says that the answer was given before, and still stood.
+	// Remembered says that the answer was given before, and still stood; Prepared is what
+	// Config.Prepare made of its record then, all but the request's and the decision's ids and
+	// the times.
 	Remembered bool
+	Prepared   string
 	// Limited is the rate that refused the request, "" where none did.
 	Limited string
 	// Err is what went wrong, for the log; nil when nothing did.
@@ -96,7 +99,7 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config is what the edge works with; every field but Upstreams, Rates and Observe is needed.
+// Config is what the edge works with; every field but Upstreams, Rates, Prepare and Observe is needed.
 type Config struct {
 	Policy Policy
 	Authn  Authenticator
@@ -119,6 +122,9 @@ type Config struct {
 	IDs     resources.IDs
 	Now     func() time.Time
 	Log     *slog.Logger
+	// Prepare is what Observe wants to find in the records of an answer that is remembered;
+	// nil is nothing.
+	Prepare func(Record) string
 	// Observe is told of every request when it has been answered; it must not block.
 	Observe func(Record)
 }

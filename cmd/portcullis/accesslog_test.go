@@ -24,6 +24,7 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 		for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
 			for i, r := range []gateway.Record{
 				{RequestID: a, Method: b, Path: c, Route: a, Principal: b, Action: c, Account: a, Reason: b, PolicyRevision: c, Subject: a, DecisionID: b, KeyID: c},
+				{RequestID: a, Method: b, Path: c, Route: a, Principal: b, Action: c, Account: a, Reason: b, PolicyRevision: c, Subject: a, DecisionID: b},
 				{RequestID: c},
 				{Method: c},
 				{Path: c},
@@ -44,6 +45,18 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				accessLine(newLog(&handlers, "json", level).Handler(), &r)
 				if byHand.String() != handlers.String() {
 					t.Fatalf("record %d, level %v:\n%s%s", i, level, byHand.String(), handlers.String())
+				}
+				if r.RequestID, r.DecisionID = "r", "d"; r.Err != nil {
+					continue
+				}
+				byHand.Reset()
+				handlers.Reset()
+				log, known := newAccessLog(&byHand, "json", level), r
+				known.RequestID, known.DecisionID, known.Duration, known.At = "", "", 0, time.Time{}
+				accessLine(newLog(&handlers, "json", level).Handler(), &r)
+				r.Prepared = log.prepare(&known)
+				if log.request(&r); byHand.String() != handlers.String() {
+					t.Fatalf("record %d, level %v, prepared %q:\n%s%s", i, level, r.Prepared, byHand.String(), handlers.String())
 				}
 			}
 		}

@@ -166,6 +166,9 @@ func (a *app) observe(r gateway.Record) {
 	a.log.access.request(&r)
 }
 
+// prepare makes what the log wants to find in each record of a remembered answer.
+func (a *app) prepare(r gateway.Record) string { return a.log.access.prepare(&r) }
+
 // reloaded takes a new tree's catalogue into use.
 func (a *app) reloaded(revision string) {
 	if err := a.edge.SetCatalogue(a.policy.Routes()); err != nil {
@@ -210,7 +213,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 		Policy: a.policy, Authn: authenticator, Facts: cache,
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
-		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
+		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Prepare: a.prepare, Observe: a.observe,
 	})
 }
 
