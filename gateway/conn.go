@@ -16,6 +16,9 @@ import (
 const (
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 4 << 20
+	// lastCallTime is how long a request may take that was read while its connection was
+	// being closed.
+	lastCallTime = 5 * time.Second
 )
 
 // listener makes connections that know how they ended, within the bounds of all.
@@ -23,6 +26,8 @@ type listener struct {
 	net.Listener
 	open *connections
 	pace *pace
+	// draining says that connections on which nothing is under way are being ended.
+	draining *atomic.Bool
 }
 
 // Accept implements net.Listener.
@@ -33,7 +38,7 @@ func (l listener) Accept() (net.Conn, error) {
 		case err == nil:
 			wait = 0
 			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
-				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer, newcomer: l.pace.add()}, nil
+				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer, newcomer: l.pace.add(), draining: l.draining}, nil
 			}
 		case outOfFiles(err): // the server would end; those that are open go on, and end
 			wait = min(max(2*wait, shortWait), longWait)
@@ -56,6 +61,9 @@ type conn struct {
 	// answered says that something was sent: it is no newcomer any more.
 	answered atomic.Bool
 	*newcomer
+	// waits says that it is being read, taken that something was read since the last answer.
+	draining               *atomic.Bool
+	waits, taken, lastCall atomic.Bool
 }
 
 // Write implements net.Conn.
@@ -63,20 +71,39 @@ func (c *conn) Write(p []byte) (int, error) {
 	if !c.answered.Load() && !c.answered.Swap(true) {
 		defer c.settled()
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.taken.Store(false)
+	return n, err
 }
 
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
+	c.waits.Store(true)
 	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.taken.Store(true)
+	}
+	c.waits.Store(false)
 	if err != nil {
 		c.ended.Store(true)
 	}
 	return n, err
 }
 
-// Close implements net.Conn.
+// Close implements net.Conn. A server that is stopped closes what it takes for idle from
+// outside, also where a request was read a moment before: that one is answered first.
 func (c *conn) Close() error {
+	if c.draining.Load() && (c.waits.Load() || c.taken.Load()) && c.lastCall.CompareAndSwap(false, true) {
+		time.AfterFunc(lastCallTime, func() { _ = c.end() }) // where nobody closes it after that
+		if c.waits.Load() {
+			return c.SetReadDeadline(time.Now()) // who waits for a request is woken, and closes it
+		}
+		return nil
+	}
+	return c.end()
+}
+
+func (c *conn) end() error {
 	defer func() {
 		if c.left.CompareAndSwap(false, true) {
 			c.settled()

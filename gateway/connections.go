@@ -113,7 +113,7 @@ func (c *connections) refuse(with net.Conn, why *resources.Error) {
 		if with.SetDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.WriteString(with, text) // a peer that is gone needs no answer
 		}
-		_ = last.Close() // nor an end
+		_ = last.end() // nor an end
 	}()
 }
 

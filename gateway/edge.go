@@ -27,6 +27,8 @@ type Edge struct {
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate
 	open *connections
+	// draining says that the edge is being shut down.
+	draining atomic.Bool
 	// bodies are those of the requests under way.
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
@@ -93,7 +95,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(listener{l, e.open, &pace{}}); err != nil {
+	if err := e.app.Listener(listener{l, e.open, &pace{}, &e.draining}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil
@@ -102,6 +104,7 @@ func (e *Edge) Listen(l net.Listener) error {
 // Shutdown stops accepting, lets requests under way finish within the context's
 // time, and closes.
 func (e *Edge) Shutdown(ctx context.Context) error {
+	e.draining.Store(true)
 	if err := e.app.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}

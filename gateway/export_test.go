@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -20,6 +21,16 @@ var (
 
 // LateConn is a connection whose deadlines are put into force late.
 func LateConn(c net.Conn) net.Conn { return &lateConn{Conn: c} }
+
+// DrainedConn is a connection of a server that is being stopped.
+func DrainedConn(c net.Conn) net.Conn {
+	draining := &atomic.Bool{}
+	draining.Store(true)
+	last := &conn{Conn: &lateConn{Conn: c}, draining: draining}
+	last.left.Store(true) // it was never counted
+	last.answered.Store(true)
+	return last
+}
 
 // Lifetime is a request's context and its end.
 func Lifetime(parent context.Context, within time.Duration) (context.Context, func()) {
