@@ -17,17 +17,24 @@ import (
 // sink is a reader of the log that takes a write when it is let.
 type sink struct {
 	let    chan struct{}
+	mu     sync.Mutex
 	writes []string
 	err    error
 }
 
 func (s *sink) Write(p []byte) (int, error) {
 	<-s.let
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.writes = append(s.writes, string(p))
 	return len(p), s.err
 }
 
-func (s *sink) text() string { return strings.Join(s.writes, "") }
+func (s *sink) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.writes, "")
+}
 
 // stuck is a queue of 100 bytes whose goroutine is in a write of one line that does not end.
 func stuck(t *testing.T) (*sink, *lineQueue) {

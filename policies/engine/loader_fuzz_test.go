@@ -1,4 +1,8 @@
+//go:build !race
+
 package engine_test
+
+// One goroutine loads: the race detector would only make it slow.
 
 import (
 	"context"

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"regexp"
@@ -60,9 +61,10 @@ func (r *replica) start(t testing.TB) {
 	}()
 	select {
 	case line := <-ready:
-		r.url, _ = line["listen"].(string)
-		r.private, _ = line["health_listen"].(string)
-		r.url, r.private = "http://"+r.url, "http://"+r.private
+		url, private := fmt.Sprint("http://", line["listen"]), fmt.Sprint("http://", line["health_listen"])
+		if url != r.url || private != r.private { // started again it is where it was, and clients ask it there
+			r.url, r.private = url, private
+		}
 	case <-done:
 		t.Fatalf("replica %d ended before it was ready:\n%s", r.n, r.said())
 	case <-time.After(time.Minute):
