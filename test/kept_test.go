@@ -19,7 +19,7 @@ func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 			}
 			return metricOf(t, s.gatewayProcess, metricReused)
 		}
-		for range 2 { // the metric is there from its first count on
+		for range 8 { // the metric is there from its first count on, on each replica
 			s.ask(t, s.Admin, "project:kept:twice", "/projects/"+s.Project+"/kept")
 		}
 		before := round()
