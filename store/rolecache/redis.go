@@ -3,27 +3,20 @@ package rolecache
 import (
 	"context"
 	"errors"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sony/gobreaker/v2"
+
+	"github.com/portcullis-authz/portcullis/store/breaker"
 )
 
-const (
-	// redisTime bounds each thing that is done with Redis.
-	redisTime = 50 * time.Millisecond
-	// redisLife is how long a value is kept there at most.
-	redisLife = time.Hour
-	// breakAfter failures in a row nobody asks for breakTime.
-	breakAfter = 5
-	breakTime  = time.Second
-)
+// redisLife is how long a value is kept there at most.
+const redisLife = time.Hour
 
 // Redis is the remote level in a Redis server, a cluster, or behind sentinels.
 type Redis struct {
 	client  redis.UniversalClient
-	breaker *gobreaker.CircuitBreaker[[][]byte]
+	breaker *breaker.Breaker[[][]byte]
 }
 
 // NewRedis makes a client; it connects when it is asked something. changed, where it is not
@@ -34,34 +27,12 @@ func NewRedis(address string, changed func(cause error)) (*Redis, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last atomic.Pointer[error]
-	return &Redis{client: client, breaker: gobreaker.NewCircuitBreaker[[][]byte](gobreaker.Settings{
-		Name: "redis", Timeout: breakTime, MaxRequests: 1,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
-		IsSuccessful: func(err error) bool {
-			if err == nil || errors.Is(err, context.Canceled) {
-				return true
-			}
-			last.Store(&err)
-			return false
-		},
-		OnStateChange: func(_ string, from, to gobreaker.State) {
-			switch {
-			case changed == nil:
-			case from == gobreaker.StateClosed:
-				changed(*last.Load())
-			case to == gobreaker.StateClosed:
-				changed(nil)
-			}
-		},
-	})}, nil
+	return &Redis{client: client, breaker: breaker.New[[][]byte](changed)}, nil
 }
 
 // Get implements Remote.
 func (r *Redis) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	return r.breaker.Execute(func() ([][]byte, error) {
-		ctx, cancel := context.WithTimeout(ctx, redisTime)
-		defer cancel()
+	return r.breaker.Do(ctx, func(ctx context.Context) ([][]byte, error) {
 		pipe := r.client.Pipeline() // keys of a cluster may be on several nodes
 		got := make([]*redis.StringCmd, len(keys))
 		for i, k := range keys {
@@ -86,9 +57,8 @@ func (r *Redis) Get(ctx context.Context, keys ...string) ([][]byte, error) {
 
 // Set implements Remote.
 func (r *Redis) Set(ctx context.Context, values map[string][]byte) {
-	_, _ = r.breaker.Execute(func() ([][]byte, error) { // what is not kept is read from the store again
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), redisTime)
-		defer cancel()
+	// What is not kept is read from the store again.
+	_, _ = r.breaker.Do(context.WithoutCancel(ctx), func(ctx context.Context) ([][]byte, error) {
 		_, err := r.client.Pipelined(ctx, func(pipe redis.Pipeliner) error {
 			for k, v := range values {
 				pipe.Set(ctx, k, v, redisLife)

@@ -7,6 +7,8 @@ import (
 	"net/url"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/portcullis-authz/portcullis/store/breaker"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -71,7 +73,7 @@ func redisOptions(address string) (*redis.UniversalOptions, error) {
 func settings() *redis.UniversalOptions {
 	return &redis.UniversalOptions{
 		ContextTimeoutEnabled: true,
-		DialTimeout:           redisTime, ReadTimeout: redisTime, WriteTimeout: redisTime, PoolTimeout: redisTime,
+		DialTimeout:           breaker.Time, ReadTimeout: breaker.Time, WriteTimeout: breaker.Time, PoolTimeout: breaker.Time,
 		MaxRetries: -1, DialerRetries: 1,
 		PipelinePoolSize: -1, // a pool of its own for pipelines falls back on the other one, which is a second try
 		MaxRedirects:     1,  // to where a slot of a cluster has moved

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/sony/gobreaker/v2"
+
+	"github.com/portcullis-authz/portcullis/store/breaker"
 )
 
 const (
@@ -20,11 +21,6 @@ const (
 	prefix = "az1:rate:"
 	// keyBytes of a hash are enough for no two names to meet.
 	keyBytes = 18
-	// takeTime bounds one take.
-	takeTime = 50 * time.Millisecond
-	// breakAfter failures in a row nobody asks for breakTime.
-	breakAfter = 5
-	breakTime  = time.Second
 )
 
 //go:embed take.lua
@@ -39,40 +35,21 @@ type Redis struct {
 	// the keys learns no names.
 	secret  []byte
 	script  *redis.Script
-	breaker *gobreaker.CircuitBreaker[[]int64]
+	breaker *breaker.Breaker[[]int64]
 }
 
 // New uses a client that does nothing twice and keeps to its contexts' deadlines; the secret
-// is one that all replicas of an installation have and nobody else. changed is told when Redis is left alone, with why, and with nil when it answers again.
+// is one that all replicas of an installation have and nobody else. changed is told when
+// Redis is left alone, with why, and with nil when it answers again.
 func New(client redis.UniversalClient, secret []byte, changed func(cause error)) *Redis {
-	r := &Redis{client: client, secret: secret, script: redis.NewScript(take)}
-	var last error // of the call that is counted when the state changes
-	r.breaker = gobreaker.NewCircuitBreaker[[]int64](gobreaker.Settings{
-		Name: "shared buckets", Timeout: breakTime, MaxRequests: 1,
-		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
-		IsSuccessful: func(err error) bool {
-			last = err
-			return err == nil
-		},
-		OnStateChange: func(_ string, from, to gobreaker.State) {
-			switch {
-			case from == gobreaker.StateClosed:
-				changed(last)
-			case to == gobreaker.StateClosed:
-				changed(nil)
-			}
-		},
-	})
-	return r
+	return &Redis{client: client, secret: secret, script: redis.NewScript(take), breaker: breaker.New[[]int64](changed)}
 }
 
 // Take takes up to n tokens out of the bucket of that name, which gets one in each interval
 // and holds burst: how many it gave, and in how long the bucket is full. An error comes
 // within 50 ms.
 func (r *Redis) Take(ctx context.Context, name string, interval time.Duration, burst, n int) (given int, full time.Duration, err error) {
-	answer, err := r.breaker.Execute(func() ([]int64, error) {
-		ctx, cancel := context.WithTimeout(ctx, takeTime)
-		defer cancel()
+	answer, err := r.breaker.Do(ctx, func(ctx context.Context) ([]int64, error) {
 		microseconds := strconv.FormatFloat(float64(interval)/float64(time.Microsecond), 'f', 3, 64)
 		answer, err := r.script.Run(ctx, r.client, []string{r.key(name)}, microseconds, burst, n).Int64Slice()
 		if err == nil && len(answer) != 2 {
