@@ -120,24 +120,16 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 	}
 	var room [keyRoom]byte
 	key := set.key(room[:0], entry, a)
-	if key != nil && ctx.Err() == nil {
-		if known := set.memo.Get(key); known != nil {
-			reused = true
-			e.opts.Observer.remembered(nameOf(entry))
-			return *known, nil
-		}
+	if d, reused = e.recall(ctx, set, entry, key); reused {
+		return d, nil
 	}
 	if err = through.Enter(ctx); err != nil { // that is no failure of the policy
 		turned = true
 		return d, err
 	}
 	defer through.Leave()
-	if key != nil { // whoever waited may find what another one brought
-		if known := set.memo.Get(key); known != nil {
-			reused = true
-			e.opts.Observer.remembered(nameOf(entry))
-			return *known, nil
-		}
+	if d, reused = e.recall(ctx, set, entry, key); reused { // whoever waited may find what another one brought
+		return d, nil
 	}
 	start = time.Now()
 	b := set.inputs.lend(set.words)
@@ -150,6 +142,19 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 		set.remember(key, d)
 	}
 	return d, err
+}
+
+// recall gives the verdict of an equal question; false is that there is none for this caller.
+func (e *Engine) recall(ctx context.Context, set *Set, entry string, key []byte) (d resources.Decision, reused bool) {
+	if key == nil || ctx.Err() != nil {
+		return d, false
+	}
+	known := set.memo.Get(key)
+	if known == nil {
+		return d, false
+	}
+	e.opts.Observer.remembered(nameOf(entry))
+	return *known, true
 }
 
 // nameOf is the entry point's name for counting.

@@ -33,18 +33,17 @@ func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
 			t.Fatalf("%s is %q: it may be a duration such as 5m", envSoak, os.Getenv(envSoak))
 		}
 	}
-	_, err := servers.Mongod()
-	replicated := long && err == nil // `make consistency` has short runs of replicas
-	if replicated {
+	if _, err := servers.Mongod(); long && err == nil {
 		d /= 2
 	}
 	t.Run("embedded store", func(t *testing.T) {
 		soaked(t, nil, []string{""}, d)
 	})
+	if !long { // of replicas the other tests here are short runs
+		return
+	}
 	t.Run("three replicas", func(t *testing.T) {
-		if !replicated {
-			t.Skip("for `make soak` on a machine with a mongod and a redis-server")
-		}
+		servers.NeedMongod(t)
 		soaked(t, servers.NewMongo(t, 1), []string{"200ms", "200ms", "200ms"}, d)
 	})
 }

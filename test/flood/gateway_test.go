@@ -82,6 +82,9 @@ func (g *gateway) memory(t *testing.T) (now, peak int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", g.pid))
 	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
 		t.Skip("there is no /proc here:", err)
 	}
 	read := func(name string) int {
