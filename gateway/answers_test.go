@@ -17,6 +17,7 @@ import (
 type state struct {
 	now      time.Time
 	revision int64 // of the account's facts
+	home     int64 // the revision of those in which users are found; none are remembered for 0
 	policy   string
 	caller   string // whom the token names; "" is nobody any more
 	allowed  bool
@@ -60,13 +61,17 @@ func (j judge) Current(of resources.Stamp) bool {
 	if j.s.breaks {
 		panic("broken")
 	}
-	return !j.s.waits && of == resources.Stamp{AccountID: of.AccountID, Generation: "one", Revision: j.s.revision}
+	revision := j.s.revision
+	if of.AccountID == home {
+		revision = j.s.home
+	}
+	return !j.s.waits && of == resources.Stamp{AccountID: of.AccountID, Generation: "one", Revision: revision}
 }
 
 // answering is an edge on a state.
 func answering(t testing.TB, answers int, change ...func(*gateway.Config)) (*edge, *state) {
 	t.Helper()
-	s := &state{now: time.Now(), revision: 1, policy: "rev-1", caller: "service-a", allowed: true, until: time.Hour}
+	s := &state{now: time.Now(), revision: 1, home: 7, policy: "rev-1", caller: "service-a", allowed: true, until: time.Hour}
 	e := start(t, append(change, func(c *gateway.Config) {
 		c.Prepare = func(r gateway.Record) string {
 			return fmt.Sprint(r.RequestID, r.DecisionID, r.Path, r.Status, r.Reason)
@@ -77,6 +82,12 @@ func answering(t testing.TB, answers int, change ...func(*gateway.Config)) (*edg
 				return resources.Principal{}, &resources.Error{Kind: resources.KindBadCredential, Message: "The token is not valid."}
 			}
 			p := resources.Principal{Kind: resources.PrincipalService, ID: s.caller + token[len(goodToken):], Credential: resources.CredentialToken}
+			if strings.HasPrefix(s.caller, "user-") {
+				p.Kind, p.AccountID = resources.PrincipalUser, home
+			}
+			if p.Kind == resources.PrincipalUser && s.home > 0 {
+				p.FoundIn = resources.Stamp{AccountID: home, Generation: "one", Revision: s.home}
+			}
 			if s.caller != "service-none" {
 				p.Standing = standing{s, s.caller}
 			}
@@ -85,6 +96,9 @@ func answering(t testing.TB, answers int, change ...func(*gateway.Config)) (*edg
 	})...)
 	return e, s
 }
+
+// home is the account of callers who are users.
+const home = "acct-home-v1"
 
 const asked = "accounts/acct-a-v1/projects/proj-p-v1/instances/i-1"
 
@@ -95,7 +109,7 @@ func TestAnAnswerThatStandsIsGivenAgain(t *testing.T) {
 		s.allowed = allowed
 		first := e.send(t, question(asked))
 		then := e.last(t)
-		s.now = s.now.Add(time.Second)
+		s.now, s.home = s.now.Add(time.Second), s.home+1 // where no service was found
 		again := e.send(t, question(asked))
 		record := e.last(t)
 		if s.decided != 1 || again.Status != first.Status || again.Body != first.Body {
@@ -140,14 +154,29 @@ func TestAnAnswerStandsNoLonger(t *testing.T) {
 		"than the catalogue":                 func(e *edge, _ *state) { _ = e.SetCatalogue(catalogue()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, s := answering(t, 0)
-			e.send(t, question(asked))
-			change(e, s)
-			if got := e.send(t, question(asked)); s.decided != 2 || got.Status != 200 {
-				t.Errorf("%d decisions, %+v", s.decided, got)
+			for _, caller := range []string{"service-a", "user-a"} {
+				e, s := answering(t, 0)
+				s.caller = caller
+				e.send(t, question(asked))
+				if e.send(t, question(asked)); s.decided != 1 {
+					t.Errorf("%d decisions where nothing changed", s.decided)
+				}
+				change(e, s)
+				if got := e.send(t, question(asked)); s.decided != 2 || got.Status != 200 {
+					t.Errorf("%d decisions, %+v", s.decided, got)
+				}
 			}
 		})
 	}
+	t.Run("than the facts in which the caller was found", func(t *testing.T) {
+		e, s := answering(t, 0)
+		s.caller = "user-a"
+		e.send(t, question(asked))
+		s.home++
+		if e.send(t, question(asked)); s.decided != 2 {
+			t.Errorf("%d decisions", s.decided)
+		}
+	})
 	t.Run("than the token", func(t *testing.T) {
 		e, s := answering(t, 0)
 		e.send(t, question(asked))
@@ -167,6 +196,7 @@ func TestWhatIsNotRemembered(t *testing.T) {
 	}{
 		"what policy does not vouch for":   {question(asked), func(s *state) { s.until = 0 }},
 		"a caller who can't be told again": {question(asked), func(s *state) { s.caller = "service-none" }},
+		"a user who was found nowhere":     {question(asked), func(s *state) { s.caller, s.home = "user-a", 0 }},
 		"a strict question":                {question(asked, "X-Consistency: strict"), nil},
 		"an idempotency key":               {question(asked, "Idempotency-Key: k"), nil},
 		"a long path":                      {question(asked + strings.Repeat("/"+strings.Repeat("a", 99), 11)), nil},
@@ -267,16 +297,18 @@ func (s *state) at(revision int64) { s.revision, s.allowed = revision, revision%
 // changes are what happens before a question: mostly nothing.
 func changes(r *rand.Rand) []func(*state) {
 	value := r.IntN(3)
+	caller := []string{"service-a", "service-b", "user-a", "user-b", ""}[r.IntN(5)]
 	all := []func(*state){
 		func(s *state) { s.at(int64(value)) }, // the epoch of a replica that is behind, too
 		func(s *state) { s.policy = fmt.Sprint("rev-", value) },
-		func(s *state) { s.caller = []string{"service-a", "service-b", ""}[value] },
+		func(s *state) { s.caller = caller },
+		func(s *state) { s.home = int64(value) },
 		func(s *state) { s.at(s.revision + 10) },
 		func(s *state) { s.until = time.Duration(value) * time.Minute },
 		func(s *state) { s.now = s.now.Add(time.Duration(value-1) * time.Minute) },
 		func(s *state) { s.waits = value == 0 },
 	}
-	if n := r.IntN(12); n < len(all) {
+	if n := r.IntN(13); n < len(all) {
 		return all[n : n+1]
 	}
 	return nil

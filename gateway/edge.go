@@ -47,7 +47,11 @@ func New(cfg Config) (*Edge, error) {
 		return nil, errNoAssertions
 	}
 	e := newBounded(cfg)
-	e.rows, e.answers = slices.Clone[[]resources.Route], newAnswers(cfg.Answers)
+	e.rows = slices.Clone[[]resources.Route]
+	var err error
+	if e.answers, err = newAnswers(cfg.Answers); err != nil {
+		return nil, err
+	}
 	e.steps = []step{
 		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}

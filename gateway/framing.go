@@ -3,7 +3,6 @@ package gateway
 import (
 	"bytes"
 	"errors"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 )
@@ -27,6 +26,9 @@ type headers struct {
 	// odd says that one was spelt with an underscore or padded: not every server reads
 	// such a one as the same header with the same value.
 	odd [len(identityHeaders)]bool
+	// values are those of the last ones, lent: of one that was sent once and is not odd, what
+	// the server's parser gives, or a space and that.
+	values [len(identityHeaders)][]byte
 	// encoded says that a Content-Encoding was sent, consistency that a consistency was
 	// asked for, in any spelling.
 	encoded, consistency bool
@@ -99,8 +101,8 @@ func (f *headers) line(line []byte) bool {
 // with a repeat, and would make things twice.
 func (f *headers) count(name, value []byte) {
 	for i, identity := range identityHeaders {
-		if len(name) == len(identity) && equalFold(name, identity) { // a call for each line is what costs
-			f.counts[i] = min(f.counts[i]+1, 2)
+		if equalFold(name, identity) {
+			f.counts[i], f.values[i] = min(f.counts[i]+1, 2), value
 			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || padded(value) || identity == "idempotency-key" && len(bytes.TrimSpace(value)) == 0
 		}
 	}
@@ -129,29 +131,29 @@ func (f *headers) ambiguous(name string) bool {
 // equalFold compares a header's name with a lower-case one; an underscore is read as
 // a hyphen, since some servers do.
 func equalFold(name []byte, lower string) bool {
-	if len(name) != len(lower) {
-		return false
-	}
+	return len(name) == len(lower) && sameFold(name, lower) // so short that it is no call
+}
+
+func sameFold(name []byte, lower string) bool {
 	for i, c := range name {
-		switch {
-		case 'A' <= c && c <= 'Z':
-			c += 'a' - 'A'
-		case c == '_':
-			c = '-'
-		}
-		if c != lower[i] {
+		want := lower[i]
+		if c != want && (c != want-('a'-'A') || want < 'a') && (c != '_' || want != '-') {
 			return false
 		}
 	}
 	return true
 }
 
-// isToken says whether name is a header name of RFC 9110.
+// isToken says whether name is a header name of RFC 9110 (5.6.2).
 func isToken(name []byte) bool {
+	const below64, from64 = 0x3ff6cfa00000000, 0x57ffffffc7fffffe // a bit for each letter, digit and one of !#$%&'*+-.^_`|~
+	token := len(name) > 0
 	for _, c := range name {
-		if !isUnreserved(c) && strings.IndexByte("!#$%&'*+.^`|", c) < 0 {
-			return false
+		bits := uint64(below64)
+		if c >= 64 {
+			bits = from64
 		}
+		token = token && c < 128 && bits>>(c%64)&1 == 1
 	}
-	return len(name) > 0
+	return token
 }

@@ -36,3 +36,26 @@ func TestHeadsReadInTwoWaysAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestHeaderNamesAreTokens: each byte that may stand in a name and each that may not, and no
+// spelling of a header that frames is overlooked.
+func TestHeaderNamesAreTokens(t *testing.T) {
+	const head, token = "POST /x HTTP/1.1\r\nHost: h\r\n", "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	for c := range 256 {
+		name := "X" + string([]byte{byte(c)}) + "a"
+		want := strings.IndexByte(token, byte(c)) >= 0 || c == ':' // which ends the name
+		if h, err := gateway.ScanHeaders(head + name + ": b\r\n\r\n"); (h != nil && err == nil) != want {
+			t.Errorf("%q: taken=%v, %v", name, !want, err)
+		}
+	}
+	const framing = "content-length"
+	for i := range framing {
+		for c := range 256 {
+			name := framing[:i] + string([]byte{byte(c)}) + framing[i+1:]
+			same := strings.EqualFold(name, framing) && c < 128 || framing[i] == '-' && c == '_'
+			if h, err := gateway.ScanHeaders(head + "Transfer-Encoding: chunked\r\n" + name + ": 5\r\n\r\n"); (h == nil || err != nil) != same && strings.IndexByte(token, byte(c)) >= 0 {
+				t.Errorf("%q is read as %s: %v, want %v", name, framing, !same, same)
+			}
+		}
+	}
+}

@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"log/slog"
+	"math"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -61,24 +62,29 @@ func plain(r *gateway.Record) bool {
 		wire.Plain(r.Subject) && wire.Plain(r.DecisionID) && wire.Plain(r.KeyID)
 }
 
-// preparedGap stands in a prepared line where the duration comes: no plain text has it.
-const preparedGap = "\x00"
-
 // prepare makes what is the same in each line of an answer that is given again, "" where the
 // lines can't be written by hand. The ids that come are plain: the gateway made or checked them.
 func (l *accessLog) prepare(r *gateway.Record) string {
 	if l.out == nil || !plain(r) || r.Subject == "" || r.KeyID != "" {
 		return ""
 	}
-	text := appendAbout(nil, r)
-	return string(append(append(text, preparedGap...), appendSubject(nil, r)...))
+	text := appendAbout(make([]byte, preparedHead), r)
+	if len(text) > math.MaxUint16 {
+		return ""
+	}
+	binary.LittleEndian.PutUint16(text, uint16(len(text))) //nolint:gosec // see above
+	return string(appendSubject(text, r))
 }
+
+// preparedHead is how many bytes of a prepared line say where its first part ends, after
+// which the duration comes.
+const preparedHead = 2
 
 // appendPrepared appends what appendLine does.
 func appendPrepared(to []byte, r *gateway.Record) []byte {
-	about, subject, _ := strings.Cut(r.Prepared, preparedGap)
-	to = appendDuration(append(appendStart(to, r), about...), r)
-	return append(append(append(to, subject...), r.DecisionID...), `"}`+"\n"...)
+	duration := int(r.Prepared[0]) | int(r.Prepared[1])<<8
+	to = appendDuration(append(appendStart(to, r), r.Prepared[preparedHead:duration]...), r)
+	return append(append(append(to, r.Prepared[duration:]...), r.DecisionID...), `"}`+"\n"...)
 }
 
 // appendLine appends what accessLine writes of a plain record.
@@ -117,7 +123,19 @@ func appendAbout(to []byte, r *gateway.Record) []byte {
 }
 
 func appendDuration(to []byte, r *gateway.Record) []byte {
-	return strconv.AppendFloat(append(to, `,"duration_ms":`...), milliseconds(r.Duration), 'f', -1, 64)
+	to = append(to, `,"duration_ms":`...)
+	µs := r.Duration.Microseconds()
+	if µs < 0 || µs >= 1_000_000 {
+		return strconv.AppendFloat(to, milliseconds(r.Duration), 'f', -1, 64)
+	}
+	to = strconv.AppendInt(to, µs/1000, 10) // the same, in a tenth of the time
+	for rest, unit := µs%1000, int64(100); rest > 0; rest, unit = rest%unit, unit/10 {
+		if unit == 100 {
+			to = append(to, '.')
+		}
+		to = append(to, byte('0'+rest/unit)) //nolint:gosec // one digit
+	}
+	return to
 }
 
 // appendSubject appends about whom was asked, up to the decision's id.

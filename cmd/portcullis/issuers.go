@@ -118,15 +118,6 @@ type directory struct{ cache *rolecache.Cache }
 func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
 	id, found, err := d.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
 	return authn.Identity{
-		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status, Standing: whereabouts{d.cache, id.Stamp},
+		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status, FoundIn: id.Stamp,
 	}, found, err
 }
-
-// whereabouts are where a user was found.
-type whereabouts struct {
-	cache *rolecache.Cache
-	stamp resources.Stamp
-}
-
-// Stands implements resources.Standing.
-func (w whereabouts) Stands(time.Time) bool { return w.cache.Current(w.stamp) }

@@ -30,9 +30,9 @@ type Identity struct {
 	AccountID string
 	// Status is as in resources: only resources.StatusActive may sign in.
 	Status string
-	// Standing says whether the same subject would be found as the same identity now; nil
-	// is that the directory has to be asked.
-	Standing resources.Standing
+	// FoundIn names the facts in which the user was found; the zero value is that the
+	// directory has to be asked each time.
+	FoundIn resources.Stamp
 }
 
 // Directory finds users by what a token says of them.
@@ -101,7 +101,7 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		UUID:       identity.UUID,
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
-		Standing:   identity.Standing,
+		FoundIn:    identity.FoundIn,
 	}, nil
 }
 

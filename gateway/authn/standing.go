@@ -3,11 +3,10 @@ package authn
 import (
 	"context"
 	"time"
-
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Stands implements resources.Standing: of a service, who is whom its token names.
+// Stands implements resources.Standing: the token holds. Whose its subject is and whether
+// they may sign in is another matter (resources.Principal, FoundIn).
 func (v *verified) Stands(now time.Time) bool {
 	stands, err := v.holds(gone, now)
 	return stands && err == nil
@@ -19,23 +18,3 @@ var gone = func() context.Context {
 	cancel()
 	return ctx
 }()
-
-// signedIn is a user with a token: it has to hold, and the user to be found as they were.
-type signedIn struct {
-	token *verified
-	user  resources.Standing
-}
-
-// Stands implements resources.Standing.
-func (s *signedIn) Stands(now time.Time) bool { return s.token.Stands(now) && s.user.Stands(now) }
-
-// standing is that of the principal whom a token's claims named.
-func (v *verified) standing(p resources.Principal) resources.Standing {
-	switch {
-	case p.Kind == resources.PrincipalService:
-		return v
-	case p.Standing == nil:
-		return nil
-	}
-	return &signedIn{v, p.Standing}
-}

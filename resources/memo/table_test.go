@@ -60,7 +60,7 @@ func TestATableIsBounded(t *testing.T) {
 	for i := range 100 {
 		small.Put(key(i), i)
 	}
-	if there := held(t, small, 100); there != 8 {
+	if there := held(t, small, 100); there != 7 {
 		t.Errorf("%d are there, in the smallest table", there)
 	}
 }

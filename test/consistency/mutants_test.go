@@ -21,7 +21,6 @@ const (
 	openFile      = "store/mongodb/open.go"
 	authorizeFile = "gateway/authorize.go"
 	answersFile   = "gateway/answers.go"
-	tokenFile     = "gateway/authn/standing.go"
 	revokeFile    = "resources/access/assignment_revoke.go"
 	memberFile    = "resources/access/member.go"
 )
@@ -100,7 +99,7 @@ var mutants = []mutant{
 	}, leasedReplicas},
 	{"remembered subject trusted", []edit{{identityFile, "named := look.byExternal", "named := true || look.byExternal"}}, leasedReplicas},
 	{"remembered answer whose facts have moved", []edit{{answersFile, "e.cfg.Facts.Current(a.rests.facts)", "a.rests.facts.Revision >= 0"}}, leasedReplicas},
-	{"remembered answer to one who was found elsewhere", []edit{{tokenFile, "s.token.Stands(now) && s.user.Stands(now)", "s.token.Stands(now)"}}, leasedReplicas},
+	{"remembered answer to one who was found elsewhere", []edit{{answersFile, "(a.foundIn == nil || e.cfg.Facts.Current(*a.foundIn))", "true"}}, leasedReplicas},
 	{"remembered answer of any age", []edit{
 		{barrierFile, "	if !c.withinLease() && !c.caughtUp(context.Background()) {\n\t\treturn false\n\t}\n", ""},
 	}, slowNetwork},
