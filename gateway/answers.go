@@ -125,7 +125,7 @@ func (a *answers) name(raw *fasthttp.Request, found *headers) (name questionName
 	for _, value := range found.values {
 		b = part(b, bytes.TrimPrefix(value, []byte(" ")))
 	}
-	return questionName(a.names.Seal(b, a.nonce[:], nil, b)[len(b):]), true //nolint:gosec // see questionName
+	return questionName(a.names.Seal(b, a.nonce[:], nil, b)[len(b):]), true
 }
 
 // part appends a part of a question.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/netip"
@@ -28,6 +29,8 @@ type listener struct {
 	pace *pace
 	// draining says that connections on which nothing is under way are being ended.
 	draining *atomic.Bool
+	limits   Limits
+	clock    *clock
 }
 
 // Accept implements net.Listener.
@@ -38,7 +41,7 @@ func (l listener) Accept() (net.Conn, error) {
 		case err == nil:
 			wait = 0
 			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
-				return &conn{Conn: &lateConn{Conn: c}, open: l.open, peer: peer, newcomer: l.pace.add(), draining: l.draining}, nil
+				return &conn{lateConn: &lateConn{Conn: c, clock: l.clock}, limits: l.limits, open: l.open, peer: peer, newcomer: l.pace.add(), draining: l.draining}, nil
 			}
 		case outOfFiles(err): // the server would end; those that are open go on, and end
 			wait = min(max(2*wait, shortWait), longWait)
@@ -50,9 +53,15 @@ func (l listener) Accept() (net.Conn, error) {
 	}
 }
 
-// conn ends its sending side first when it was told to.
+// conn holds whoever is connected to the limits of time, and ends its sending side first when
+// it was told to.
 type conn struct {
-	net.Conn
+	*lateConn
+	limits Limits
+	// reading says that a part of a request was read and it is not answered yet, sending that
+	// a part of an answer was written since the last read. Only who serves it knows.
+	reading, sending bool
+
 	linger atomic.Bool
 	ended  atomic.Bool
 	open   *connections
@@ -71,17 +80,36 @@ func (c *conn) Write(p []byte) (int, error) {
 	if !c.answered.Load() && !c.answered.Swap(true) {
 		defer c.settled()
 	}
-	n, err := c.Conn.Write(p)
+	if !c.sending {
+		c.sending = true
+		c.writeWithin(c.limits.Write)
+	}
+	n, err := c.lateConn.Write(p)
 	c.taken.Store(false)
+	c.reading = c.reading && bytes.HasPrefix(p, []byte("HTTP/1.1 100 ")) // which asks for the body
 	return n, err
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn. A request, once a part of it was read, has its time from then
+// on, however often the rest is asked for. One that came together with the end of the one
+// before begins with the next part.
 func (c *conn) Read(p []byte) (int, error) {
+	c.sending = false
+	switch {
+	case c.reading:
+	case c.answered.Load():
+		c.readWithin(c.limits.Idle)
+	default:
+		c.readWithin(c.limits.Read)
+	}
 	c.waits.Store(true)
-	n, err := c.Conn.Read(p)
+	n, err := c.lateConn.Read(p)
 	if n > 0 {
 		c.taken.Store(true)
+		if !c.reading {
+			c.reading = true
+			c.readWithin(c.limits.Read)
+		}
 	}
 	c.waits.Store(false)
 	if err != nil {
@@ -110,12 +138,18 @@ func (c *conn) end() error {
 			c.open.leave(c.peer)
 		}
 	}()
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.CompareAndSwap(true, false) {
-		if half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
-			_, _ = io.CopyN(io.Discard, c.Conn, lingerBytes) // what comes now is nobody's
-		}
+	if c.linger.CompareAndSwap(true, false) {
+		lingerOn(c.lateConn)
 	}
-	return c.Conn.Close()
+	return c.lateConn.Close()
+}
+
+// lingerOn ends the sending side, and takes for a while what still comes: that is nobody's.
+func lingerOn(c net.Conn) {
+	half, ok := c.(interface{ CloseWrite() error })
+	if ok && half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.CopyN(io.Discard, c, lingerBytes)
+	}
 }
 
 // closeAfter closes the connection after the answer: what follows on it can't be

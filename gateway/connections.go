@@ -107,13 +107,11 @@ func (c *connections) refuse(with net.Conn, why *resources.Error) {
 		text := fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nCache-Control: no-store\r\n"+
 			"Retry-After: %s\r\nX-Request-ID: %s\r\nConnection: close\r\n\r\n%s",
 			status, http.StatusText(status), len(body), retryAfter(why.RetryAfter), c.ids.ULID(), body)
-		last := &conn{Conn: with, open: c}
-		last.left.Store(true) // it was never counted
-		last.linger.Store(true)
 		if with.SetDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.WriteString(with, text) // a peer that is gone needs no answer
 		}
-		_ = last.end() // nor an end
+		lingerOn(with)
+		_ = with.Close() // nor an end
 	}()
 }
 

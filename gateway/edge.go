@@ -29,6 +29,8 @@ type Edge struct {
 	open *connections
 	// draining says that the edge is being shut down.
 	draining atomic.Bool
+	// clock measures the limits of connections.
+	clock *clock
 	// bodies are those of the requests under way.
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
@@ -99,7 +101,8 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(listener{l, e.open, &pace{}, &e.draining}); err != nil {
+	e.clock.run()
+	if err := e.app.Listener(listener{l, e.open, &pace{}, &e.draining, e.cfg.Limits, e.clock}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil
@@ -109,6 +112,7 @@ func (e *Edge) Listen(l net.Listener) error {
 // time, and closes.
 func (e *Edge) Shutdown(ctx context.Context) error {
 	e.draining.Store(true)
+	defer e.clock.end()
 	if err := e.app.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
@@ -120,7 +124,6 @@ func (e *Edge) newApp() *fiber.App {
 		CaseSensitive: true, StrictRouting: true, Immutable: true, UnescapePath: false,
 		DisableStartupMessage: true, StreamRequestBody: true, DisablePreParseMultipartForm: true,
 		BodyLimit: e.cfg.Limits.Body, ReadBufferSize: e.cfg.Limits.Header,
-		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
 	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })

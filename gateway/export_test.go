@@ -3,6 +3,7 @@ package gateway
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -20,13 +21,27 @@ var (
 )
 
 // LateConn is a connection whose deadlines are put into force late.
-func LateConn(c net.Conn) net.Conn { return &lateConn{Conn: c} }
+func LateConn(c net.Conn) net.Conn { return &lateConn{Conn: c, clock: newClock()} }
+
+// TimedConn is a connection that is held to limits, its other end, and what ends both.
+func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
+	inner, peer := net.Pipe()
+	k := newClock(limits.Read, limits.Write, limits.Idle)
+	k.run()
+	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, draining: &atomic.Bool{}, newcomer: &newcomer{done: make(chan struct{})}}
+	timed.left.Store(true) // it was never counted
+	return timed, peer, func() {
+		_ = errors.Join(inner.Close(), peer.Close())
+		k.end()
+		time.Sleep(2 * time.Second) // whoever is slow notices
+	}
+}
 
 // DrainedConn is a connection of a server that is being stopped.
 func DrainedConn(c net.Conn) net.Conn {
 	draining := &atomic.Bool{}
 	draining.Store(true)
-	last := &conn{Conn: &lateConn{Conn: c}, draining: draining}
+	last := &conn{lateConn: &lateConn{Conn: c, clock: newClock()}, draining: draining}
 	last.left.Store(true) // it was never counted
 	last.answered.Store(true)
 	return last

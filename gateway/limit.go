@@ -37,7 +37,8 @@ func newBounded(cfg Config) *Edge {
 	return &Edge{
 		bodies: bodies{most: int64(cfg.Limits.Bodies)},
 		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
-		open: newConnections(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+		open:  newConnections(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+		clock: newClock(cfg.Limits.Read, cfg.Limits.Write, cfg.Limits.Idle),
 	}
 }
 

@@ -124,12 +124,12 @@ func appendAbout(to []byte, r *gateway.Record) []byte {
 
 func appendDuration(to []byte, r *gateway.Record) []byte {
 	to = append(to, `,"duration_ms":`...)
-	µs := r.Duration.Microseconds()
-	if µs < 0 || µs >= 1_000_000 {
+	micros := r.Duration.Microseconds()
+	if micros < 0 || micros >= 1_000_000 {
 		return strconv.AppendFloat(to, milliseconds(r.Duration), 'f', -1, 64)
 	}
-	to = strconv.AppendInt(to, µs/1000, 10) // the same, in a tenth of the time
-	for rest, unit := µs%1000, int64(100); rest > 0; rest, unit = rest%unit, unit/10 {
+	to = strconv.AppendInt(to, micros/1000, 10) // the same, in a tenth of the time
+	for rest, unit := micros%1000, int64(100); rest > 0; rest, unit = rest%unit, unit/10 {
 		if unit == 100 {
 			to = append(to, '.')
 		}

@@ -59,7 +59,7 @@ func (t *Table[V]) Get(key []byte) *V {
 func (b *bucket[V]) get(key []byte, mark byte) *V {
 	marks := b.marks.Load()
 	for i := range b.slots {
-		if byte(marks>>(8*i)) != mark {
+		if byte(marks>>(8*i)) != mark { //nolint:gosec // one of the bytes
 			continue
 		}
 		e := b.slots[i].Load()
