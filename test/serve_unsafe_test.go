@@ -124,7 +124,7 @@ func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 		"a default that allows":    {"decision.rego", `default decision := {"allow": false`, `default decision := {"allow": true`, "by default"},
 		"accounts that are gone":   {"order.rego", "\tinput.account.exists == true\n\tinput.account.status == \"ACTIVE\"\n", "", "an account that is deleted"},
 		"suspended users":          {"order.rego", "\tinput.subject.status == \"ACTIVE\"\n", "", "a suspended user"},
-		"ended assignments":        {"roles.rego", "\tinput.now < assignment.expires\n", "", "whose only assignment has ended"},
+		"ended assignments":        {"roles.rego", "\tassignment.running == true\n", "", "whose only assignment has ended"},
 		"callers without a name":   {"access.rego", `input.route.access.public`, `input.route.name != ""`, "a caller without a credential"},
 		"services without a scope": {"access.rego", `input.route.access.public`, `input.principal.kind == "service"`, "a service without a scope"},
 	} {

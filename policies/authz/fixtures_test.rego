@@ -85,7 +85,7 @@ custom(permissions, assignment) := {"subject": {
 	"roles": {"role-own-v1": permissions},
 }}
 
-record := {"custom": false, "role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "project": "", "resource": ""}
+record := {"custom": false, "role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "running": true, "project": "", "resource": ""}
 
 account_role(role) := object.union(record, {"role": role, "role_scope": "ACCOUNT"})
 

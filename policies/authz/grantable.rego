@@ -74,9 +74,8 @@ _held contains [assignment.level, pattern] if {
 	assignment.role_scope == assignment.level
 	assignment.status == "ACTIVE"
 	assignment.role_status == "ACTIVE"
+	assignment.running == true
 	is_number(assignment.expires)
-	is_number(input.now)
-	input.now < assignment.expires
 	input.grant.until > 0
 	input.grant.until <= assignment.expires
 	assignment.custom == custom

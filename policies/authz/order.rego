@@ -18,7 +18,6 @@ in_order := action if {
 	input.account.status == "ACTIVE"
 	action := input.action.id
 	action != ""
-	is_number(input.now)
 	some account in ["", input.account.id]
 	input.target.account == account
 

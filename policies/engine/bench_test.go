@@ -92,6 +92,12 @@ func BenchmarkDecide(b *testing.B) {
 	thousand.Assignments[500].ProjectID = "proj-demo-v1"
 	five := activeSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]
+	ending := activeSubject() // each of two hundred grants, and has an end of its own
+	for i := range 200 {
+		held := one.Assignments[0]
+		held.ExpiresAt = never - resources.Time(i+1)
+		ending.Assignments = append(ending.Assignments, held)
+	}
 	cases := map[string]struct {
 		subject *resources.Subject
 		action  string
@@ -103,6 +109,7 @@ func BenchmarkDecide(b *testing.B) {
 		"one_role":  {one, "project:kind00:verb001", true},
 		"five":      {five, "project:kind04:verb399", true},
 		"all":       {benchSubject(false), "project:shared:do", true},
+		"all_end":   {ending, "project:shared:do", true},
 		"thousand":  {thousand, "project:kind00:verb001", true},
 		"deny_one":  {one, "project:kind01:verb000", false},
 		"deny_five": {five, "project:kind05:verb000", false},

@@ -49,6 +49,7 @@ func odd() []string {
 		`decision := {"allow": true, "reason": "a custom role"} if { input.subject.roles["role-a-v1"]; running }` +
 			otherwise + `{"allow": false, "reason": input.account.status}` + "\n\n" +
 			`running if { some p, r, i; a := input.subject.assignments[p][r][i]; not input.now >= a.expires }`,
+		`decision := {"allow": true, "reason": "one runs"} if { input.subject.exists; input.subject.assignments[_][_][_].running }` + otherwise + `{"allow": false, "reason": "none"}`,
 		`decision := {"allow": input.subject.exists, "reason": format_int(input.now, 10)}`,
 		`decision := {"allow": true, "reason": "even"} if { input.subject.exists; input.now % 2 == 0 }` + otherwise + `{"allow": false, "reason": "odd"}`,
 		`decision := {"allow": input.subject.exists, "reason": format_int(time.now_ns(), 10)}`,

@@ -22,6 +22,8 @@
 //     and turns the result into Go values, for each evaluation; topdown on the compiled
 //     query needs none of it, and its clock is that of the question;
 //   - input through JSON: slower than the evaluation itself;
+//   - the time compared in Rego with the end of each assignment that grants: two allocations for
+//     each. What runs is a part of the input, made once for the time between two ends (subject.go);
 //   - a verdict with a time to live, or dropped by a message: a revoke would be in force
 //     when the one has passed or the other has come;
 //   - 64 bits of hash in place of the whole key: two questions could share a verdict;

@@ -97,7 +97,7 @@ func (s *Set) input(b *builder, a *asked) *ast.Term {
 	return fillIn(b.whole,
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
 		[2]*ast.Term{b.k.principal, s.principal(b, known)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
-		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.subject},
+		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.at(b.words, a.subject, a.now)},
 		[2]*ast.Term{b.k.grant, b.grant()}, [2]*ast.Term{b.k.target, b.target(account)},
 	)
 }

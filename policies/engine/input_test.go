@@ -54,7 +54,7 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 	got := seen(t, fullQuestion())
 	held := object{
 		"role": "role-a-v1", "custom": true, "level": "RESOURCE", "role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE",
-		"expires": 9_007_199_254_740_993.0,
+		"expires": 9_007_199_254_740_993.0, "running": true,
 	}
 	want := object{
 		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": []any{
@@ -72,7 +72,7 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 			"assignments": object{
 				"": object{"": []any{object{
 					"role": "account_admin", "custom": false, "level": "ACCOUNT", "role_scope": "ACCOUNT",
-					"role_status": "ACTIVE", "status": "ACTIVE", "expires": never,
+					"role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "running": true,
 				}}},
 				"proj-demo-v1": object{"instances/i-1": []any{held, held}},
 			},
@@ -259,7 +259,7 @@ func TestAssignmentsAreStillThemselves(t *testing.T) {
 				object{"id": s.AccountID, "exists": s.AccountExists, "status": s.AccountStatus},
 				object{h.ProjectID: object{"": []any{object{
 					"role": h.RoleID, "custom": h.Custom, "level": level, "role_scope": h.RoleScope, "role_status": h.RoleStatus, "status": h.Status,
-					"expires": cmp.Or(int64(h.ExpiresAt), int64(never)),
+					"expires": cmp.Or(int64(h.ExpiresAt), int64(never)), "running": h.ExpiresAt == 0,
 				}}}},
 			})
 			if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != string(want) {
@@ -278,7 +278,7 @@ func TestAssignmentsAreFiledByPlace(t *testing.T) {
 	}
 	at := func(level string) []any {
 		return []any{object{
-			"role": "r", "custom": false, "level": level, "role_scope": "", "role_status": "", "status": "", "expires": never,
+			"role": "r", "custom": false, "level": level, "role_scope": "", "role_status": "", "status": "", "expires": never, "running": true,
 		}}
 	}
 	want := object{

@@ -32,7 +32,7 @@ func (s *Set) remember(key []byte, d resources.Decision) {
 }
 
 // period is how many of the subject's ends have come: as long as it is the same, every
-// comparison of the time with one of them is.
+// comparison of the time with one of them is, and the same assignments run.
 func (p *preparedSubject) period(now resources.Time) int {
 	return sort.Search(len(p.ends), func(i int) bool { return now < p.ends[i] })
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // counted is an engine that counts evaluations, and verdicts that it remembered.
@@ -48,6 +47,7 @@ func TestWhatIsReused(t *testing.T) {
 		"an end where it stands":             {`some p, r, i; input.now < input.subject.assignments[p][r][i].expires`, true},
 		"an end, the time named":             {lasting + `now := input.now; now < a.expires`, true},
 		"two ends":                           {lasting + `some b in input.subject.assignments[""][""]; input.now < a.expires; input.now < b.expires`, true},
+		"whether an assignment runs":         {lasting + `a.running`, true},
 		"in a comprehension":                 {`count([1 | ` + lasting + `input.now < a.expires]) > 0`, true},
 		"up to an end":                       {lasting + `input.now <= a.expires`, false},
 		"at an end":                          {lasting + `input.now == a.expires`, false},
@@ -137,28 +137,6 @@ func TestTheEmbeddedTreeIsReused(t *testing.T) {
 		if !set.Memoised(entry) {
 			t.Errorf("%s isn't reused", entry)
 		}
-	}
-}
-
-// TestAnEndIsInForceAtItsInstant guarantees that a remembered verdict ends with the
-// assignment that it rests on, whichever way the clock goes.
-func TestAnEndIsInForceAtItsInstant(t *testing.T) {
-	e := newCounted(t, copyTree(t, policies.Tree()), 0)
-	s := adminSubject()
-	q := question(s, "account:user:read")
-	s.Assignments[0].ExpiresAt = q.Now
-	end := q.Now
-	for _, c := range []struct {
-		now  resources.Time
-		want bool
-	}{{end - 1, true}, {end - 1000, true}, {end, false}, {end + 1000, false}, {end - 1, true}} {
-		q.Now = c.now
-		if d, err := e.Decide(t.Context(), q); err != nil || d.Allowed != c.want {
-			t.Errorf("%d ms after the end: %+v, %v", c.now-end, d, err)
-		}
-	}
-	if e.evaluated != 2 || e.remembered != 3 {
-		t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"crypto/sha256"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -14,12 +15,25 @@ import (
 // preparedSubject is a Subject's part of the input. It has no tie to a tree, so it
 // outlives reloads; it is settled, so any number of evaluations may read it at once.
 type preparedSubject struct {
-	subject, account *ast.Term
-	digest           [sha256.Size]byte // of both
-	ends             []resources.Time  // of assignments, in order, each once
+	account *ast.Term
+	digest  [sha256.Size]byte // of the account, and of the subject at dawn
+	ends    []resources.Time  // of assignments, in order, each once
+	// told is the subject as it was last asked about.
+	told atomic.Pointer[toldSubject]
 	// signedIn is the subject as the caller with a token of its own; nil until it is.
 	signedIn atomic.Pointer[ast.Term]
 }
+
+// toldSubject is a Subject as it is from one end of an assignment until the next one. Which
+// assignments run is said here, once for all questions of that time: Rego would compare the
+// time with every assignment that grants, for each of them.
+type toldSubject struct {
+	period int
+	term   *ast.Term
+}
+
+// dawn is before all ends but its own.
+const dawn resources.Time = math.MinInt64
 
 // preparedRoute is a catalogue row's part of the input.
 type preparedRoute struct {
@@ -44,23 +58,40 @@ func (w *words) subject(s *resources.Subject) *preparedSubject {
 
 func (w *words) prepare(s *resources.Subject) *preparedSubject {
 	p := &preparedSubject{
-		subject: settled(ast.ObjectTerm(
-			[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
-			[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
-			[2]*ast.Term{w.k.assignments, w.filed(s.Assignments)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
-		)),
 		account: w.accounts.term(accountParts{s.AccountID, s.AccountExists, s.AccountStatus}, func() *ast.Term {
 			return settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus))
 		}),
 		ends: ends(s.Assignments),
 	}
-	p.digest = digest(p.subject, p.account)
+	first := &toldSubject{p.period(dawn), w.told(s, w.customRoles(s.Assignments), dawn)}
+	p.digest = digest(first.term, p.account)
+	p.told.Store(first)
 	return p
+}
+
+// at is the subject's part of the input at a time. Where an end has come since it was last asked about, or the time
+// is an earlier one, the form of that time takes the place of the other. Two may make it, as of the subject itself.
+func (p *preparedSubject) at(w *words, s *resources.Subject, now resources.Time) *ast.Term {
+	told, period := p.told.Load(), p.period(now)
+	if told.period != period {
+		roles := told.term.Value.(ast.Object).Get(w.k.roles)
+		told = &toldSubject{period, w.told(s, roles, now)}
+		p.told.Store(told)
+	}
+	return told.term
+}
+
+func (w *words) told(s *resources.Subject, roles *ast.Term, now resources.Time) *ast.Term {
+	return settled(ast.ObjectTerm(
+		[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
+		[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
+		[2]*ast.Term{w.k.assignments, w.filed(s.Assignments, now)}, [2]*ast.Term{w.k.roles, roles},
+	))
 }
 
 // filed is {project: {resource: [assignment, …]}}: a question looks at the places
 // that it names, however many there are.
-func (w *words) filed(all []resources.HeldRole) *ast.Term {
+func (w *words) filed(all []resources.HeldRole, now resources.Time) *ast.Term {
 	projects := map[string]map[string][]*ast.Term{}
 	for i := range all {
 		held := &all[i]
@@ -68,7 +99,9 @@ func (w *words) filed(all []resources.HeldRole) *ast.Term {
 			projects[held.ProjectID] = map[string][]*ast.Term{}
 		}
 		there := projects[held.ProjectID]
-		parts := assignmentParts{held.RoleID, held.Custom, level(held), held.RoleScope, held.RoleStatus, held.Status, held.ExpiresAt}
+		parts := assignmentParts{
+			held.RoleID, held.Custom, level(held), held.RoleScope, held.RoleStatus, held.Status, held.ExpiresAt, now < endOf(held.ExpiresAt),
+		}
 		there[held.ResourceID] = append(there[held.ResourceID], w.assignments.term(parts, func() *ast.Term { return settled(w.assignment(parts)) }))
 	}
 	return object(w, projects, func(there map[string][]*ast.Term) *ast.Term {
@@ -120,6 +153,7 @@ type assignmentParts struct {
 	custom                               bool
 	level, roleScope, roleStatus, status string
 	expires                              resources.Time
+	running                              bool
 }
 
 func (w *words) assignment(a assignmentParts) *ast.Term {
@@ -128,6 +162,7 @@ func (w *words) assignment(a assignmentParts) *ast.Term {
 		[2]*ast.Term{w.k.level, w.word(a.level)},
 		[2]*ast.Term{w.k.roleScope, w.word(a.roleScope)}, [2]*ast.Term{w.k.roleStatus, w.word(a.roleStatus)},
 		[2]*ast.Term{w.k.status, w.word(a.status)}, [2]*ast.Term{w.k.expires, w.end(a.expires)},
+		[2]*ast.Term{w.k.running, w.boolean(a.running)},
 	)
 }
 

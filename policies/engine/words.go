@@ -37,7 +37,7 @@ type inputKeys struct {
 	name, access, effect, permissions, until, exists, status       *ast.Term
 	scope, verb, patterns, member, assignments, roles              *ast.Term
 	role, custom, level, roleScope, roleStatus                     *ast.Term
-	expires, allow, reason                                         *ast.Term
+	expires, running, allow, reason                                *ast.Term
 }
 
 func newWords() *words {
@@ -57,7 +57,7 @@ func newWords() *words {
 			until: t("until"), exists: t("exists"), status: t("status"),
 			scope: t("scope"), verb: t("verb"), patterns: t("patterns"), member: t("member"),
 			assignments: t("assignments"), roles: t("roles"), role: t("role"), custom: t("custom"),
-			level: t("level"), roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"),
+			level: t("level"), roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"), running: t("running"),
 			allow: t("allow"), reason: t("reason"),
 		},
 	}

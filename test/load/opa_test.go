@@ -87,7 +87,7 @@ func (o *opaRequests) subject(user int) []byte {
 		r, project := o.w.held(user, k)
 		assignments[project] = object{"": []object{{
 			"role": r.id, "custom": false, "level": r.scope, "role_scope": r.scope,
-			"role_status": resources.StatusActive, "status": resources.StatusActive, "expires": never,
+			"role_status": resources.StatusActive, "status": resources.StatusActive, "expires": never, "running": true,
 		}}}
 	}
 	o.subjects[user] = rendered(object{

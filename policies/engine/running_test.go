@@ -1,0 +1,142 @@
+package engine_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const today resources.Time = 1_767_225_600_000
+
+// whatRuns gives back of each assignment at account level whether it runs.
+const whatRuns = `decision := {"allow": false, "reason": json.marshal([a.running | some a in input.subject.assignments[""][""]])} if input.subject.id`
+
+// ending is a subject whose assignments end then.
+func ending(ends ...resources.Time) *resources.Subject {
+	s := activeSubject()
+	for _, end := range ends {
+		held := adminSubject().Assignments[0]
+		held.ExpiresAt = end
+		s.Assignments = append(s.Assignments, held)
+	}
+	return s
+}
+
+// wantRunning asks which of the subject's assignments run at a time.
+func wantRunning(t *testing.T, e *engine.Engine, s *resources.Subject, now resources.Time) {
+	t.Helper()
+	q := question(s, "account:user:read")
+	q.Now = now
+	var runs, want []bool
+	for i := range s.Assignments {
+		end := cmp.Or(s.Assignments[i].ExpiresAt, never)
+		want = append(want, now < end)
+	}
+	d, err := e.Decide(t.Context(), q)
+	if err != nil || json.Unmarshal([]byte(d.Reason), &runs) != nil || !slices.Equal(runs, want) {
+		t.Errorf("at %d: %+v, %v, want %v", now, d, err, want)
+	}
+}
+
+// TestAnAssignmentRunsUntilItsEnd guarantees that the policy is told so for each assignment, to the millisecond, at
+// whatever time the same subject was asked about before.
+func TestAnAssignmentRunsUntilItsEnd(t *testing.T) {
+	e := newEngine(t, decisionTree(t, whatRuns), engine.Options{Memo: -1})
+	ends := []resources.Time{today + 1000, 0, math.MinInt64, -1, today, today + 1, 5, today, never, math.MaxInt64}
+	times := []resources.Time{math.MinInt64, 0, math.MaxInt64}
+	for _, end := range ends {
+		times = append(times, end-1, end, end+1)
+	}
+	s := ending(ends...)
+	for _, before := range times {
+		for _, now := range times {
+			wantRunning(t, e, s, before)
+			wantRunning(t, e, s, now)
+		}
+	}
+}
+
+// TestNothingElseOfASubjectChangesWithTheTime guarantees that after an end the policy is told the same as before, but
+// for what runs.
+func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
+	s := adminSubject()
+	s.Assignments = append(s.Assignments, resources.HeldRole{
+		RoleID: "role-a-v1", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Custom: true, Permissions: []string{"project:a:b"},
+		ProjectID: "proj-demo-v1", Status: "ACTIVE", ExpiresAt: today + 1000,
+	})
+	q := question(s, "project:a:b")
+	at := func(now resources.Time) object {
+		q.Now = now
+		return seen(t, q)["subject"].(object)
+	}
+	before, after := at(today), at(today+1000)
+	ended := after["assignments"].(object)["proj-demo-v1"].(object)[""].([]any)[0].(object)
+	if ended["running"] != false {
+		t.Error("it runs after its end")
+	}
+	if ended["running"] = true; !reflect.DeepEqual(before, after) {
+		t.Errorf("got  %v\nwant %v", after, before)
+	}
+}
+
+// TestManyAskAtDifferentTimes guarantees that each of many askers is told what runs at its own time.
+func TestManyAskAtDifferentTimes(t *testing.T) {
+	e := newEngine(t, decisionTree(t, whatRuns), engine.Options{Memo: -1})
+	s := ending(today, 0, today+100, today+200, today+300)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for j := range 400 {
+				wantRunning(t, e, s, today-50+resources.Time((j*(i+1))%400))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestAVerdictOnWhatRunsEndsWithIt guarantees that a tree may ask in whatever way whether an assignment runs: its
+// verdict is given again up to the assignment's end and not after it, which is also what the answer says.
+func TestAVerdictOnWhatRunsEndsWithIt(t *testing.T) {
+	trees := map[string]testTree{"the embedded tree": copyTree(t, policies.Tree())}
+	for name, condition := range map[string]string{
+		"a value":            lasting + `a.running`,
+		"through a function": lasting + `counts(a)`,
+		"by a name":          lasting + `a[input.route.name]`,
+		"all of the subject": `walk(input.subject, [path, true]); path[count(path) - 1] == "running"`,
+		"own comparison":     lasting + `input.now < a.expires`,
+	} {
+		trees[name] = decisionTree(t, `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; `+condition+` }
+
+else := {"allow": false, "reason": "no"}
+
+counts(a) if a.running`)
+	}
+	for name, tree := range trees {
+		t.Run(name, func(t *testing.T) {
+			e := newCounted(t, tree, 0)
+			const end = today + 1000
+			q := question(ending(end), "account:user:read")
+			q.Route.Name = "running"
+			for _, c := range []struct {
+				now, until resources.Time
+				want       bool
+			}{{end - 1, end, true}, {end - 1000, end, true}, {end, never, false}, {end + 1000, never, false}, {end - 1, end, true}} {
+				q.Now = c.now
+				if d, err := e.Decide(t.Context(), q); err != nil || d.Allowed != c.want || d.Until != c.until {
+					t.Errorf("%d ms after the end: %+v, %v", c.now-end, d, err)
+				}
+			}
+			if e.evaluated != 2 || e.remembered != 3 {
+				t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
+			}
+		})
+	}
+}
