@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // apart is a scene whose areas are in a process of their own.
@@ -111,7 +113,8 @@ func TestDeletingAProjectAsksTheAreas(t *testing.T) {
 // again when the area is back.
 func TestProjectIsKeptWhileAnAreaIsDown(t *testing.T) {
 	t.Parallel()
-	a := startApart(t)
+	listen := []string{"--listen", servers.Address(t)}
+	a := startApart(t, listen...)
 	a.areas.kill(t)
 	started := time.Now()
 	for _, c := range []struct{ method, rest, body string }{
@@ -133,7 +136,7 @@ func TestProjectIsKeptWhileAnAreaIsDown(t *testing.T) {
 	if r := a.do(t, "GET", "/projects", ""); at(r.Body, "projects", 0, "id") != a.Project {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
-	startAreasIn(t, a.areas.DataDir, a.DataDir, "--listen", strings.TrimPrefix(a.areas.URL, "http://"))
+	startAreasIn(t, a.areas.DataDir, a.DataDir, listen...)
 	a.makeGroup(t, "back")
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // mailbox is a mail server that keeps what it takes.
@@ -85,24 +87,13 @@ func (m *mailbox) to(address string) (out []string) {
 	return out
 }
 
-// closedPort is an address on loopback where nothing listens.
-func closedPort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String()
-}
-
 // mailServerDown: the invitation is answered at once, and the readiness stays; the server
 // that comes later is given the letter exactly once, also where the gateway was killed in
 // between.
 func mailServerDown(killed bool) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()
-		address, email := closedPort(t), "late@mail.example"
+		address, email := servers.Address(t), "late@mail.example"
 		flags := []string{"--smtp-url", "smtp://" + address + "?tls=none&from=us@portcullis.example&helo=gate.example"}
 		s := startTeam(t, flags...)
 		started := time.Now()

@@ -12,14 +12,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // The mail server is down; the invitation is stored and answered all the same, and
 // arrives when the server is back, the process having been started anew meanwhile.
 func TestMailArrivesAfterTheServerIsBackAndARestart(t *testing.T) {
 	s := newScene(t)
-	server := (&mailServer{t: t}).start("")
-	address := server.address()
+	address := servers.Address(t)
+	server := (&mailServer{t: t}).start(address)
 	server.stop()
 	m := s.invite("Acme", "bob@example.org")
 

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os/exec"
 	"regexp"
@@ -21,7 +20,7 @@ type replica struct {
 	n      int
 	binary string
 	args   []string
-	// url and private are known after the first start.
+	// url and private are the edge and the private listener.
 	url, private string
 
 	mu     sync.Mutex
@@ -35,12 +34,8 @@ type replica struct {
 // start runs it until it is ready.
 func (r *replica) start(t testing.TB) {
 	t.Helper()
-	listen, private := "127.0.0.1:0", "127.0.0.1:0"
-	if r.url != "" {
-		listen, private = strings.TrimPrefix(r.url, "http://"), strings.TrimPrefix(r.private, "http://")
-	}
 	cmd := exec.Command(r.binary, append([]string{
-		"serve", "--listen", listen, "--health-listen", private, "--users-listen", "127.0.0.1:0",
+		"serve", "--listen", strings.TrimPrefix(r.url, "http://"), "--health-listen", strings.TrimPrefix(r.private, "http://"), "--users-listen", "127.0.0.1:0",
 	}, r.args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	pipe, err := cmd.StderrPipe()
@@ -50,7 +45,7 @@ func (r *replica) start(t testing.TB) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	done, ready := make(chan struct{}), make(chan map[string]any, 1)
+	done, ready := make(chan struct{}), make(chan struct{})
 	r.mu.Lock()
 	r.cmd, r.done = cmd, done
 	r.mu.Unlock()
@@ -60,11 +55,7 @@ func (r *replica) start(t testing.TB) {
 		close(done)
 	}()
 	select {
-	case line := <-ready:
-		url, private := fmt.Sprint("http://", line["listen"]), fmt.Sprint("http://", line["health_listen"])
-		if url != r.url || private != r.private { // started again it is where it was, and clients ask it there
-			r.url, r.private = url, private
-		}
+	case <-ready:
 	case <-done:
 		t.Fatalf("replica %d ended before it was ready:\n%s", r.n, r.said())
 	case <-time.After(time.Minute):
@@ -76,7 +67,7 @@ func (r *replica) start(t testing.TB) {
 var saysBroken = regexp.MustCompile(`(?i)\bpanic|^fatal error:|"status":500\b`)
 
 // read looks for the line that says ready, and keeps the last errors.
-func (r *replica) read(pipe io.Reader, ready chan<- map[string]any) {
+func (r *replica) read(pipe io.Reader, ready chan<- struct{}) {
 	lines := bufio.NewScanner(pipe)
 	lines.Buffer(nil, 1<<20)
 	begun := false
@@ -84,7 +75,7 @@ func (r *replica) read(pipe io.Reader, ready chan<- map[string]any) {
 		var line map[string]any
 		if !begun && json.Unmarshal(lines.Bytes(), &line) == nil && line["msg"] == "ready" {
 			begun = true
-			ready <- line
+			close(ready)
 			continue
 		}
 		if saysBroken.Match(lines.Bytes()) {

@@ -78,7 +78,7 @@ func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *wo
 		t.Fatal(err)
 	}
 	for n, lease := range s.leases {
-		r := &replica{n: n, binary: binary, args: slices.Concat([]string{
+		r := &replica{n: n, binary: binary, url: "http://" + servers.Address(t), private: "http://" + servers.Address(t), args: slices.Concat([]string{
 			"--data-dir", w.dataDir(n), "--master-key-file", key,
 			"--jwks-file", w.issuer.jwks, "--jwt-issuer", issuerName, "--jwt-audience", audience,
 		}, s.args)}

@@ -127,7 +127,7 @@ func (r *ReplicaSet) startNode(path string, more ...string) (host string, err er
 	if err != nil {
 		return "", err
 	}
-	port, err := freePort()
+	port, err := reservedPort()
 	if err != nil {
 		return "", err
 	}

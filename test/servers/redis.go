@@ -82,7 +82,7 @@ func withArgs(args ...string) RedisOption {
 func newRedis(t testing.TB, options ...RedisOption) *RedisServer {
 	t.Helper()
 	redisBinary(t)
-	port, err := freePort()
+	port, err := reservedPort()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func NewRedisCluster(t testing.TB, options ...RedisOption) *RedisCluster {
 	c := &RedisCluster{}
 	var buses []int
 	for range clusterNodes {
-		bus, err := freePort()
+		bus, err := reservedPort()
 		if err != nil {
 			t.Fatal(err)
 		}
