@@ -112,9 +112,10 @@ func TestAssignmentsOfAUserAreListed(t *testing.T) {
 	if r.Status != 200 || fmt.Sprint(r.Body["meta"]) != "map[page:1 pageSize:20 total:3 totalPages:1]" {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
-	wantFields(t, "an account-level item", at(r.Body, "data", 0), "roleId", "projectId", "status", "createdAt", "updatedAt")
+	member := itemWith(r.Body["data"], "roleId", "team_member")
+	wantFields(t, "an account-level item", member, "roleId", "projectId", "status", "createdAt", "updatedAt")
 	wantFields(t, "a group's item", at(r.Body, "data", 2), "roleId", "projectId", "groupId", "status", "expiresAt", "createdAt", "updatedAt")
-	if at(r.Body, "data", 0, "projectId") != "" || at(r.Body, "data", 2, "groupId") != id || at(r.Body, "data", 2, "expiresAt") != end {
+	if at(member, "projectId") != "" || at(r.Body, "data", 2, "groupId") != id || at(r.Body, "data", 2, "expiresAt") != end {
 		t.Errorf("%s", r.Raw)
 	}
 	for query, want := range map[string]string{"scope=PROJECT": "1", "projectId=" + s.Project: "1", "status=INACTIVE": "0", "status=ACTIVE&pageSize=2": "3"} {

@@ -26,7 +26,7 @@ func TestSecurityGroupClaims(t *testing.T) {
 			"another user":           {w.Token, []string{"x-account-id", w.Account, "x-user-id", w.Bob}, 401, "UNAUTHORIZED"},
 			"an absent user":         {w.Token, []string{"x-account-id", w.Account, "x-user-id", "user-absent-v1"}, 401, "UNAUTHORIZED"},
 			"no credential":          {"", []string{"x-account-id", w.Account, "x-user-id", w.Admin}, 401, "UNAUTHORIZED"},
-			"a broken token":         {w.Token[:len(w.Token)-6] + "AAAAAA", []string{"x-account-id", w.Account}, 401, "UNAUTHORIZED"},
+			"a broken token":         {otherEnding(w.Token), []string{"x-account-id", w.Account}, 401, "UNAUTHORIZED"},
 			"two accounts":           {w.Token, []string{"x-account-id", w.Account, "x-account-id", other.Account}, 400, "BAD_REQUEST"},
 			"another account's user": {other.Token, []string{"x-account-id", w.Account}, 403, "FORBIDDEN"},
 		} {

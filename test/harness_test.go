@@ -96,6 +96,18 @@ func (g *gatewayProcess) serviceToken(t testing.TB, scopes ...string) string {
 	return g.token(t, "--service", "test", "--scope", strings.Join(scopes, " "))
 }
 
+// otherEnding is a token that ends in other letters, whatever its own are.
+func otherEnding(token string) string {
+	const last = 4
+	other := strings.Map(func(c rune) rune {
+		if c == 'A' {
+			return 'Q'
+		}
+		return 'A'
+	}, token[len(token)-last:])
+	return token[:len(token)-last] + other
+}
+
 // reply is an answer, read to its end.
 type reply struct {
 	Status int

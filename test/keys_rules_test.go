@@ -44,7 +44,7 @@ func TestKeyIsMadeAsAsked(t *testing.T) {
 					t.Fatalf("E13: %d", r.Status)
 				}
 				seen[raw] = true
-				key := p.keysOf(t, p.Bob)[0]
+				key := itemWith(p.keysOf(t, p.Bob), "id", id)
 				var ends any
 				if strings.Contains(end, "2999") {
 					ends = "2999-12-31T22:59:59.500Z"
@@ -142,25 +142,31 @@ func TestFiftyKeysAreTheMost(t *testing.T) {
 func TestKeysAreListedToTheEnd(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	var ids []string
-	for n, end := range []string{`"2999-01-01T00:00:00Z"`, `"` + time.Now().Add(3*time.Second).UTC().Format(time.RFC3339Nano) + `"`, `null`} {
+	var ids, want []string // want is by time, and by id where two were made in one millisecond
+	for n := range 3 {
+		end := [...]string{`"2999-01-01T00:00:00Z"`, `"` + time.Now().Add(4*time.Second).UTC().Format(time.RFC3339Nano) + `"`, `null`}[n]
 		r := p.makeKey(t, p.Bob, fmt.Sprintf(`{"key_name":"key %d","scopes":["read"],"expires_at":%s}`, n, end))
 		id, _ := at(r.Body, "data", "id").(string)
 		if r.Status != 201 {
 			t.Fatalf("E13: %d", r.Status)
 		}
-		ids = append([]string{id}, ids...)
+		ids, want = append(ids, id), append(want, fmt.Sprint(at(r.Body, "data", "created_at"), " ", id))
 	}
+	slices.Sort(want)
+	slices.Reverse(want)
 	active := func() string {
 		keys := p.keysOf(t, p.Bob)
-		if got := texts(keys, "id"); !slices.Equal(got, ids) {
-			t.Fatalf("listed as %v, made as %v reversed", got, ids)
+		for i, id := range texts(keys, "id") {
+			if len(keys) != len(want) || !strings.HasSuffix(want[i], " "+id) {
+				t.Fatalf("listed as %v, want %v", texts(keys, "id"), want)
+			}
 		}
-		return fmt.Sprint(at(keys, 0, "is_active"), at(keys, 1, "is_active"), at(keys, 2, "is_active"))
+		is := func(n int) any { return at(itemWith(keys, "id", ids[n]), "is_active") }
+		return fmt.Sprint(is(0), is(1), is(2))
 	}
 	soon(t, "the second key has ended", func() bool { return active() == "true false true" })
-	p.must(t, 200, "DELETE", "/users/"+p.Bob+"/keys/"+ids[0], "")
-	if got := active(); got != "false false true" {
+	p.must(t, 200, "DELETE", "/users/"+p.Bob+"/keys/"+ids[2], "")
+	if got := active(); got != "true false false" {
 		t.Errorf("after E15: %s", got)
 	}
 }
@@ -171,8 +177,8 @@ func TestLastUseIsKept(t *testing.T) {
 	t.Parallel()
 	p := &people{team: startTeam(t)}
 	p.base = p.URL
-	used, _ := p.newKey(t, p.Bob, readOnly)
-	p.newKey(t, p.Bob, readOnly)
+	used, usedID := p.newKey(t, p.Bob, readOnly)
+	_, otherID := p.newKey(t, p.Bob, readOnly)
 	from := time.Now().Add(-time.Millisecond)
 	if r := p.on(t, "GET", "/users/"+p.Bob+"/profile", used, ""); r.Status != 200 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
@@ -184,10 +190,11 @@ func TestLastUseIsKept(t *testing.T) {
 	}
 	p.gatewayProcess = startGatewayIn(t, p.DataDir)
 	keys := p.keysOf(t, p.Bob)
-	wantFields(t, "the used key", at(keys, 1), "id", "key_name", "masked_key", "scopes", "is_active", "last_used_at", "created_at")
-	wantFields(t, "the other one", at(keys, 0), "id", "key_name", "masked_key", "scopes", "is_active", "created_at")
-	wantTimes(t, at(keys, 1), "last_used_at")
-	text, _ := at(keys, 1, "last_used_at").(string)
+	key := itemWith(keys, "id", usedID)
+	wantFields(t, "the used key", key, "id", "key_name", "masked_key", "scopes", "is_active", "last_used_at", "created_at")
+	wantFields(t, "the other one", itemWith(keys, "id", otherID), "id", "key_name", "masked_key", "scopes", "is_active", "created_at")
+	wantTimes(t, key, "last_used_at")
+	text, _ := at(key, "last_used_at").(string)
 	if last, err := time.Parse(time.RFC3339, text); err != nil || last.Before(from) || last.After(until) {
 		t.Errorf("last used %s, in truth between %s and %s", text, from, until)
 	}

@@ -186,6 +186,15 @@ func wantRefusal(t testing.TB, r reply, status int, code string) {
 	}
 }
 
+// itemWith is the item of a list whose named field is the text, nil for none.
+func itemWith(list any, name, text string) any {
+	items, _ := list.([]any)
+	if i := slices.Index(texts(list, name), text); i >= 0 {
+		return items[i]
+	}
+	return nil
+}
+
 // texts are the named fields of a list's items.
 func texts(list any, name string) []string {
 	items, _ := list.([]any)
