@@ -119,6 +119,8 @@ type reply struct {
 	Body map[string]any
 	// Last says that the server ends the connection with this answer.
 	Last bool
+	// Tries is how often it was asked; all but the last time nothing was decided.
+	Tries int
 }
 
 // missing says what the set-up needs and this machine lacks.
@@ -158,6 +160,7 @@ func call(t testing.TB, method, url, token, body string, headers ...string) repl
 			t.Error(text)
 		}
 		r := x.answer
+		r.Tries = try
 		if !r.undecided() || try == 20 {
 			return r
 		}
