@@ -70,7 +70,7 @@ func providerDown(t *testing.T) {
 	t.Parallel()
 	p := newKeyHost(t)
 	g := p.gateway(t)
-	eventually(t, 20*time.Second, "the keys are fetched", func() bool { return g.status(t, p.token(t, outsideAdmin)) == 200 })
+	eventually(t, time.Minute, "the keys are fetched", func() bool { return g.status(t, p.token(t, outsideAdmin)) == 200 })
 	p.down.Store(true)
 	fetched, unknown := p.asked.Load(), newIdentityProvider(t, p.issuer, "unknown").token(t, outsideAdmin)
 	eventually(t, time.Minute, "the provider is asked in vain", func() bool {

@@ -88,13 +88,14 @@ func sigtermUnderLoad(t *testing.T) {
 	b.judge(t, g)
 }
 
-// sigtermWithoutAnEnd: a request that never ends is given 10 seconds.
+// sigtermWithoutAnEnd: a request that never ends is given 10 seconds, and the process as many
+// more on a busy machine.
 func sigtermWithoutAnEnd(t *testing.T) {
 	t.Parallel()
 	g, _, _ := slowGateway(t, 1)
 	g.terminate(t)
 	started := time.Now()
-	if code, took := g.ended(t), time.Since(started); code != 0 || took > 12*time.Second {
+	if code, took := g.ended(t), time.Since(started); code != 0 || took > 20*time.Second {
 		t.Errorf("exit %d after %s\n%s", code, took, g.stderr)
 	}
 }

@@ -113,7 +113,7 @@ func TestIssuerOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range g.each() {
-		eventually(t, 10*time.Second, "the new key is accepted", func() bool { return p.status(t, next.token(t, outsideAdmin)) == 200 })
+		eventually(t, time.Minute, "the new key is accepted", func() bool { return p.status(t, next.token(t, outsideAdmin)) == 200 })
 	}
 	if status := g.status(t, idp.token(t, outsideAdmin)); status != 401 {
 		t.Errorf("a key that was taken out of the file: %d", status)

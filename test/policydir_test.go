@@ -60,6 +60,10 @@ func eventually(t *testing.T, within time.Duration, what string, holds func() bo
 	return time.Since(started)
 }
 
+// reloadWithin is how long an edit of a policy may take to be in force on a machine that other
+// tests keep busy; on an idle one it is within a second.
+const reloadWithin = time.Minute
+
 func TestAnEditOfThePolicyFolderIsInForceAtOnce(t *testing.T) {
 	policies := copyPolicies(t)
 	s := newScene(t, startGateway(t, "--policy-dir", policies))
@@ -108,7 +112,7 @@ func badPolicyPushed(t *testing.T) {
 			}
 			write(t, filepath.Join(policies, edit.file), text)
 			for _, p := range s.each() {
-				eventually(t, 20*time.Second, "the log says why", func() bool { return strings.Contains(p.stderr.String(), "policy change refused") })
+				eventually(t, reloadWithin, "the log says why", func() bool { return strings.Contains(p.stderr.String(), "policy change refused") })
 			}
 			if !strings.Contains(s.stderr.String(), edit.says) {
 				t.Errorf("the log does not say %q:\n%s", edit.says, s.stderr)

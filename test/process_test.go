@@ -183,7 +183,7 @@ func (g *gatewayProcess) signal(t testing.TB, s os.Signal) {
 // ended waits for the end of all of its processes, and gives the exit code: the highest.
 func (g *gatewayProcess) ended(t testing.TB) int {
 	t.Helper()
-	limit, code := time.After(20*time.Second), 0
+	limit, code := time.After(30*time.Second), 0
 	for _, p := range g.each() {
 		select {
 		case <-p.done:

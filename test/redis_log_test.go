@@ -31,7 +31,7 @@ func TestLogSaysOnceThatRedisIsGone(t *testing.T) {
 			t.Errorf("%q", line)
 		}
 	}
-	if !strings.Contains(r.stderr.String(), "connection refused") {
-		t.Error("the log does not say why")
+	if log := r.stderr.String(); !strings.Contains(log, "connection refused") && !strings.Contains(log, "deadline exceeded") && !strings.Contains(log, "i/o timeout") {
+		t.Error("the log does not say why") // on a busy machine it may not even be refused in time
 	}
 }

@@ -99,8 +99,8 @@ func TestSlowReadersAreClosed(t *testing.T) {
 	conn := socket(t, g.URL)
 	_ = conn.SetReadBuffer(4 << 10)
 	page := strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: gateway\r\n\r\n", 400) // some 100 MB of answers
-	go func() { _, _ = io.WriteString(conn, page) }()
 	polled(t, "it is not open", func() bool { return metricOf(t, g, "portcullis_connections") >= 1 })
+	go func() { _, _ = io.WriteString(conn, page) }()
 	polled(t, "it is still open", func() bool { return metricOf(t, g, "portcullis_connections") == 0 })
 }
 

@@ -1,14 +1,10 @@
 package attacks_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"maps"
-	"net"
 	"slices"
 	"strings"
-	"time"
 )
 
 // headerAttacks: an identity header that two servers could read differently is refused on every
@@ -186,21 +182,13 @@ func oneConnection(w *world, r *refusals) {
 	for _, f := range follow {
 		for range 3 {
 			r.cases++
-			c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
-			if err != nil {
-				r.fault("%v", err)
-				return
-			}
-			_ = c.SetDeadline(time.Now().Add(30 * time.Second))
-			_, _ = io.WriteString(c, whole+f.raw) // both at once
-			in := bufio.NewReader(c)
-			if first, err := receive(in); err != nil || first.Status != 200 && first.Status != 503 {
+			first, second, err := w.inOneGo(whole, f.raw)
+			if err != nil || first.Status != 200 {
 				r.fault("one connection, before %s: %v %d %s", f.name, err, first.Status, first.Body)
 			}
-			if second, err := receive(in); err != nil || second.Status != f.want {
+			if second.Status != f.want {
 				r.fault("one connection, %s: %v %d %s, want %d", f.name, err, second.Status, second.Body, f.want)
 			}
-			_ = c.Close()
 		}
 	}
 }

@@ -143,7 +143,7 @@ func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
 func onceOnly(w *world, r *refusals) {
 	ours := w.ours
 	target, body := ours.path("/users/"+ours.admin+"/keys"), `{"key_name":"once","scopes":["read"]}`
-	a, err := exchange(w.URL, request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"))
+	a, err := w.decided(request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"))
 	r.cases++
 	if err != nil || a.Status != 201 || !slices.Contains(a.Header.Values("Cache-Control"), "no-store") {
 		r.fault("E13: %v %d %v", err, a.Status, a.Header)
