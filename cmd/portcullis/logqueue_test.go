@@ -160,7 +160,8 @@ func TestNoLineIsTorn(t *testing.T) {
 	const writers, lines = 8, 500
 	s := &sink{let: make(chan struct{})}
 	close(s.let)
-	q := newLineQueue(s, queueSize, func(n uint64) { t.Errorf("%d lines were dropped", n) })
+	const room = 4 * queueSize // for all of them: nobody may get to write in between
+	q := newLineQueue(s, room, func(n uint64) { t.Errorf("%d lines were dropped", n) })
 	var wait sync.WaitGroup
 	for w := range writers {
 		wait.Go(func() {

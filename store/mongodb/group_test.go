@@ -189,7 +189,7 @@ func TestCancelledInItsTurnLeavesNothing(t *testing.T) {
 func TestMembersWaitForTheLease(t *testing.T) {
 	g := newGrouped(t)
 	g.LimitGroups(2)
-	const lease = time.Second
+	const lease = 2 * time.Second
 	if err := g.Lease(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}

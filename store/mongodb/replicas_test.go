@@ -129,7 +129,16 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 			t.Errorf("a change was answered after %s", got)
 		}
 	}
-	if got := took(func(store.Tx) error { return nil }); got > 300*time.Millisecond {
+	// On a busy machine the quickest of some says whether they wait.
+	quickest := func(fn func(store.Tx) error) time.Duration {
+		t.Helper()
+		least := took(fn)
+		for range 9 {
+			least = min(least, took(fn))
+		}
+		return least
+	}
+	if got := quickest(func(store.Tx) error { return nil }); got > 300*time.Millisecond {
 		t.Errorf("what changed nothing took %s", got)
 	}
 	if err := writer.Transact(t.Context(), func(tx store.Tx) error { return errors.Join(bump(tx), errors.New("no")) }); err == nil {
@@ -142,7 +151,7 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 	if fresh, err := writer.Freshness(t.Context()); err != nil || fresh.Generation != generation {
 		t.Errorf("%+v, %v", fresh, err)
 	}
-	if got := took(bump); got > 300*time.Millisecond {
+	if got := quickest(bump); got > 300*time.Millisecond {
 		t.Errorf("after a new generation a change took %s", got)
 	}
 }

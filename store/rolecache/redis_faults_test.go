@@ -2,8 +2,8 @@ package rolecache_test
 
 import (
 	"net"
-	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -100,11 +100,21 @@ func TestOldCopyAfterFailoverIsHarmless(t *testing.T) {
 	s.Master.Kill()
 	s.WaitForFailover(t)
 	r := onRedis(t, s.URL)
-	c, seen := w.replica(r, secret)
 	keeps(t, r, map[string][]byte{"az1:asked": []byte("1")}) // it is asked, and answers
-	if got := ask(t, c); got.Subject.UserStatus != "SUSPENDED" || !reflect.DeepEqual(*seen, []string{"miss"}) {
-		t.Errorf("%+v, observed %v", got.Subject, *seen)
+	want := []string{"miss"}
+	for range 20 { // a busy machine can make one look late; what the store said then is kept for the next
+		c, seen := w.replica(r, secret)
+		got := ask(t, c)
+		late := slices.Equal(*seen, []string{"down"})
+		if got.Subject.UserStatus != "SUSPENDED" || !late && !slices.Contains(want, strings.Join(*seen, " ")) {
+			t.Errorf("%+v, observed %v", got.Subject, *seen)
+		}
+		if !late {
+			return
+		}
+		want = []string{"miss", "hit"}
 	}
+	t.Error("no look came to its end")
 }
 
 // TestClusterNodeThatIsGoneCostsItsKeysOnly, and they are kept again when it is back.
@@ -139,7 +149,7 @@ func TestClusterNodeThatIsGoneCostsItsKeysOnly(t *testing.T) {
 // refused; what is not there at once is read from the store.
 func TestNothingIsTriedTwice(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", servers.Address(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,8 +165,14 @@ func TestNothingIsTriedTwice(t *testing.T) {
 		}
 	}()
 	r := onRedis(t, "redis://"+l.Addr().String())
-	if _, err := r.Get(t.Context(), "a"); err == nil || calls.Load() != 1 {
-		t.Errorf("%v after %d connections", err, calls.Load())
+	if _, err := r.Get(t.Context(), "a"); err == nil {
+		t.Error("an answer of nobody")
+	}
+	for end := time.Now().Add(soon); calls.Load() == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		continue // it may not have been accepted in time
+	}
+	if n := calls.Load(); n != 1 {
+		t.Errorf("%d connections", n)
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
@@ -217,7 +233,7 @@ func TestSlowRedisIsLeftAlone(t *testing.T) {
 					t.Fatal("an answer of a server that is paused")
 				}
 			}
-			if took := time.Since(started); took > 500*time.Millisecond {
+			if took := time.Since(started); took > 5*time.Second { // all of them would wait for fifty
 				t.Errorf("a thousand looks after the fifth took %s", took)
 			}
 			resume()
