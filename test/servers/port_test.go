@@ -18,7 +18,7 @@ func TestAddressStaysFree(t *testing.T) {
 			t.Fatalf("somebody answers: %v %v", c, err)
 		}
 		for range 30_000 {
-			if any := listen(t, "127.0.0.1:0"); any == address {
+			if other := listen(t, "127.0.0.1:0"); other == address {
 				t.Fatal("it was given to somebody else")
 			}
 		}
