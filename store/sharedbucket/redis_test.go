@@ -1,6 +1,7 @@
 package sharedbucket_test
 
 import (
+	"crypto/rand"
 	"net"
 	"strings"
 	"testing"
@@ -51,8 +52,8 @@ func answered(t *testing.T, call func() (int, time.Duration, error)) (given int,
 // TestTwoReplicasTakeOutOfOneBucket, no more than is in it, and others have their own.
 func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 	t.Parallel()
-	url := servers.Redis(t).URL
-	one, two := on(t, url, "s", nil), on(t, url, "s", nil)
+	url, secret := servers.Redis(t).URL, rand.Text()
+	one, two := on(t, url, secret, nil), on(t, url, secret, nil)
 	name := ""
 	answered(t, func() (int, time.Duration, error) { // all of it anew where one came too late
 		name += "a"
@@ -61,7 +62,7 @@ func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 	if given, _ := take(t, one, "b", time.Hour, 10, 4); given != 4 {
 		t.Errorf("%d out of another bucket", given)
 	}
-	if given, _ := take(t, on(t, url, "another", nil), name, time.Hour, 10, 4); given != 4 {
+	if given, _ := take(t, on(t, url, rand.Text(), nil), name, time.Hour, 10, 4); given != 4 {
 		t.Errorf("%d out of another installation's", given)
 	}
 }

@@ -145,7 +145,8 @@ func (w *world) times() []namedToken {
 		out = append(out, namedToken{"exp " + value, w.issuer.sign(w.issuer.header(), w.raw("exp", value))})
 	}
 	for _, claim := range []string{"nbf", "iat"} {
-		for _, value := range append(odd, fmt.Sprint(now+60), fmt.Sprint(now+3600), `253402300799`) {
+		// None of them comes while the tokens are tried.
+		for _, value := range append(odd, fmt.Sprint(now+600), fmt.Sprint(now+3600), `253402300799`) {
 			out = append(out, namedToken{claim + " " + value, w.issuer.sign(w.issuer.header(), w.raw(claim, value))})
 		}
 	}
