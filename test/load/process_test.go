@@ -2,7 +2,6 @@ package load_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // The servers are on one core, the client is on the other.
@@ -125,12 +126,7 @@ func startGateway(b *testing.B, program string, w *world, args ...string) (*proc
 // startOPA is the stock OPA's server on the policy tree.
 func startOPA(b *testing.B, program, tree string) (*process, error) {
 	b.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := servers.Address(b)
 	p, ended := launch(b, nil, program, "run", "--server", "--addr", address, "--log-level", "error", "--skip-version-check",
 		"--ignore", "*_test.rego", "--ignore", "schemas", tree)
 	return p.await(b, ended, func() string {
