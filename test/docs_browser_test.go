@@ -25,18 +25,19 @@ func TestPageShowsEveryOperationInABrowser(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", sharedGateway(t).URL+"/docs")
-	var page, log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &page, &log
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, &log)
+	url := sharedGateway(t).URL + "/docs"
+	page, log, err := browse(t, browser, url)
+	for range 2 { // a browser that breaks down says nothing of the page
+		if err != nil {
+			t.Logf("%v\n%s", err, log)
+			page, log, err = browse(t, browser, url)
+		}
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
 	}
 	rendered := map[string]int{}
-	for _, m := range shown.FindAllStringSubmatch(strings.ReplaceAll(page.String(), "\u200b", ""), -1) {
+	for _, m := range shown.FindAllStringSubmatch(strings.ReplaceAll(page, "\u200b", ""), -1) {
 		rendered[m[1]]++
 	}
 	want := map[string]int{}
@@ -48,10 +49,24 @@ func TestPageShowsEveryOperationInABrowser(t *testing.T) {
 			t.Errorf("%s: the page shows %d operations of %d", path, rendered[path], count)
 		}
 	}
-	if len(rendered) != len(want) || !strings.Contains(page.String(), "May this user do this action on this path?") {
-		t.Errorf("the page shows %d paths of %d\n%s", len(rendered), len(want), &log)
+	if len(rendered) != len(want) || !strings.Contains(page, "May this user do this action on this path?") {
+		t.Errorf("the page shows %d paths of %d\n%s", len(rendered), len(want), log)
 	}
-	if strings.Contains(log.String(), "CONSOLE") {
-		t.Errorf("the page's console is not empty:\n%s", &log)
+	if strings.Contains(log, "CONSOLE") {
+		t.Errorf("the page's console is not empty:\n%s", log)
 	}
+}
+
+// browse gives the page as it is when its scripts have run, and what the browser logged.
+func browse(t *testing.T, browser, url string) (page, log string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=20000", "--dump-dom", url)
+	var out, errors bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errors
+	err = cmd.Run()
+	return out.String(), errors.String(), err
 }
