@@ -39,7 +39,7 @@ func New[V any](entries int) *Table[V] {
 }
 
 // find gives the two buckets in which a key may be, and its mark. It goes to the emptier
-// one, so that hardly any is pushed out before the table is nearly full.
+// one, so that hardly any is pushed out before the table is two thirds full.
 func (t *Table[V]) find(key []byte) (first, second *bucket[V], mark byte) {
 	hash, n := maphash.Bytes(t.seed, key), uint64(len(t.buckets))
 	one, _ := bits.Mul64(hash, n)
