@@ -41,7 +41,9 @@ func (l listener) Accept() (net.Conn, error) {
 		case err == nil:
 			wait = 0
 			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
-				return &conn{lateConn: &lateConn{Conn: c, clock: l.clock}, limits: l.limits, open: l.open, peer: peer, newcomer: l.pace.add(), draining: l.draining}, nil
+				newcomer := l.pace.add()
+				l.open.giveWay()
+				return &conn{lateConn: &lateConn{Conn: c, clock: l.clock}, limits: l.limits, open: l.open, peer: peer, newcomer: newcomer, draining: l.draining}, nil
 			}
 		case outOfFiles(err): // the server would end; those that are open go on, and end
 			wait = min(max(2*wait, shortWait), longWait)
@@ -105,6 +107,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.waits.Store(true)
 	n, err := c.lateConn.Read(p)
 	if n > 0 {
+		if !c.answered.Load() {
+			c.open.giveWay()
+		}
 		c.taken.Store(true)
 		if !c.reading {
 			c.reading = true

@@ -1,10 +1,12 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
@@ -33,6 +36,8 @@ type connections struct {
 	seldom           *seldom
 	farewell         chan struct{}
 	refused          [2]atomic.Uint64 // by most, by perAddress
+	// turns are of those who were not answered yet.
+	turns *gate.Gate
 
 	mu   sync.Mutex
 	open int
@@ -43,6 +48,7 @@ func newConnections(most, perAddress int, ids resources.IDs, log *slog.Logger) *
 	return &connections{
 		most: most, perAddress: perAddress, ids: ids, seldom: &seldom{log: log},
 		farewell: make(chan struct{}, farewells), from: map[netip.Prefix]int{},
+		turns: gate.GivingWay(1, math.MaxInt),
 	}
 }
 
@@ -90,6 +96,14 @@ func (c *connections) leave(peer netip.Prefix) {
 	c.open--
 	if c.from[peer]--; c.from[peer] == 0 {
 		delete(c.from, peer)
+	}
+}
+
+// giveWay has who was not answered yet let those go first who were: one at a time, for each
+// connection that is accepted and each part of a request that comes on it.
+func (c *connections) giveWay() {
+	if c.turns.Enter(context.Background()) == nil {
+		c.turns.Leave()
 	}
 }
 

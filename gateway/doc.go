@@ -10,8 +10,9 @@
 //
 // What one sender can take is bounded, by what is known of them at each step: connections by
 // their address, then requests under way by their number, then, when it is known who calls,
-// requests by their rates (gateway/ratelimit). Rejected: any header that says where a request
-// comes from.
+// requests by their rates (gateway/ratelimit). Who was not answered yet gives way to who was:
+// when they are accepted, and with each part of their first request. Rejected: any header that
+// says where a request comes from.
 //
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and

@@ -28,7 +28,7 @@ func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
 	inner, peer := net.Pipe()
 	k := newClock(limits.Read, limits.Write, limits.Idle)
 	k.run()
-	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, draining: &atomic.Bool{}, newcomer: &newcomer{done: make(chan struct{})}}
+	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, open: &connections{}, draining: &atomic.Bool{}, newcomer: &newcomer{done: make(chan struct{})}}
 	timed.left.Store(true) // it was never counted
 	return timed, peer, func() {
 		_ = errors.Join(inner.Close(), peer.Close())

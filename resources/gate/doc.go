@@ -2,6 +2,10 @@
 // waits for it.
 //
 // What nobody can do at once waits in order, up to a bound; what is beyond it is turned away
-// at once, while that costs nothing. Rejected: one bound for all work of a request, in which
-// what has to be worked out holds up what is known; and a queue without an end.
+// at once, while that costs nothing. Work that takes a processor gives way at each step to
+// what came over the network meanwhile (GivingWay): else whoever is answered in microseconds
+// stands behind all that is ready to run, on a single processor until the flood is over.
+// Rejected: one bound for all work of a request, in which what has to be worked out holds up
+// what is known; a queue without an end; and runtime.Gosched, which puts off who calls it and
+// looks at no network.
 package gate

@@ -16,11 +16,24 @@ type Gate struct {
 	most    int64
 	waiting atomic.Int64
 	turned  atomic.Uint64
+	// turns are of those inside; nil where they give no way.
+	turns chan *turn
 }
 
 // New makes a gate for so many at once, at least one, with so many who wait.
 func New(inside, waiting int) *Gate {
 	return &Gate{inside: make(chan struct{}, max(inside, 1)), most: int64(waiting)}
+}
+
+// GivingWay makes a gate like New for work that takes a processor: who enters lets go first
+// what came over the network meanwhile.
+func GivingWay(inside, waiting int) *Gate {
+	g := New(inside, waiting)
+	g.turns = make(chan *turn, cap(g.inside))
+	for range cap(g.turns) {
+		g.turns <- newTurn()
+	}
+	return g
 }
 
 // ErrFull is in the chain of a refusal: nothing is wrong but that there is too much to do.
@@ -37,6 +50,7 @@ func (g *Gate) Enter(ctx context.Context) error {
 	}
 	select {
 	case g.inside <- struct{}{}:
+		g.giveWay()
 		return nil
 	default:
 	}
@@ -47,10 +61,21 @@ func (g *Gate) Enter(ctx context.Context) error {
 	defer g.waiting.Add(-1)
 	select {
 	case g.inside <- struct{}{}:
+		g.giveWay()
 		return nil
 	case <-ctx.Done():
 		return g.turn(ctx.Err())
 	}
+}
+
+// giveWay is called inside, where there is a turn for each.
+func (g *Gate) giveWay() {
+	if g.turns == nil {
+		return
+	}
+	t := <-g.turns
+	t.wait()
+	g.turns <- t
 }
 
 // Leave makes room for the next one.
