@@ -16,18 +16,18 @@ func ask(c net.Conn, r *bufio.Reader, raw string) (status int, err error) {
 	if _, err := io.WriteString(c, raw); err != nil {
 		return 0, err
 	}
-	return hear(r)
+	return answer(r)
 }
 
-// hear reads a whole answer.
-func hear(r *bufio.Reader) (status int, err error) {
-	answer, err := http.ReadResponse(r, nil)
+// answer reads a whole answer.
+func answer(r *bufio.Reader) (status int, err error) {
+	a, err := http.ReadResponse(r, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_, err = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode, err
+	defer func() { _ = a.Body.Close() }()
+	_, err = io.Copy(io.Discard, a.Body)
+	return a.StatusCode, err
 }
 
 // callers ask the same question over and over, each on a connection of their own.

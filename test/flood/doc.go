@@ -2,7 +2,15 @@
 // connections and questions that nobody asked before, thousands at once, beside callers who
 // ask what they always ask.
 //
-// The flood comes from a process of its own, which gives way to others: on one machine it
-// is the gateway's work that is to be measured, not that of making it. Ratios are of windows
-// of one run. `make test` runs a small one; `make flood` the full one, and prints its figures.
+// The flood comes from a process of its own, and sends all it has as fast as it can: how long
+// that took is printed. Elsewhere callers, flood and gateway are on machines of their own, so
+// the full one is run on two cores: the gateway has one, with GOMAXPROCS=1, where hot and cold
+// work are in each other's way most; callers and flood have the other one, on which the flood
+// runs whenever the callers do not. What is measured is so the gateway's part, and no
+// wait of the callers for a processor that the flood or the gateway holds. Rejected: both
+// on both cores, where the kernel lets a caller who wakes up wait until the next tick, of
+// up to 4 ms.
+//
+// Ratios are of windows of one run. `make test` runs a small one, on whatever cores there are
+// and with a flood that is only nice; `make flood` the full one, and prints its figures.
 package flood

@@ -23,6 +23,9 @@ type flood struct {
 	Slow, Cold int
 	// First is the number of the first user, Seconds how long slow connections go on.
 	First, Seconds int
+	// AtOnce opens all connections for questions at once. Else whoever has one asks before the
+	// next one is opened: a process that hardly gets on would look like slow senders.
+	AtOnce bool
 }
 
 // outcome is what became of the flood.
@@ -33,18 +36,24 @@ type outcome struct {
 	// Answered by status; Failed had no answer.
 	Answered map[int]int
 	Failed   int
-	// Took is how long all questions took together, in milliseconds.
-	Took int64
+	// Sent is how long it took to send all questions, Took until the last was answered, in
+	// milliseconds.
+	Sent, Took int64
 }
 
-// start starts the flood; it gives its outcome when it is over.
-func (f flood) start(t *testing.T) (over func() outcome) {
+// start starts the flood, to run only when it is in nobody's way where that is asked for; it
+// gives its outcome when it is over.
+func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 	t.Helper()
 	told, err := json.Marshal(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	command := []string{os.Args[0]}
+	if idle {
+		command = whenIdle(command)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), envRole+"="+string(told), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -91,7 +100,7 @@ func beTheFlood() int {
 	go trickle(slow, f.Seconds, ended)
 	fmt.Println("slow")
 	began := time.Now()
-	f.questions(&o)
+	f.questions(&o, began)
 	o.Took = time.Since(began).Milliseconds()
 	o.Ended = <-ended
 	told, _ := json.Marshal(o) // numbers
@@ -118,27 +127,32 @@ func trickle(slow []net.Conn, seconds int, ended chan<- int) {
 	ended <- n
 }
 
-// questions asks all of them at once, each on a connection of its own. Whoever has one asks before
-// the next one is opened: a process that hardly gets on would look like slow senders.
-func (f flood) questions(o *outcome) {
+// questions asks all of them at once, each on a connection of its own.
+func (f flood) questions(o *outcome, began time.Time) {
 	var all sync.WaitGroup
 	var mu, turn sync.Mutex
 	for i := range f.Cold {
 		all.Go(func() {
-			status := 0
-			turn.Lock()
+			status, sent := 0, int64(0)
+			if !f.AtOnce {
+				turn.Lock()
+			}
 			c, err := net.Dial("tcp", f.Address)
 			if err == nil {
 				_ = c.SetDeadline(time.Now().Add(time.Minute))
-				_, err = io.WriteString(c, strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1))
+				_, _ = io.WriteString(c, strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1)) // else there is no answer
+				sent = time.Since(began).Milliseconds()
 			}
-			turn.Unlock()
+			if !f.AtOnce {
+				turn.Unlock()
+			}
 			if err == nil {
-				status, _ = hear(bufio.NewReader(c))
+				status, _ = answer(bufio.NewReader(c))
 				_ = c.Close()
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			o.Sent = max(o.Sent, sent)
 			if status == 0 {
 				o.Failed++
 				return

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,12 +23,16 @@ type gateway struct {
 
 var saysWhere = regexp.MustCompile(`"msg":"ready".*"listen":"([^"]+)".*"health_listen":"([^"]+)"`)
 
-func startGateway(t *testing.T, args ...string) *gateway {
+func startGateway(t *testing.T, s size) *gateway {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(program, slices.Concat([]string{
-		"serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
-	}, args)...)
+	command := append([]string{
+		program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
+	}, s.args...)
+	if s.apart {
+		command = onCore(command)
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
