@@ -81,6 +81,7 @@ type conn struct {
 func (c *conn) Write(p []byte) (int, error) {
 	if !c.answered.Load() && !c.answered.Swap(true) {
 		defer c.settled()
+		c.open.giveWay() // what was worked out for the answer may have taken long
 	}
 	if !c.sending {
 		c.sending = true

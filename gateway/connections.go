@@ -100,7 +100,7 @@ func (c *connections) leave(peer netip.Prefix) {
 }
 
 // giveWay has who was not answered yet let those go first who were: one at a time, for each
-// connection that is accepted and each part of a request that comes on it.
+// connection that is accepted, each part of a request that comes on it, and its answer.
 func (c *connections) giveWay() {
 	if c.turns.Enter(context.Background()) == nil {
 		c.turns.Leave()

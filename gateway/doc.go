@@ -11,8 +11,8 @@
 // What one sender can take is bounded, by what is known of them at each step: connections by
 // their address, then requests under way by their number, then, when it is known who calls,
 // requests by their rates (gateway/ratelimit). Who was not answered yet gives way to who was:
-// when they are accepted, and with each part of their first request. Rejected: any header that
-// says where a request comes from.
+// when they are accepted, with each part of their first request, and before its answer is sent.
+// Rejected: any header that says where a request comes from.
 //
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and
