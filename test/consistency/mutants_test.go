@@ -77,7 +77,7 @@ var mutants = []mutant{
 	{"key without revision", withoutRevision, leasedReplicas},
 	{"keys deleted after the commit", append([]edit{
 		{cacheFile, "	if o.Remote != nil {", "	if false {"},
-		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Purge()\n\tc.projects.Purge()\n"},
+		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Purge()\n\tc.shared.Purge()\n"},
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
 		{revokeFile, "	var missing error\n", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\tvar missing error\n"},
