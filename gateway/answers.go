@@ -90,11 +90,11 @@ func newAnswers(entries int) (*answers, error) {
 	_, _ = rand.Read(key[:]) // never fails
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
-		return nil, fmt.Errorf("gateway: remembered answers: %w", err)
+		return nil, fmt.Errorf("gateway: answers cannot be remembered here; --kept-answers 0 goes without: %w", err)
 	}
 	a := &answers{table: memo.New[answer](entries)}
 	if a.names, err = cipher.NewGCM(block); err != nil {
-		return nil, fmt.Errorf("gateway: remembered answers: %w", err)
+		return nil, fmt.Errorf("gateway: answers cannot be remembered here; --kept-answers 0 goes without: %w", err)
 	}
 	a.buffers.New = func() any { room := make([]byte, 0, maxQuestion+nameSize); return &room }
 	return a, nil
