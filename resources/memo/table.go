@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-const ways = 7
+const ways = 8
 
-// Table is a table of buckets of seven. A look takes no lock; where there is no room, an
+// Table is a table of buckets of eight. A look takes no lock; where there is no room, an
 // entry makes it that was not asked for since the last time. It may be used by many
 // goroutines.
 type Table[V any] struct {
@@ -17,11 +17,10 @@ type Table[V any] struct {
 	turn    atomic.Uint32
 }
 
-// bucket fills from its start and is never emptied. The marks, a byte for each slot from the
-// lowest up, tell most of what is not the one that is looked for without a look at it. It is
-// one line of memory: waiting for memory is what a look at a large table costs.
+// bucket fills from its start and is never emptied. The marks tell most of what is not the
+// one that is looked for without a look at it.
 type bucket[V any] struct {
-	marks atomic.Uint64 // no byte is 0 where an entry is
+	marks [ways]atomic.Uint32 // never 0 where an entry is
 	slots [ways]atomic.Pointer[entry[V]]
 }
 
@@ -32,19 +31,19 @@ type entry[V any] struct {
 	value  V
 }
 
-// New has room for that many entries, or for seven; they are rounded down to a multiple of
-// seven.
+// New has room for that many entries, or for eight; they are rounded down to a multiple of
+// eight.
 func New[V any](entries int) *Table[V] {
 	return &Table[V]{seed: maphash.MakeSeed(), buckets: make([]bucket[V], max(entries/ways, 1))}
 }
 
 // find gives the two buckets in which a key may be, and its mark. It goes to the emptier
-// one, so that hardly any is pushed out before the table is two thirds full.
-func (t *Table[V]) find(key []byte) (first, second *bucket[V], mark byte) {
+// one, so that hardly any is pushed out before the table is nearly full.
+func (t *Table[V]) find(key []byte) (first, second *bucket[V], mark uint32) {
 	hash, n := maphash.Bytes(t.seed, key), uint64(len(t.buckets))
 	one, _ := bits.Mul64(hash, n)
 	two, _ := bits.Mul64(bits.RotateLeft64(hash, 32), n)
-	return &t.buckets[one], &t.buckets[two], max(byte(hash), 1) //nolint:gosec // the lowest bits, which say nothing of either bucket
+	return &t.buckets[one], &t.buckets[two], uint32(hash>>16) | 1 //nolint:gosec // the middle of it, which says little of either bucket
 }
 
 // Get gives the value of the key, nil where there is none. It is shared: nobody writes to it.
@@ -56,10 +55,9 @@ func (t *Table[V]) Get(key []byte) *V {
 	return second.get(key, mark)
 }
 
-func (b *bucket[V]) get(key []byte, mark byte) *V {
-	marks := b.marks.Load()
-	for i := range b.slots {
-		if byte(marks>>(8*i)) != mark { //nolint:gosec // one of the bytes
+func (b *bucket[V]) get(key []byte, mark uint32) *V {
+	for i := range b.marks {
+		if b.marks[i].Load() != mark {
 			continue
 		}
 		e := b.slots[i].Load()
@@ -114,12 +112,7 @@ func (b *bucket[V]) place(key string) (at, free int) {
 }
 
 // set puts an entry into a slot. Whoever looks meanwhile finds nothing, or compares the key.
-func (b *bucket[V]) set(i int, mark byte, e *entry[V]) {
+func (b *bucket[V]) set(i int, mark uint32, e *entry[V]) {
 	b.slots[i].Store(e)
-	for {
-		marks := b.marks.Load()
-		if b.marks.CompareAndSwap(marks, marks&^(0xff<<(8*i))|uint64(mark)<<(8*i)) {
-			return
-		}
-	}
+	b.marks[i].Store(mark)
 }
