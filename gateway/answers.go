@@ -104,8 +104,8 @@ const nameSize = 16
 
 // questionName is the hash of a question's bytes: what is remembered holds no credential.
 // It is GMAC's tag under a key that is made at start (NIST SP 800-38D). Names are told to
-// nobody, so they need no nonce; who does not know the key finds two given
-// questions of the same name with a chance of one in 2^118. SHA-256 takes three times as long.
+// nobody, so they need no nonce; two questions of whoever does not know the key share a name
+// with a chance of one in 2^118.
 type questionName [nameSize]byte
 
 // name names the question that a request asks; false is that its answer is not remembered.

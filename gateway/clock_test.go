@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"github.com/portcullis-authz/portcullis/gateway"
 )
 
@@ -42,14 +44,25 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 		do   func(t *testing.T, c, peer net.Conn)
 		want time.Duration // from the last thing that was done
 	}{
-		"the first request":     {func(*testing.T, net.Conn, net.Conn) {}, limits.Read},
-		"the rest of a request": {func(t *testing.T, c, peer net.Conn) { go func() { _, _ = peer.Write(one) }(); read(t, c) }, limits.Read},
-		"the next request":      {func(t *testing.T, c, peer net.Conn) { go exchanging(peer); read(t, c); write(t, c, answer) }, limits.Idle},
+		"the first request": {func(*testing.T, net.Conn, net.Conn) {}, limits.Read},
+		"the next request": {func(t *testing.T, c, peer net.Conn) {
+			go exchanging(peer)
+			read(t, c)
+			gateway.Sends(c)
+			write(t, c, answer)
+			gateway.Enters(c, fasthttp.StateIdle)
+		}, limits.Idle},
+		"the rest of the next request": {func(_ *testing.T, c, _ net.Conn) {
+			gateway.Enters(c, fasthttp.StateIdle)
+			time.Sleep(time.Minute)
+			gateway.Enters(c, fasthttp.StateActive)
+		}, limits.Read},
 		"a body that is asked for": {func(t *testing.T, c, peer net.Conn) {
 			go exchanging(peer)
 			read(t, c)
+			time.Sleep(time.Second)
 			write(t, c, []byte("HTTP/1.1 100 Continue\r\n\r\n"))
-		}, limits.Read},
+		}, limits.Read - time.Second},
 		"a request in drops": {func(t *testing.T, c, peer net.Conn) {
 			go slowly(peer)
 			for range 8 {
@@ -62,6 +75,7 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 				conn, peer, end := gateway.TimedConn(limits)
 				defer end()
 				time.Sleep(3*time.Second + tick/3)
+				gateway.Enters(conn, fasthttp.StateActive)
 				c.do(t, conn, peer)
 				began := time.Now()
 				var err error
@@ -88,6 +102,8 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 				}
 			}()
 			read(t, conn)
+			time.Sleep(time.Hour) // which is how long it is worked on
+			gateway.Sends(conn)
 			began := time.Now()
 			var err error
 			for err == nil && time.Since(began) < time.Hour {
@@ -96,6 +112,19 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 			if took := time.Since(began); !errors.Is(err, os.ErrDeadlineExceeded) || took < limits.Write || took > limits.Write+2*tick {
 				t.Errorf("it is over after %s: %v", took, err)
 			}
+		})
+	})
+	t.Run("a refusal of a request that does not end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			conn, peer, end := gateway.TimedConn(limits)
+			defer end()
+			gateway.Sends(conn)
+			gateway.Enters(conn, fasthttp.StateIdle)
+			time.Sleep(time.Minute) // longer than an answer may take
+			gateway.Enters(conn, fasthttp.StateActive)
+			time.Sleep(limits.Read)
+			go func() { _, _ = io.Copy(io.Discard, peer) }()
+			write(t, conn, answer)
 		})
 	})
 	t.Run("no limits", func(t *testing.T) {

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bytes"
 	"io"
 	"net"
 	"net/netip"
@@ -55,15 +54,11 @@ func (l listener) Accept() (net.Conn, error) {
 	}
 }
 
-// conn holds whoever is connected to the limits of time, and ends its sending side first when
-// it was told to.
+// conn holds whoever is connected to the limits of time, as the server says what it does, and
+// ends its sending side first when it was told to.
 type conn struct {
 	*lateConn
 	limits Limits
-	// reading says that a part of a request was read and it is not answered yet, sending that
-	// a part of an answer was written since the last read. Only who serves it knows.
-	reading, sending bool
-
 	linger atomic.Bool
 	ended  atomic.Bool
 	open   *connections
@@ -83,28 +78,13 @@ func (c *conn) Write(p []byte) (int, error) {
 		defer c.settled()
 		c.open.giveWay() // what was worked out for the answer may have taken long
 	}
-	if !c.sending {
-		c.sending = true
-		c.writeWithin(c.limits.Write)
-	}
 	n, err := c.lateConn.Write(p)
 	c.taken.Store(false)
-	c.reading = c.reading && bytes.HasPrefix(p, []byte("HTTP/1.1 100 ")) // which asks for the body
 	return n, err
 }
 
-// Read implements net.Conn. A request, once a part of it was read, has its time from then
-// on, however often the rest is asked for. One that came together with the end of the one
-// before begins with the next part.
+// Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
-	c.sending = false
-	switch {
-	case c.reading:
-	case c.answered.Load():
-		c.readWithin(c.limits.Idle)
-	default:
-		c.readWithin(c.limits.Read)
-	}
 	c.waits.Store(true)
 	n, err := c.lateConn.Read(p)
 	if n > 0 {
@@ -112,10 +92,6 @@ func (c *conn) Read(p []byte) (int, error) {
 			c.open.giveWay()
 		}
 		c.taken.Store(true)
-		if !c.reading {
-			c.reading = true
-			c.readWithin(c.limits.Read)
-		}
 	}
 	c.waits.Store(false)
 	if err != nil {
@@ -155,6 +131,33 @@ func lingerOn(c net.Conn) {
 	half, ok := c.(interface{ CloseWrite() error })
 	if ok && half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 		_, _ = io.CopyN(io.Discard, c, lingerBytes)
+	}
+}
+
+// enters is told by the server what a connection does next: a request begins with its first
+// byte, the first one with the connection, and has its time until it was read, however its
+// parts come; after its answer the next one is waited for. What is said of a request that is
+// not read to its end, that it is bad or that its body may come, has an answer's time after it.
+func enters(of net.Conn, state fasthttp.ConnState) {
+	c, ok := of.(*conn)
+	switch {
+	case !ok:
+	case state == fasthttp.StateActive:
+		c.readWithin(c.limits.Read)
+		if c.limits.Read <= 0 || c.limits.Write <= 0 {
+			c.writeWithin(0)
+			return
+		}
+		c.writeWithin(c.limits.Read + c.limits.Write)
+	case state == fasthttp.StateIdle:
+		c.readWithin(c.limits.Idle)
+	}
+}
+
+// sends is told when an answer is about to be sent, which has its time as a whole.
+func sends(of net.Conn) {
+	if c, ok := of.(*conn); ok {
+		c.writeWithin(c.limits.Write)
 	}
 }
 

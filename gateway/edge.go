@@ -131,9 +131,11 @@ func (e *Edge) newApp() *fiber.App {
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
 	srv.NoDefaultContentType = true
+	srv.ConnState = enters
 	srv.CloseOnShutdown = true // else a client sends its next request into a connection that is being closed
 	routed := srv.Handler
 	srv.Handler = func(ctx *fasthttp.RequestCtx) {
+		defer sends(ctx.Conn())
 		if !knownMethod(ctx.Method()) {
 			e.handle(ctx) // the framework would answer a method it does not know by itself
 			return

@@ -23,6 +23,12 @@ var (
 // LateConn is a connection whose deadlines are put into force late.
 func LateConn(c net.Conn) net.Conn { return &lateConn{Conn: c, clock: newClock()} }
 
+// Enters and Sends are told what the server does with a connection.
+var (
+	Enters = enters
+	Sends  = sends
+)
+
 // TimedConn is a connection that is held to limits, its other end, and what ends both.
 func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
 	inner, peer := net.Pipe()
@@ -30,6 +36,7 @@ func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
 	k.run()
 	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, open: &connections{}, draining: &atomic.Bool{}, newcomer: &newcomer{done: make(chan struct{})}}
 	timed.left.Store(true) // it was never counted
+	enters(timed, fasthttp.StateActive)
 	return timed, peer, func() {
 		_ = errors.Join(inner.Close(), peer.Close())
 		k.end()

@@ -95,7 +95,7 @@ func TestSlowSendersAreClosed(t *testing.T) {
 // none of it holds the gateway's memory for as long as an answer may take.
 func TestSlowReadersAreClosed(t *testing.T) {
 	t.Parallel()
-	g := launch(t, t.TempDir(), "--write-timeout", slowTime)
+	g := launch(t, t.TempDir(), "--write-timeout", slowTime, "--read-timeout", "5m")
 	conn := socket(t, g.URL)
 	_ = conn.SetReadBuffer(4 << 10)
 	page := strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: gateway\r\n\r\n", 400) // some 100 MB of answers
