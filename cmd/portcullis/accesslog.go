@@ -128,7 +128,7 @@ func appendDuration(to []byte, r *gateway.Record) []byte {
 	if micros < 0 || micros >= 1_000_000 {
 		return strconv.AppendFloat(to, milliseconds(r.Duration), 'f', -1, 64)
 	}
-	to = strconv.AppendInt(to, micros/1000, 10) // the same, in a tenth of the time
+	to = strconv.AppendInt(to, micros/1000, 10) // the same digits, without floating point
 	for rest, unit := micros%1000, int64(100); rest > 0; rest, unit = rest%unit, unit/10 {
 		if unit == 100 {
 			to = append(to, '.')

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -27,6 +28,7 @@ func newTurn() *turn {
 	}
 	t := &turn{in: in, out: out}
 	if t.raw, err = in.SyscallConn(); err != nil || in.SetReadDeadline(time.Time{}) != nil { // only what is waited for has deadlines
+		_ = errors.Join(in.Close(), out.Close())
 		return nil
 	}
 	t.told = t.tell

@@ -7,9 +7,9 @@ import (
 	"net/url"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/portcullis-authz/portcullis/store/breaker"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // ErrRedisURL says what a URL must be, and nothing of what it was: any part of it may be a password.
