@@ -18,7 +18,7 @@ type preparedSubject struct {
 	account *ast.Term
 	digest  [sha256.Size]byte // of the account, and of the subject at dawn
 	ends    []resources.Time  // of assignments, in order, each once
-	// told is the subject as it was last asked about.
+	// told is the subject as it was last asked about; nil after the first question.
 	told atomic.Pointer[toldSubject]
 	// signedIn is the subject as the caller with a token of its own; nil until it is.
 	signedIn atomic.Pointer[ast.Term]
@@ -30,6 +30,8 @@ type preparedSubject struct {
 type toldSubject struct {
 	period int
 	term   *ast.Term
+	// once says that it is not kept for the next question: nearly all of a flood have but one.
+	once bool
 }
 
 // dawn is before all ends but its own.
@@ -52,6 +54,7 @@ func (w *words) subject(s *resources.Subject) *preparedSubject {
 		return p
 	}
 	p := w.prepare(s)
+	p.told.Load().once = true
 	s.Prepared.Store(p)
 	return p
 }
@@ -63,29 +66,32 @@ func (w *words) prepare(s *resources.Subject) *preparedSubject {
 		}),
 		ends: ends(s.Assignments),
 	}
-	first := &toldSubject{p.period(dawn), w.told(s, w.customRoles(s.Assignments), dawn)}
+	first := &toldSubject{period: p.period(dawn), term: w.told(s, dawn)}
 	p.digest = digest(first.term, p.account)
 	p.told.Store(first)
 	return p
 }
 
 // at is the subject's part of the input at a time. Where an end has come since it was last asked about, or the time
-// is an earlier one, the form of that time takes the place of the other. Two may make it, as of the subject itself.
+// is an earlier one, the form of that time takes the place of the other; so does, with the second question, one that
+// is kept. Two may make it, as of the subject itself.
 func (p *preparedSubject) at(w *words, s *resources.Subject, now resources.Time) *ast.Term {
 	told, period := p.told.Load(), p.period(now)
-	if told.period != period {
-		roles := told.term.Value.(ast.Object).Get(w.k.roles)
-		told = &toldSubject{period, w.told(s, roles, now)}
+	switch {
+	case told == nil || told.period != period:
+		told = &toldSubject{period: period, term: w.told(s, now)}
 		p.told.Store(told)
+	case told.once:
+		p.told.CompareAndSwap(told, nil)
 	}
 	return told.term
 }
 
-func (w *words) told(s *resources.Subject, roles *ast.Term, now resources.Time) *ast.Term {
+func (w *words) told(s *resources.Subject, now resources.Time) *ast.Term {
 	return settled(ast.ObjectTerm(
 		[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
 		[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
-		[2]*ast.Term{w.k.assignments, w.filed(s.Assignments, now)}, [2]*ast.Term{w.k.roles, roles},
+		[2]*ast.Term{w.k.assignments, w.filed(s.Assignments, now)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
 	))
 }
 
@@ -127,6 +133,9 @@ func (w *words) customRoles(all []resources.HeldRole) *ast.Term {
 
 // object is a map in the input's form.
 func object[V any](w *words, m map[string]V, value func(V) *ast.Term) *ast.Term {
+	if len(m) == 0 {
+		return w.none
+	}
 	items := make([][2]*ast.Term, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		items = append(items, [2]*ast.Term{w.word(key), value(m[key])})

@@ -16,6 +16,10 @@ import (
 // timeout bounds the ping of E20 and each check of E21 (specification, "Limits").
 const timeout = 2 * time.Second
 
+// healthyFor is how long what was found healthy is not looked at again: checks write to the
+// store, which costs the same however many ask.
+const healthyFor = time.Second
+
 // Names of the checks of E21.
 const (
 	CheckDatabase      = "database"
@@ -32,7 +36,8 @@ type Config struct {
 	Service, Version string
 	// Ping is the quick look of E20.
 	Ping Check
-	// Checks are E21's, by name.
+	// Checks are E21's, by name. Those who ask at once share one look, and what was found
+	// healthy is told for a second.
 	Checks map[string]Check
 	// Draining says that the process is about to stop: not ready, and alive.
 	Draining func() bool
@@ -48,6 +53,9 @@ type report struct {
 	Checks    map[string]result `json:"checks,omitempty"`
 }
 
+// healthy is the status of what works.
+const healthy = "healthy"
+
 type result struct {
 	Status  string `json:"status"`
 	Latency string `json:"latency"`
@@ -56,31 +64,35 @@ type result struct {
 
 // Routes puts the probes on a mux, also under /api/v1.
 func Routes(mux *http.ServeMux, cfg Config) {
+	looks := map[string]*look{}
+	for name, check := range cfg.Checks {
+		looks[name] = &look{check: check, turn: make(chan struct{}, 1)}
+	}
 	for _, prefix := range []string{"", "/api/v1"} {
 		mux.HandleFunc("GET "+prefix+"/healthz/live", cfg.live)
-		mux.HandleFunc("GET "+prefix+"/healthz/ready", cfg.ready)
+		mux.HandleFunc("GET "+prefix+"/healthz/ready", func(w http.ResponseWriter, r *http.Request) { cfg.ready(w, r, looks) })
 	}
 }
 
 // live is E20.
 func (cfg Config) live(w http.ResponseWriter, r *http.Request) {
 	status, code := "live", http.StatusOK
-	if cfg.run(r.Context(), cfg.Ping).Status != "healthy" {
+	if cfg.run(r.Context(), cfg.Ping).Status != healthy {
 		status, code = "unhealthy", http.StatusServiceUnavailable
 	}
 	cfg.write(w, code, report{Status: status})
 }
 
 // ready is E21.
-func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
+func (cfg Config) ready(w http.ResponseWriter, r *http.Request, looks map[string]*look) {
 	var (
 		mu     sync.Mutex
 		wait   sync.WaitGroup
 		checks = map[string]result{}
 	)
-	for name, check := range cfg.Checks {
+	for name, look := range looks {
 		wait.Go(func() {
-			one := cfg.run(r.Context(), check)
+			one := look.result(cfg)
 			mu.Lock()
 			defer mu.Unlock()
 			checks[name] = one
@@ -89,7 +101,7 @@ func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
 	wait.Wait()
 	status, code := "ready", http.StatusOK
 	for _, one := range checks {
-		if one.Status != "healthy" {
+		if one.Status != healthy {
 			status, code = "not_ready", http.StatusServiceUnavailable
 		}
 	}
@@ -97,6 +109,30 @@ func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
 		status, code = "not_ready", http.StatusServiceUnavailable
 	}
 	cfg.write(w, code, report{Status: status, Checks: checks})
+}
+
+// look is a check and what it found last.
+type look struct {
+	check Check
+	turn  chan struct{}
+	// Of the last look, guarded by turn.
+	began, ended time.Time
+	found        result
+}
+
+// result looks, unless somebody began to since it was asked for, or what was found lately was
+// healthy. Who asks waits for two looks at most, each of which has its time.
+func (l *look) result(cfg Config) result {
+	asked := cfg.Now()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	lately := l.found.Status == healthy && cfg.Now().Sub(l.ended) < healthyFor
+	if !lately && l.began.Before(asked) {
+		l.began = cfg.Now()
+		l.found = cfg.run(context.Background(), l.check) // for all who wait, whoever of them hangs up
+		l.ended = cfg.Now()
+	}
+	return l.found
 }
 
 // run gives a check its time; one that does not come back in time is unhealthy, and
@@ -114,7 +150,7 @@ func (cfg Config) run(ctx context.Context, check Check) result {
 		err = fmt.Errorf("no answer within %s", timeout)
 	}
 	took := cfg.Now().Sub(started)
-	out := result{Status: "healthy", Latency: fmt.Sprintf("%.1fms", float64(took.Microseconds())/1000)}
+	out := result{Status: healthy, Latency: fmt.Sprintf("%.1fms", float64(took.Microseconds())/1000)}
 	if err != nil {
 		out.Status, out.Error = "unhealthy", err.Error()
 	}
