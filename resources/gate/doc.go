@@ -4,8 +4,10 @@
 // What nobody can do at once waits in order, up to a bound; what is beyond it is turned away
 // at once, while that costs nothing. Work that takes a processor gives way at each step to
 // what came over the network meanwhile (GivingWay): else whoever is answered in microseconds
-// stands behind all that is ready to run, on a single processor until the flood is over.
+// stands behind all that is ready to run, on a single processor until the flood is over. It
+// also waits for garbage to be collected, and has that done a little early: with few processors
+// the collector else takes milliseconds at a time from those that work leaves no pause.
 // Rejected: one bound for all work of a request, in which what has to be worked out holds up
-// what is known; a queue without an end; and runtime.Gosched, which puts off who calls it and
-// looks at no network.
+// what is known; a queue without an end; runtime.Gosched, which puts off who calls it and
+// looks at no network; and a larger GOGC, with which collections are fewer, and longer.
 package gate

@@ -18,6 +18,7 @@ type turn struct {
 	raw     syscall.RawConn
 	told    func(uintptr) bool
 	asked   bool
+	garbage *garbage
 }
 
 // newTurn is nil where the system has no such thing, or no files left.
@@ -26,7 +27,7 @@ func newTurn() *turn {
 	if err != nil {
 		return nil
 	}
-	t := &turn{in: in, out: out}
+	t := &turn{in: in, out: out, garbage: newGarbage()}
 	if t.raw, err = in.SyscallConn(); err != nil || in.SetReadDeadline(time.Time{}) != nil { // only what is waited for has deadlines
 		_ = errors.Join(in.Close(), out.Close())
 		return nil
@@ -35,7 +36,7 @@ func newTurn() *turn {
 	return t
 }
 
-// wait gives way. It costs some microseconds.
+// wait gives way. It costs some microseconds, and a collection now and then.
 func (t *turn) wait() {
 	if t == nil {
 		return
@@ -45,6 +46,7 @@ func (t *turn) wait() {
 		var one [1]byte
 		_, _ = t.in.Read(one[:]) // it is there
 	}
+	t.garbage.collect()
 }
 
 // tell has the network tell: first there is nothing to read, so that it is waited for.

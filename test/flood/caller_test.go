@@ -2,6 +2,9 @@ package flood_test
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -10,14 +13,6 @@ import (
 	"sync"
 	"time"
 )
-
-// ask sends a request on a connection and reads the whole answer.
-func ask(c net.Conn, r *bufio.Reader, raw string) (status int, err error) {
-	if _, err := io.WriteString(c, raw); err != nil {
-		return 0, err
-	}
-	return answer(r)
-}
 
 // answer reads a whole answer.
 func answer(r *bufio.Reader) (status int, err error) {
@@ -30,10 +25,47 @@ func answer(r *bufio.Reader) (status int, err error) {
 	return a.StatusCode, err
 }
 
+// caller asks on a connection of its own.
+type caller struct {
+	conn    *net.TCPConn
+	answers *arrivals
+	room    []byte
+}
+
+func newCaller(address string) (*caller, error) {
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	conn := c.(*net.TCPConn)
+	answers, err := newArrivals(conn)
+	return &caller{conn: conn, answers: answers, room: make([]byte, 64<<10)}, err
+}
+
+// ask sends a request, and says when its answer had come.
+func (c *caller) ask(raw string) (status int, at time.Time, err error) {
+	if _, err := io.WriteString(c.conn, raw); err != nil {
+		return 0, at, err
+	}
+	for size := 0; ; {
+		n, at, err := c.answers.read(c.room[size:])
+		if err != nil || n == 0 {
+			return 0, at, cmp.Or(err, io.ErrUnexpectedEOF)
+		}
+		size += n
+		switch status, err := answer(bufio.NewReader(bytes.NewReader(c.room[:size]))); {
+		case err == nil:
+			return status, at, nil
+		case !errors.Is(err, io.ErrUnexpectedEOF):
+			return 0, at, err
+		}
+	}
+}
+
 // callers ask the same question over and over, each on a connection of their own.
 type callers struct {
-	conns []net.Conn
-	raw   string
+	each []*caller
+	raw  string
 }
 
 // newCallers have been answered once: on a busy machine the first decision may be out of time, all
@@ -41,13 +73,10 @@ type callers struct {
 func newCallers(g *gateway, n int) (*callers, error) {
 	c := &callers{raw: g.question("user-bob-v1")}
 	for range n {
-		conn, err := net.Dial("tcp", g.address)
-		if err != nil {
-			return nil, err
-		}
+		one, err := newCaller(g.address)
 		status := 0
 		for try := 0; err == nil && status != http.StatusOK && try < 20; try++ {
-			status, err = ask(conn, bufio.NewReader(conn), c.raw)
+			status, _, err = one.ask(c.raw)
 		}
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("answered %d at first", status)
@@ -55,7 +84,7 @@ func newCallers(g *gateway, n int) (*callers, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.conns = append(c.conns, conn)
+		c.each = append(c.each, one)
 	}
 	return c, nil
 }
@@ -72,17 +101,18 @@ func (c *callers) window(within time.Duration) ([]time.Duration, error) {
 	var took []time.Duration
 	var failed error
 	began := time.Now()
-	for i, conn := range c.conns {
+	for i, one := range c.each {
 		all.Go(func() {
-			r := bufio.NewReader(conn)
 			var own []time.Duration
-			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.conns))); due.Sub(began) < within; due = due.Add(every) {
+			var last time.Time
+			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.each))); due.Sub(began) < within; due = due.Add(every) {
 				time.Sleep(time.Until(due))
 				asked := time.Now() // not due: waking up late is the client's own fault
-				if asked.Sub(due) > every {
+				if last.After(due) {
 					asked = due
 				}
-				status, err := ask(conn, r, c.raw)
+				status, answered, err := one.ask(c.raw)
+				last = answered
 				if err == nil && status != http.StatusOK {
 					err = fmt.Errorf("answered %d", status)
 				}
@@ -92,7 +122,7 @@ func (c *callers) window(within time.Duration) ([]time.Duration, error) {
 					mu.Unlock()
 					return
 				}
-				own = append(own, time.Since(asked))
+				own = append(own, answered.Round(0).Sub(asked.Round(0))) // by one clock
 			}
 			mu.Lock()
 			took = append(took, own...)

@@ -1,0 +1,65 @@
+package gate
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"time"
+)
+
+const (
+	// ownProcessor is from how many processors on Go leaves some of them to the collector. With
+	// fewer it takes a part of each one's time, in pieces of up to a tenth of what a collection
+	// takes, in which nobody is answered; what is idle it takes politely.
+	ownProcessor = 4
+	// soon is how much of the room until the next collection is used up when one is made at
+	// once. Go begins when 70 % are, at the earliest.
+	soon = 0.6
+	// collectTime bounds the wait for a collection.
+	collectTime = 50 * time.Millisecond
+)
+
+// collecting is held while garbage is collected, of which there is one heap.
+var collecting sync.Mutex
+
+// garbage has a collection made while whoever sees that it is due waits, and with that leaves
+// the processor idle to those who do not. A nil one has none made.
+type garbage struct{ heap []metrics.Sample }
+
+func newGarbage() *garbage {
+	if runtime.GOMAXPROCS(0) >= ownProcessor {
+		return nil
+	}
+	return &garbage{heap: []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"},
+	}}
+}
+
+// collect waits for a collection where one is due and nobody else waits for it.
+func (g *garbage) collect() {
+	if g == nil {
+		return
+	}
+	metrics.Read(g.heap)
+	if !due(g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()) || !collecting.TryLock() {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer collecting.Unlock()
+		defer close(done)
+		runtime.GC()
+	}()
+	timer := time.NewTimer(collectTime)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// due says of the bytes in the heap, those that the last collection left, and those at which
+// the next one should be over, whether it is near.
+func due(heap, left, goal uint64) bool {
+	return goal > left && heap > left && float64(heap-left) > soon*float64(goal-left)
+}

@@ -1,0 +1,48 @@
+package flood_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+)
+
+// arrivals reads what comes on a connection together with when the system had it: whoever
+// reads it may have to wait for a processor, which the flood or its packets hold.
+type arrivals struct {
+	socket syscall.RawConn
+	told   []byte
+}
+
+func newArrivals(c *net.TCPConn) (*arrivals, error) {
+	socket, err := c.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var refused error
+	err = socket.Control(func(fd uintptr) {
+		refused = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
+	})
+	return &arrivals{socket: socket, told: make([]byte, 128)}, errors.Join(err, refused)
+}
+
+func (a *arrivals) read(into []byte) (n int, at time.Time, err error) {
+	told := 0
+	waited := a.socket.Read(func(fd uintptr) bool {
+		n, told, _, _, err = syscall.Recvmsg(int(fd), into, a.told, 0)
+		return !errors.Is(err, syscall.EAGAIN)
+	})
+	if err = errors.Join(waited, err); err != nil {
+		return 0, time.Time{}, err
+	}
+	all, err := syscall.ParseSocketControlMessage(a.told[:told])
+	for _, one := range all {
+		if one.Header.Level == syscall.SOL_SOCKET && one.Header.Type == syscall.SCM_TIMESTAMPNS && len(one.Data) == 16 {
+			second, nano := binary.NativeEndian.Uint64(one.Data), binary.NativeEndian.Uint64(one.Data[8:])
+			return n, time.Unix(int64(second), int64(nano)), nil //nolint:gosec // of this century
+		}
+	}
+	return 0, time.Time{}, errors.Join(err, fmt.Errorf("%d bytes came at no time", n))
+}
