@@ -17,6 +17,8 @@ const (
 	soon = 0.6
 	// collectTime bounds the wait for a collection.
 	collectTime = 50 * time.Millisecond
+	// lookTime is between two looks at the network while garbage is swept.
+	lookTime = 250 * time.Microsecond
 )
 
 // collecting is held while garbage is collected, of which there is one heap.
@@ -24,15 +26,16 @@ var collecting sync.Mutex
 
 // garbage has a collection made while whoever sees that it is due waits, and with that leaves
 // the processor idle to those who do not. A nil one has none made.
-type garbage struct{ heap []metrics.Sample }
+type garbage struct{ heap, cycles []metrics.Sample }
 
 func newGarbage() *garbage {
 	if runtime.GOMAXPROCS(0) >= ownProcessor {
 		return nil
 	}
-	return &garbage{heap: []metrics.Sample{
-		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"},
-	}}
+	return &garbage{
+		heap:   []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}},
+		cycles: []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}},
+	}
 }
 
 // collect waits for a collection where one is due and nobody else waits for it.
@@ -44,18 +47,42 @@ func (g *garbage) collect() {
 	if !due(g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()) || !collecting.TryLock() {
 		return
 	}
-	done := make(chan struct{})
+	done, before := make(chan struct{}), g.collections()
 	go func() {
 		defer collecting.Unlock()
 		defer close(done)
 		runtime.GC()
 	}()
-	timer := time.NewTimer(collectTime)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
+	enough := time.NewTimer(collectTime)
+	defer enough.Stop()
+	look := time.NewTicker(lookTime)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-enough.C:
+			return
+		case <-look.C:
+			if g.collections() > before { // it is swept now
+				lookAtTheNetwork()
+			}
+		}
 	}
+}
+
+// collections is how many have found out what is garbage.
+func (g *garbage) collections() uint64 {
+	metrics.Read(g.cycles)
+	return g.cycles[0].Value.Uint64()
+}
+
+// lookAtTheNetwork makes those ready to run for whom something came over the network. Who sweeps
+// is always ready to run, so that Go would not look there for some milliseconds; but it does each
+// time it starts the world, which is stopped here for the microseconds that the figures take.
+func lookAtTheNetwork() {
+	var figures runtime.MemStats
+	runtime.ReadMemStats(&figures)
 }
 
 // due says of the bytes in the heap, those that the last collection left, and those at which

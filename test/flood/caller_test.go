@@ -42,22 +42,23 @@ func newCaller(address string) (*caller, error) {
 	return &caller{conn: conn, answers: answers, room: make([]byte, 64<<10)}, err
 }
 
-// ask sends a request, and says when its answer had come.
-func (c *caller) ask(raw string) (status int, at time.Time, err error) {
-	if _, err := io.WriteString(c.conn, raw); err != nil {
-		return 0, at, err
+// ask sends a request, and says when it was sent and when its answer had come.
+func (c *caller) ask(raw string) (status int, sent, came time.Time, err error) {
+	if _, err = io.WriteString(c.conn, raw); err != nil {
+		return 0, sent, came, err
 	}
+	sent = time.Now()
 	for size := 0; ; {
-		n, at, err := c.answers.read(c.room[size:])
+		n, came, err := c.answers.read(c.room[size:])
 		if err != nil || n == 0 {
-			return 0, at, cmp.Or(err, io.ErrUnexpectedEOF)
+			return 0, sent, came, cmp.Or(err, io.ErrUnexpectedEOF)
 		}
 		size += n
 		switch status, err := answer(bufio.NewReader(bytes.NewReader(c.room[:size]))); {
 		case err == nil:
-			return status, at, nil
+			return status, sent, came, nil
 		case !errors.Is(err, io.ErrUnexpectedEOF):
-			return 0, at, err
+			return 0, sent, came, err
 		}
 	}
 }
@@ -76,7 +77,7 @@ func newCallers(g *gateway, n int) (*callers, error) {
 		one, err := newCaller(g.address)
 		status := 0
 		for try := 0; err == nil && status != http.StatusOK && try < 20; try++ {
-			status, _, err = one.ask(c.raw)
+			status, _, _, err = one.ask(c.raw)
 		}
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("answered %d at first", status)
@@ -107,12 +108,11 @@ func (c *callers) window(within time.Duration) ([]time.Duration, error) {
 			var last time.Time
 			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.each))); due.Sub(began) < within; due = due.Add(every) {
 				time.Sleep(time.Until(due))
-				asked := time.Now() // not due: waking up late is the client's own fault
+				status, since, came, err := one.ask(c.raw) // not since it was due: waking up late is the caller's own fault
 				if last.After(due) {
-					asked = due
+					since = due
 				}
-				status, answered, err := one.ask(c.raw)
-				last = answered
+				last = came
 				if err == nil && status != http.StatusOK {
 					err = fmt.Errorf("answered %d", status)
 				}
@@ -122,7 +122,7 @@ func (c *callers) window(within time.Duration) ([]time.Duration, error) {
 					mu.Unlock()
 					return
 				}
-				own = append(own, answered.Round(0).Sub(asked.Round(0))) // by one clock
+				own = append(own, max(came.Round(0).Sub(since.Round(0)), 0)) // by one clock
 			}
 			mu.Lock()
 			took = append(took, own...)
