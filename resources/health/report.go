@@ -70,7 +70,7 @@ func Routes(mux *http.ServeMux, cfg Config) {
 	}
 	for _, prefix := range []string{"", "/api/v1"} {
 		mux.HandleFunc("GET "+prefix+"/healthz/live", cfg.live)
-		mux.HandleFunc("GET "+prefix+"/healthz/ready", func(w http.ResponseWriter, r *http.Request) { cfg.ready(w, r, looks) })
+		mux.HandleFunc("GET "+prefix+"/healthz/ready", func(w http.ResponseWriter, _ *http.Request) { cfg.ready(w, looks) })
 	}
 }
 
@@ -84,7 +84,7 @@ func (cfg Config) live(w http.ResponseWriter, r *http.Request) {
 }
 
 // ready is E21.
-func (cfg Config) ready(w http.ResponseWriter, r *http.Request, looks map[string]*look) {
+func (cfg Config) ready(w http.ResponseWriter, looks map[string]*look) {
 	var (
 		mu     sync.Mutex
 		wait   sync.WaitGroup

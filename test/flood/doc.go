@@ -7,10 +7,9 @@
 // the full one is run on two cores: the gateway has one, with GOMAXPROCS=1, where hot and cold
 // work are in each other's way most; callers and flood have the other one, on which the flood
 // runs whenever the callers do not. What is measured is from when their system has sent a
-// question until it has the answer (on Linux), which is the gateway's part, and no wait of the
-// callers for a processor that the flood, its packets or the gateway holds. Rejected: both
-// on both cores, where the kernel lets a caller who wakes up wait until the next tick, of
-// up to 4 ms.
+// question until it has the answer, which is the gateway's part, and no wait of the callers
+// for a processor that the flood, its packets or the gateway holds. Rejected: both on both
+// cores, where the kernel lets a caller who wakes up wait until the next tick, of up to 4 ms.
 //
 // Ratios are of windows of one run. `make test` runs a small one, on whatever cores there are
 // and with a flood that is only nice; `make flood` the full one, and prints its figures.

@@ -41,7 +41,7 @@ func (a *arrivals) read(into []byte) (n int, at time.Time, err error) {
 	for _, one := range all {
 		if one.Header.Level == syscall.SOL_SOCKET && one.Header.Type == syscall.SCM_TIMESTAMPNS && len(one.Data) == 16 {
 			second, nano := binary.NativeEndian.Uint64(one.Data), binary.NativeEndian.Uint64(one.Data[8:])
-			return n, time.Unix(int64(second), int64(nano)), nil //nolint:gosec // of this century
+			return n, time.Unix(int64(second), int64(nano)), nil
 		}
 	}
 	return 0, time.Time{}, errors.Join(err, fmt.Errorf("%d bytes came at no time", n))
