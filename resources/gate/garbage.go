@@ -17,12 +17,19 @@ const (
 	soon = 0.6
 	// collectTime bounds the wait for a collection.
 	collectTime = 50 * time.Millisecond
+	// pause is how many times as long as a collection took none is made after it but by Go itself:
+	// near a limit of memory, where there is hardly any room, Go takes care not to do nothing else.
+	pause = 10
 	// lookTime is between two looks at the network while garbage is swept.
 	lookTime = 250 * time.Microsecond
 )
 
-// collecting is held while garbage is collected, of which there is one heap.
-var collecting sync.Mutex
+// collecting is held while garbage is collected, of which there is one heap. Nobody collects
+// before next.
+var (
+	collecting sync.Mutex
+	next       time.Time
+)
 
 // garbage has a collection made while whoever sees that it is due waits, and with that leaves
 // the processor idle to those who do not. A nil one has none made.
@@ -47,11 +54,17 @@ func (g *garbage) collect() {
 	if !due(g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()) || !collecting.TryLock() {
 		return
 	}
+	began := time.Now()
+	if began.Before(next) {
+		collecting.Unlock()
+		return
+	}
 	done, before := make(chan struct{}), g.collections()
 	go func() {
 		defer collecting.Unlock()
 		defer close(done)
 		runtime.GC()
+		next = time.Now().Add(pause * time.Since(began))
 	}()
 	enough := time.NewTimer(collectTime)
 	defer enough.Stop()
