@@ -1,9 +1,6 @@
 package test_test
 
-import (
-	"fmt"
-	"testing"
-)
+import "testing"
 
 // rows are faults with one promise.
 type rows []struct {
@@ -86,11 +83,10 @@ func TestFaults(t *testing.T) {
 	})
 }
 
-// wantReady holds a gateway to the status of its readiness, after the second for which what
-// was found healthy is told.
-func (g *gatewayProcess) wantReady(t *testing.T, status int) {
+// wantReady holds a gateway to the status of its readiness.
+func (g *gatewayProcess) wantReady(t testing.TB, status int) {
 	t.Helper()
-	polled(t, fmt.Sprintf("readiness is not %d", status), func() bool {
-		return call(t, "GET", g.HealthURL+"/healthz/ready", "", "").Status == status
-	})
+	if r := call(t, "GET", g.HealthURL+"/healthz/ready", "", ""); r.Status != status {
+		t.Errorf("readiness: %d %s, want %d", r.Status, r.Raw, status)
+	}
 }

@@ -16,10 +16,6 @@ import (
 // timeout bounds the ping of E20 and each check of E21 (specification, "Limits").
 const timeout = 2 * time.Second
 
-// healthyFor is how long what was found healthy is not looked at again: checks write to the
-// store, which costs the same however many ask.
-const healthyFor = time.Second
-
 // Names of the checks of E21.
 const (
 	CheckDatabase      = "database"
@@ -36,8 +32,7 @@ type Config struct {
 	Service, Version string
 	// Ping is the quick look of E20.
 	Ping Check
-	// Checks are E21's, by name. Those who ask at once share one look, and what was found
-	// healthy is told for a second.
+	// Checks are E21's, by name.
 	Checks map[string]Check
 	// Draining says that the process is about to stop: not ready, and alive.
 	Draining func() bool
@@ -53,9 +48,6 @@ type report struct {
 	Checks    map[string]result `json:"checks,omitempty"`
 }
 
-// healthy is the status of what works.
-const healthy = "healthy"
-
 type result struct {
 	Status  string `json:"status"`
 	Latency string `json:"latency"`
@@ -64,35 +56,31 @@ type result struct {
 
 // Routes puts the probes on a mux, also under /api/v1.
 func Routes(mux *http.ServeMux, cfg Config) {
-	looks := map[string]*look{}
-	for name, check := range cfg.Checks {
-		looks[name] = &look{check: check, turn: make(chan struct{}, 1)}
-	}
 	for _, prefix := range []string{"", "/api/v1"} {
 		mux.HandleFunc("GET "+prefix+"/healthz/live", cfg.live)
-		mux.HandleFunc("GET "+prefix+"/healthz/ready", func(w http.ResponseWriter, _ *http.Request) { cfg.ready(w, looks) })
+		mux.HandleFunc("GET "+prefix+"/healthz/ready", cfg.ready)
 	}
 }
 
 // live is E20.
 func (cfg Config) live(w http.ResponseWriter, r *http.Request) {
 	status, code := "live", http.StatusOK
-	if cfg.run(r.Context(), cfg.Ping).Status != healthy {
+	if cfg.run(r.Context(), cfg.Ping).Status != "healthy" {
 		status, code = "unhealthy", http.StatusServiceUnavailable
 	}
 	cfg.write(w, code, report{Status: status})
 }
 
 // ready is E21.
-func (cfg Config) ready(w http.ResponseWriter, looks map[string]*look) {
+func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
 	var (
 		mu     sync.Mutex
 		wait   sync.WaitGroup
 		checks = map[string]result{}
 	)
-	for name, look := range looks {
+	for name, check := range cfg.Checks {
 		wait.Go(func() {
-			one := look.result(cfg)
+			one := cfg.run(r.Context(), check)
 			mu.Lock()
 			defer mu.Unlock()
 			checks[name] = one
@@ -101,7 +89,7 @@ func (cfg Config) ready(w http.ResponseWriter, looks map[string]*look) {
 	wait.Wait()
 	status, code := "ready", http.StatusOK
 	for _, one := range checks {
-		if one.Status != healthy {
+		if one.Status != "healthy" {
 			status, code = "not_ready", http.StatusServiceUnavailable
 		}
 	}
@@ -109,30 +97,6 @@ func (cfg Config) ready(w http.ResponseWriter, looks map[string]*look) {
 		status, code = "not_ready", http.StatusServiceUnavailable
 	}
 	cfg.write(w, code, report{Status: status, Checks: checks})
-}
-
-// look is a check and what it found last.
-type look struct {
-	check Check
-	turn  chan struct{}
-	// Of the last look, guarded by turn.
-	began, ended time.Time
-	found        result
-}
-
-// result looks, unless somebody began to since it was asked for, or what was found lately was
-// healthy. Who asks waits for two looks at most, each of which has its time.
-func (l *look) result(cfg Config) result {
-	asked := cfg.Now()
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
-	lately := l.found.Status == healthy && cfg.Now().Sub(l.ended) < healthyFor
-	if !lately && l.began.Before(asked) {
-		l.began = cfg.Now()
-		l.found = cfg.run(context.Background(), l.check) // for all who wait, whoever of them hangs up
-		l.ended = cfg.Now()
-	}
-	return l.found
 }
 
 // run gives a check its time; one that does not come back in time is unhealthy, and
@@ -150,7 +114,7 @@ func (cfg Config) run(ctx context.Context, check Check) result {
 		err = fmt.Errorf("no answer within %s", timeout)
 	}
 	took := cfg.Now().Sub(started)
-	out := result{Status: healthy, Latency: fmt.Sprintf("%.1fms", float64(took.Microseconds())/1000)}
+	out := result{Status: "healthy", Latency: fmt.Sprintf("%.1fms", float64(took.Microseconds())/1000)}
 	if err != nil {
 		out.Status, out.Error = "unhealthy", err.Error()
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources/health"
@@ -153,53 +152,4 @@ func TestAnAddressIsNotShown(t *testing.T) {
 			t.Errorf("%s", rec.Body)
 		}
 	}
-}
-
-// TestThoseWhoAskAtOnceShareALook: checks cost what they look at a write, so what was found
-// healthy is told for a second; what was not is looked at anew, and by one for all who wait.
-func TestThoseWhoAskAtOnceShareALook(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var looks int
-		var down error
-		mux := http.NewServeMux()
-		health.Routes(mux, health.Config{Draining: func() bool { return false }, Ping: fine, Now: time.Now, Checks: map[string]health.Check{
-			"database": func(ctx context.Context) error {
-				looks++
-				time.Sleep(100 * time.Millisecond)
-				return errors.Join(ctx.Err(), down)
-			},
-		}})
-		ready := func(ctx context.Context) int {
-			rec := httptest.NewRecorder()
-			mux.ServeHTTP(rec, httptest.NewRequestWithContext(ctx, http.MethodGet, "/healthz/ready", nil))
-			return rec.Code
-		}
-		want := func(what string, status, more int, within time.Duration) {
-			t.Helper()
-			before, began := looks, time.Now()
-			for range 20 {
-				go func() {
-					if got := ready(t.Context()); got != status {
-						t.Errorf("%s: %d, want %d", what, got, status)
-					}
-				}()
-			}
-			gone, hangUp := context.WithCancel(t.Context())
-			hangUp()
-			go ready(gone)
-			synctest.Wait()
-			if got := ready(t.Context()); got != status || looks-before != more || time.Since(began) > within {
-				t.Errorf("%s: %d after %s, and %d looks; want %d within %s and %d", what, got, time.Since(began), looks-before, status, within, more)
-			}
-			time.Sleep(300 * time.Millisecond) // until all have their answer
-		}
-		want("at first", 200, 1, 100*time.Millisecond)
-		down = errors.New("it is down")
-		want("0.3 s later", 200, 0, 0)
-		time.Sleep(time.Second)
-		want("after a second", 503, 1, 100*time.Millisecond)
-		want("while it is down", 503, 1, 100*time.Millisecond)
-		down = nil
-		want("when it is up again", 200, 1, 100*time.Millisecond)
-	})
 }
