@@ -183,11 +183,15 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 // checkSignature reads the claims of a token that the key vouches for. It is what costs most
 // of a token that is made up.
 func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key verifyKey, token string, claims *payload) error {
-	if err := a.checks.Enter(ctx); err != nil {
+	err := a.checks.Enter(ctx)
+	if err != nil {
 		return err
 	}
 	defer a.checks.Leave()
-	if _, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil {
+	a.checks.Do(func() {
+		_, err = issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil })
+	})
+	if err != nil {
 		return refusedf("issuer %q: %w", issuer.Issuer.Issuer, err)
 	}
 	return nil

@@ -133,7 +133,9 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 	}
 	start = time.Now()
 	b := set.inputs.lend(set.words)
-	d, err = set.evaluate(ctx, entry, set.input(b, a), e.opts.Deadline, a.now)
+	b.question = evaluation{set: set, ctx: ctx, entry: entry, input: set.input(b, a), within: e.opts.Deadline, now: a.now}
+	through.Do(b.do)
+	d, err = b.question.decision, b.question.err
 	if err == nil {
 		set.inputs.back(b)
 		d.Until = set.until(entry, a)

@@ -16,8 +16,14 @@ type Gate struct {
 	most    int64
 	waiting atomic.Int64
 	turned  atomic.Uint64
-	// turns are of those inside; nil where they give no way.
-	turns chan *turn
+	// rooms are of those inside; nil where they give no way.
+	rooms chan *room
+}
+
+// room is what one of those inside has.
+type room struct {
+	turn *turn
+	stack
 }
 
 // New makes a gate for so many at once, at least one, with so many who wait.
@@ -29,9 +35,9 @@ func New(inside, waiting int) *Gate {
 // what came over the network meanwhile.
 func GivingWay(inside, waiting int) *Gate {
 	g := New(inside, waiting)
-	g.turns = make(chan *turn, cap(g.inside))
-	for range cap(g.turns) {
-		g.turns <- newTurn()
+	g.rooms = make(chan *room, cap(g.inside))
+	for range cap(g.rooms) {
+		g.rooms <- &room{turn: newTurn()}
 	}
 	return g
 }
@@ -68,14 +74,26 @@ func (g *Gate) Enter(ctx context.Context) error {
 	}
 }
 
-// giveWay is called inside, where there is a turn for each.
+// giveWay is called inside, where there is a room for each.
 func (g *Gate) giveWay() {
-	if g.turns == nil {
+	if g.rooms == nil {
 		return
 	}
-	t := <-g.turns
-	t.wait()
-	g.turns <- t
+	r := <-g.rooms
+	r.turn.wait()
+	g.rooms <- r
+}
+
+// Do does the work of who has entered: where it takes a processor, on a stack of the gate's, of
+// which there are as many as may be inside, and not on the caller's. A panic is the caller's.
+func (g *Gate) Do(work func()) {
+	if g == nil || g.rooms == nil {
+		work()
+		return
+	}
+	r := <-g.rooms
+	defer func() { g.rooms <- r }()
+	r.do(work)
 }
 
 // Leave makes room for the next one.

@@ -185,11 +185,13 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 
 // view reads the store when there is room: what is known already is never in its way.
 func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
-	if err := c.reads.Enter(ctx); err != nil {
+	err := c.reads.Enter(ctx)
+	if err != nil {
 		return err
 	}
 	defer c.reads.Leave()
-	return c.store.View(ctx, fn)
+	c.reads.Do(func() { err = c.store.View(ctx, fn) })
+	return err
 }
 
 // keep stores the values under the revision of which they are.
