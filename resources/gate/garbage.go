@@ -16,7 +16,7 @@ const (
 	// once. Go begins when 70 % are, at the earliest.
 	soon = 0.6
 	// collectTime bounds the wait for a collection.
-	collectTime = 50 * time.Millisecond
+	collectTime = 100 * time.Millisecond
 	// pause is how many times as long as a collection took none is made after it but by Go itself:
 	// near a limit of memory, where there is hardly any room, Go takes care not to do nothing else.
 	pause = 10
@@ -24,70 +24,90 @@ const (
 	lookTime = 250 * time.Microsecond
 )
 
-// collecting is held while garbage is collected, of which there is one heap. Nobody collects
-// before next.
-var (
-	collecting sync.Mutex
-	next       time.Time
-)
+// collection is of the one heap: done ends the one under way, nil where none is. Nobody has one
+// made before next.
+var collection struct {
+	sync.Mutex
+	done chan struct{}
+	next time.Time
+}
 
-// garbage has a collection made while whoever sees that it is due waits, and with that leaves
-// the processor idle to those who do not. A nil one has none made.
-type garbage struct{ heap, cycles []metrics.Sample }
+// garbage has a collection made while whoever sees that it is due waits, and all others that do,
+// and with that leaves the processor idle to those who do not. A nil one has none made.
+type garbage struct{ heap []metrics.Sample }
 
 func newGarbage() *garbage {
 	if runtime.GOMAXPROCS(0) >= ownProcessor {
 		return nil
 	}
-	return &garbage{
-		heap:   []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}},
-		cycles: []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}},
-	}
+	return &garbage{[]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/goal:bytes"}}}
 }
 
-// collect waits for a collection where one is due and nobody else waits for it.
+// collect waits for a collection where one is due.
 func (g *garbage) collect() {
 	if g == nil {
 		return
 	}
 	metrics.Read(g.heap)
-	if !due(g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()) || !collecting.TryLock() {
+	if !due(g.heap[0].Value.Uint64(), g.heap[1].Value.Uint64(), g.heap[2].Value.Uint64()) {
 		return
 	}
-	began := time.Now()
-	if began.Before(next) {
-		collecting.Unlock()
+	done := underWay()
+	if done == nil {
 		return
 	}
-	done, before := make(chan struct{}), g.collections()
-	go func() {
-		defer collecting.Unlock()
-		defer close(done)
-		runtime.GC()
-		next = time.Now().Add(pause * time.Since(began))
-	}()
 	enough := time.NewTimer(collectTime)
 	defer enough.Stop()
+	select {
+	case <-done:
+	case <-enough.C:
+	}
+}
+
+// underWay is the end of the collection under way, which begins here where none is, unless it is
+// too early: then it is nil.
+func underWay() chan struct{} {
+	collection.Lock()
+	defer collection.Unlock()
+	began := time.Now()
+	if collection.done != nil || began.Before(collection.next) {
+		return collection.done
+	}
+	done := make(chan struct{})
+	collection.done = done
+	go lookUntil(done, newCycles())
+	go func() {
+		runtime.GC()
+		collection.Lock()
+		defer collection.Unlock()
+		collection.done, collection.next = nil, time.Now().Add(pause*time.Since(began))
+		close(done)
+	}()
+	return done
+}
+
+// newCycles are the collections that have found out what is garbage.
+func newCycles() []metrics.Sample {
+	cycles := []metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(cycles)
+	return cycles
+}
+
+// lookUntil looks at the network while garbage is swept, which is after one more cycle.
+func lookUntil(done chan struct{}, cycles []metrics.Sample) {
+	before := cycles[0].Value.Uint64()
 	look := time.NewTicker(lookTime)
 	defer look.Stop()
 	for {
 		select {
 		case <-done:
 			return
-		case <-enough.C:
-			return
 		case <-look.C:
-			if g.collections() > before { // it is swept now
+			if metrics.Read(cycles); cycles[0].Value.Uint64() > before {
 				lookAtTheNetwork()
 			}
 		}
 	}
-}
-
-// collections is how many have found out what is garbage.
-func (g *garbage) collections() uint64 {
-	metrics.Read(g.cycles)
-	return g.cycles[0].Value.Uint64()
 }
 
 // lookAtTheNetwork makes those ready to run for whom something came over the network. Who sweeps

@@ -28,7 +28,8 @@ func much() []byte {
 var kept []byte // is on the heap, whatever the compiler thinks
 
 // TestWorkWaitsForTheCollector: who enters has garbage collected where there is much of it,
-// before the collector would begin by itself; where there is little, none is.
+// before the collector would begin by itself, or waits for the collection that is under way;
+// where there is little, none is.
 func TestWorkWaitsForTheCollector(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -58,7 +59,12 @@ func TestWorkWaitsForTheCollector(t *testing.T) {
 		t.Errorf("%d collections in the pause after one", n)
 	}
 	gate.CollectFrom(time.Now())
-	began := time.Now()
+	end, began := gate.Collecting(), time.Now()
+	if n := enter(giving); n != 0 || time.Since(began) < gate.CollectTime {
+		t.Errorf("%d collections while there is one, entered after %s", n, time.Since(began))
+	}
+	end()
+	began = time.Now()
 	if n := enter(giving); n != 1 {
 		t.Errorf("%d collections while two thirds of the room are garbage, want 1", n)
 	}
