@@ -127,6 +127,26 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 			write(t, conn, answer)
 		})
 	})
+	t.Run("a first request after silence", func(t *testing.T) {
+		for _, c := range []struct{ silent, want time.Duration }{{limits.Read - time.Second, time.Second}, {limits.Read, 0}, {limits.Read + time.Second, 0}} {
+			synctest.Test(t, func(t *testing.T) {
+				conn, peer, end := gateway.TimedConn(limits)
+				defer end()
+				gateway.Waited(conn, c.silent)
+				gateway.Enters(conn, fasthttp.StateActive)
+				began := time.Now()
+				if _, err := conn.Read(one); !errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took < c.want || took > c.want+2*tick {
+					t.Errorf("after %s of silence it has %s, want %s", c.silent, took, c.want)
+				}
+				go exchanging(peer)
+				gateway.Enters(conn, fasthttp.StateActive) // the next one has its own time
+				read(t, conn)
+			})
+		}
+	})
 	t.Run("no limits", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			conn, peer, end := gateway.TimedConn(gateway.Limits{})

@@ -21,39 +21,6 @@ const (
 	lastCallTime = 5 * time.Second
 )
 
-// listener makes connections that know how they ended, within the bounds of all.
-type listener struct {
-	net.Listener
-	open *connections
-	pace *pace
-	// draining says that connections on which nothing is under way are being ended.
-	draining *atomic.Bool
-	limits   Limits
-	clock    *clock
-}
-
-// Accept implements net.Listener.
-func (l listener) Accept() (net.Conn, error) {
-	for wait := time.Duration(0); ; {
-		c, err := l.Listener.Accept()
-		switch {
-		case err == nil:
-			wait = 0
-			if peer := peerOf(c.RemoteAddr()); l.open.enter(c, peer) {
-				newcomer := l.pace.add()
-				l.open.giveWay()
-				return &conn{lateConn: &lateConn{Conn: c, clock: l.clock}, limits: l.limits, open: l.open, peer: peer, newcomer: newcomer, draining: l.draining}, nil
-			}
-		case outOfFiles(err): // the server would end; those that are open go on, and end
-			wait = min(max(2*wait, shortWait), longWait)
-			l.open.seldom.warn("no connection can be accepted now", "error", err.Error())
-			time.Sleep(wait)
-		default:
-			return nil, err
-		}
-	}
-}
-
 // conn holds whoever is connected to the limits of time, as the server says what it does, and
 // ends its sending side first when it was told to.
 type conn struct {
@@ -64,6 +31,8 @@ type conn struct {
 	open   *connections
 	peer   netip.Prefix
 	left   atomic.Bool
+	// waited is how long nothing came after it was accepted.
+	waited time.Duration
 	// answered says that something was sent: it is no newcomer any more.
 	answered atomic.Bool
 	*newcomer
@@ -76,7 +45,7 @@ type conn struct {
 func (c *conn) Write(p []byte) (int, error) {
 	if !c.answered.Load() && !c.answered.Swap(true) {
 		defer c.settled()
-		c.open.giveWay() // what was worked out for the answer may have taken long
+		giveWay(c.open.turns) // what was worked out for the answer may have taken long
 	}
 	n, err := c.lateConn.Write(p)
 	c.taken.Store(false)
@@ -86,10 +55,14 @@ func (c *conn) Write(p []byte) (int, error) {
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	c.waits.Store(true)
+	isNew := !c.answered.Load()
+	if isNew && c.isSilent() {
+		c.settled()
+	}
 	n, err := c.lateConn.Read(p)
 	if n > 0 {
-		if !c.answered.Load() {
-			c.open.giveWay()
+		if isNew {
+			giveWay(c.open.turns)
 		}
 		c.taken.Store(true)
 	}
@@ -143,7 +116,11 @@ func enters(of net.Conn, state fasthttp.ConnState) {
 	switch {
 	case !ok:
 	case state == fasthttp.StateActive:
-		c.readWithin(c.limits.Read)
+		limit := c.limits.Read
+		if limit > 0 {
+			limit, c.waited = max(limit-c.waited, 1), 0
+		}
+		c.readWithin(limit)
 		if c.limits.Read <= 0 || c.limits.Write <= 0 {
 			c.writeWithin(0)
 			return

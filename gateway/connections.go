@@ -36,8 +36,8 @@ type connections struct {
 	seldom           *seldom
 	farewell         chan struct{}
 	refused          [2]atomic.Uint64 // by most, by perAddress
-	// turns are of those who were not answered yet.
-	turns *gate.Gate
+	// turns are of those who were not answered yet, doors of those who are accepted.
+	turns, doors *gate.Gate
 
 	mu   sync.Mutex
 	open int
@@ -48,7 +48,7 @@ func newConnections(most, perAddress int, ids resources.IDs, log *slog.Logger) *
 	return &connections{
 		most: most, perAddress: perAddress, ids: ids, seldom: &seldom{log: log},
 		farewell: make(chan struct{}, farewells), from: map[netip.Prefix]int{},
-		turns: gate.GivingWay(1, math.MaxInt),
+		turns: gate.GivingWay(1, math.MaxInt), doors: gate.GivingWay(1, math.MaxInt),
 	}
 }
 
@@ -99,11 +99,12 @@ func (c *connections) leave(peer netip.Prefix) {
 	}
 }
 
-// giveWay has who was not answered yet let those go first who were: one at a time, for each
-// connection that is accepted, each part of a request that comes on it, and its answer.
-func (c *connections) giveWay() {
-	if c.turns.Enter(context.Background()) == nil {
-		c.turns.Leave()
+// giveWay has who was not answered yet let those go first who were: one at a time for each part
+// of a request that comes on a connection, and its answer, and one at a time who is let in, for
+// whom no other connection's turn is waited.
+func giveWay(turns *gate.Gate) {
+	if turns.Enter(context.Background()) == nil {
+		turns.Leave()
 	}
 }
 

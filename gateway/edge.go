@@ -102,7 +102,9 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
 	e.clock.run()
-	if err := e.app.Listener(listener{l, e.open, &pace{}, &e.draining, e.cfg.Limits, e.clock}); err != nil {
+	in := e.newLobby(l)
+	go in.fill()
+	if err := e.app.Listener(in); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

@@ -34,7 +34,7 @@ func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
 	inner, peer := net.Pipe()
 	k := newClock(limits.Read, limits.Write, limits.Idle)
 	k.run()
-	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, open: &connections{}, draining: &atomic.Bool{}, newcomer: &newcomer{done: make(chan struct{})}}
+	timed := &conn{lateConn: &lateConn{Conn: inner, clock: k}, limits: limits, open: &connections{}, draining: &atomic.Bool{}}
 	timed.left.Store(true) // it was never counted
 	enters(timed, fasthttp.StateActive)
 	return timed, peer, func() {
@@ -70,6 +70,19 @@ func ScanHeaders(head string) (*fasthttp.RequestHeader, error) {
 	_, err := scanHeaders(&h)
 	return &h, err
 }
+
+// Waited has a connection have said nothing for some time before it was served.
+func Waited(c net.Conn, silent time.Duration) { c.(*conn).waited = silent }
+
+// Lobby is a listener as the edge has it, which accepts.
+func (e *Edge) Lobby(l net.Listener) net.Listener {
+	in := e.newLobby(l)
+	go in.fill()
+	return in
+}
+
+// Settled is closed when the connection is no newcomer any more.
+func Settled(c net.Conn) <-chan struct{} { return c.(*conn).done }
 
 // Newcomers are how many connections are waited for at once, and for how long.
 const (

@@ -5,22 +5,26 @@ import (
 	"time"
 )
 
-// A flood of connections is left to the system's queue: only so many that were accepted are
-// waited for at once, each for so long at most. Whoever is connected already would else stand
-// behind all of them, as the processors take what is ready in turn.
+// Only so many newcomers are waited for at once, each for so long at most.
 const (
 	newcomers    = 8
 	newcomerTime = 10 * time.Millisecond
 )
 
-// newcomer is a connection until its first answer, or its end.
+// newcomer is a connection of which there is something to read, until its first answer, or until
+// there is no more to read, or its end.
 type newcomer struct {
 	until time.Time
 	done  chan struct{}
 	once  sync.Once
 }
 
-func (n *newcomer) settled() { n.once.Do(func() { close(n.done) }) }
+// settled says that it is none any more; nobody serves a nil one yet.
+func (n *newcomer) settled() {
+	if n != nil {
+		n.once.Do(func() { close(n.done) })
+	}
+}
 
 // pace are the newcomers of a listener, which one goroutine accepts.
 type pace struct {
