@@ -141,7 +141,10 @@ func TestAConnectionIsHeldToItsLimits(t *testing.T) {
 				if took := time.Since(began); took < c.want || took > c.want+2*tick {
 					t.Errorf("after %s of silence it has %s, want %s", c.silent, took, c.want)
 				}
-				go exchanging(peer)
+				go func() {
+					time.Sleep(limits.Read - tick)
+					exchanging(peer)
+				}()
 				gateway.Enters(conn, fasthttp.StateActive) // the next one has its own time
 				read(t, conn)
 			})

@@ -122,9 +122,16 @@ func (l *lobby) Accept() (net.Conn, error) {
 // await returns when there is something to read, the end of it or an error included, or when its
 // time is over: what the server reads says which.
 func (c *lateConn) await() {
-	raw := c.raw()
+	raw, waited := c.raw(), false
 	for raw != nil {
-		if err := raw.Read(func(fd uintptr) bool { return !blocks(fd) }); err == nil || !c.read.again(err, c.clock, c.Conn.SetReadDeadline) {
+		err := raw.Read(func(fd uintptr) bool {
+			if waited {
+				return true // until something came
+			}
+			waited = blocks(fd)
+			return !waited
+		})
+		if err == nil || !c.read.again(err, c.clock, c.Conn.SetReadDeadline) {
 			return
 		}
 	}

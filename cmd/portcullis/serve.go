@@ -26,7 +26,7 @@ func newServe() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
-			collectLater()
+			collectLater(cmd.Context())
 			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
 			defer log.queue.close(flushTime)
 			return s.serve(cmd.Context(), log, cmd)
@@ -116,6 +116,7 @@ type listeners struct {
 
 // open opens all listeners or none.
 func (s *settings) open(ctx context.Context) (listeners, error) {
+	roomForFiles(s.limits.Connections)
 	places := []place{{"--health-listen", s.healthListen}, {"--listen", s.listen}}
 	if s.role != roleResources {
 		places = append(places, place{"--users-listen", s.usersListen})

@@ -64,6 +64,14 @@ func (g *garbage) collect() {
 	}
 }
 
+// Collect has garbage collected now, unless it was a moment ago: as it is for those who enter a
+// gate. It returns when it is over.
+func Collect() {
+	if done := underWay(); done != nil {
+		<-done
+	}
+}
+
 // underWay is the end of the collection under way, which begins here where none is, unless it is
 // too early: then it is nil.
 func underWay() chan struct{} {
