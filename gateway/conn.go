@@ -60,10 +60,10 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.settled()
 	}
 	n, err := c.lateConn.Read(p)
+	if isNew && n > 0 || err != nil { // its end is work, too, and many may end at once
+		giveWay(c.open.turns)
+	}
 	if n > 0 {
-		if isNew {
-			giveWay(c.open.turns)
-		}
 		c.taken.Store(true)
 	}
 	c.waits.Store(false)

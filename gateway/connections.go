@@ -36,7 +36,7 @@ type connections struct {
 	seldom           *seldom
 	farewell         chan struct{}
 	refused          [2]atomic.Uint64 // by most, by perAddress
-	// turns are of those who were not answered yet, doors of those who are accepted.
+	// turns are of those who were not answered yet or who leave, doors of those who are accepted.
 	turns, doors *gate.Gate
 
 	mu   sync.Mutex
@@ -99,9 +99,9 @@ func (c *connections) leave(peer netip.Prefix) {
 	}
 }
 
-// giveWay has who was not answered yet let those go first who were: one at a time for each part
-// of a request that comes on a connection, and its answer, and one at a time who is let in, for
-// whom no other connection's turn is waited.
+// giveWay has who was not answered yet, and who leaves, let those go first who were: one at a time
+// for each part of a request that comes on a connection, its answer and its end; and one at a time
+// who is accepted, so that this waits for nobody else's turn.
 func giveWay(turns *gate.Gate) {
 	if turns.Enter(context.Background()) == nil {
 		turns.Leave()

@@ -48,7 +48,7 @@ func TimedConn(limits Limits) (c, peer net.Conn, end func()) {
 func DrainedConn(c net.Conn) net.Conn {
 	draining := &atomic.Bool{}
 	draining.Store(true)
-	last := &conn{lateConn: &lateConn{Conn: c, clock: newClock()}, draining: draining}
+	last := &conn{lateConn: &lateConn{Conn: c, clock: newClock()}, open: &connections{}, draining: draining}
 	last.left.Store(true) // it was never counted
 	last.answered.Store(true)
 	return last

@@ -22,12 +22,16 @@ type size struct {
 	memory int // MiB
 	// apart gives the gateway a core of its own.
 	apart bool
+	// kept are connections that stay open until the last question is answered.
+	kept bool
 }
 
 var (
 	// small is for a machine on which other tests run, and may disturb a round.
 	small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 5, noTime: 250 * time.Millisecond, memory: 200}
 	full  = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 2, memory: 300, apart: true}
+	// staying is of clients who send first, read later, and then leave all at once.
+	staying = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 5, memory: 450, apart: true, kept: true}
 )
 
 // within is one window.
@@ -35,15 +39,19 @@ const within = 5 * time.Second
 
 // TestFloodLeavesTheOthersAlone: a thousand slow connections and five thousand questions that
 // nobody asked before, at once; callers who ask what they always ask are answered, and at most
-// twice as late; health answers; memory is bounded; slow connections are closed.
+// twice as late, or five times where all of the flood stays connected, and leaves at once; health
+// answers; memory is bounded; slow connections are closed.
 func TestFloodLeavesTheOthersAlone(t *testing.T) {
-	s := small
-	if os.Getenv(envFull) != "" {
-		s = full
+	if os.Getenv(envFull) == "" {
+		small.leavesTheOthersAlone(t)
+		return
 	}
-	if s.apart {
-		apart(t)
-	}
+	apart(t)
+	t.Run("who is answered leaves", full.leavesTheOthersAlone)
+	t.Run("all stay until the last one is answered", staying.leavesTheOthersAlone)
+}
+
+func (s size) leavesTheOthersAlone(t *testing.T) {
 	g := startGateway(t, s)
 	c, err := newCallers(g, 8)
 	if err != nil {
@@ -55,7 +63,7 @@ func TestFloodLeavesTheOthersAlone(t *testing.T) {
 	for round := 0; round < s.rounds && good < s.enough; round++ {
 		before := c.measured(t, "before", g)
 		over := flood{
-			Address: g.address, Question: g.question("user-cold-%d-v1"), Slow: s.slow, Cold: s.cold, First: round * s.cold, Seconds: s.seconds, AtOnce: s.apart,
+			Address: g.address, Question: g.question("user-cold-%d-v1"), Slow: s.slow, Cold: s.cold, First: round * s.cold, Seconds: s.seconds, AtOnce: s.apart, Kept: s.kept,
 		}.start(t, s.apart)
 		during := c.measured(t, "during", g)
 		ratio := float64(during) / float64(before)

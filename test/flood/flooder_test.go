@@ -26,6 +26,9 @@ type flood struct {
 	// AtOnce opens all connections for questions at once. Else whoever has one asks before the
 	// next one is opened: a process that hardly gets on would look like slow senders.
 	AtOnce bool
+	// Kept reads no answer before all questions are sent, and closes no connection before the
+	// last one is answered.
+	Kept bool
 }
 
 // outcome is what became of the flood.
@@ -129,8 +132,10 @@ func trickle(slow []net.Conn, seconds int, ended chan<- int) {
 
 // questions asks all of them at once, each on a connection of its own.
 func (f flood) questions(o *outcome, began time.Time) {
-	var all sync.WaitGroup
+	var all, asked, answered sync.WaitGroup
 	var mu, turn sync.Mutex
+	asked.Add(f.Cold)
+	answered.Add(f.Cold)
 	for i := range f.Cold {
 		all.Go(func() {
 			status, sent := 0, int64(0)
@@ -146,8 +151,18 @@ func (f flood) questions(o *outcome, began time.Time) {
 			if !f.AtOnce {
 				turn.Unlock()
 			}
+			if f.Kept {
+				asked.Done()
+				asked.Wait()
+			}
 			if err == nil {
 				status, _ = answer(bufio.NewReader(c))
+			}
+			if f.Kept {
+				answered.Done()
+				answered.Wait()
+			}
+			if err == nil {
 				_ = c.Close()
 			}
 			mu.Lock()
