@@ -64,7 +64,7 @@ var mutants = []mutant{
 	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
-	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err = issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil })", "_, _, err = issuer.parser.ParseUnverified(token, claims)"}}},
+	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err = issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil })", "_, _, err = issuer.parser.ParseUnverified(token, claims)\n\t\t_ = jwt.SigningMethodNone"}}},
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
 	{"tokens", "any type", []edit{{tokenFile, `return typ == "jwt" ||`, `return typ != "" ||`}}},
 	{"tokens", "any size", []edit{{tokenFile, "maxTokenSize = 8 << 10", "maxTokenSize = 8 << 20"}}},
