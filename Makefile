@@ -18,6 +18,7 @@ BIN                   = .tools/bin
 
 ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test
 ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m ./test
+RACE        = $(if $(filter true,$(CI)),-race)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
@@ -47,7 +48,7 @@ build: ## build the static binary bin/portcullis
 test: check-fmt ## check everything: format, vet, policies, unit and black box tests
 	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users -count=1 -timeout 10m ./test \
+	@go run .ci/count.go -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -count=1 -timeout 10m ./test \
 		-- PORTCULLIS_TEST_PROCESSES=two -count=1 -timeout 10m ./test \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
@@ -76,8 +77,9 @@ flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the 
 
 # The black box tests speak to a program of their own, which is built with the race detector only on
 # request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test
-race: ## run all tests under the race detector
-	CGO_ENABLED=1 go test -race -count=1 -timeout 15m ./...
+# Their own code is under it in the second run of make test, where that is CI's.
+race: ## run all tests but the black box tests under the race detector
+	CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(filter-out %/portcullis/test,$(shell go list ./...))
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)

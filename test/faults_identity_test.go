@@ -9,6 +9,15 @@ import (
 	"time"
 )
 
+// TestFaultsOfTheIdentityProvider is that row of TestFaults. It waits for half a minute, so it begins
+// before the others.
+func TestFaultsOfTheIdentityProvider(t *testing.T) {
+	t.Parallel()
+	t.Run("identity provider down: cached keys; no storm of fetches", func(t *testing.T) {
+		rows{{"down after the keys were fetched", providerDown}, {"down from the start", providerDownFromTheStart}}.run(t)
+	})
+}
+
 // keyHost publishes the keys of an identity provider, or is down, and counts who asks.
 type keyHost struct {
 	*identityProvider
@@ -67,7 +76,6 @@ func (p *keyHost) storm(t *testing.T, g *gatewayProcess, status int) {
 
 // providerDown: the keys that were fetched serve on, also when it was asked for others in vain.
 func providerDown(t *testing.T) {
-	t.Parallel()
 	p := newKeyHost(t)
 	g := p.gateway(t)
 	eventually(t, time.Minute, "the keys are fetched", func() bool { return g.status(t, p.token(t, outsideAdmin)) == 200 })

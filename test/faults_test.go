@@ -16,7 +16,8 @@ func (r rows) run(t *testing.T) {
 }
 
 // TestFaults is the table of faults: what breaks, and what is promised then. Each row has
-// the real binary on real servers, and breaks them.
+// the real binary on real servers, and breaks them. The identity provider's row is
+// TestFaultsOfTheIdentityProvider.
 //
 // Two things can't be done to a process from outside. The keys of an identity provider are
 // over their maximum age after a day: gateway/authn, TestProviderThatIsDown, has the 401
@@ -65,10 +66,6 @@ func TestFaults(t *testing.T) {
 			{"over its time", policyFails(endlessRule, "timeout")},
 			{"a panic in a built-in", policyFails(panicRule, "panic")},
 		}.run(t)
-	})
-	t.Run("identity provider down: cached keys; no storm of fetches", func(t *testing.T) {
-		t.Parallel()
-		rows{{"down after the keys were fetched", providerDown}, {"down from the start", providerDownFromTheStart}}.run(t)
 	})
 	t.Run("mail server down: invitations answered, mail kept and retried; ready", func(t *testing.T) {
 		t.Parallel()

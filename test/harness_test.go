@@ -44,9 +44,7 @@ func runAll(m *testing.M) int {
 	if onReplicas() { // each request goes to the next one: see balancer
 		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
 	}
-	if onMongoDB() {
-		waiting()
-	}
+	waiting()
 	dir, err := os.MkdirTemp("", "portcullis-test")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -135,13 +133,17 @@ func missing() string {
 }
 
 // waiting has more tests run at once than there are processors, unless their number was
-// given: on MongoDB they mostly wait, for its disk and for leases.
+// given: they mostly wait, for ends of limits, and on MongoDB for its disk and for leases.
 func waiting() {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
+	switch {
+	case given:
+	case onMongoDB():
 		_ = flag.Set("test.parallel", "6") // it is a number
+	default:
+		_ = flag.Set("test.parallel", "4")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 // TestAmbiguousFramingIsRefused: what two servers could frame differently is refused,
 // never judged, and the connection is closed.
 func TestAmbiguousFramingIsRefused(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, startGateway(t, "--log-level", "debug", "--read-timeout", "2s"))
 	if a := rawSend(t, s.URL, s.rawQuestion("")); a.Status != 200 || !strings.Contains(a.Body, `"allowed":true`) {
 		t.Fatalf("the question itself: %d %s", a.Status, a.Body)
