@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // inputAttacks: a body or a query that is not what the document says, or that two readers take for
@@ -148,6 +149,15 @@ func (g granting) rawText(body string) string {
 	return g.rawBody(g.token, body)
 }
 
+// zipped is 32 MiB in some KiB.
+var zipped = sync.OnceValue(func() string {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(bytes.Repeat([]byte("a"), 32<<20)) // a buffer takes everything
+	_ = z.Close()
+	return out.String()
+})
+
 // wrongMedia are good bodies that say they are something else.
 func (r *refusals) wrongMedia(g granting, good string) {
 	body := good
@@ -164,11 +174,7 @@ func (r *refusals) wrongMedia(g granting, good string) {
 	for _, coding := range []string{"gzip", "deflate", "br", "zstd", "compress", "identity", "gzip, gzip", "x", ""} {
 		r.send(g.route+" in the coding "+coding, typed("application/json", "Content-Encoding: "+coding), 415)
 	}
-	var zipped bytes.Buffer
-	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write(bytes.Repeat([]byte("a"), 32<<20)) // a buffer takes everything
-	_ = z.Close()
-	body = zipped.String()
+	body = zipped()
 	r.send(g.route+" of 32 MiB in gzip", typed("application/json", "Content-Encoding: gzip"), 415)
 	body = `{"name":"` + strings.Repeat("a", 1<<20) + `"}`
 	r.send(g.route+" of 1 MiB and more", typed("application/json"), 413)
