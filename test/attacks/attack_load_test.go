@@ -1,6 +1,7 @@
 package attacks_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -88,6 +89,7 @@ func loadAttacks(w *world, r *refusals) {
 	r.unchanged("rules that fail", func() { failingRules(w, r) })
 	trees(w, r)
 	r.unchanged("slow peers", func() { slowPeers(w, r) })
+	r.unchanged("silent peers", func() { silentPeers(w, r) })
 	r.unchanged("many wrong credentials", func() { manyCredentials(w, r) })
 	manyQuestions(w, r)
 	if kib := w.resident(); kib > 1<<20 {
@@ -138,15 +140,15 @@ func (r *refusals) allowed(name, raw string) {
 func slowPeers(w *world, r *refusals) {
 	const peers = 200
 	var group sync.WaitGroup
-	var told atomic.Int64
 	for i := range peers {
 		group.Go(func() {
 			c, err := net.Dial("tcp", strings.TrimPrefix(w.URL, "http://"))
 			if err != nil {
+				r.fault("slow peer: %v", err)
 				return
 			}
 			defer func() { _ = c.Close() }()
-			_ = c.SetDeadline(time.Now().Add(30 * time.Second))
+			_ = c.SetDeadline(time.Now().Add(patience))
 			switch head := w.about("instance"); i % 4 {
 			case 0: // half a head
 				_, _ = io.WriteString(c, head[:len(head)/2])
@@ -162,9 +164,7 @@ func slowPeers(w *world, r *refusals) {
 					<-tick.C
 				}
 			} // and nothing at all
-			if raw, _ := io.ReadAll(c); !strings.HasPrefix(string(raw), "HTTP/1.1 200") {
-				told.Add(1)
-			}
+			r.ended("slow peer", c)
 		})
 	}
 	for range 20 {
@@ -172,9 +172,50 @@ func slowPeers(w *world, r *refusals) {
 	}
 	group.Wait()
 	r.cases += peers
-	if told.Load() != peers {
-		r.fault("%d of %d slow peers were served", peers-told.Load(), peers)
+}
+
+// patience is far more than the time that a peer has.
+const patience = 30 * time.Second
+
+// ended is a connection that the program has to end, and not with a success.
+func (r *refusals) ended(name string, c net.Conn) {
+	raw, err := io.ReadAll(c)
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		r.fault("a %s is not told off", name)
 	}
+	if strings.HasPrefix(string(raw), "HTTP/1.1 200") {
+		r.fault("a %s was served", name)
+	}
+}
+
+// silentPeers all connect at once and say nothing: whoever comes after them does not stand behind
+// them. The machine may do so once or twice.
+func silentPeers(w *world, r *refusals) {
+	const peers, rounds, soon = 3000, 3, 500 * time.Millisecond
+	var silent []net.Conn
+	took := time.Hour
+	for range rounds {
+		for range peers / rounds {
+			c, err := net.DialTimeout("tcp", strings.TrimPrefix(w.URL, "http://"), patience)
+			if err != nil {
+				r.fault("silent peer: %v", err)
+				return
+			}
+			_ = c.SetDeadline(time.Now().Add(patience))
+			silent = append(silent, c)
+		}
+		began := time.Now()
+		r.allowed("behind silent peers", w.about("instance"))
+		took = min(took, time.Since(began))
+	}
+	if took > soon {
+		r.fault("who comes after %d silent peers waits for %s", peers/rounds, took)
+	}
+	for _, c := range silent {
+		r.ended("silent peer", c)
+		_ = c.Close()
+	}
+	r.cases += peers
 }
 
 // manyCredentials: thousands of wrong ones do not keep the right ones out.

@@ -26,6 +26,7 @@ func (m mutant) overlay() []overlay.Edit {
 const (
 	pathFile       = "gateway/path.go"
 	targetFile     = "gateway/target.go"
+	connFile       = "gateway/conn.go"
 	framingFile    = "gateway/framing.go"
 	intakeFile     = "gateway/intake.go"
 	enforceFile    = "gateway/enforce.go"
@@ -56,7 +57,7 @@ var mutants = []mutant{
 	{"framing", "any version", []edit{{framingFile, "	if !h.IsHTTP11() {", "	if !h.IsHTTP11() && len(h.RequestURI()) == 0 {"}}},
 	{"framing", "any number of headers", []edit{{framingFile, "maxHeaders = 100", "maxHeaders = 100_000"}}},
 	{"framing", "the connection stays open", []edit{{intakeFile, "		closeAfter(x.raw)\n		return resources.BadRequest(resources.Problem{Text: err.Error()})", "		return resources.BadRequest(resources.Problem{Text: err.Error()})"}}},
-	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {"gateway/conn.go", "	raw.SetConnectionClose()\n", ""}}},
+	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {connFile, "	raw.SetConnectionClose()\n", ""}}},
 
 	{"headers", "a header twice", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.odd[i]"}}},
 	{"headers", "a header in another spelling", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.counts[i] > 1"}}},
@@ -101,6 +102,8 @@ var mutants = []mutant{
 	{"load", "an evaluation takes its time", []edit{{evaluateFile, "!time.Now().Before(d.at)", "time.Now().Before(d.at.Add(-time.Hour))"}}},
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "_, out := no[b.Name]", "_, out := no[b.Name+\"?\"]"}}},
+	{"load", "peers have all the time", []edit{{connFile, "		c.readWithin(limit)\n", ""}, {"gateway/lobby.go", "		c.readWithin(l.limits.Read)\n", ""}}},
+	{"load", "silent peers stand before all others", []edit{{"gateway/lobby.go", "		c.await()\n", ""}, {connFile, "	if isNew && c.isSilent() {", "	if c.ended.Load() && isNew && c.isSilent() {"}}},
 
 	{"logs", "the server's own words are told", []edit{{"gateway/exchange.go", "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
