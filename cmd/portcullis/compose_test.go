@@ -57,13 +57,13 @@ func readText(t *testing.T, name string) string {
 }
 
 // TestComposeFileSetsWhatServeKnows: each variable is a flag of serve with a value that
-// fits, together they start, and containers are stopped after the drain.
+// fits, or what Go itself knows, together they start, and containers are stopped after the drain.
 func TestComposeFileSetsWhatServeKnows(t *testing.T) {
 	file, gateways := readCompose(t)
 	for _, name := range gateways {
 		service := file.Services[name]
 		s, flags := serveFlagSet()
-		known := map[string]bool{}
+		known := map[string]bool{"GOMEMLIMIT": true}
 		flags.VisitAll(func(f *pflag.Flag) { known[envName(f.Name)] = true })
 		for variable, value := range service.Environment {
 			if !known[variable] {

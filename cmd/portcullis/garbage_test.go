@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
+	runtimemetrics "runtime/metrics"
 	"testing"
 	"time"
 )
@@ -13,13 +14,22 @@ func TestGarbageIsTheOperatorsToSet(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()                                                       // one look is enough
+	cancel() // one look is enough
+	live := func() uint64 {
+		of := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		runtimemetrics.Read(of)
+		return of[0].Value.Uint64()
+	}
+	runtime.GC()
 	for set, own := range map[string]bool{"": true, "70": false} { // the runtime has taken it over already
 		t.Setenv("GOGC", set)
-		debug.SetGCPercent(100)
+		want, is := 100, live()
+		if own {
+			want = percentFor(is)
+		}
 		collectLater(ctx)
-		if got := debug.SetGCPercent(100); got != 100 != own || own && got < garbagePercent {
-			t.Errorf("GOGC=%q: %d", set, got)
+		if got := debug.SetGCPercent(100); got != want {
+			t.Errorf("GOGC=%q: %d, want %d for %d bytes that were live, and %d now", set, got, want, is, live())
 		}
 	}
 }
