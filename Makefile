@@ -48,8 +48,8 @@ build: ## build the static binary bin/portcullis
 test: check-fmt ## check everything: format, vet, policies, unit and black box tests
 	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -count=1 -timeout 10m ./test \
-		-- PORTCULLIS_TEST_PROCESSES=two -count=1 -timeout 10m ./test \
+	@go run .ci/count.go -vet=off -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test \
+		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
 test-mongodb: ## the black box tests on MongoDB
@@ -79,7 +79,7 @@ flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the 
 # request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test
 # Their own code is under it in the second run of make test, where that is CI's.
 race: ## run all tests but the black box tests under the race detector
-	CGO_ENABLED=1 go test -race -count=1 -timeout 15m $(filter-out %/portcullis/test,$(shell go list ./...))
+	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test,$(shell go list ./...))
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
