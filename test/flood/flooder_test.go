@@ -119,9 +119,9 @@ func trickle(slow []net.Conn, seconds int, ended chan<- int) {
 		}
 		time.Sleep(time.Second)
 	}
-	n := 0
+	n, until := 0, time.Now().Add(time.Second) // this process may have to wait for a processor
 	for _, c := range slow {
-		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+		_ = c.SetReadDeadline(until)
 		all, err := bufio.NewReader(c).ReadString(0)
 		if !os.IsTimeout(err) && (err == nil || strings.HasPrefix(all, "HTTP/1.1 408") || all == "") {
 			n++
