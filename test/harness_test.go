@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -138,13 +140,14 @@ func waiting() {
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	switch {
-	case given:
-	case onMongoDB():
-		_ = flag.Set("test.parallel", "6") // it is a number
-	default:
-		_ = flag.Set("test.parallel", "4")
+	if given {
+		return
 	}
+	n := 4
+	if onMongoDB() {
+		n = 6
+	}
+	_ = flag.Set("test.parallel", strconv.Itoa(max(n, runtime.GOMAXPROCS(0)))) // it is a number
 }
 
 // call makes one request. body is JSON text, or "" for none; headers are name, value pairs.
