@@ -12,7 +12,7 @@ const (
 )
 
 // Keep gives what read gives, or what it gave for the same kind and id in a snapshot of the same revision of
-// the account. Nobody changes what it is given; an error is not kept.
+// the account. Nobody changes what it is given; an error is not kept, nor what was read in a view that fails.
 type Keep func(kind Shared, id string, read func() (any, error)) (any, error)
 
 // kept reads through keep where there is one.

@@ -12,7 +12,10 @@ import (
 // sees one.
 type Store interface {
 	// View runs fn on one snapshot: everything that was committed when it began, and
-	// nothing that was committed after. Writes give ErrReadOnly.
+	// nothing that was committed after. Writes give ErrReadOnly. What fn read counts once View
+	// has returned nil, and not before: an engine may find only then that a majority has it. fn
+	// may run more than once, so it has no effect but on variables that it sets anew, and of an
+	// error of View nothing in them counts.
 	View(ctx context.Context, fn func(Tx) error) error
 
 	// Transact runs fn as one atomic step: when it returns nil, all of its writes are

@@ -161,26 +161,37 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 				return facts, nil
 			}
 		}
-		err = c.view(ctx, func(tx store.Tx) (err error) {
-			facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) store.Keep {
-				return c.sharing(key{k.generation, k.account, revision, ""})
-			})
-			return err
-		})
-		if err == nil && facts.Revision < k.revision {
-			err = errOldFill
-		}
-		if err != nil {
-			return facts, err
-		}
-		facts.Generation = k.generation
-		c.keep(k, project, facts)
-		if c.remote != nil {
-			k.revision = facts.Revision
-			c.remote.keep(ctx, k, project, facts)
-		}
-		return facts, nil
+		return c.load(ctx, k, project)
 	})
+}
+
+// load reads the values from the store. They are kept once the view has returned: its function
+// may have run on a history that is undone, under a revision that is given again.
+func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
+	var found map[sharedKey]any
+	err = c.view(ctx, func(tx store.Tx) (err error) {
+		facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) store.Keep {
+			found = map[sharedKey]any{}
+			return c.sharing(key{k.generation, k.account, revision, ""}, found)
+		})
+		return err
+	})
+	if err == nil && facts.Revision < k.revision {
+		err = errOldFill
+	}
+	if err != nil {
+		return resources.Facts{}, err
+	}
+	facts.Generation = k.generation
+	for named, v := range found {
+		c.shared.Add(named, v)
+	}
+	c.keep(k, project, facts)
+	if c.remote != nil {
+		k.revision = facts.Revision
+		c.remote.keep(ctx, k, project, facts)
+	}
+	return facts, nil
 }
 
 // view reads the store when there is room: what is known already is never in its way.
@@ -203,16 +214,19 @@ func (c *Cache) keep(k key, project string, facts resources.Facts) {
 	}
 }
 
-// sharing keeps what users of the account share at that revision.
-func (c *Cache) sharing(k key) store.Keep {
+// sharing gives what users of the account share at that revision; what had to be read is in found.
+func (c *Cache) sharing(k key, found map[sharedKey]any) store.Keep {
 	return func(kind store.Shared, id string, read func() (any, error)) (any, error) {
 		named := k.of(kind, id)
 		if v, ok := c.shared.Get(named); ok {
 			return v, nil
 		}
+		if v, ok := found[named]; ok {
+			return v, nil
+		}
 		v, err := read()
 		if err == nil {
-			c.shared.Add(named, v)
+			found[named] = v
 		}
 		return v, err
 	}

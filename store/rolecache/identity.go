@@ -72,6 +72,7 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, e
 		return home{}, false, err
 	}
 	err = c.view(ctx, func(tx store.Tx) error {
+		hint, found = home{}, false // of a run before, which counts for nothing
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

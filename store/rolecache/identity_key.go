@@ -68,6 +68,7 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner home, found b
 // findOwner asks the store whose the key is.
 func (c *Cache) findOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
 	err = c.view(ctx, func(tx store.Tx) error {
+		owner, found = home{}, false // of a run before, which counts for nothing
 		rec, err := c.c.APIKeys.Get(ctx, tx, keyID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

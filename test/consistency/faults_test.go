@@ -113,5 +113,10 @@ func mongoFaults() []fault {
 			resume()
 			w.mongo.AwaitPrimary(w.t)
 		}},
+		{"primary cut off, and its changes rolled back", func(w *world, stop <-chan struct{}) {
+			restart := w.mongo.KillMajority(w.t, false)
+			sleep(between(500*time.Millisecond, 2*time.Second), stop)
+			restart()
+		}},
 	}
 }

@@ -31,7 +31,7 @@ var withoutRevision = []edit{
 	{authorizeFile, "strconv.AppendInt(number[:0], revision, 10)", "strconv.AppendInt(number[:0], revision, 10)[:0]"},
 	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
 	{cacheFile, "k.revision = facts.Revision\n\tc.subjects", "c.subjects"},
-	{cacheFile, "k.revision = facts.Revision\n\t\t\tc.remote", "c.remote"},
+	{cacheFile, "k.revision = facts.Revision\n\t\tc.remote", "c.remote"},
 }
 
 var mutants = []mutant{
@@ -43,6 +43,9 @@ var mutants = []mutant{
 	return translate(t.ctx, ses.StartTransaction(options.Transaction().SetReadConcern(level).
 		SetWriteConcern(concern)`},
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
+	}, splitPrimary},
+	{"values kept before the read has committed", []edit{
+		{cacheFile, "			found[named] = v\n", "			found[named] = v\n\t\t\tc.shared.Add(named, v)\n"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
 	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -36,11 +37,11 @@ func (c *client) everywhere(cl *cell) {
 }
 
 // split has a primary take a change that no other node has, and lose it for another one.
-// What was read from that primary meanwhile must be nowhere afterwards, and a change that
-// was answered must not be lost.
+// Nothing that was read from that primary meanwhile may be cached afterwards, neither a user's
+// own values nor the role that users share, and a change that was answered must not be lost.
 func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w := newWorld(t, binary, servers.Mongo(t, 3), shape{leases: []string{"3s", "3s", "3s"}, accounts: 1, perKind: 2})
-	c, lost, kept := newClient(w), w.cells[0], w.cells[1]
+	c, lost, kept := newClient(w), w.cellOf("assignment"), w.cellOf("role")
 	c.certainly(kept, w.replicas[0])
 	w.mongo.AwaitPrimary(t)
 	primary := w.mongo.Primary(t)
@@ -72,10 +73,16 @@ func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w.mongo.AwaitPrimary(t)
 	w.mongo.StartNode(t, primary)
 	c.certainly(kept, w.replicas[2]) // at the revision that the lost change had
+	c.ask(kept, w.replicas[1], true) // before another replica has put the value into Redis
 	c.everywhere(kept)
 	c.everywhere(lost)
 	w.settle()
 	return w, w.verdict()
+}
+
+// cellOf is the first cell of that kind.
+func (w *world) cellOf(kind string) *cell {
+	return w.cells[slices.IndexFunc(w.cells, func(c *cell) bool { return c.kind.name == kind })]
 }
 
 // revisionAt is the revision of the cell's account as one node has it, whoever else has it.
