@@ -162,12 +162,17 @@ func (c *Cache) forget() {
 	c.unknown.Purge()
 }
 
-// learn takes a revision over, which never falls; c.mu is held.
+// learn takes a revision over, which never falls; c.mu is held. One that is evicted is looked up
+// again when it is asked for.
 func (c *Cache) learn(account string, revision int64) {
-	if _, known := c.revisions[account]; !known && len(c.revisions) >= maxAccounts {
-		clear(c.revisions)
+	before, known := c.revisions[account]
+	if !known && len(c.revisions) >= maxAccounts {
+		for evicted := range c.revisions { // any one: an order of use would cost each question a lock
+			delete(c.revisions, evicted)
+			break
+		}
 	}
-	c.revisions[account] = max(c.revisions[account], revision)
+	c.revisions[account] = max(before, revision)
 }
 
 // revision gives the account's current revision, from memory or from the store.
@@ -187,7 +192,8 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 // since they have caught up with the same epoch, at which it began: it saw everything
 // that was answered before any of them came. What was read is remembered only when
 // nothing moved meanwhile: a late answer must not lower a revision that was taken
-// over since.
+// over since. An account that does not exist has none to remember: there is nothing in it to
+// revoke, and its name is as the caller likes.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
 	name := flightName{key: key{generation: generation, account: account, revision: lookUp}, epoch: epoch}
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
@@ -198,7 +204,7 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 		if known { // the flight before this one brought it
 			return revision, nil
 		}
-		err = c.store.View(ctx, func(tx store.Tx) (err error) {
+		err = c.view(ctx, func(tx store.Tx) (err error) {
 			revision, err = tx.Revision(ctx, account)
 			return err
 		})
@@ -207,7 +213,7 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.generation == generation && c.epoch == epoch {
+		if revision > 0 && c.generation == generation && c.epoch == epoch {
 			c.learn(account, revision)
 		}
 		return revision, nil

@@ -183,6 +183,9 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 		return resources.Facts{}, err
 	}
 	facts.Generation = k.generation
+	if facts.Revision == 0 { // the account does not exist
+		return facts, nil
+	}
 	for named, v := range found {
 		c.shared.Add(named, v)
 	}

@@ -107,7 +107,7 @@ var mutants = []mutant{
 		{barrierFile, "	if !c.withinLease() && !c.caughtUp(context.Background()) {\n\t\treturn false\n\t}\n", ""},
 	}, slowNetwork},
 	{"late look-up kept", []edit{
-		{barrierFile, "		if c.generation == generation && c.epoch == epoch {\n\t\t\tc.learn", "		if true {\n\t\t\tc.learn"},
+		{barrierFile, "		if revision > 0 && c.generation == generation && c.epoch == epoch {\n\t\t\tc.learn", "		if revision > 0 {\n\t\t\tc.learn"},
 		{cacheFile, "maxChanges = 10_000", "maxChanges = 0"},
 	}, manyChanges},
 	{"values of Redis taken as they are", []edit{{remoteFile, "if hmac.Equal(mac(secret, name, sealed[sha256.Size:]), sealed[:sha256.Size]) {", "if hmac.Equal(nil, nil) && len(secret) > 0 {"}}, forgedValues},

@@ -1,0 +1,149 @@
+package rolecache_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// known is how many accounts' revisions a cache keeps.
+const known = 100_000
+
+// TestFactsOfAccountsThatDoNotExistAreNotKept, in the process or in what replicas share: they take
+// the place of nobody's.
+func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
+	const entries = 10
+	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
+	var err error
+	w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{
+		Entries: entries, Local: true, Remote: s, Secrets: [][]byte{secret}, Observe: func(string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.status()
+	shared := len(s.values)
+	for i := range 10 * entries {
+		facts, err := w.cache.Facts(t.Context(), fmt.Sprintf("acct-none%d-v1", i), user, "proj-p-v1")
+		if err != nil || facts.Revision != 0 || facts.Subject.AccountExists || facts.Subject.Member {
+			t.Fatalf("%+v %v", facts, err)
+		}
+	}
+	views := w.counted()
+	if w.status(); views.Load() != 0 {
+		t.Errorf("a question about an account that exists costs %d reads afterwards", views.Load())
+	}
+	if len(s.values) != shared {
+		t.Errorf("replicas share %d values of accounts that don't exist", len(s.values)-shared)
+	}
+}
+
+// TestAccountThatIsMadeIsKnownAtOnce guarantees that one which was asked for before it was made is
+// answered as it is.
+func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
+	w := newWorld(t)
+	const later = "acct-later-v1"
+	for range 2 {
+		if facts, err := w.cache.Facts(t.Context(), later, second, ""); err != nil || facts.Subject.AccountExists {
+			t.Fatalf("%+v %v", facts, err)
+		}
+	}
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = later, "ACTIVE" })
+	if facts, err := w.cache.Facts(t.Context(), later, second, ""); err != nil || !facts.Subject.AccountExists || !facts.Subject.Member {
+		t.Errorf("%+v %v", facts, err)
+	}
+}
+
+// TestLookUpOfARevisionPassesTheGate guarantees that questions about accounts that nobody knows are
+// bounded like every other read of the store.
+func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
+	w, reads := newWorld(t), gate.New(1, 0)
+	w.changes = noList
+	var err error
+	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 10, Reads: reads}); err != nil {
+		t.Fatal(err)
+	}
+	if err := reads.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	views := w.counted()
+	if _, err := w.cache.Facts(t.Context(), account, user, ""); !errors.Is(err, gate.ErrFull) || views.Load() != 0 {
+		t.Errorf("%d reads, %v", views.Load(), err)
+	}
+	reads.Leave()
+	if got := w.status(); got != "ACTIVE" || reads.Inside() != 0 {
+		t.Errorf("%s afterwards, %d inside", got, reads.Inside())
+	}
+}
+
+// TestKnownRevisionsAreEvictedOneByOne guarantees that one account beyond those for which there is
+// room takes the place of one, and an account that does not exist that of none.
+func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
+	const more = 10
+	w := newWorld(t)
+	w.freshness = func(context.Context) (store.Freshness, error) {
+		return store.Freshness{Generation: "one", Epoch: 1}, nil
+	}
+	w.changes = noList
+	w.view = func(_ context.Context, fn func(store.Tx) error) error { return fn(manyAccounts{&snapshot{}}) }
+	var err error
+	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 1, Local: true}); err != nil {
+		t.Fatal(err)
+	}
+	ask := func(id string) resources.Stamp {
+		facts, err := w.cache.Facts(t.Context(), id, user, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts.Stamp(id)
+	}
+	stamps := make([]resources.Stamp, known+more)
+	current := func() (n int) {
+		for _, s := range stamps {
+			if w.cache.Current(s) {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range stamps {
+		if i == known {
+			for n := range 1000 {
+				ask(fmt.Sprintf("%s%d-v1", none, n))
+			}
+			if got := current(); got != known {
+				t.Errorf("%d of %d revisions are known after questions about accounts that don't exist", got, known)
+			}
+		}
+		if stamps[i] = ask(fmt.Sprintf("acct-%d-v1", i)); !w.cache.Current(stamps[i]) {
+			t.Fatalf("account %d is not known after it was asked for", i)
+		}
+	}
+	if got := current(); got != known {
+		t.Errorf("%d revisions are known after %d, want %d", got, len(stamps), known)
+	}
+}
+
+// none begins the names of accounts that don't exist.
+const none = "acct-none"
+
+// manyAccounts is a snapshot in which each other account is at its first revision, and empty.
+type manyAccounts struct{ *snapshot }
+
+func (m manyAccounts) Revision(_ context.Context, account string) (int64, error) {
+	if strings.HasPrefix(account, none) {
+		return 0, nil
+	}
+	return 1, nil
+}
+
+func (m manyAccounts) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
+	return store.OneByOne(ctx, m, account, reads...)
+}
