@@ -12,8 +12,11 @@
 // the network that read is shared: whoever comes while one is under way joins the next,
 // and with a lease one that began within it will do, which the store's writers wait out
 // before they answer. A second level that replicas share (Redis) holds the same values
-// under the same keys, each authenticated under its key: it can only miss as well. What
-// happens without it: a question that is new to the process is one snapshot read.
+// under the same keys, each authenticated under its key: it can only miss as well. Its keys
+// carry a format too, so that no release reads the values of one that loads facts otherwise.
+// Without it a question that is new to the process is one snapshot read. Values enter either level
+// after their view has returned, since what its function read may be undone. An account that
+// does not exist has revision 0, at which nothing is kept: a caller can't fill the cache with names.
 // Reads of the store pass a gate: thousands of new questions at once wait for it, and never
 // those whose value is here.
 // Rejected: deleting keys on a change and expiry by time, both of which serve a

@@ -4,3 +4,13 @@ package rolecache
 func KeyName(kind, generation, account string, revision int64, id string) string {
 	return key{generation: generation, account: account, revision: revision, id: id}.name(kind)
 }
+
+// SetFormat makes this process another release, until it is undone.
+func SetFormat(other string) (undo func()) {
+	own := format
+	format = other
+	return func() { format = own }
+}
+
+// FormatOf names a version and the structure of types.
+var FormatOf = formatOf

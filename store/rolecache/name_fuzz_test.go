@@ -20,8 +20,9 @@ func FuzzCacheKey(f *testing.F) {
 			return
 		}
 		name := rolecache.KeyName(kind, generation, account, revision, id)
-		rest, ok := strings.CutPrefix(name, "az1:"+kind+":")
-		if !ok {
+		format, rest, _ := strings.Cut(strings.TrimPrefix(name, "az1:"), ":")
+		rest, ok := strings.CutPrefix(rest, kind+":")
+		if !ok || "az1:"+format+":"+kind+":"+rest != name {
 			t.Fatalf("%q does not say what it is of", name)
 		}
 		part := func() string {

@@ -45,9 +45,10 @@ const (
 	kindProject = "p"
 )
 
-// name is the key of a value. Lengths keep any two keys apart.
+// name is the key of a value. Lengths keep any two keys apart; the format keeps out what a
+// release with other facts has stored.
 func (k key) name(kind string) string {
-	return "az1:" + kind + ":" + part(k.generation) + ":" + part(k.account) + ":" + strconv.FormatInt(k.revision, 10) + ":" + part(k.id)
+	return "az1:" + format + ":" + kind + ":" + part(k.generation) + ":" + part(k.account) + ":" + strconv.FormatInt(k.revision, 10) + ":" + part(k.id)
 }
 
 func part(s string) string { return strconv.Itoa(len(s)) + ":" + s }

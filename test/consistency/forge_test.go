@@ -27,16 +27,16 @@ func forge(w *world, stop <-chan struct{}) {
 	}
 }
 
-// laterKey is the key of the same value at a later revision: az1:kind:len:generation:len:account:revision:len:id.
+// laterKey is the key of the same value at a later revision: az1:format:kind:len:generation:len:account:revision:len:id.
 func laterKey(key string, ahead int) string {
 	parts := strings.Split(key, ":")
-	if len(parts) != 9 {
+	if len(parts) != 10 {
 		return ""
 	}
-	revision, err := strconv.Atoi(parts[6])
+	revision, err := strconv.Atoi(parts[7])
 	if err != nil {
 		return ""
 	}
-	parts[6] = strconv.Itoa(revision + ahead)
+	parts[7] = strconv.Itoa(revision + ahead)
 	return strings.Join(parts, ":")
 }

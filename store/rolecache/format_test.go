@@ -1,0 +1,81 @@
+package rolecache_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// knownFormat is the version of the facts, and the structure of the values in which replicas share them.
+const knownFormat = "1-b5745d638012"
+
+// TestFormatIsKnown guarantees that a change of what replicas share, or of how it is loaded, is
+// made on purpose: a value of before must not be read as one of after it.
+func TestFormatIsKnown(t *testing.T) {
+	got := strings.Split(rolecache.KeyName("s", "g", "a", 1, "u"), ":")[1]
+	if got != knownFormat {
+		t.Errorf("the values that replicas share have the format %s, and not %s: raise factsVersion, and write the new format here", got, knownFormat)
+	}
+}
+
+// TestFormatTellsTypesApart guarantees that each change of a type that changes its JSON changes the format.
+func TestFormatTellsTypesApart(t *testing.T) {
+	type inner struct{ A int }
+	type other struct{ A string }
+	seen := map[string]string{}
+	for name, f := range map[string]string{
+		"another version": rolecache.FormatOf(2, reflect.TypeFor[struct{ A int }]()),
+		"a field":         rolecache.FormatOf(1, reflect.TypeFor[struct{ A int }]()),
+		"another name":    rolecache.FormatOf(1, reflect.TypeFor[struct{ B int }]()),
+		"another type":    rolecache.FormatOf(1, reflect.TypeFor[struct{ A int64 }]()),
+		"a named type":    rolecache.FormatOf(1, reflect.TypeFor[struct{ A resources.Time }]()),
+		"another tag": rolecache.FormatOf(1, reflect.TypeFor[struct {
+			A int `json:"a"`
+		}]()),
+		"a field more":     rolecache.FormatOf(1, reflect.TypeFor[struct{ A, B int }]()),
+		"in a slice":       rolecache.FormatOf(1, reflect.TypeFor[struct{ A []inner }]()),
+		"in its element":   rolecache.FormatOf(1, reflect.TypeFor[struct{ A []other }]()),
+		"behind a pointer": rolecache.FormatOf(1, reflect.TypeFor[struct{ A *inner }]()),
+		"in a map":         rolecache.FormatOf(1, reflect.TypeFor[struct{ A map[string]inner }]()),
+		"in its key":       rolecache.FormatOf(1, reflect.TypeFor[struct{ A map[int]inner }]()),
+		"embedded":         rolecache.FormatOf(1, reflect.TypeFor[struct{ inner }]()),
+	} {
+		if before, ok := seen[f]; ok {
+			t.Errorf("%q and %q have the same format", name, before)
+		}
+		seen[f] = name
+	}
+	if rolecache.FormatOf(1, reflect.TypeFor[struct{ A int }]()) != rolecache.FormatOf(1, reflect.TypeFor[struct {
+		A int
+		B int `json:"-"`
+		c int
+	}]()) {
+		t.Error("a field that is not stored changes the format")
+	}
+}
+
+// TestValuesOfAnotherReleaseAreNotRead guarantees that what a release with other facts has stored,
+// authenticated as it is, is no answer of this one, nor the other way round.
+func TestValuesOfAnotherReleaseAreNotRead(t *testing.T) {
+	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
+	undo := rolecache.SetFormat("0-broken")
+	t.Cleanup(undo)
+	broken, _ := w.replica(s, secret)
+	u := w.users[user]
+	u.Status = "SUSPENDED"
+	w.users[user] = u // as a release loads it that does so wrongly: the revision stays
+	if got := ask(t, broken).Subject.UserStatus; got != "SUSPENDED" {
+		t.Fatal(got)
+	}
+	u.Status = "ACTIVE"
+	w.users[user] = u
+	undo()
+	mended, seen := w.replica(s, secret)
+	if got := ask(t, mended).Subject.UserStatus; got != "ACTIVE" || !slices.Equal(*seen, []string{"miss"}) {
+		t.Errorf("%s, observed %v", got, *seen)
+	}
+}
