@@ -1,8 +1,15 @@
 package mongodb_test
 
 import (
+	"context"
 	"os"
+	"sync/atomic"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
@@ -36,6 +43,35 @@ func open(t testing.TB, url string, schemas ...*store.Schema) *mongodb.Store {
 
 func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return open(t, database(t), storetest.Schemas()...) })
+}
+
+// TestViewCommits: the session of a commit is ended right before it is sent, as a new primary
+// does with those of the old one.
+func TestViewCommits(t *testing.T) {
+	storetest.RunViewCommits(t, func(t *testing.T) (store.Store, func(int)) {
+		url := database(t)
+		client, err := mongo.Connect(options.Client().ApplyURI(url))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+		var left atomic.Int64
+		monitor := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			if e.CommandName != "commitTransaction" || left.Add(-1) < 0 {
+				return
+			}
+			end := bson.D{{Key: "killSessions", Value: bson.A{e.Command.Lookup("lsid")}}}
+			if err := client.Database("admin").RunCommand(context.Background(), end).Err(); err != nil {
+				t.Error(err)
+			}
+		}}
+		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Monitor: monitor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s, func(n int) { left.Store(int64(n)) }
+	})
 }
 
 func TestReopen(t *testing.T) {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -13,6 +14,7 @@ func views() []testCase {
 		{"a view sees all that was committed before it", viewSeesCommitted},
 		{"a view refuses every write and goes on", viewRefusesWrites},
 		{"a view's error is returned as it is", viewReturnsError},
+		{"a view in which a read failed fails, whatever its function says", viewSwallowsNothing},
 	}
 }
 
@@ -106,4 +108,19 @@ func viewReturnsError(t *testing.T, e *env) {
 	if err := e.View(e.ctx, func(store.Tx) error { return errCase }); err != errCase { //nolint:errorlint // as it is, not wrapped
 		t.Errorf("got %v", err)
 	}
+}
+
+func viewSwallowsNothing(t *testing.T, e *env) {
+	e.put(t, thing{ID: "a"})
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	err := e.View(ctx, func(tx store.Tx) error {
+		_, err := e.things.Get(ctx, tx, "a")
+		wantIs(t, "Get", err, nil)
+		cancel()
+		_, err = e.things.Get(ctx, tx, "a")
+		wantIs(t, "Get", err, store.ErrUnavailable)
+		return nil
+	})
+	wantIs(t, "View", err, store.ErrUnavailable)
 }
