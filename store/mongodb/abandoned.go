@@ -94,7 +94,7 @@ type idleWriter struct {
 	} `bson:"transaction"`
 }
 
-// idleWriters are the sessions of our user and our application that have an open
+// idleWriters are the sessions of this user and of this database's gateways that have an open
 // transaction, run nothing now, and hold more than a snapshot. A user needs no
 // privilege to see its own sessions, and none to end them.
 func (s *Store) idleWriters(ctx context.Context) ([]idleWriter, error) {
@@ -103,7 +103,7 @@ func (s *Store) idleWriters(ctx context.Context) ([]idleWriter, error) {
 		{{Key: "$currentOp", Value: bson.D{{Key: "idleSessions", Value: true}, {Key: "allUsers", Value: false}}}},
 		{{Key: "$match", Value: bson.D{
 			{Key: "type", Value: "idleSession"},
-			{Key: "clientMetadata.application.name", Value: appName},
+			{Key: "clientMetadata.application.name", Value: applicationName(s.db.Name())},
 			{Key: "transaction", Value: bson.D{{Key: "$exists", Value: true}}},
 			{Key: "locks.Global", Value: bson.D{{Key: "$ne", Value: "r"}}},
 		}}},

@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +34,14 @@ type left struct {
 	id   string
 }
 
+// leave takes the name of an application, or "" for that of the database's own gateways.
 func leave(t *testing.T, url, application, id string) *left {
 	t.Helper()
 	where, err := connstring.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
+	application = cmp.Or(application, "portcullis/"+where.Database)
 	client, err := mongo.Connect(options.Client().ApplyURI(url).SetAppName(application))
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +88,7 @@ func TestAbandonedTransactionIsEnded(t *testing.T) {
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
 	foreign := leave(t, url, "other", "else")
-	ours := leave(t, url, "portcullis", "epoch")
+	ours := leave(t, url, "", "epoch")
 	if took, err := bumpedAgain(t, s); err != nil {
 		t.Errorf("after %s: %v", took, err)
 	}
@@ -110,11 +113,29 @@ func TestForeignTransactionIsNotEnded(t *testing.T) {
 	}
 }
 
+// TestTransactionOfAnotherDatabaseIsNotEnded: its gateways are on the same server, have the same
+// user, and are in nobody's way.
+func TestTransactionOfAnotherDatabaseIsNotEnded(t *testing.T) {
+	url := database(t)
+	s := open(t, url, storetest.Schemas()...)
+	theirs := leave(t, database(t), "", "epoch")
+	ours := leave(t, url, "", "epoch")
+	if took, err := bumpedAgain(t, s); err != nil {
+		t.Errorf("after %s: %v", took, err)
+	}
+	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
+		t.Error("the abandoned transaction was committed")
+	}
+	if err := theirs.ses.CommitTransaction(t.Context()); err != nil {
+		t.Errorf("the other database's: %v", err)
+	}
+}
+
 // TestSlowTransactionIsNotEnded: one that does something now and then.
 func TestSlowTransactionIsNotEnded(t *testing.T) {
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
-	slow := leave(t, url, "portcullis", "epoch")
+	slow := leave(t, url, "", "epoch")
 	answer := make(chan error, 1)
 	go func() { answer <- bumpA(t.Context(), s) }()
 	for now := time.NewTicker(300 * time.Millisecond); ; {

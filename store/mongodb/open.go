@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -39,8 +40,11 @@ const (
 	selectionTime = 3 * time.Second
 	// minWireVersion is that of MongoDB 4.4.
 	minWireVersion = 9
-	appName        = "portcullis"
 )
+
+// applicationName is what the server calls the gateways of a database: those of another one on
+// the same server have another name, and their transactions are left alone.
+func applicationName(database string) string { return "portcullis/" + database }
 
 // Errors of Open; their text is meant for the operator.
 var (
@@ -73,7 +77,8 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	if err != nil {
 		return nil, ErrURL
 	}
-	client, err := mongo.Connect(options.Client().ApplyURI(o.URL).SetAppName(appName).SetMonitor(o.Monitor).
+	database := cmp.Or(where.Database, defaultDatabase)
+	client, err := mongo.Connect(options.Client().ApplyURI(o.URL).SetAppName(applicationName(database)).SetMonitor(o.Monitor).
 		SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(durable()).
 		SetServerSelectionTimeout(selectionTime).SetTimeout(operationTime))
 	if err != nil {
@@ -84,10 +89,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 			_ = client.Disconnect(context.WithoutCancel(ctx)) // the other error is the one to tell
 		}
 	}()
-	if where.Database == "" {
-		where.Database = defaultDatabase
-	}
-	s := &Store{client: client, db: client.Database(where.Database), tables: tables, slot: slot{size: groupSize}, idle: make(chan struct{})}
+	s := &Store{client: client, db: client.Database(database), tables: tables, slot: slot{size: groupSize}, idle: make(chan struct{})}
 	if err := s.fitServer(ctx); err != nil {
 		return nil, err
 	}
