@@ -38,10 +38,12 @@ func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.C
 	record.Cluster.ID, record.Cluster.CreatedAt = s.IDs.New(resources.PrefixGPU), s.now()
 	record.Cluster.UpdatedAt = record.Cluster.CreatedAt
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		var p wire.Problems
-		if err := s.checkGroups(ctx, tx, record, &p); err != nil {
+		missing, err := s.missingGroups(ctx, tx, record)
+		if err != nil {
 			return wire.Response{}, err
 		}
+		var p wire.Problems
+		noteGroups(record, missing, &p)
 		if err := p.Err(); err != nil {
 			return wire.Response{}, err
 		}
@@ -55,27 +57,34 @@ func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.C
 // withGroups adds to the problems of a body those of the security groups that it names, so
 // that all are told at once. When the store can't say, the others are told.
 func (s *Service) withGroups(ctx context.Context, record resources.GPURecord, p *wire.Problems) error {
-	_ = s.Store.View(ctx, func(tx store.Tx) error { return s.checkGroups(ctx, tx, record, p) })
+	var missing []string
+	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
+		missing, err = s.missingGroups(ctx, tx, record)
+		return err
+	})
+	if err == nil {
+		noteGroups(record, missing, p)
+	}
 	return p.Err()
 }
 
-// checkGroups notes each security group that is not the project's. An absent one and
-// another project's are told in the same words.
-func (s *Service) checkGroups(ctx context.Context, tx store.Tx, record resources.GPURecord, p *wire.Problems) error {
+// missingGroups are the security groups that are not the project's.
+func (s *Service) missingGroups(ctx context.Context, tx store.Tx, record resources.GPURecord) ([]string, error) {
 	ids := record.Plan.SecurityGroupIDs
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
-	missing, err := s.SecurityGroups.Missing(ctx, tx, record.Cluster.AccountID, record.Cluster.ProjectID, ids)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
+	return s.SecurityGroups.Missing(ctx, tx, record.Cluster.AccountID, record.Cluster.ProjectID, ids)
+}
+
+// noteGroups notes each missing security group by its place. An absent one and another
+// project's are told in the same words.
+func noteGroups(record resources.GPURecord, missing []string, p *wire.Problems) {
+	for i, id := range record.Plan.SecurityGroupIDs {
 		if slices.Contains(missing, id) {
 			p.Add(fmt.Sprintf("security_group_ids[%d]", i), "is no security group of this project")
 		}
 	}
-	return nil
 }
 
 // readGPU reads E18's body and notes all problems.

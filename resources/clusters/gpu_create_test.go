@@ -1,6 +1,7 @@
 package clusters_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -147,6 +149,27 @@ func TestGPUProblemsAreToldAtOnce(t *testing.T) {
 	got = w.call("E18", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
 	if !slices.Equal(got.details(), []string{"image_id: is missing"}) {
 		t.Errorf("%d %s", got.status, got.text)
+	}
+}
+
+// twice is a store that runs each view's function on a history that is undone first.
+type twice struct{ store.Store }
+
+// View implements store.Store.
+func (t twice) View(ctx context.Context, fn func(store.Tx) error) error {
+	if err := t.Store.View(ctx, fn); err != nil {
+		return err
+	}
+	return t.Store.View(ctx, fn)
+}
+
+// TestGPUProblemsAreToldOnce guarantees that a view which is run again tells nothing twice.
+func TestGPUProblemsAreToldOnce(t *testing.T) {
+	w := newWorld(t, func(c *clusters.Config) { c.Store = twice{c.Store} })
+	got := w.call("E18", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
+	want := []string{"image_id: is missing", "security_group_ids[0]: is no security group of this project"}
+	if !slices.Equal(got.details(), want) {
+		t.Errorf("%d %q, want %q", got.status, got.details(), want)
 	}
 }
 
