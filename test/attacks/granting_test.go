@@ -23,7 +23,7 @@ type granting struct {
 // bodies are those of requests that are granted, by route; words in capitals are ids.
 var bodies = map[string]string{
 	"N1": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "N2.patch": `{"name":"Renamed"}`, "N3": `{"name":"New"}`, "N4.patch": `{"name":"Renamed"}`, "N5": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
-	"N6.put": `{"name":"Changed","permissions":["account:user:read"]}`, "N7.create": `{"name":"New"}`, "N7.add": `{}`, "N8": `{"email":"made@ours.example","name":"Made"}`, "N11.patch": `{"name":"Renamed"}`, "N11.rule_create": `{"direction":"egress","protocol":"tcp"}`, "N16": `{}`,
+	"N6.put": `{"name":"Changed","permissions":["account:user:read"]}`, "N7.create": `{"name":"New"}`, "N8": `{"email":"made@ours.example","name":"Made"}`, "N11.patch": `{"name":"Renamed"}`, "N11.rule_create": `{"direction":"egress","protocol":"tcp"}`,
 	"E1": `{"project_id":"PROJECT","name":"New"}`, "E6": `{}`, "E8": `{"name":"Changed"}`, "E9": `{"name":"Changed"}`, "E11": `{"email":"invite@ours.example"}`, "E13": `{"key_name":"new","scopes":["read"]}`, "E16": `{"name":"new","flavor_id":"f","image_id":"i"}`, "E18": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
 }
 
