@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat check-fmt
+.PHONY: help run build test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -13,6 +13,7 @@ GOFUMPT_VERSION       = v0.12.0
 GOLANGCI_LINT_VERSION = v2.15.0
 GOVULNCHECK_VERSION   = v1.8.0
 REDOCLY_VERSION       = 2.77.0
+OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
@@ -45,7 +46,7 @@ build: ## build the static binary bin/portcullis
 # third the firewall and the clusters are in a process of their own behind the gateway. In the fourth
 # the gateway is on MongoDB, and in the fifth it is three replicas with a Redis: where there is no
 # mongod these two are skipped, and all of their tests counted.
-test: check-fmt ## check everything: format, vet, policies, unit and black box tests
+test: check-fmt tool-oapi-codegen ## check everything: format, vet, policies, unit and black box tests
 	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
 	@go run .ci/count.go -vet=off -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test \
@@ -78,8 +79,8 @@ flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the 
 # The black box tests speak to a program of their own, which is built with the race detector only on
 # request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test
 # Their own code is under it in the second run of make test, where that is CI's.
-race: ## run all tests but the black box tests under the race detector
-	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test,$(shell go list ./...))
+race: ## run all tests but those of the program and of its clients under the race detector
+	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test %/portcullis/test/clients,$(shell go list ./...))
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
@@ -125,6 +126,9 @@ tool-opa:
 
 tool-benchstat:
 	@.ci/tool golang.org/x/perf/cmd/benchstat $(BENCHSTAT_VERSION)
+
+tool-oapi-codegen:
+	@.ci/tool github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen $(OAPI_CODEGEN_VERSION)
 
 tool-gofumpt:
 	@.ci/tool mvdan.cc/gofumpt $(GOFUMPT_VERSION)

@@ -88,6 +88,7 @@ var mayImport = map[string]row{
 	"test/flood":       {},
 	"test/load":        {all: true},
 	"test/attacks":     {all: true},
+	"test/clients":     {},
 
 	"test/servers": {outside: []string{mongodb, redis}},
 	"test/overlay": {},
