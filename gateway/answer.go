@@ -17,7 +17,7 @@ func (e *Edge) answer(x *exchange) error {
 	case x.entry.answers:
 		return e.decide(x)
 	case x.entry.proxy != nil:
-		return x.passOn()
+		return e.passOn(x)
 	default:
 		return e.call(x)
 	}

@@ -138,14 +138,14 @@ func part(to, value []byte) []byte {
 func (f *headers) asksOnly(h *fasthttp.RequestHeader) bool {
 	for i, name := range identityHeaders {
 		want := uint8(1)
-		if name == "x-api-key" || name == "idempotency-key" {
+		if name == "x-api-key" || name == countedConsistency || name == "idempotency-key" {
 			want = 0
 		}
 		if f.counts[i] != want || f.odd[i] {
 			return false
 		}
 	}
-	return h.IsPost() && !f.encoded && !f.consistency && (f.framings == 0 || h.ContentLength() == 0)
+	return h.IsPost() && !f.encoded && f.bodiless()
 }
 
 // recall answers a question that was answered before and whose answer still stands; false
@@ -156,7 +156,7 @@ func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool) {
 	}
 	answered = true //nolint:wastedassign // what is answered after a panic: survive does that
 	defer e.survive(raw)
-	found, err := scanHeaders(&raw.Request.Header)
+	found, err := scanHead(raw)
 	if err != nil {
 		return false
 	}

@@ -25,9 +25,9 @@ const (
 // ends its sending side first when it was told to.
 type conn struct {
 	*lateConn
+	incoming
 	limits Limits
 	linger atomic.Bool
-	ended  atomic.Bool
 	open   *connections
 	peer   netip.Prefix
 	left   atomic.Bool
@@ -52,8 +52,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Read implements net.Conn.
-func (c *conn) Read(p []byte) (int, error) {
+// receive reads what comes.
+func (c *conn) receive(p []byte) (int, error) {
 	c.waits.Store(true)
 	isNew := !c.answered.Load()
 	if isNew && c.isSilent() {
@@ -67,9 +67,6 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.taken.Store(true)
 	}
 	c.waits.Store(false)
-	if err != nil {
-		c.ended.Store(true)
-	}
 	return n, err
 }
 
@@ -145,11 +142,4 @@ func closeAfter(raw *fasthttp.RequestCtx) {
 	if c, ok := raw.Conn().(*conn); ok {
 		c.linger.Store(true)
 	}
-}
-
-// ranOut says whether more was read of the connection than came. The server takes the
-// end of a connection for the end of a chunked body.
-func ranOut(raw *fasthttp.RequestCtx) bool {
-	c, ok := raw.Conn().(*conn)
-	return ok && c.ended.Load()
 }

@@ -27,11 +27,16 @@ func TestStrictConsistencyIsAskedOfTheFacts(t *testing.T) {
 	}{
 		"not asked for":           {request("GET", roles, "", bearer), 200, false},
 		"asked for":               {request("GET", roles, "", bearer, "X-Consistency: strict"), 200, true},
-		"twice":                   {request("GET", roles, "", bearer, "X-Consistency: strict", "x-consistency: strict"), 200, true},
+		"twice":                   {request("GET", roles, "", bearer, "X-Consistency: strict", "x-consistency: strict"), 400, true},
+		"second spelling":         {request("GET", roles, "", bearer, "X_Consistency: strict"), 400, false},
+		"both spellings":          {request("GET", roles, "", bearer, "X-Consistency: strict", "X_Consistency: strict"), 400, true},
+		"padded":                  {request("GET", roles, "", bearer, "X-Consistency: strict "), 400, true},
 		"another value":           {request("GET", roles, "", bearer, "X-Consistency: Strict"), 400, true},
 		"blank":                   {request("GET", roles, "", bearer, "X-Consistency: "), 400, true},
 		"a question":              {request("POST", "/api/v1/authorize/x", "", append(question, "X-Consistency: strict")...), 200, true},
 		"a question, not asked":   {request("POST", "/api/v1/authorize/x", "", question...), 200, false},
+		"a question, twice":       {request("POST", "/api/v1/authorize/x", "", append(question, "X-Consistency: strict", "X-Consistency: strict")...), 400, true},
+		"a question, spelt so":    {request("POST", "/api/v1/authorize/x", "", append(question, "x_consistency: strict")...), 400, true},
 		"a question, other value": {request("POST", "/api/v1/authorize/x", "", append(question, "X-Consistency: eventual")...), 400, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -124,8 +124,7 @@ func (e *Edge) Shutdown(ctx context.Context) error {
 func (e *Edge) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		CaseSensitive: true, StrictRouting: true, Immutable: true, UnescapePath: false,
-		DisableStartupMessage: true, StreamRequestBody: true, DisablePreParseMultipartForm: true,
-		BodyLimit: e.cfg.Limits.Body, ReadBufferSize: e.cfg.Limits.Header,
+		DisableStartupMessage: true, ReadBufferSize: e.cfg.Limits.Header,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
 	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
@@ -134,10 +133,16 @@ func (e *Edge) newApp() *fiber.App {
 	srv.Logger = quiet{}
 	srv.NoDefaultContentType = true
 	srv.ConnState = enters
+	srv.HeaderReceived = headOnly
 	srv.CloseOnShutdown = true // else a client sends its next request into a connection that is being closed
 	routed := srv.Handler
 	srv.Handler = func(ctx *fasthttp.RequestCtx) {
 		defer sends(ctx.Conn())
+		defer func() {
+			if !ctx.Request.Header.IsHTTP11() {
+				ctx.SetConnectionClose()
+			}
+		}()
 		if !knownMethod(ctx.Method()) {
 			e.handle(ctx) // the framework would answer a method it does not know by itself
 			return

@@ -63,7 +63,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 		note("query", "holds a #, at which some servers end it")
 	}
 	for _, name := range identityHeaders {
-		if x.headers.ambiguous(name) {
+		if name != countedConsistency && x.headers.ambiguous(name) {
 			note(name, sentOnce)
 		}
 	}
@@ -85,17 +85,18 @@ func (e *Edge) checkHeaders(x *exchange) error {
 }
 
 // headerConsistency asks for the strict path for one request (API contract, 6).
-const headerConsistency = "X-Consistency"
+const (
+	headerConsistency  = "X-Consistency"
+	countedConsistency = "x-consistency"
+)
 
 // consistencyProblem refuses what may have been meant as strict.
 func (x *exchange) consistencyProblem() string {
-	if !x.consistency {
-		return ""
-	}
-	for _, value := range sent(&x.raw.Request.Header, headerConsistency) {
-		if value != resources.ConsistencyStrict {
-			return "must be " + resources.ConsistencyStrict + ", or not be sent"
-		}
+	switch {
+	case x.headers.ambiguous(countedConsistency):
+		return sentOnce
+	case x.consistency && string(x.raw.Request.Header.Peek(headerConsistency)) != resources.ConsistencyStrict:
+		return "must be " + resources.ConsistencyStrict + ", or not be sent"
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"bytes"
 	"errors"
+	"strconv"
 
 	"github.com/valyala/fasthttp"
 )
@@ -12,12 +13,12 @@ const maxHeaders = 100
 
 // identityHeaders are claims about who is calling, what for, or which call it is; each
 // may be sent once.
-var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key", "idempotency-key"}
+var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key", countedConsistency, "idempotency-key"}
 
 // sentOnce is what an identity header must be.
 const sentOnce = "must be sent once, in one spelling, with hyphens and without padding"
 
-var errFraming = errors.New("the request is not well-formed HTTP/1.1")
+var errFraming = errors.New("the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken")
 
 // headers is what one pass over the raw header lines found.
 type headers struct {
@@ -29,13 +30,19 @@ type headers struct {
 	// values are those of the last ones, lent: of one that was sent once and is not odd, what
 	// the server's parser gives, or a space and that.
 	values [len(identityHeaders)][]byte
-	// encoded says that a Content-Encoding was sent, consistency that a consistency was
-	// asked for, in any spelling.
-	encoded, consistency bool
+	// encoded says that a Content-Encoding was sent, expects that the client waits to be told
+	// before it sends its body.
+	encoded, expects bool
 	// hosts and framings are how many Host, and Content-Length and Transfer-Encoding
 	// headers were sent; there is one Host, and one of the others at most.
 	hosts, framings int
+	// length is the body's, chunked says that its chunks have to tell.
+	length  int
+	chunked bool
 }
+
+// bodiless says that no body comes behind the head.
+func (f *headers) bodiless() bool { return f.length == 0 && !f.chunked }
 
 // scanHeaders refuses, beyond what the server's parser refuses, every framing that
 // two servers could read differently. The connection is to be closed after an error.
@@ -44,10 +51,15 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 	if target := h.RequestURI(); len(target) == 0 || target[0] != '/' {
 		return found, errFraming // absolute-form, authority-form, asterisk-form
 	}
-	if !h.IsHTTP11() {
+	protocol := h.Protocol()
+	old := string(protocol) == "HTTP/1.0"
+	if !old && string(protocol) != "HTTP/1.1" {
 		return found, errFraming
 	}
 	raw := h.RawHeaders()
+	if old && len(raw) == 0 { // it needs no header at all
+		return found, nil
+	}
 	if bytes.IndexByte(raw, 0) >= 0 {
 		return found, errFraming
 	}
@@ -61,9 +73,10 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 		}
 		raw = raw[end+1:]
 	}
-	if string(raw) != "\r\n" || found.hosts != 1 || found.framings > 1 {
+	if string(raw) != "\r\n" || found.framings > 1 || found.hosts != 1 && (found.hosts != 0 || !old) {
 		return found, errFraming
 	}
+	found.expects = found.expects && !old // who speaks 1.0 does not know what it would be told
 	return found, nil
 }
 
@@ -82,19 +95,27 @@ func (f *headers) line(line []byte) bool {
 		f.hosts++
 	case equalFold(name, "content-length"):
 		f.framings++
-		ok = name[7] == '-' // the server's parser frames by the hyphen, others by an underscore too
+		ok = name[7] == '-' && f.setLength(value) // some servers frame by an underscore too
 	case equalFold(name, "transfer-encoding"):
 		f.framings++
-		ok = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
+		f.chunked = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
+		ok = f.chunked
 	case equalFold(name, "trailer"):
 		ok = false
 	case equalFold(name, "content-encoding"):
 		f.encoded = true
-	case equalFold(name, "x-consistency"):
-		f.consistency = true
+	case equalFold(name, "expect"):
+		f.expects = equalFold(bytes.Trim(value, " \t"), "100-continue")
 	}
 	f.count(name, value)
 	return ok
+}
+
+// setLength takes the length of the body; false is that it is none.
+func (f *headers) setLength(value []byte) bool {
+	length, err := strconv.ParseUint(string(bytes.Trim(value, " \t")), 10, strconv.IntSize-1)
+	f.length = int(length) //nolint:gosec // it has a bit less
+	return err == nil
 }
 
 // count notes an identity header. An empty Idempotency-Key is odd too: whoever sends one reckons

@@ -26,7 +26,7 @@ func TestHeadsReadInTwoWaysAreRefused(t *testing.T) {
 		"kin of coding": {line + host + "Transfer_Encoding: chunked\r\n", false}, "space in a name": {line + host + "X A: b\r\n", false}, "slash in a name": {line + host + "X/A: b\r\n", false},
 		"name in brackets": {line + host + "[X]: b\r\n", false}, "folded": {line + host + "X-A: b\r\n c: d\r\n", false}, "no colon": {line + host + "X-A\r\n", false},
 		"bare LF": {line + "Host: h\nX-A: b\r\n", false}, "bare LF after": {line + host + "X-A: b\nX-B: c\r\n", false}, "CR": {line + host + "X-A: b\rX-B: c\r\n", false}, "NUL": {line + host + "X-A: \x00\r\n", false},
-		"1.0": {"POST /x HTTP/1.0\r\n" + host, false}, "1.2": {"POST /x HTTP/1.2\r\n" + host, false}, "2.0": {"PRI * HTTP/2.0\r\n" + host, false},
+		"1.0": {"POST /x HTTP/1.0\r\n" + host, true}, "1.0 without a host": {"POST /x HTTP/1.0\r\nX-A: b\r\n", true}, "1.0 without a line": {"POST /x HTTP/1.0\r\n", true}, "1.0 with a coding": {"POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n", false}, "1.2": {"POST /x HTTP/1.2\r\n" + host, false}, "2.0": {"PRI * HTTP/2.0\r\n" + host, false},
 		"absolute": {"GET http://h/x HTTP/1.1\r\n" + host, false}, "authority": {"CONNECT h:1 HTTP/1.1\r\n" + host, false}, "asterisk": {"OPTIONS * HTTP/1.1\r\n" + host, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -169,7 +169,7 @@ func FuzzHeaders(f *testing.F) {
 			t.Fatalf("taken, but net/http says %v: %q", err, head)
 		}
 		switch {
-		case req.Method != string(h.Method()), req.RequestURI != string(h.RequestURI()), req.Proto != "HTTP/1.1":
+		case req.Method != string(h.Method()), req.RequestURI != string(h.RequestURI()), req.Proto != string(h.Protocol()):
 			t.Fatalf("%s %s %s is read otherwise in %q", req.Method, req.RequestURI, req.Proto, head)
 		case req.RequestURI[0] != '/':
 			t.Fatalf("a target that is no path: %q", head)

@@ -1,9 +1,9 @@
 package gateway
 
 import (
-	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -21,11 +21,23 @@ const maxRequestID = 128
 // frame refuses what is not well-formed and closes the connection after it.
 func (e *Edge) frame(x *exchange) error {
 	var err error
-	if x.headers, err = scanHeaders(&x.raw.Request.Header); err != nil {
+	if x.headers, err = scanHead(x.raw); err != nil {
 		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: err.Error()})
 	}
 	return nil
+}
+
+// scanHead scans the headers of a request whose head ended where the connection saw its end.
+func scanHead(raw *fasthttp.RequestCtx) (headers, error) {
+	h := &raw.Request.Header
+	c, ok := raw.Conn().(*conn)
+	switch {
+	case !ok || !c.whole,
+		len(h.RawHeaders()) == 0 && c.size != len(h.Method())+len(h.RequestURI())+len("  HTTP/1.0"+headEnd): // it may have ended otherwise
+		return headers{}, errFraming
+	}
+	return scanHeaders(h)
 }
 
 // find looks the route up: 404 and 405.
@@ -48,36 +60,35 @@ func (e *Edge) find(x *exchange) error {
 // readBody reads the body within the limit; what is longer is not read to its end,
 // and the connection is closed.
 func (e *Edge) readBody(x *exchange) error {
-	req := &x.raw.Request
-	if req.Header.ContentLength() > e.cfg.Limits.Body {
+	c, ok := x.raw.Conn().(*conn)
+	switch {
+	case x.headers.bodiless():
+		return nil
+	case !ok || x.headers.length > e.cfg.Limits.Body:
 		return errTooLarge
 	}
-	stream := req.BodyStream()
-	if stream == nil {
-		x.body = bytes.Clone(req.Body())
-		return nil
+	err := c.goOn(&x.headers)
+	if err == nil {
+		x.body, err = io.ReadAll(io.LimitReader(counting{c.body(&x.headers), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
 	}
-	before := req.Header.Len()
-	body, err := io.ReadAll(io.LimitReader(counting{stream, &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
 	switch {
 	case errors.Is(err, gate.ErrFull):
 		return gate.Full()
-	case err == nil && len(body) > e.cfg.Limits.Body:
-		return errTooLarge
-	case err != nil, ranOut(x.raw), // broken off; the stream does not always say so
-		req.Header.Len() != before: // a trailer became a header
-		closeAfter(x.raw)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &resources.Error{Kind: resources.KindTooSlow, Message: "The body did not arrive in time."}
+	case err != nil:
 		return resources.BadRequest(resources.Problem{Text: "the body could not be read as it was announced"})
+	case len(x.body) > e.cfg.Limits.Body:
+		return errTooLarge
 	}
-	x.body, x.bodyRead = body, true
+	x.bodyRead = true
 	return nil
 }
 
 // leaveBody closes the connection after a refusal that did not read the body to its
-// end: the server would read the rest as the next request.
+// end: the rest would be read as the next request.
 func (x *exchange) leaveBody() {
-	req := &x.raw.Request
-	if !x.bodyRead && req.BodyStream() != nil && req.Header.ContentLength() != 0 {
+	if !x.bodyRead && !x.headers.bodiless() {
 		closeAfter(x.raw)
 	}
 }

@@ -61,7 +61,7 @@ func (e *Edge) admit(x *exchange) error {
 
 // passOn sends the request to its upstream. There it is in the way of none but the
 // upstream's own.
-func (x *exchange) passOn() error {
+func (e *Edge) passOn(x *exchange) error {
 	x.inside.Leave()
 	x.inside = nil
 	to := x.entry.proxy
@@ -69,7 +69,7 @@ func (x *exchange) passOn() error {
 		return err
 	}
 	x.inside = to.gate
-	err := to.pass(x)
+	err := to.pass(x, &e.bodies)
 	if h := &x.raw.Response.Header; x.rated != nil { // else the upstream's own may stand beside them
 		h.Del("RateLimit-Limit")
 		h.Del("RateLimit-Remaining")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -33,8 +34,9 @@ var notPassedBack = map[string]bool{
 }
 
 var (
-	errSwitched   = errors.New("the upstream answered with a status that is none, or switched protocols unasked")
-	errNotVouched = errors.New("the upstream does not take this gateway's word: both need the same master key, catalogue and time")
+	errSwitched      = errors.New("the upstream answered with a status that is none, or switched protocols unasked")
+	errUnknownLength = errors.New("the upstream's answer does not say how long it is, and is over --body-limit")
+	errNotVouched    = errors.New("the upstream does not take this gateway's word: both need the same master key, catalogue and time")
 )
 
 // proxy passes allowed requests to another process.
@@ -62,7 +64,7 @@ func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *
 }
 
 // pass sends the request on, byte for byte the same path and query, and the answer back.
-func (p *proxy) pass(x *exchange) error {
+func (p *proxy) pass(x *exchange, all *bodies) error {
 	// The answer's body is still on its way when the exchange is over. The time begins
 	// anew with each part that arrives.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(x.ctx))
@@ -77,6 +79,12 @@ func (p *proxy) pass(x *exchange) error {
 		cancel()
 		return err
 	}
+	stream, size := readCloser(&body{readCloser: in.Body, idle: idle, within: p.limits.Upstream, done: cancel}), int(in.ContentLength)
+	if size < 0 && !x.raw.Request.Header.IsHTTP11() {
+		if stream, size, err = whole(counting{stream, all, &x.bodyHeld}, stream, p.limits.Body); err != nil {
+			return err
+		}
+	}
 	h := &x.raw.Response.Header
 	drop := connectionNamed(in.Header)
 	for name, values := range in.Header {
@@ -88,8 +96,21 @@ func (p *proxy) pass(x *exchange) error {
 		}
 	}
 	x.raw.Response.SetStatusCode(in.StatusCode)
-	x.raw.Response.SetBodyStream(&body{readCloser: in.Body, idle: idle, within: p.limits.Upstream, done: cancel}, int(in.ContentLength))
+	x.raw.Response.SetBodyStream(stream, size)
 	return nil
+}
+
+// whole reads a body to its end, so that its length is known: a client of HTTP/1.0 does not know
+// the chunks in which it would be sent.
+func whole(from io.Reader, closing io.Closer, most int) (readCloser, int, error) {
+	read, err := io.ReadAll(io.LimitReader(from, int64(most)+1))
+	if err = errors.Join(err, closing.Close()); err == nil && len(read) > most {
+		err = errUnknownLength
+	}
+	if err != nil {
+		return nil, 0, resources.Unavailable("The service behind this path did not answer as HTTP/1.0 needs it; ask by HTTP/1.1.", err)
+	}
+	return io.NopCloser(bytes.NewReader(read)), len(read), nil
 }
 
 // send gives the answer of an upstream that took the request.

@@ -22,6 +22,7 @@ const (
 	KindMethodNotAllowed
 	KindConflict
 	KindTooLarge
+	KindTooSlow
 	KindUnsupportedMedia
 	KindRateLimited
 	KindUnavailable

@@ -34,6 +34,19 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 	}
 }
 
+// TestHTTP10IsAnswered, as a proxy asks by default, and its connection is closed.
+func TestHTTP10IsAnswered(t *testing.T) {
+	s := newScene(t, startGateway(t))
+	for name, raw := range map[string]string{
+		"plain": s.rawQuestion(""), "kept alive": s.rawQuestion("", "Connection: keep-alive"), "no host": strings.Replace(s.rawQuestion(""), "Host: gateway\r\n", "", 1),
+	} {
+		a := rawSend(t, s.URL, strings.Replace(raw, "HTTP/1.1", "HTTP/1.0", 1))
+		if a.Status != 200 || !a.Closed || !strings.Contains(a.Body, `"allowed":true`) {
+			t.Errorf("%s: %d %s closed=%v", name, a.Status, a.Body, a.Closed)
+		}
+	}
+}
+
 // TestOddRequestsAreAnswered: well-framed, but not what any route takes; the connection
 // goes on.
 func TestOddRequestsAreAnswered(t *testing.T) {
@@ -91,6 +104,8 @@ func (s *scene) bodyFramings(hidden, long string) map[string]framing {
 		"length empty":           {s.rawQuestion("", "Content-Length:"), []int{400}},
 		"length huge":            {s.rawQuestion("", "Content-Length: 99999999999999999999999"), []int{400, 413}},
 		"length over the limit":  {s.rawQuestion(long, "Content-Length: 99999999"), []int{413}},
+		"nothing of that sent":   {s.rawQuestion("", "Content-Length: 99999999"), []int{413}},
+		"and it is waited for":   {s.rawQuestion("", "Content-Length: 99999999", "Expect: 100-continue"), []int{413}},
 		"length with underscore": {s.rawQuestion("", "Content_Length: 5"), []int{400}},
 		"coding twice":           {s.rawQuestion("0\r\n\r\n", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked"), []int{400}},
 		"coding list":            {s.rawQuestion("0\r\n\r\n", "Transfer-Encoding: gzip, chunked"), []int{400}},
@@ -107,6 +122,10 @@ func (s *scene) bodyFramings(hidden, long string) map[string]framing {
 		"chunk size 0x0":         {s.rawQuestion("0x0\r\n\r\n", "Transfer-Encoding: chunked"), []int{400}},
 		"chunk size huge":        {s.rawQuestion("fffffffffffffffff\r\n", "Transfer-Encoding: chunked"), []int{400}},
 		"chunk line in bare LF":  {s.rawQuestion("0\n\n", "Transfer-Encoding: chunked"), []int{400}},
+		"chunks end in bare LF":  {s.rawQuestion("0\r\n\n"+hidden, "Transfer-Encoding: chunked"), []int{400}},
+		"NUL in an extension":    {s.rawQuestion("0;\x00\r\n\r\n"+hidden, "Transfer-Encoding: chunked"), []int{400}},
+		"long extension":         {s.rawQuestion("0;"+long+"\r\n\r\n"+hidden, "Transfer-Encoding: chunked"), []int{400}},
+		"spaces behind a size":   {s.rawQuestion("0"+strings.Repeat(" ", 5000)+"\r\n\r\n"+hidden, "Transfer-Encoding: chunked"), []int{400}},
 		"chunk without its end":  {s.rawQuestion("5\r\nhelloX0\r\n\r\n", "Transfer-Encoding: chunked"), []int{400}},
 	}
 }
@@ -154,8 +173,7 @@ func (s *scene) targetFramings(hidden, long string) map[string]framing {
 		"asterisk form":               {"OPTIONS * HTTP/1.1\r\nHost: gateway\r\n\r\n", []int{400}},
 		"relative target":             {q("POST /api", "POST api"), []int{400}},
 		"no target":                   {"POST HTTP/1.1\r\nHost: gateway\r\n\r\n", []int{400}},
-		"HTTP/1.0":                    {q("HTTP/1.1", "HTTP/1.0"), []int{400}},
-		"HTTP/1.0, kept alive":        {strings.Replace(s.rawQuestion("", "Connection: keep-alive"), "HTTP/1.1", "HTTP/1.0", 1), []int{400}},
+		"HTTP/1.0 with a coding":      {strings.Replace(s.rawQuestion("0\r\n\r\n", "Transfer-Encoding: chunked"), "HTTP/1.1", "HTTP/1.0", 1), []int{400}},
 		"HTTP/0.9":                    {"GET /api/v1/authorize/x\r\n\r\n", []int{400}},
 		"HTTP/1.2":                    {q("HTTP/1.1", "HTTP/1.2"), []int{400}},
 		"HTTP/2.0":                    {q("HTTP/1.1", "HTTP/2.0"), []int{400}},

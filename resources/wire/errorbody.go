@@ -27,6 +27,7 @@ var codes = map[resources.Kind]answered{
 	resources.KindMethodNotAllowed: {405, "METHOD_NOT_ALLOWED", "REQ_001", "bad_request"},
 	resources.KindConflict:         {409, "CONFLICT", "USER_002", "conflict"},
 	resources.KindTooLarge:         {413, "PAYLOAD_TOO_LARGE", "REQ_001", "bad_request"},
+	resources.KindTooSlow:          {408, "BAD_REQUEST", "REQ_001", "bad_request"},
 	resources.KindUnsupportedMedia: {415, "UNSUPPORTED_MEDIA_TYPE", "REQ_001", "bad_request"},
 	resources.KindRateLimited:      {429, "RATE_LIMITED", "RATE_001", "rate_limited"},
 	resources.KindUnavailable:      {503, "UNAVAILABLE", "SYS_002", "unavailable"},

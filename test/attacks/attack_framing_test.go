@@ -90,6 +90,8 @@ func (f framings) chunks() []attack {
 	for _, tail := range []string{
 		"+" + size + "\r\n" + body + "\r\n0\r\n\r\n", "-1\r\n\r\n", "0x" + size + "\r\n" + body + "\r\n0\r\n\r\n", " " + size + "\r\n" + body + "\r\n0\r\n\r\n", size + "\n" + body + "\n0\n\n", size + "\r" + body + "\r0\r\r",
 		size + "\r\n" + body + "0\r\n\r\n", size + "\r\n" + body + "XX0\r\n\r\n", "fffffffffffffffff\r\n" + body, "ffffffffffffffff\r\n" + body, "80000000\r\n" + body, "10000000000000000\r\n" + body, "\r\n" + body, "g\r\n" + body, size + "\r\n" + body + "\r\n0\r\n\n", "_" + size + "\r\n" + body,
+		size + "\r\n" + body + "\n0\r\n\r\n", size + "\n" + body + "\r\n0\r\n\r\n", size + "\r\n" + body + "\r\n0\n\r\n", size + ";a\x00b\r\n" + body + "\r\n0\r\n\r\n", size + ";a\rb\r\n" + body + "\r\n0\r\n\r\n", size + "\r\n" + body + "\r\n0;\x00\r\n\r\n", size + ";\x7f\r\n" + body + "\r\n0\r\n\r\n",
+		size + ";" + strings.Repeat("a", 100_000) + "\r\n" + body + "\r\n0\r\n\r\n", size + strings.Repeat(" ", 5000) + "\r\n" + body + "\r\n0\r\n\r\n", size + " \r\n" + body + "\r\n0\r\n\r\n", strings.Repeat("0", 300) + size + "\r\n" + body + "\r\n0\r\n\r\n", size + "\r\n" + body + "\r\n" + strings.Repeat("0", 300) + "\r\n\r\n",
 		size + "\x00\r\n" + body + "\r\n0\r\n\r\n", size + ";\n" + body + "\r\n0\r\n\r\n", size + ";a\nb\r\n" + body + "\r\n0\r\n\r\n",
 	} {
 		out = append(out, broken(fmt.Sprintf("chunks %.40q", tail), f.bare("Transfer-Encoding: chunked")+tail, 400, 408))
