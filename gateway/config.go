@@ -65,6 +65,8 @@ type Record struct {
 	Prepared   string
 	// Limited is the rate that refused the request, "" where none did.
 	Limited string
+	// Problems are those of a 400, "" for every other answer.
+	Problems string
 	// Err is what went wrong, for the log; nil when nothing did.
 	Err error
 }

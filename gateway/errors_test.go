@@ -1,11 +1,15 @@
 package gateway_test
 
 import (
+	"context"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // TestErrorBodyHasItsAreasShape, word for word.
@@ -53,6 +57,43 @@ func TestErrorBodyHasItsAreasShape(t *testing.T) {
 				t.Errorf("the answer shows the token: %s", r.Body)
 			}
 		})
+	}
+}
+
+// TestProblemsOfA400AreRecorded in every area, whoever found them, as many as there is room for;
+// of other answers none are.
+func TestProblemsOfA400AreRecorded(t *testing.T) {
+	e := start(t, func(c *gateway.Config) {
+		c.Handlers["access"]["create"] = func(context.Context, *wire.Request) (wire.Response, error) {
+			var p wire.Problems
+			for i := range 2000 {
+				p.Add(fmt.Sprintf("permissions[%d]", i), "\u00e9\n is not valid")
+			}
+			return wire.Response{}, p.Err()
+		}
+	})
+	for raw, want := range map[string]string{
+		request("PUT", "/api/v1/users/a%20b", "{}", bearer, jsonType):                          "user_id: must be",
+		request("POST", "/api/v1/projects/a%20b/walls", "{}", bearer, jsonType):                "project_id: must be",
+		request("GET", "/api/v1/projects/a%20b/things/x", "", bearer):                          "projectId: must be",
+		request("GET", "/api/v1/accounts/a/roles", "", bearer, "X-User-ID: a", "X-User-ID: b"): "x-user-id: must be sent once",
+		request("GET", "/api/v1/accounts/a/roles", "", bearer, bearer):                         "authorization: must be sent once",
+		request("POST", "/api/v1/authorize/x", "", bearer):                                     "X-User-ID: is missing; X-Account-ID: is missing; X-Action: is missing",
+		request("GET", "/api/v1/accounts/a/roles", "{}", bearer, jsonType):                     "body: must be empty",
+		request("POST", "/public", "", "Transfer-Encoding: chunked") + "x\r\n":                 "the body could not be read",
+		request("GET", "/", "", "Host: b"):                                                     "not well-formed",
+		request("GET", "/api/v1/accounts/a/roles", "", "Content_Length: 5"):                    "not well-formed",
+		request("POST", "/api/v1/accounts/a/roles", "{}", bearer, jsonType):                    "permissions[0]: \u00e9\n is not valid; permissions[1]",
+	} {
+		r, rec := e.send(t, raw), e.last(t)
+		if r.Status != 400 || !strings.Contains(rec.Problems, want) || len(rec.Problems) > 1100 || !utf8.ValidString(rec.Problems) {
+			t.Errorf("%q: %d %.300s, recorded %q with %q, want %q", raw, r.Status, r.Body, rec.Problems, rec.Reason, want)
+		}
+	}
+	for _, raw := range []string{question("x"), request("GET", "/nothing", ""), request("GET", "/api/v1/accounts/a/roles", "")} {
+		if r, rec := e.send(t, raw), e.last(t); r.Status == 400 || rec.Problems != "" {
+			t.Errorf("%d recorded with %q", r.Status, rec.Problems)
+		}
 	}
 }
 
@@ -104,6 +145,7 @@ func TestNoCredentialSchemeButBearer(t *testing.T) {
 	for header, want := range map[string]int{
 		bearer: 200, "authorization: bearer " + goodToken: 200,
 		"Authorization: " + goodToken: 401, "Authorization: Basic " + goodToken: 401, "Authorization: Bearer": 401, "Authorization:": 401,
+		"Authorization: Bearer ": 401, "Authorization:  Bearer": 401, "authorization: bearer\t": 401, "Authorization:   ": 401,
 		"Authorization: Bearer " + goodToken + ", Bearer x": 401, "Authorization: Bearer " + goodToken + " x": 401, "Authorization: Bearer  " + goodToken: 401,
 		"Proxy-Authorization: Bearer " + goodToken: 401, "Cookie: token=" + goodToken: 401, "Authorization: Bearer " + badToken: 401,
 		"Authorization: Bearer " + goodToken + " ": 400,

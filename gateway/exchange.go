@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -116,6 +117,8 @@ func (e *Edge) refuse(x *exchange, err error) {
 	}
 	h := &x.raw.Response.Header
 	switch domain.Kind {
+	case resources.KindBadRequest:
+		x.record.Problems = inOneLine(domain.Problems)
 	case resources.KindNoCredential, resources.KindBadCredential:
 		h.Set("WWW-Authenticate", "Bearer")
 	case resources.KindUnavailable, resources.KindRateLimited:
@@ -147,7 +150,28 @@ func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
 	}
 	send(raw, status, wire.ErrorBody("", err))
 	closeAfter(raw)
-	e.observe(Record{RequestID: id, Status: status, Reason: errFraming.Error(), At: e.cfg.Now()})
+	r := Record{RequestID: id, Status: status, Reason: errFraming.Error(), At: e.cfg.Now()}
+	if status == wire.Status(err.Kind) {
+		r.Problems = inOneLine(err.Problems)
+	}
+	e.observe(r)
+}
+
+// maxProblems bounds in bytes what is recorded of a request's problems.
+const maxProblems = 1 << 10
+
+// inOneLine joins problems, as many as there is room for.
+func inOneLine(problems []resources.Problem) string {
+	var all strings.Builder
+	for i, p := range problems {
+		if i > 0 {
+			all.WriteString("; ")
+		}
+		if all.WriteString(p.String()); all.Len() > maxProblems {
+			return strings.ToValidUTF8(all.String()[:maxProblems], "") + " …"
+		}
+	}
+	return all.String()
 }
 
 func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
 
 // maxHeaders bounds the number of header lines.
@@ -118,14 +120,27 @@ func (f *headers) setLength(value []byte) bool {
 	return err == nil
 }
 
-// count notes an identity header. An empty Idempotency-Key is odd too: whoever sends one reckons
-// with a repeat, and would make things twice.
+// count notes an identity header.
 func (f *headers) count(name, value []byte) {
 	for i, identity := range identityHeaders {
 		if equalFold(name, identity) {
 			f.counts[i], f.values[i] = min(f.counts[i]+1, 2), value
-			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || padded(value) || identity == "idempotency-key" && len(bytes.TrimSpace(value)) == 0
+			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || oddValue(identity, value)
 		}
+	}
+}
+
+// oddValue says whether the value of an identity header has a form that not every server reads
+// alike. An Authorization without a credential is none, however it is padded. An empty
+// Idempotency-Key is odd: its client reckons with a repeat, and would make things twice.
+func oddValue(identity string, value []byte) bool {
+	switch identity {
+	case "authorization":
+		return padded(value) && !authn.HoldsNothing(string(value))
+	case "idempotency-key":
+		return padded(value) || len(bytes.TrimSpace(value)) == 0
+	default:
+		return padded(value)
 	}
 }
 

@@ -59,13 +59,13 @@ func plain(r *gateway.Record) bool {
 	return r.Err == nil &&
 		wire.Plain(r.RequestID) && wire.Plain(r.Method) && wire.Plain(r.Path) && wire.Plain(r.Route) && wire.Plain(r.Principal) &&
 		wire.Plain(r.Action) && wire.Plain(r.Account) && wire.Plain(r.Reason) && wire.Plain(r.PolicyRevision) &&
-		wire.Plain(r.Subject) && wire.Plain(r.DecisionID) && wire.Plain(r.KeyID)
+		wire.Plain(r.Subject) && wire.Plain(r.DecisionID) && wire.Plain(r.KeyID) && wire.Plain(r.Problems)
 }
 
 // prepare makes what is the same in each line of an answer that is given again, "" where the
 // lines can't be written by hand. The ids that come are plain: the gateway made or checked them.
 func (l *accessLog) prepare(r *gateway.Record) string {
-	if l.out == nil || !plain(r) || r.Subject == "" || r.KeyID != "" {
+	if l.out == nil || !plain(r) || r.Subject == "" || r.KeyID != "" || r.Problems != "" {
 		return ""
 	}
 	text := appendAbout(make([]byte, preparedHead), r)
@@ -95,6 +95,9 @@ func appendLine(to []byte, r *gateway.Record) []byte {
 	}
 	if r.KeyID != "" {
 		to = appendText(to, `,"key_id":"`, r.KeyID)
+	}
+	if r.Problems != "" {
+		to = appendText(to, `,"problems":"`, r.Problems)
 	}
 	return append(to, '}', '\n')
 }
@@ -165,6 +168,9 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	}
 	if r.KeyID != "" {
 		line.AddAttrs(slog.String("key_id", r.KeyID))
+	}
+	if r.Problems != "" {
+		line.AddAttrs(slog.String("problems", r.Problems))
 	}
 	if r.Err != nil {
 		line.AddAttrs(slog.String("error", r.Err.Error()))

@@ -37,6 +37,8 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				{Subject: c},
 				{Subject: "a", DecisionID: c},
 				{KeyID: c},
+				{Problems: c},
+				{Subject: a, DecisionID: b, KeyID: c, Problems: b},
 				{Err: errors.New(c)},
 			} {
 				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), at

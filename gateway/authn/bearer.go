@@ -14,14 +14,14 @@ var (
 
 // BearerToken takes the token out of the values of the Authorization header:
 // `Bearer <token>`, the scheme in any case, exactly one space. No value or a
-// blank one is resources.KindNoCredential; another scheme, more spaces, a blank
-// token or a second value is resources.KindBadCredential. The token is not
-// looked into, and is a part of the given string (copy what a server lent).
+// blank one, and a scheme with nothing behind it, is resources.KindNoCredential;
+// another scheme, more spaces or a second value is resources.KindBadCredential. The
+// token is not looked into, and is a part of the given string (copy what a server lent).
 func BearerToken(values ...string) (string, error) {
-	if len(values) == 0 || len(values) == 1 && strings.TrimSpace(values[0]) == "" {
+	switch {
+	case bearsNothing(values):
 		return "", absent()
-	}
-	if len(values) > 1 {
+	case len(values) > 1:
 		return "", refused(errSeveralValues)
 	}
 	scheme, token, found := strings.Cut(values[0], " ")
@@ -29,6 +29,18 @@ func BearerToken(values ...string) (string, error) {
 		return "", refused(errBearerForm)
 	}
 	return token, nil
+}
+
+// bearsNothing says whether the values of Authorization are none, or one that holds no
+// credential.
+func bearsNothing(values []string) bool {
+	return len(values) == 0 || len(values) == 1 && HoldsNothing(values[0])
+}
+
+// HoldsNothing says whether a value of Authorization is blank, or has nothing behind `Bearer`.
+func HoldsNothing(authorization string) bool {
+	value := strings.TrimSpace(authorization)
+	return value == "" || strings.EqualFold(value, bearerScheme)
 }
 
 // holdsAny looks for a few bytes in a long text: once for each, since that is what a

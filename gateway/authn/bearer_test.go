@@ -13,14 +13,13 @@ func TestBearerToken(t *testing.T) {
 			t.Errorf("%q: %q %v", value, got, err)
 		}
 	}
-	for _, values := range [][]string{nil, {""}, {"  "}} {
+	for _, values := range [][]string{nil, {""}, {"  "}, {"Bearer"}, {"Bearer "}, {"bearer  "}, {"BEARER\t"}} {
 		if _, err := authn.BearerToken(values...); !resources.IsKind(err, resources.KindNoCredential) {
 			t.Errorf("%q: %v", values, err)
 		}
 	}
 	for _, values := range [][]string{
-		{"Bearer"},
-		{"Bearer "},
+		{"Bearer", "Bearer"},
 		{"Bearer  a.b.c"},
 		{"Bearer a.b.c "},
 		{"Bearer\ta.b.c"},

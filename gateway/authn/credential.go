@@ -14,7 +14,7 @@ const (
 	headerAPIKey        = "X-API-Key"
 )
 
-var errBlankBeside = errors.New("one credential header is blank beside the other")
+var errBlankBeside = errors.New("X-API-Key is blank beside Authorization")
 
 // Presented are the credentials of one request, as yet unchecked; "" is none, and one of
 // them at least is there.
@@ -28,8 +28,8 @@ type Presented struct {
 // Credential decides what the values of the Authorization and X-API-Key headers present;
 // no value is a header that was not sent. Errors: KindBadRequest for a header with
 // several values, KindNoCredential where nothing is presented, KindBadCredential for an
-// Authorization that is not `Bearer <value>`, and for a blank header beside the other: it
-// was meant to be a credential. The strings are parts of those given (copy what a server
+// Authorization that is not `Bearer <value>`, and for a blank X-API-Key beside a bearer: it
+// was meant to be a credential. An Authorization that bears nothing is none. The strings are parts of those given (copy what a server
 // lent).
 func Credential(authorization, apiKey []string) (Presented, error) {
 	var problems []resources.Problem
@@ -39,14 +39,15 @@ func Credential(authorization, apiKey []string) (Presented, error) {
 	if len(apiKey) > 1 {
 		problems = append(problems, resources.Problem{Field: headerAPIKey, Text: "must be sent once"})
 	}
+	noKey := len(apiKey) == 0 || strings.TrimSpace(apiKey[0]) == ""
 	switch {
 	case len(problems) > 0:
 		return Presented{}, resources.BadRequest(problems...)
-	case blank(authorization) && blank(apiKey):
+	case bearsNothing(authorization) && noKey:
 		return Presented{}, absent()
-	case len(authorization) == 0:
+	case bearsNothing(authorization):
 		return Presented{Key: apiKey[0]}, nil
-	case len(apiKey) == 1 && (blank(authorization) || blank(apiKey)):
+	case len(apiKey) == 1 && noKey:
 		return Presented{}, refused(errBlankBeside)
 	}
 	bearer, err := BearerToken(authorization...)
@@ -94,8 +95,4 @@ func (a *Authenticator) bearer(ctx context.Context, value string) (resources.Pri
 		return a.VerifyKey(ctx, value)
 	}
 	return a.Verify(ctx, value)
-}
-
-func blank(values []string) bool {
-	return len(values) == 0 || strings.TrimSpace(values[0]) == ""
 }

@@ -27,6 +27,7 @@ const (
 	pathFile       = "gateway/path.go"
 	targetFile     = "gateway/target.go"
 	connFile       = "gateway/conn.go"
+	incomingFile   = "gateway/incoming.go"
 	framingFile    = "gateway/framing.go"
 	intakeFile     = "gateway/intake.go"
 	enforceFile    = "gateway/enforce.go"
@@ -52,9 +53,11 @@ var mutants = []mutant{
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
 	{"framing", "names of any bytes", []edit{{framingFile, "token = token && c < 128 && bits>>(c%64)&1 == 1", "token = token && bits != 1"}}},
-	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {intakeFile, "		req.Header.Len() != before:", "		req.Header.Len() < before:"}}},
+	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {incomingFile, "		b.ended = true\n		return b.empty()\n", "		b.ended = true\n		for len(line) > 0 && err == nil && string(line) != \"\\r\\n\" {\n			line, err = b.c.line(fillSize)\n		}\n		return err\n"}}},
+	{"framing", "chunks end in any line's end", []edit{{incomingFile, "string(line) != \"\\r\\n\"", "!bytes.HasSuffix(line, []byte(\"\\n\"))"}}},
+	{"framing", "extensions of any bytes", []edit{{incomingFile, " || bytes.ContainsFunc(extension, unprintable)", ""}}},
 	{"framing", "codings of any name", []edit{{framingFile, " && equalFold(bytes.Trim(value, \" \\t\"), \"chunked\")", ""}}},
-	{"framing", "any version", []edit{{framingFile, "	if !h.IsHTTP11() {", "	if !h.IsHTTP11() && len(h.RequestURI()) == 0 {"}}},
+	{"framing", "any version", []edit{{framingFile, "	if !old && string(protocol) != \"HTTP/1.1\" {", "	if !old && len(protocol) == 0 {"}}},
 	{"framing", "any number of headers", []edit{{framingFile, "maxHeaders = 100", "maxHeaders = 100_000"}}},
 	{"framing", "the connection stays open", []edit{{intakeFile, "		closeAfter(x.raw)\n		return resources.BadRequest(resources.Problem{Text: err.Error()})", "		return resources.BadRequest(resources.Problem{Text: err.Error()})"}}},
 	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {connFile, "	raw.SetConnectionClose()\n", ""}}},
@@ -103,7 +106,7 @@ var mutants = []mutant{
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "_, out := no[b.Name]", "_, out := no[b.Name+\"?\"]"}}},
 	{"load", "peers have all the time", []edit{{connFile, "		c.readWithin(limit)\n", ""}, {"gateway/lobby.go", "		c.readWithin(l.limits.Read)\n", ""}}},
-	{"load", "silent peers stand before all others", []edit{{"gateway/lobby.go", "		c.await()\n", ""}, {connFile, "	if isNew && c.isSilent() {", "	if c.ended.Load() && isNew && c.isSilent() {"}}},
+	{"load", "silent peers stand before all others", []edit{{"gateway/lobby.go", "		c.await()\n", ""}, {connFile, "	if isNew && c.isSilent() {", "	if c.left.Load() && isNew && c.isSilent() {"}}},
 
 	{"logs", "the server's own words are told", []edit{{"gateway/exchange.go", "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
