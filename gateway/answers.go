@@ -149,33 +149,33 @@ func (f *headers) asksOnly(h *fasthttp.RequestHeader) bool {
 }
 
 // recall answers a question that was answered before and whose answer still stands; false
-// is that nothing was done.
-func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool) {
+// is that the steps have to answer, with what the caller has paid for the request.
+func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool, paid *payment) {
 	if e.answers == nil {
-		return false
+		return false, nil
 	}
 	answered = true //nolint:wastedassign // what is answered after a panic: survive does that
 	defer e.survive(raw)
 	found, err := scanHead(raw)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	name, ok := e.answers.name(&raw.Request, &found)
 	if !ok {
-		return false
+		return false, nil
 	}
 	a := e.answers.table.Get(name[:])
 	now := e.cfg.Now()
-	if a == nil || !e.stands(a, now) {
-		return false
+	if a == nil || !e.stands(a, now) || !e.cfg.Rates.ofFailures(raw).Allowed {
+		return false, nil
 	}
 	if a.caller != nil {
-		told, refused := e.cfg.Rates.charge(context.Background(), a.caller)
-		if refused != "" {
-			return false // the steps come to that, too, and say so
+		p := e.cfg.Rates.charge(context.Background(), a.caller)
+		if p.refused != "" {
+			return false, &p
 		}
-		if told != nil {
-			tellRate(&raw.Response.Header, told)
+		if p.told != nil {
+			tellRate(&raw.Response.Header, p.told)
 		}
 	}
 	record := a.record
@@ -188,7 +188,7 @@ func (e *Edge) recall(raw *fasthttp.RequestCtx) (answered bool) {
 	raw.Response.SetBodyString(a.body)
 	record.ended(now, e.cfg.Now())
 	e.observe(record)
-	return true
+	return true, nil
 }
 
 // stands judges all that may have changed since, in no order: who asks is who they were

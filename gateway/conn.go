@@ -30,7 +30,9 @@ type conn struct {
 	linger atomic.Bool
 	open   *connections
 	peer   netip.Prefix
-	left   atomic.Bool
+	// address is the peer as text, "" until somebody asks for it.
+	address string
+	left    atomic.Bool
 	// waited is how long nothing came after it was accepted.
 	waited time.Duration
 	// answered says that something was sent: it is no newcomer any more.
@@ -133,6 +135,18 @@ func sends(of net.Conn) {
 	if c, ok := of.(*conn); ok {
 		c.writeWithin(c.limits.Write)
 	}
+}
+
+// addressOf is from where a request comes, by its connection's socket alone.
+func addressOf(raw *fasthttp.RequestCtx) string {
+	c, ok := raw.Conn().(*conn)
+	if !ok {
+		return peerOf(raw.RemoteAddr()).String()
+	}
+	if c.address == "" {
+		c.address = c.peer.String()
+	}
+	return c.address
 }
 
 // closeAfter closes the connection after the answer: what follows on it can't be

@@ -127,7 +127,7 @@ func (e *Edge) newApp() *fiber.App {
 		DisableStartupMessage: true, ReadBufferSize: e.cfg.Limits.Header,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
-	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
+	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context(), nil); return nil })
 	srv := app.Server()
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
@@ -144,10 +144,13 @@ func (e *Edge) newApp() *fiber.App {
 			}
 		}()
 		if !knownMethod(ctx.Method()) {
-			e.handle(ctx) // the framework would answer a method it does not know by itself
+			e.handle(ctx, nil) // the framework would answer a method it does not know by itself
 			return
 		}
-		if !e.recall(ctx) {
+		switch answered, paid := e.recall(ctx); {
+		case paid != nil:
+			e.handle(ctx, paid)
+		case !answered:
 			routed(ctx)
 		}
 	}

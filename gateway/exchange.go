@@ -40,6 +40,8 @@ type exchange struct {
 	// inside is the gate that the request has to leave; rated how its caller's rates stand.
 	inside *gate.Gate
 	rated  *ratelimit.Verdict
+	// paid is what the caller has paid for the request already, nil for nothing.
+	paid   *payment
 	ask    ask
 	rests  rests
 	record Record
@@ -54,10 +56,10 @@ type exchange struct {
 }
 
 // handle runs the steps and answers; it never panics and never answers twice.
-func (e *Edge) handle(raw *fasthttp.RequestCtx) {
+func (e *Edge) handle(raw *fasthttp.RequestCtx, paid *payment) {
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	x := &exchange{raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
+	x := &exchange{raw: raw, paid: paid, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
 	x.ctx = &x.lifetime
 	defer x.lifetime.end()
 	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // whatever it says: checkHeaders judges that

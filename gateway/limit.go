@@ -81,20 +81,27 @@ func (e *Edge) passOn(x *exchange) error {
 
 // identify finds out who calls, unless too many credentials from their address were refused.
 func (e *Edge) identify(x *exchange) error {
-	failures := e.cfg.Rates.Failures
-	if failures == nil || x.entry.public {
+	if x.entry.public {
 		return e.authenticate(x)
 	}
-	peer := peerOf(x.raw.RemoteAddr()).String()
-	if v := failures.Look(peer); !v.Allowed {
+	if v := e.cfg.Rates.ofFailures(x.raw); !v.Allowed {
 		x.record.Limited = LimitFailures
 		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
 	}
 	err := e.authenticate(x)
-	if resources.IsKind(err, resources.KindBadCredential) {
-		failures.Take(x.ctx, peer, time.Time{}) // it is not shared: nobody is asked
+	if failures := e.cfg.Rates.Failures; failures != nil && resources.IsKind(err, resources.KindBadCredential) {
+		failures.Take(x.ctx, addressOf(x.raw), time.Time{}) // it is not shared: nobody is asked
 	}
 	return err
+}
+
+// ofFailures says whether a credential from the request's address is looked at, those that are
+// known included.
+func (r *Rates) ofFailures(raw *fasthttp.RequestCtx) ratelimit.Verdict {
+	if r.Failures == nil {
+		return ratelimit.Verdict{Allowed: true}
+	}
+	return r.Failures.Look(addressOf(raw))
 }
 
 // limit holds the caller, and then their account, to their rates: 429.
@@ -102,24 +109,34 @@ func (e *Edge) limit(x *exchange) error {
 	if x.entry.public || !e.cfg.Rates.ofCallers() {
 		return nil
 	}
-	v, refused := e.cfg.Rates.charge(x.ctx, &x.principal)
-	if v != nil {
-		x.rated = v
-		tellRate(&x.raw.Response.Header, v)
+	if x.paid == nil {
+		p := e.cfg.Rates.charge(x.ctx, &x.principal)
+		x.paid = &p
 	}
-	if x.record.Limited = refused; refused == "" {
+	if x.rated = x.paid.told; x.rated != nil {
+		tellRate(&x.raw.Response.Header, x.rated)
+	}
+	if x.record.Limited = x.paid.refused; x.record.Limited == "" {
 		return nil
 	}
-	return tooMany("Too many requests; wait before sending another one.", *v)
+	return tooMany("Too many requests; wait before sending another one.", *x.rated)
 }
 
 // ofCallers says whether there is a rate of those who are known.
 func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil || r.Account != nil }
 
+// payment is what a request took of the rates of its caller.
+type payment struct {
+	// told is how the rate stands that leaves less, nil where the caller is held to none; refused
+	// is the one that refuses the request, "" where none does.
+	told    *ratelimit.Verdict
+	refused string
+}
+
 // charge takes a token of the caller's, and then one of their account's: who is refused
-// takes nothing of that. It says how the one stands that leaves less, nil where neither is
-// held to a rate, and which one refuses.
-func (r *Rates) charge(ctx context.Context, caller *resources.Principal) (told *ratelimit.Verdict, refused string) {
+// takes nothing of that. It is done once for each request.
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment {
+	var told *ratelimit.Verdict
 	own, name := r.Principal, LimitPrincipal
 	if caller.Kind == resources.PrincipalService {
 		own, name = r.Service, LimitService
@@ -129,12 +146,12 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) (told *
 		until = own.Until()
 		v := own.Take(ctx, caller.ID, until)
 		if !v.Allowed {
-			return &v, name
+			return payment{&v, name}
 		}
 		told = &v
 	}
 	if r.Account == nil || caller.AccountID == "" {
-		return told, ""
+		return payment{told, ""}
 	}
 	if own == nil {
 		until = r.Account.Until()
@@ -144,9 +161,9 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) (told *
 		told = &v
 	}
 	if !v.Allowed {
-		return told, LimitAccount
+		return payment{told, LimitAccount}
 	}
-	return told, ""
+	return payment{told, ""}
 }
 
 // tellRate sets the headers with which a caller can pace themselves.
