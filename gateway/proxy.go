@@ -23,6 +23,9 @@ var passedOn = []string{
 	"Traceparent", "Tracestate",
 }
 
+// ownPrefix begins the names of what gateways and areas tell each other.
+const ownPrefix = "X-Portcullis-"
+
 // notPassedBack are the response headers that end here (RFC 9110, 7.6.1), with those
 // that the gateway sets itself.
 var notPassedBack = map[string]bool{
@@ -30,7 +33,16 @@ var notPassedBack = map[string]bool{
 	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "X-Request-Id": true,
 	"Server": true, "Date": true,
 	// What the gateway itself says in answers.
-	"X-Decision-Id": true, "X-Policy-Revision": true, "X-Account-Revision": true, refusedHeader: true,
+	"X-Decision-Id": true, "X-Policy-Revision": true, "X-Account-Revision": true,
+	// What says who calls: a server in front might take an echo of it for the gateway's word.
+	"X-User-Id": true, "X-Account-Id": true, "X-Action": true, "X-Principal-Kind": true, "Authorization": true, "X-Api-Key": true,
+}
+
+// passesBack says whether an upstream's response header is the client's, too. Some servers read
+// an underscore as a hyphen.
+func passesBack(name string) bool {
+	read := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	return isToken([]byte(name)) && !notPassedBack[read] && !strings.HasPrefix(read, ownPrefix)
 }
 
 var (
@@ -50,11 +62,9 @@ type proxy struct {
 }
 
 func newProxy(name string, base *url.URL, limits Limits, keys *assertion.Keys) *proxy {
-	transport := &http.Transport{
-		MaxIdleConnsPerHost: 64, IdleConnTimeout: limits.Idle / 2, // before the other side closes
-		ResponseHeaderTimeout: limits.Upstream,
-		DisableCompression:    true,
-	}
+	transport := heardTransport()
+	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = 64, limits.Idle/2 // before the other side closes
+	transport.ResponseHeaderTimeout, transport.DisableCompression = limits.Upstream, true
 	return &proxy{name: name, base: base, limits: limits, keys: keys, gate: newGate(limits.Requests), client: &http.Client{
 		Transport: transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -86,9 +96,8 @@ func (p *proxy) pass(x *exchange, all *bodies) error {
 		}
 	}
 	h := &x.raw.Response.Header
-	drop := connectionNamed(in.Header)
 	for name, values := range in.Header {
-		if notPassedBack[name] || drop[name] {
+		if !passesBack(name) {
 			continue
 		}
 		for _, value := range values {
@@ -115,10 +124,9 @@ func whole(from io.Reader, closing io.Closer, most int) (readCloser, int, error)
 
 // send gives the answer of an upstream that took the request.
 func (p *proxy) send(out *http.Request) (*http.Response, error) {
-	in, err := p.client.Do(out)
+	in, err := endToEnd(p.client, out)
 	switch {
 	case err != nil:
-		err = withoutURL(err)
 	case in.StatusCode < 200 || in.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
 		err = errors.Join(errSwitched, in.Body.Close())
 	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(refusedHeader) != "": // that is no fault of the caller
@@ -190,17 +198,6 @@ func identify(h http.Header, x *exchange) {
 	if x.entry.Action != "" {
 		h.Set("X-Action", x.entry.Action)
 	}
-}
-
-// connectionNamed are the headers that Connection names as hop-by-hop.
-func connectionNamed(h http.Header) map[string]bool {
-	out := map[string]bool{}
-	for _, line := range h.Values("Connection") {
-		for name := range strings.SplitSeq(line, ",") {
-			out[http.CanonicalHeaderKey(strings.TrimSpace(name))] = true
-		}
-	}
-	return out
 }
 
 // withoutURL keeps an upstream's address and the query out of the log line's cause.

@@ -3,11 +3,15 @@ package gateway_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -108,6 +112,101 @@ func rawUpstream(t *testing.T, answer string) *url.URL {
 		}
 	}()
 	return &url.URL{Scheme: "http", Host: listener.Addr().String()}
+}
+
+// TestWhatBelongsToAnUpstreamsConnectionEndsThere, also where the connection does, in any spelling,
+// and whatever came before the answer.
+func TestWhatBelongsToAnUpstreamsConnectionEndsThere(t *testing.T) {
+	const rest = "X-Hop: dropped\r\nX-Late: dropped\r\nX-Own: kept\r\nContent-Length: 2\r\n\r\nab"
+	for name, answer := range map[string]string{
+		"close first":           "HTTP/1.1 200 OK\r\nConnection: close, X-Hop, x-late\r\n" + rest,
+		"close last":            "HTTP/1.1 200 OK\r\nconnection: x-hop,X-LATE , Close\r\n" + rest,
+		"two lines":             "HTTP/1.1 200 OK\r\nConnection: X-Hop\r\nConnection: close\r\nConnection: X-Late\r\n" + rest,
+		"after what is interim": "HTTP/1.1 103 Early Hints\r\nConnection: X-Own\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close, X-Hop, X-Late\r\n" + rest,
+		"lines that end in LF":  strings.ReplaceAll("HTTP/1.1 200 OK\r\nConnection: close, X-Hop, X-Late\r\n"+rest, "\r\n", "\n"),
+		"kept alive":            "HTTP/1.1 200 OK\r\nConnection: X-Hop, keep-alive, X-Late\r\n" + rest,
+		"HTTP/1.0":              "HTTP/1.0 200 OK\r\nConnection: X-Hop, X-Late\r\n" + rest,
+		"behind a long header":  "HTTP/1.1 200 OK\r\nX-Long: " + strings.Repeat("x", 20<<10) + "\r\nConnection: close, X-Hop, X-Late\r\n" + rest,
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := start(t, func(c *gateway.Config) { c.Upstreams["things"] = rawUpstream(t, answer) })
+			r := e.send(t, request("GET", things+"a", "", bearer))
+			if r.Status != 200 || r.Body != "ab" || r.Header.Get("X-Own") != "kept" || r.Header["X-Hop"] != nil || r.Header["X-Late"] != nil {
+				t.Errorf("%d %q %v", r.Status, r.Body, r.Header)
+			}
+		})
+	}
+}
+
+// TestEachAnswerOfAnUpstreamsConnectionIsHeard: what one names is not dropped from the next.
+func TestEachAnswerOfAnUpstreamsConnectionIsHeard(t *testing.T) {
+	u := newUpstream(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-A", "1")
+		w.Header().Set("X-B", "1")
+		if name := r.URL.Query().Get("hop"); name != "" {
+			w.Header().Set("Connection", name)
+		}
+		_, _ = io.WriteString(w, strings.Repeat("x", 10<<10))
+	})
+	e := u.behind(t, "")
+	for _, hop := range []string{"X-A", "X-B", "", "X-A"} {
+		r := e.send(t, request("GET", things+"a?hop="+hop, "", bearer))
+		if r.Status != 200 || len(r.Body) != 10<<10 || (r.Header["X-A"] == nil) != (hop == "X-A") || (r.Header["X-B"] == nil) != (hop == "X-B") {
+			t.Errorf("%s: %d %v", hop, r.Status, r.Header)
+		}
+	}
+	if len(u.peer) != 1 {
+		t.Errorf("%d connections to the upstream", len(u.peer))
+	}
+}
+
+// TestUpstreamIsReachedByTLS, and heard there, too.
+func TestUpstreamIsReachedByTLS(t *testing.T) {
+	up := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Connection", "close, X-Hop")
+		w.Header().Set("X-Hop", "dropped")
+		_, _ = io.WriteString(w, "ab")
+	}))
+	defer up.Close()
+	trusted := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: up.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SSL_CERT_FILE", trusted)
+	base, _ := url.Parse(up.URL)
+	e := start(t, func(c *gateway.Config) { c.Upstreams["things"] = base })
+	for range 2 {
+		if r := e.send(t, request("GET", things+"a", "", bearer)); r.Status != 200 || r.Body != "ab" || r.Header["X-Hop"] != nil {
+			t.Errorf("%d %q %v: %v", r.Status, r.Body, r.Header, e.last(t).Err)
+		}
+	}
+}
+
+// TestUpstreamCannotSpeakForTheGateway: what is between gateways and upstreams, who calls, and
+// what is no header to everybody, ends here.
+func TestUpstreamCannotSpeakForTheGateway(t *testing.T) {
+	for _, line := range []string{
+		"X-Portcullis-Assertion: a", "x-portcullis-assertion: a", "X_Portcullis_Assertion: a", "X-Portcullis-Assertion-Refused: 1", "X-Portcullis-Other: a", "X-User-ID: mallory", "X_User_ID: mallory", "X-Account-ID: a",
+		"X-Action: a:b:c", "X-Principal-Kind: service", "Authorization: Bearer a", "X-API-Key: k", "X-Decision-ID: d", "X_Request_ID: r", "Transfer_Encoding: chunked", "Content_Length: 1",
+		"X Own: a", "X-(Own): a", "X-Own\x00: a", "X-Own/: a", "X-\u00e9: a", "X-Odd: a\x00b", "X-Odd: a\x1b[2Jb", "X-Odd: a\rb", "X-Odd: \x7f",
+	} {
+		e := start(t, func(c *gateway.Config) {
+			c.Upstreams["things"] = rawUpstream(t, "HTTP/1.1 200 OK\r\n"+line+"\r\nX-Own: kept\r\nContent-Length: 2\r\n\r\nab")
+		})
+		l := e.dial(t)
+		if _, err := io.WriteString(l, request("GET", things+"a", "", bearer, "Connection: close")); err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := io.ReadAll(l.r)
+		name, _, _ := strings.Cut(strings.ToLower(line), ":")
+		head, _, _ := strings.Cut(strings.ToLower(string(raw)), "\r\n\r\n")
+		switch taken := strings.HasPrefix(head, "http/1.1 200 "); {
+		case !taken && !strings.HasPrefix(head, "http/1.1 503 "): // the client may refuse it as a whole
+			t.Errorf("%q: %q", line, raw)
+		case strings.Contains(head, "\n"+name+":") && name != "x-decision-id", taken && !strings.Contains(head, "\nx-own: kept"):
+			t.Errorf("%q came back: %q", line, raw)
+		}
+	}
 }
 
 // TestUpstreamThatSpeaksNonsenseIsA503, and one that switches protocols unasked too.

@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"sync"
+)
+
+// Bounds of an upstream's answer in bytes: one head, and all heads of one answer, the interim
+// ones included.
+const (
+	maxAnswerHead  = 64 << 10
+	maxAnswerHeads = 8 * maxAnswerHead
+)
+
+var errUnheard = errors.New("the head of the upstream's answer is too long, or was not heard")
+
+// heardConn is a connection to an upstream that keeps the heads of an answer. The client drops a
+// Connection header that says close, and with it the names of the headers that belong to this
+// connection alone.
+type heardConn struct {
+	net.Conn
+	mu    sync.Mutex
+	hears bool
+	heads []byte
+}
+
+type dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+func heard(by dial) dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := by(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &heardConn{Conn: c}, nil
+	}
+}
+
+// heardTransport is a client's transport whose connections are heard: HTTP/1.1, with TLS or without.
+func heardTransport() *http.Transport {
+	secure := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12}}
+	return &http.Transport{
+		DialContext: heard((&net.Dialer{}).DialContext), DialTLSContext: heard(secure.DialContext), MaxResponseHeaderBytes: maxAnswerHead,
+	}
+}
+
+// Read implements net.Conn.
+func (c *heardConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.hears && len(c.heads) <= maxAnswerHeads {
+		c.heads = append(c.heads, p[:n]...)
+	}
+	return n, err
+}
+
+// hear keeps what comes from now on until somebody asks for it.
+func (c *heardConn) hear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hears, c.heads = true, nil
+}
+
+// names are the headers that Connection names in the heads that were heard.
+func (c *heardConn) names() (map[string]bool, error) {
+	c.mu.Lock()
+	heads := c.heads
+	c.hears, c.heads = false, nil
+	c.mu.Unlock()
+	if len(heads) > maxAnswerHeads {
+		return nil, errUnheard
+	}
+	r := textproto.NewReader(bufio.NewReader(bytes.NewReader(heads)))
+	for {
+		line, err := r.ReadLine()
+		if err != nil {
+			return nil, errors.Join(errUnheard, err)
+		}
+		head, err := r.ReadMIMEHeader()
+		if err != nil {
+			return nil, errors.Join(errUnheard, err)
+		}
+		if _, status, _ := strings.Cut(line, " "); !strings.HasPrefix(status, "1") {
+			return connectionNamed(http.Header(head)), nil
+		}
+	}
+}
+
+// endToEnd sends a request and gives the answer without the headers that belong to its connection.
+func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
+	on := &heardConn{}
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { // once more where it is sent again
+		if c, ok := info.Conn.(*heardConn); ok {
+			on = c
+			on.hear()
+		}
+	}}
+	in, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
+	if err != nil {
+		return nil, withoutURL(err)
+	}
+	names, err := on.names()
+	if err != nil {
+		return nil, errors.Join(err, in.Body.Close())
+	}
+	for name := range names {
+		delete(in.Header, name)
+	}
+	return in, nil
+}
+
+// connectionNamed are the headers that Connection names as hop-by-hop.
+func connectionNamed(h http.Header) map[string]bool {
+	out := map[string]bool{}
+	for _, line := range h.Values("Connection") {
+		for name := range strings.SplitSeq(line, ",") {
+			out[http.CanonicalHeaderKey(strings.TrimSpace(name))] = true
+		}
+	}
+	return out
+}
