@@ -24,14 +24,14 @@ func TestReadWriteIsEnough(t *testing.T) {
 		t.Error(err)
 	}
 
-	ours := leave(t, urls[0], "portcullis", "epoch")
+	ours := leave(t, urls[0], "", "epoch")
 	if err := bumpA(t.Context(), g.Store); err != nil {
 		t.Error(err)
 	}
 	if err := ours.ses.CommitTransaction(t.Context()); err == nil {
 		t.Error("the abandoned transaction was committed")
 	}
-	foreign := leave(t, urls[1], "portcullis", "epoch")
+	foreign := leave(t, urls[1], "", "epoch")
 	if err := bumpA(t.Context(), g.Store); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
