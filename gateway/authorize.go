@@ -15,8 +15,9 @@ type verdict struct {
 	Reason  string `json:"reason"`
 }
 
-// appendVerdict appends the answer's JSON.
+// appendVerdict appends the answer's JSON; a credential in the reason is masked.
 func appendVerdict(to []byte, v verdict) ([]byte, error) {
+	v.Reason = resources.MaskCredentials(v.Reason)
 	if !wire.Plain(v.Reason) {
 		body, err := wire.Render(v)
 		return append(to, body...), err

@@ -184,12 +184,13 @@ func (e *Edge) requestIDs(sent string, now time.Time) (request, decision string)
 }
 
 // ValidRequestID says whether a request id is taken over from a caller: it matches
-// ^[A-Za-z0-9._-]{1,128}$ (API contract, 1).
+// ^[A-Za-z0-9._-]{1,128}$ (API contract, 1) and holds no credential, since it is passed on
+// and logged.
 func ValidRequestID(id string) bool {
 	for i := range len(id) {
 		if c := id[i]; c != '.' && (!isUnreserved(c) || c == '~') {
 			return false
 		}
 	}
-	return id != "" && len(id) <= maxRequestID
+	return id != "" && len(id) <= maxRequestID && !resources.HoldsCredential(id)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
@@ -54,13 +55,15 @@ func (l *accessLog) request(r *gateway.Record) {
 }
 
 // plain says whether a line can be written by hand: every string stands in JSON as it is,
-// and nothing went wrong.
+// none holds a credential, and nothing went wrong.
 func plain(r *gateway.Record) bool {
 	return r.Err == nil &&
-		wire.Plain(r.RequestID) && wire.Plain(r.Method) && wire.Plain(r.Path) && wire.Plain(r.Route) && wire.Plain(r.Principal) &&
-		wire.Plain(r.Action) && wire.Plain(r.Account) && wire.Plain(r.Reason) && wire.Plain(r.PolicyRevision) &&
-		wire.Plain(r.Subject) && wire.Plain(r.DecisionID) && wire.Plain(r.KeyID) && wire.Plain(r.Problems)
+		plainText(r.RequestID) && plainText(r.Method) && plainText(r.Path) && plainText(r.Route) && plainText(r.Principal) &&
+		plainText(r.Action) && plainText(r.Account) && plainText(r.Reason) && plainText(r.PolicyRevision) &&
+		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems)
 }
+
+func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCredential(text) }
 
 // prepare makes what is the same in each line of an answer that is given again, "" where the
 // lines can't be written by hand. The ids that come are plain: the gateway made or checked them.

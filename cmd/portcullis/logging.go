@@ -5,15 +5,60 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // newLog writes structured lines; a line break in a value stays inside it.
 func newLog(w io.Writer, format string, level slog.Level) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "text" {
-		return slog.New(slog.NewTextHandler(w, options))
+		return slog.New(slog.NewTextHandler(shown{w}, options))
 	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	return slog.New(slog.NewJSONHandler(shown{w}, options))
+}
+
+// shown takes one line a Write, and writes it as it may be shown to anybody. Every line that
+// the program says of itself goes through it, but for those that can't hold anything else
+// (accessLog).
+type shown struct{ to io.Writer }
+
+// Write implements io.Writer.
+func (s shown) Write(line []byte) (int, error) {
+	if _, err := io.WriteString(s.to, showable(string(line))); err != nil {
+		return 0, err
+	}
+	return len(line), nil
+}
+
+// showable masks the credentials in a line and escapes what a reader would not see, as JSON
+// and Go do.
+func showable(line string) string {
+	line, ended := strings.CutSuffix(line, "\n")
+	line = resources.MaskCredentials(line)
+	var out strings.Builder
+	done := 0
+	for i, r := range line {
+		if ' ' <= r && r < 0x7f || r != utf8.RuneError && !resources.Unseen(r) {
+			continue
+		}
+		out.WriteString(line[done:i])
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			fmt.Fprintf(&out, `\u%04x\u%04x`, high, low)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+		_, size := utf8.DecodeRuneInString(line[i:])
+		done = i + size
+	}
+	out.WriteString(line[done:])
+	if ended {
+		out.WriteByte('\n')
+	}
+	return out.String()
 }
 
 // driverLog takes the Redis driver's own log, which is of single connections: for looking

@@ -37,7 +37,7 @@ func run(args []string) int {
 	case errors.Is(err, errDenied):
 		return exitDenied
 	}
-	fmt.Fprintln(os.Stderr, "portcullis: "+oneLine(err.Error()))
+	fmt.Fprintln(shown{os.Stderr}, "portcullis: "+oneLine(err.Error()))
 	if errors.Is(err, errNotReady) {
 		return exitNotReady
 	}

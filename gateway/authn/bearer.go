@@ -9,7 +9,7 @@ const bearerScheme = "bearer"
 
 var (
 	errSeveralValues = errors.New("several Authorization values")
-	errBearerForm    = errors.New("the Authorization value is not `Bearer <token>`")
+	errBearerForm    = errors.New("the Authorization value is not the word Bearer, one space and a token")
 )
 
 // BearerToken takes the token out of the values of the Authorization header:

@@ -48,7 +48,7 @@ func row(kind resources.Kind) answered {
 }
 
 // ErrorBody renders the error in the area's shape (specification, "Errors"). The
-// cause is never in it.
+// cause is never in it, and a credential that stands in what it quotes is masked.
 func ErrorBody(area string, e *resources.Error) []byte {
 	row := row(e.Kind)
 	var body any
@@ -77,7 +77,7 @@ func ErrorBody(area string, e *resources.Error) []byte {
 	if err != nil {
 		panic("wire: an error body of strings can't fail to render: " + err.Error())
 	}
-	return out
+	return []byte(resources.MaskCredentials(string(out)))
 }
 
 // Render is a body as JSON. Angle brackets stay as they are: no browser shows this

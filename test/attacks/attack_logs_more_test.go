@@ -67,7 +67,7 @@ func textLog(w *world, r *refusals) {
 	r.cases += other.cases
 	r.found = append(r.found, other.found...)
 	for line := range strings.Lines(p.stop()) {
-		if !strings.HasPrefix(line, "time=") || strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\r\x1b\u2028\u2029\u0085\x00") {
+		if !strings.HasPrefix(line, "time=") || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unseen) {
 			r.fault("no whole line of the text log: %.300q", line)
 		}
 		if mark := w.marks.in(line); mark != "" {

@@ -60,8 +60,8 @@ func logAttacks(w *world, r *refusals) {
 	textLog(w, r)
 }
 
-// misplaced sends a secret where it belongs, and where clients put it by mistake. A target is part
-// of the access line: a secret in it is the sender's to keep out, so none is sent there.
+// misplaced sends a secret where it belongs, and where clients put it by mistake: also where the
+// line of the request or a refusal would tell it.
 func (w *world) misplaced(name, secret string) (out []attack) {
 	ours := w.ours
 	body := func(format string) string { return fmt.Sprintf(format, secret) }
@@ -72,6 +72,9 @@ func (w *world) misplaced(name, secret string) (out []attack) {
 		"as a wrong value": request("POST", ours.path("/roles"), body(`{"name":"n","scope":"%s","permissions":["account:user:read"]}`), bearer(ours.bobToken)), "on no route": request("GET", "/nowhere", "", bearer(secret)), "with a wrong method": request("TRACE", ours.path("/roles"), "", bearer(secret)), "with a wrong path": request("POST", "/api/v1/authorize/x//y", "", bearer(secret)),
 		"in a cookie": request("GET", ours.path("/roles"), "", "Cookie: session="+secret), "in odd framing": request("POST", ours.path("/projects"), "", bearer(secret), "Content-Length: 5", "Transfer-Encoding: chunked"), "over HTTP/1.0": strings.Replace(request("GET", ours.path("/roles"), "", bearer(secret)), "HTTP/1.1", "HTTP/1.0", 1), "in a head that stops": "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + secret,
 		"as a key's name": request("POST", ours.path("/users/"+ours.admin+"/keys"), `{"key_name":"","scopes":["read"]}`, bearer(secret)), "as an Idempotency-Key": request("POST", ours.path("/groups"), `{"name":""}`, bearer(ours.adminToken), "Idempotency-Key: "+secret), "as a user": request("POST", "/api/v1/authorize/x", "", bearer(ours.adminToken), "X-User-ID: "+secret+"/", "X-Account-ID: "+ours.account, "X-Action: x"),
+		"in a path of no route": request("GET", "/x/"+secret+"/y", ""), "as a method": request(secret, "/", ""), "as a request's id": request("GET", ours.path("/roles"), "", bearer(ours.adminToken), "X-Request-ID: "+secret), "as an account of the path": request("GET", "/api/v1/accounts/"+secret+"/roles", "", bearer(ours.adminToken)), "as a user of the path": request("GET", ours.path("/users/"+secret+"/roles"), "", bearer(ours.bobToken)),
+		"in a path to decide": request("POST", "/api/v1/authorize/projects/"+secret+"/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), "as a subject": request("POST", "/api/v1/authorize/x", "", bearer(ours.bobToken), "X-User-ID: "+secret, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), "as an account to decide in": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+secret, "X-Action: project:x:read"),
+		"in an escaped path": request("GET", "/Bearer%20"+strings.NewReplacer(".", "%2E", "_", "%5f", "-", "%2d").Replace(secret), ""), "as an action": request("POST", "/api/v1/authorize/x", "", bearer(w.checker), "X-User-ID: "+ours.bob, "X-Account-ID: "+ours.account, "X-Action: "+secret), "as a security group": request("GET", "/api/v1/accounts/"+ours.account+"/projects/"+ours.project+"/security-groups/"+secret, "", bearer(ours.adminToken)),
 	} {
 		out = append(out, attack{name: "the " + name + " " + what, raw: raw})
 	}

@@ -25,7 +25,7 @@ var classes = []class{
 	{name: "keys", floor: 530, run: keyAttacks},
 	{name: "roles", floor: 385, run: roleAttacks},
 	{name: "input", floor: 8800, run: inputAttacks},
-	{name: "logs", floor: 1550, args: logsArgs, run: logAttacks},
+	{name: "logs", floor: 1600, args: logsArgs, run: logAttacks},
 	{name: "load", floor: 7250, args: loadArgs, run: loadAttacks},
 }
 

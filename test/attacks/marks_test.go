@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+	"unicode"
 )
 
 // marks are secrets that may stand in no output, by what they are.
@@ -42,7 +43,7 @@ func (m *marks) in(text string) string {
 }
 
 // searchOutput looks for secrets in all that the program wrote and shows, and holds its log to one
-// line of JSON for each event.
+// line of JSON for each event that a terminal shows as it is.
 func (r *refusals) searchOutput() {
 	if mark := r.w.marks.in(r.w.metrics()); mark != "" {
 		r.fault("the metrics show %s", mark)
@@ -52,7 +53,7 @@ func (r *refusals) searchOutput() {
 		r.fault("the log shows %s", mark)
 	}
 	for line := range strings.Lines(log) {
-		if !json.Valid([]byte(line)) || strings.ContainsAny(strings.TrimSuffix(line, "\n"), "\r\x1b") {
+		if !json.Valid([]byte(line)) || strings.ContainsFunc(strings.TrimSuffix(line, "\n"), unseen) {
 			r.fault("no whole line of the log: %.300q", line)
 		}
 		if strings.Contains(line, "goroutine ") { // the stack of a panic that nobody reckoned with
@@ -60,3 +61,6 @@ func (r *refusals) searchOutput() {
 		}
 	}
 }
+
+// unseen says whether a terminal would obey a character, or show nothing for it.
+func unseen(r rune) bool { return !unicode.IsPrint(r) }
