@@ -1,6 +1,10 @@
 package resources
 
-import "time"
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
 
 // Kinds of principal.
 const (
@@ -24,6 +28,16 @@ const (
 	ServiceScopeAdmin = "platform:admin"
 	ServiceScopeUsers = "users:sync"
 )
+
+// maxSubject bounds a subject in bytes (OpenID Connect, "sub").
+const maxSubject = 255
+
+// ValidSubject says whether s can be whom a token is about: text that is seen, with no space
+// around it. Two subjects of which one looks like the other, or like none, are two to a
+// program and one to an operator.
+func ValidSubject(s string) bool {
+	return s != "" && len(s) <= maxSubject && utf8.ValidString(s) && strings.Trim(s, " ") == s && !strings.ContainsFunc(s, Unseen)
+}
 
 // Principal is who is calling, as proved by a credential. The zero value is
 // nobody, and nobody may do nothing.

@@ -93,7 +93,7 @@ func TestServiceHasTheScopesItsIssuerMayGive(t *testing.T) {
 }
 
 func TestUserHasNoScopes(t *testing.T) {
-	for _, sub := range []string{"user-1", "Service-x", " service-x", "xservice-x"} {
+	for _, sub := range []string{"user-1", "Service-x", "_service-x", "xservice-x"} {
 		if p := mustAccept(t, standard(t), edToken(object{"sub": sub, "scope": "authz:check"})); p.Kind != resources.PrincipalUser || p.Scopes != nil {
 			t.Errorf("%+v", p)
 		}

@@ -1,6 +1,7 @@
 package authn_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -14,6 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 func TestForgedAlgorithmIsRefused(t *testing.T) {
@@ -146,6 +150,38 @@ func TestMalformedClaimsAreRefused(t *testing.T) {
 		"scope a list":            `{` + rest + `,"sub":"u","scope":["authz:check"],"exp":` + exp + `}`,
 	} {
 		t.Run(name, func(t *testing.T) { mustRefuse(t, a, forge(edHead().json(), payload, "EdDSA", k.ed)) })
+	}
+}
+
+// TestSubjectThatCannotBeSeenWholeIsRefused: blank, padded or with a control character, as a
+// user's and as a service's, before any directory is asked and before an invitation is looked
+// for.
+func TestSubjectThatCannotBeSeenWholeIsRefused(t *testing.T) {
+	asked := ""
+	a, err := authn.New(authn.Options{
+		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
+		Directory: directory(func(_ context.Context, sub string, _ authn.Subjects) (authn.Identity, bool, error) {
+			asked = sub
+			return authn.Identity{ExternalID: "user-1", AccountID: "acct-1", Status: resources.StatusActive}, true, nil
+		}),
+		SignIn: func(_ context.Context, subject, _ string) (bool, error) { asked = subject; return true, nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sub := range []string{
+		"", " ", "   ", "\t", "\u00a0", "\u3000", "\u200b", "\ufeff", "\u2800\u200b", "\u3164", " user-1", "user-1 ", "\u00a0user-1", "user-1\u200b", "user\u200d-1", "user-1\n", "\x00", "user\x7f",
+		"user\u0085", "user\u009b2J", "\u202euser", "user\u2028", "user\u00ad-1", "\U000e0001user", " service-x", "service-x\u200b", strings.Repeat("u", 256),
+	} {
+		for _, claims := range []object{{"sub": sub}, {"sub": sub, "email": "a@b.test", "email_verified": true}} {
+			mustRefuse(t, a, edToken(claims))
+		}
+		if asked != "" {
+			t.Errorf("%q: somebody was asked about %q", sub, asked)
+		}
+	}
+	for _, sub := range []string{"user-1", "auth0|iris", "CN=Iris Ünï,O=中", "u", strings.Repeat("u", 255)} {
+		mustAccept(t, a, edToken(object{"sub": sub}))
 	}
 }
 

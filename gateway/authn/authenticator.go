@@ -14,7 +14,7 @@ import (
 
 var (
 	errUnknownIssuer = errors.New("no issuer of that name is configured")
-	errNoSubject     = errors.New("the token names no subject")
+	errNoSubject     = errors.New("the token names no subject, or one that is blank, padded or can't be seen whole")
 )
 
 // Options are what an Authenticator is made of.
@@ -166,7 +166,7 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 	if err := a.checkSignature(ctx, issuer, key, token, claims); err != nil {
 		return nil, err
 	}
-	if claims.subject == "" {
+	if !resources.ValidSubject(claims.subject) {
 		return nil, refused(errNoSubject)
 	}
 	from, until := claims.bounds()

@@ -20,7 +20,7 @@ const lastSecond = 253402300799
 type Claims struct {
 	// Issuer is the `iss` whose keys the token was checked with.
 	Issuer string
-	// Subject is never blank.
+	// Subject is one of resources.ValidSubject.
 	Subject string
 	// Email is "" where there is none. Only with EmailVerified may it count for anything.
 	Email string

@@ -21,6 +21,9 @@
 //     can't be used.
 //   - A `typ` other than JWT or at+jwt is refused: logout tokens and security events
 //     of the same issuer are signed with the same keys and are no credentials.
+//   - A subject that can't be seen whole is none (resources.ValidSubject): blank, padded, with a
+//     control character or one without a width. It would name a second user who looks like
+//     the first, or take an invitation as nobody.
 //   - exp, nbf and iat may have a fraction (RFC 7519 allows it), which is cut; negative
 //     ones and those past the year 9999 are refused, since their conversion wraps.
 //   - A refreshed key set is taken without its unusable keys. Refusing the whole

@@ -5,14 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// maxSubject bounds a user's subject in bytes (OpenID Connect, "sub").
-const maxSubject = 255
 
 var (
 	errServiceRefused = errors.New("the issuer's tokens may not be a service's")
@@ -77,9 +72,6 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 }
 
 func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
-	if !wellFormedSubject(claims.Subject) {
-		return resources.Principal{}, refused(errSubjectForm)
-	}
 	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
 	if err == nil && !found {
 		identity, found, err = a.firstSignIn(ctx, issuer, claims)
@@ -116,11 +108,6 @@ func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims
 		return Identity{}, false, err
 	}
 	return a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
-}
-
-// wellFormedSubject says whether s may be a user's subject.
-func wellFormedSubject(s string) bool {
-	return s != "" && len(s) <= maxSubject && utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
 }
 
 // unavailable keeps the directory's own answer where it already says when to come again.

@@ -135,7 +135,7 @@ func (r TokenRequest) check(now time.Time) error {
 		return errSignTTL
 	}
 	if !strings.HasPrefix(r.Subject, resources.ServicePrefix) {
-		if !wellFormedSubject(r.Subject) {
+		if !resources.ValidSubject(r.Subject) {
 			return errSignSubject
 		}
 		if len(r.Scopes) > 0 {

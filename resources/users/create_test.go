@@ -68,6 +68,9 @@ func TestUserIsCreatedBySyncOnly(t *testing.T) {
 
 func TestCreationTellsAllProblems(t *testing.T) {
 	w := newWorld(t)
+	for _, subject := range []string{" ", "auth0|1 ", " auth0|1", "\u200b", "auth0|1\u009b"} {
+		w.expect(w.call("N8", syncer(), "", "", object{"email": "cy@example.com", "authentication_partner_id": subject}), 400, "REQ_001", "authentication_partner_id: must be")
+	}
 	w.expect(w.call("N8", syncer(), "", "", object{
 		"name": "", "external_id": "service-x", "account_id": "a/b", "status": "BLANK", "is_verified": 1, "authentication_type": "",
 		"authentication_partner": "GITHUB", "authentication_partner_id": "service-y", "metadata": "x", "profile_pic_url": "ftp://example.com/", "id": "x",

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -14,10 +12,9 @@ import (
 
 // Bounds of a record's fields: a name in characters, the others in bytes.
 const (
-	maxName      = 255
-	maxPicture   = 2048
-	maxMetadata  = 16 << 10
-	maxPartnerID = 255
+	maxName     = 255
+	maxPicture  = 2048
+	maxMetadata = 16 << 10
 )
 
 var authenticationType = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -37,7 +34,7 @@ func (s *Service) readFields(o *wire.Object) fields {
 		email:     readText(o, "email", resources.ValidEmail, resources.EmailRule),
 		kind:      readText(o, "authentication_type", authenticationType.MatchString, "must be unknown or a connection's name of [A-Za-z0-9_-]{1,64}"),
 		partner:   readText(o, "authentication_partner", s.validPartner, "must be "+s.IdentityProvider),
-		partnerID: readText(o, "authentication_partner_id", validPartnerID, "must be 1 to 255 characters without control characters, and not begin with "+resources.ServicePrefix+", or be empty"),
+		partnerID: readText(o, "authentication_partner_id", validPartnerID, "must be 1 to 255 bytes without spaces around them and without characters that can't be seen, and not begin with "+resources.ServicePrefix+", or be empty"),
 		verified:  readBool(o, "is_verified"),
 		metadata:  readMetadata(o),
 	}
@@ -108,8 +105,7 @@ func validPartnerID(s string) bool { return s == "" || validSubject(s) }
 // validSubject says whether a user's token may have that subject. One that begins like
 // a service's would be read as a service.
 func validSubject(s string) bool {
-	return s != "" && len(s) <= maxPartnerID && utf8.ValidString(s) &&
-		!strings.ContainsFunc(s, unicode.IsControl) && !strings.HasPrefix(s, resources.ServicePrefix)
+	return resources.ValidSubject(s) && !strings.HasPrefix(s, resources.ServicePrefix)
 }
 
 // apply gives the user what the body says. A provider's subject is of the one provider

@@ -89,6 +89,9 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 		"partner":           {syncer(), object{"authentication_partner": "oidc"}, []string{"authentication_partner: must be OIDC"}},
 		"partner's subject": {syncer(), object{"authentication_partner_id": "service-x"}, []string{"authentication_partner_id: "}},
 		"subject's lines":   {syncer(), object{"authentication_partner_id": "a\nb"}, []string{"authentication_partner_id: "}},
+		"blank subject":     {syncer(), object{"authentication_partner_id": " "}, []string{"authentication_partner_id: "}},
+		"padded subject":    {syncer(), object{"authentication_partner_id": "auth0|1 "}, []string{"authentication_partner_id: "}},
+		"unseen subject":    {syncer(), object{"authentication_partner_id": "auth0|1\u202e"}, []string{"authentication_partner_id: "}},
 		"subject too long":  {syncer(), object{"authentication_partner_id": strings.Repeat("a", 256)}, []string{"authentication_partner_id: "}},
 		"invited by sync":   {syncer(), object{"status": "INVITED"}, []string{"status: "}},
 	} {
