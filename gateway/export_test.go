@@ -100,7 +100,7 @@ func Accepting() (add func() (settled func())) {
 // Find looks a path up in a table of these rows, all served by the gateway itself.
 func Find(routes []resources.Route, method, path string) (name string, values, allow []string, err error) {
 	for i := range routes {
-		routes[i].Upstream = upstreamAuthorize
+		routes[i].Upstream = UpstreamAuthorize
 	}
 	t, err := newTable(routes, server{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// upstreamAuthorize is the name under which the catalogue sends E3 to the gateway itself.
-const upstreamAuthorize = "authorize"
+// UpstreamAuthorize is the name under which the catalogue sends E3 to the gateway itself.
+const UpstreamAuthorize = "authorize"
 
 var (
 	errNoHandler  = errors.New("no handler in this process has that name")
@@ -45,7 +45,7 @@ func (s server) bind(r resources.Route) (*entry, error) {
 		}
 		e.action = action
 	}
-	if r.Upstream == upstreamAuthorize {
+	if r.Upstream == UpstreamAuthorize {
 		e.answers = true
 		return e, nil
 	}

@@ -12,8 +12,12 @@ import (
 	"strings"
 )
 
-// minMasterKey is the least length of a master key in bytes.
-const minMasterKey = 32
+// A master key has so many bytes at least, and so many different ones: of 32 random bytes
+// fewer would be different once in 10^40 keys.
+const (
+	minMasterKey   = 32
+	minMasterBytes = 8
+)
 
 // Purposes for which secrets are derived from the master key; no two share one.
 const (
@@ -34,17 +38,20 @@ type MasterKey struct{ keys [][]byte }
 func ReadMasterKey(r io.Reader) (MasterKey, error) {
 	var m MasterKey
 	scan := bufio.NewScanner(r)
-	for n := 1; scan.Scan(); n++ {
-		line := strings.TrimSpace(scan.Text())
-		if line == "" || strings.HasPrefix(line, "#") {
+	for line := 1; scan.Scan(); line++ {
+		text := strings.TrimSpace(scan.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		key, err := base64.StdEncoding.DecodeString(line)
+		key, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return MasterKey{}, fmt.Errorf("master key: line %d is not base64", n)
+			return MasterKey{}, fmt.Errorf("master key: line %d is not base64", line)
 		}
 		if len(key) < minMasterKey {
-			return MasterKey{}, fmt.Errorf("master key: line %d has %d bytes; at least %d random bytes are needed", n, len(key), minMasterKey)
+			return MasterKey{}, fmt.Errorf("master key: line %d has %d bytes; at least %d random bytes are needed", line, len(key), minMasterKey)
+		}
+		if n := differentBytes(key); n < minMasterBytes {
+			return MasterKey{}, fmt.Errorf("master key: line %d has %d different bytes and was not made at random; make one with `head -c 32 /dev/urandom | base64`", line, n)
 		}
 		m.keys = append(m.keys, key)
 	}
@@ -55,6 +62,14 @@ func ReadMasterKey(r io.Reader) (MasterKey, error) {
 		return MasterKey{}, errors.New("master key: the file has no key; one line of base64 is needed")
 	}
 	return m, nil
+}
+
+func differentBytes(key []byte) int {
+	seen := map[byte]bool{}
+	for _, b := range key {
+		seen[b] = true
+	}
+	return len(seen)
 }
 
 // Derive gives 32 bytes for the purpose from each key, the one in use first (HKDF-SHA-256, RFC 5869).

@@ -2,6 +2,7 @@ package resources_test
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"slices"
@@ -16,7 +17,7 @@ import (
 // and blank lines skipped.
 func TestMasterKeyIsReadLineByLine(t *testing.T) {
 	keys := masterKeys(t, 2)
-	long := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{7}, 64))
+	long := base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text() + rand.Text()))
 	m, err := resources.ReadMasterKey(strings.NewReader("# first\r\n" + keys[0] + "\r\n\n  " + keys[1] + "\t\n#" + long + "\n" + long))
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +44,9 @@ func TestMasterKeyErrorNamesTheLineAndNothingOfTheKey(t *testing.T) {
 		"two on one":   {key + " " + key, "line 1"},
 		"empty":        {"", "no key"},
 		"comments":     {"# " + key + "\n\n", "no key"},
+		"zeros":        {base64.StdEncoding.EncodeToString(make([]byte, 32)), "line 1 has 1 different bytes"},
+		"equal bytes":  {key + "\n" + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 64)), "line 2 has 1 different bytes"},
+		"a pattern":    {base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("1234567"), 9)), "not made at random"},
 		"endless line": {strings.Repeat(key, 3000), "master key"},
 	} {
 		_, err := resources.ReadMasterKey(strings.NewReader(c.file))

@@ -36,12 +36,12 @@ func slowGateway(t *testing.T, requests int) (g *gatewayProcess, release func(),
 	dir := t.TempDir()
 	seed(t, dir, "acct-slow-v1", "proj-slow-v1", member{"user-slow-v1", []string{"account_admin"}})
 	url, came, release := slowUpstream(t)
-	g = startGatewayIn(t, dir, "--upstream", "access="+url).each()[0] // of replicas, one: the others go on
+	g = startGatewayIn(t, dir, "--policy-dir", policiesWithWidgets(t), "--upstream", "widgets="+url).each()[0] // of replicas, one: the others go on
 	token := g.userToken(t, "user-slow-v1")
 	answers = make(chan reply, requests)
 	for range requests {
 		go func() {
-			r, _ := tryCall("GET", g.URL+"/api/v1/accounts/acct-slow-v1/roles", token, "")
+			r, _ := tryCall("GET", g.URL+"/api/v1/accounts/acct-slow-v1/projects/proj-slow-v1/widgets", token, "")
 			answers <- r
 		}()
 		<-came

@@ -60,10 +60,9 @@ func readmeRow(t *testing.T) string {
 	return row
 }
 
-// TestServiceOfOnesOwnBehindTheGateway is the README's example: what is allowed arrives
-// with the gateway's identity headers, what is not never arrives.
-func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
-	t.Parallel()
+// policiesWithWidgets is the policy tree with the README's row.
+func policiesWithWidgets(t *testing.T) string {
+	t.Helper()
 	policies := copyPolicies(t)
 	routes := filepath.Join(policies, "routes", "data.json")
 	text, err := os.ReadFile(routes)
@@ -71,6 +70,14 @@ func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, routes, strings.Replace(string(text), "{", `{"W1": `+readmeRow(t)+",", 1))
+	return policies
+}
+
+// TestServiceOfOnesOwnBehindTheGateway is the README's example: what is allowed arrives
+// with the gateway's identity headers, what is not never arrives.
+func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
+	t.Parallel()
+	policies := policiesWithWidgets(t)
 	widgets := newStandIn(t)
 	a := startTeam(t, "--policy-dir", policies, "--upstream", "widgets="+widgets.URL)
 	a.grant(t, "project_reader", a.Bob, a.Project)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
@@ -41,6 +42,11 @@ const (
 	upstreamClusters = "clusters"
 	upstreamFirewall = "firewall"
 )
+
+// builtIn are those that can't be in another process.
+func builtIn() []string {
+	return []string{upstreamAccess, upstreamKeys, upstreamUsers, upstreamAPI, upstreamDoc, gateway.UpstreamAuthorize}
+}
 
 // core is what every command that opens the data folder needs.
 type core struct {
@@ -146,6 +152,11 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	}
 	a.metrics.inForce(a.policy.Revision())
 	a.metrics.watchBounds(a)
+	for name := range s.bases {
+		if !slices.ContainsFunc(a.policy.Routes(), func(r resources.Route) bool { return r.Upstream == name }) {
+			log.Warn("no route of the policy tree is at this upstream", "upstream", name)
+		}
+	}
 	return a, nil
 }
 

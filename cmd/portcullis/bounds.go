@@ -43,7 +43,7 @@ func (s *settings) boundFlags(f *pflag.FlagSet) {
 	f.IntVar(&s.limits.Connections, "max-connections", limits.Connections, "how many connections may be open; 0 is no bound")
 	f.IntVar(&s.limits.PerAddress, "max-connections-per-address", limits.PerAddress, "how many of them from one address (IPv6: one /64); 0 is no bound")
 	f.IntVar(&s.limits.Requests, "max-requests", limits.Requests, "how many requests may be under way, in this process and to each upstream; 0 is no bound")
-	f.IntVar(&s.limits.Bodies, "max-body-memory", limits.Bodies, "how many bytes the bodies of all requests under way may take together; 0 is no bound")
+	sizeVar(f, &s.limits.Bodies, "max-body-memory", limits.Bodies, "what the bodies of all requests under way may take together; 0 is no bound")
 	f.IntVar(&b.cold, "max-cold", defaultCold, "how many questions may wait for what is not in memory, of each kind; 0 has none wait")
 }
 
@@ -65,7 +65,7 @@ func (s *settings) checkBounds() error {
 	}
 	for name, n := range map[string]int{
 		"--max-connections": s.limits.Connections, "--max-connections-per-address": s.limits.PerAddress,
-		"--max-requests": s.limits.Requests, "--max-body-memory": s.limits.Bodies, "--max-cold": b.cold,
+		"--max-requests": s.limits.Requests, "--max-cold": b.cold,
 	} {
 		if n < 0 {
 			return fmt.Errorf("%s must not be below 0", name)

@@ -116,19 +116,28 @@ func TestComposePublishesTheProxyOnly(t *testing.T) {
 			t.Errorf("%s publishes %v", name, s.Ports)
 		}
 	}
-	config := readText(t, "haproxy.cfg")
+	config, image := readText(t, "haproxy.cfg"), readText(t, "Dockerfile")
+	for name, at := range map[string]string{"PORTCULLIS_LISTEN": ":8080", "PORTCULLIS_USERS_LISTEN": ":9001", "PORTCULLIS_HEALTH_LISTEN": ":9002"} {
+		for _, gateway := range gateways {
+			if got := file.Services[gateway].Environment[name]; got != at {
+				t.Errorf("%s has %s %q, want %s", gateway, name, got, at)
+			}
+		}
+		if !strings.Contains(image, name+"="+at) {
+			t.Errorf("the image does not set %s to %s", name, at)
+		}
+	}
 	for _, port := range file.Services["proxy"].Ports {
 		_, inside, _ := strings.Cut(port, ":")
-		if ":"+inside == defaultHealthListen || !strings.Contains(config, "bind :"+inside+"\n") {
+		if inside == "9002" || !strings.Contains(config, "bind :"+inside+"\n") {
 			t.Errorf("port %s is published", port)
 		}
 	}
-	if !strings.Contains(config, "check port "+strings.TrimPrefix(defaultHealthListen, ":")+" ") || !strings.Contains(config, "uri /healthz/ready ") {
+	if !strings.Contains(config, "check port 9002 ") || !strings.Contains(config, "uri /healthz/ready ") {
 		t.Error("the proxy does not ask the health listener whether a gateway is ready")
 	}
-	s, _ := serveFlagSet()
 	for _, name := range gateways {
-		if !strings.Contains(config, "    server "+name+" "+name+s.listen+"\n") {
+		if !strings.Contains(config, "    server "+name+" "+name+":8080\n") {
 			t.Errorf("the proxy does not know %s", name)
 		}
 		if got := file.Services["proxy"].DependsOn[name].Condition; got != "service_healthy" {

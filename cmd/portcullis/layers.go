@@ -2,11 +2,15 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sort"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 )
@@ -21,14 +25,24 @@ const keyIssuers = "issuers"
 // environment, or else from the configuration file: a flag wins over the
 // environment, the environment over the file.
 func (s *settings) fill(flags *pflag.FlagSet) error {
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(settings).serveFlags(known)
 	if env, ok := os.LookupEnv(envName("config")); ok && !flags.Changed("config") {
 		s.configFile = env
 	}
-	file, err := s.readFile(flags)
+	var failed error
+	flags.Visit(func(f *pflag.Flag) {
+		if known.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
+			failed = fmt.Errorf("--%s %w", f.Name, errEmpty)
+		}
+	})
+	if failed != nil {
+		return failed
+	}
+	file, err := s.readFile(flags, known)
 	if err != nil {
 		return err
 	}
-	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed || failed != nil {
 			return
@@ -42,13 +56,26 @@ func (s *settings) fill(flags *pflag.FlagSet) error {
 	return failed
 }
 
+var errEmpty = errors.New("is empty: it would be as if it were not there; give it a value, or leave it out")
+
+// saysNothing says whether a value is that of a setting which is not there. A variable of the
+// environment may have it, to take back what the file says.
+func saysNothing(f *pflag.Flag, value string) bool {
+	return value == "" && f.DefValue == "" && f.Value.Type() == "string"
+}
+
+// takes says for each type of flag what fits.
+var takes = map[string]string{
+	"int": "a whole number", "bool": "true or false", "size": "a number of bytes, or of KiB, MiB or GiB, as 64KiB", "duration": "a duration, as 500ms, 90s, 1h30m or 14d",
+}
+
 // set gives a flag its value; a repeatable one takes them all.
 func set(flags *pflag.FlagSet, f *pflag.Flag, where string, several []string, one string) error {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return list.Replace(several)
 	}
 	if err := flags.Set(f.Name, one); err != nil {
-		return fmt.Errorf("%s: %q does not fit: it takes a %s", where, one, f.Value.Type())
+		return fmt.Errorf("%s: %q does not fit: it takes %s", where, one, takes[f.Value.Type()])
 	}
 	return nil
 }
@@ -57,41 +84,77 @@ func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
+// unknownVariables are those of the environment that look like settings and are none of any
+// command. Kubernetes sets some by itself where a service is called portcullis.
+func unknownVariables(environment []string, root *cobra.Command) (names []string) {
+	known := map[string]bool{envPrefix + "TOKEN": true}
+	for _, cmd := range root.Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known[envName(f.Name)] = true })
+	}
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, envPrefix) && !known[name] && !strings.HasPrefix(name, envPrefix+"PORT") && !strings.HasPrefix(name, envPrefix+"SERVICE_") {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
 // readFile reads the configuration file: scalars and lists of scalars under the
-// flags' names, and the list of issuers.
-func (s *settings) readFile(flags *pflag.FlagSet) (map[string][]string, error) {
+// flags' names, and the list of issuers. One file serves every command: each takes the
+// settings of serve (known) that concern it.
+func (s *settings) readFile(flags, known *pflag.FlagSet) (map[string][]string, error) {
+	out := map[string][]string{}
 	if s.configFile == "" {
-		return map[string][]string{}, nil
+		return out, nil
 	}
-	raw, err := os.ReadFile(s.configFile)
+	doc, err := readDocument(s.configFile)
 	if err != nil {
-		return nil, fmt.Errorf("--config: %w", err)
-	}
-	var doc map[string]yaml.Node
-	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return nil, fmt.Errorf("--config %s: %w", s.configFile, err)
 	}
-	// One file serves every command: each takes the settings of serve that concern it.
-	known := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(settings).serveFlags(known)
-	out := map[string][]string{}
 	for name, node := range doc {
+		flag := cmp.Or(flags.Lookup(name), known.Lookup(name))
 		switch {
 		case name == keyIssuers:
-			if err := decodeStrict(&node, &s.issuers); err != nil {
-				return nil, fmt.Errorf("--config %s: issuers: %w", s.configFile, err)
-			}
-		case flags.Lookup(name) == nil && known.Lookup(name) == nil || name == "config":
+			err = s.readIssuers(&node)
+		case flag == nil || name == "config":
 			return nil, fmt.Errorf("--config %s: unknown setting %q; the settings are %s", s.configFile, name, flagNames(known))
 		default:
-			values, err := scalars(&node)
-			if err != nil {
-				return nil, fmt.Errorf("--config %s: %s: %w", s.configFile, name, err)
-			}
-			out[name] = values
+			out[name], err = readValues(&node, flag)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--config %s: %s: %w", s.configFile, name, err)
 		}
 	}
 	return out, s.checkSecrets(out)
+}
+
+var errSecondDocument = errors.New("something follows the first YAML document, and would be ignored; put all settings into one")
+
+// readDocument reads the one document of a file; an empty one has no settings.
+func readDocument(path string) (doc map[string]yaml.Node, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errSecondDocument
+	}
+	return doc, nil
+}
+
+var errNoIssuers = errors.New("the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out")
+
+func (s *settings) readIssuers(node *yaml.Node) error {
+	if len(node.Content) == 0 {
+		return errNoIssuers
+	}
+	return decodeStrict(node, &s.issuers)
 }
 
 // decodeStrict refuses keys that the target does not have.
@@ -105,16 +168,23 @@ func decodeStrict(node *yaml.Node, into any) error {
 	return dec.Decode(into)
 }
 
-func scalars(node *yaml.Node) ([]string, error) {
-	switch node.Kind {
-	case yaml.ScalarNode:
+// readValues reads the value of a flag, or the list of a repeatable one.
+func readValues(node *yaml.Node, flag *pflag.Flag) (values []string, err error) {
+	_, repeatable := flag.Value.(pflag.SliceValue)
+	switch {
+	case node.Kind == yaml.ScalarNode && (node.Tag == "!!null" || saysNothing(flag, node.Value)):
+		return nil, errEmpty
+	case node.Kind == yaml.ScalarNode:
 		return []string{node.Value}, nil
-	case yaml.SequenceNode:
-		var out []string
-		err := node.Decode(&out)
-		return out, err
+	case node.Kind == yaml.SequenceNode && repeatable && len(node.Content) == 0:
+		return nil, errEmpty
+	case node.Kind == yaml.SequenceNode && repeatable:
+		err = node.Decode(&values)
+		return values, err
+	case repeatable:
+		return nil, errors.New("a value or a list of values is needed")
 	default:
-		return nil, fmt.Errorf("a value or a list of values is needed")
+		return nil, errors.New("one value is needed")
 	}
 }
 

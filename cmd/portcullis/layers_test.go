@@ -12,7 +12,7 @@ import (
 // sample is a value of the flag's type that is not its default.
 func sample(t *testing.T, f *pflag.Flag) string {
 	t.Helper()
-	values := map[string]string{"string": "sample", "stringArray": "a=http://h", "int": "321", "bool": "true", "duration": "4m5s"}
+	values := map[string]string{"string": "sample", "stringArray": "a=http://h", "int": "321", "bool": "true", "duration": "4m5s", "size": "321KiB"}
 	value, ok := values[f.Value.Type()]
 	if !ok || f.Value.String() == value {
 		t.Fatalf("--%s: no sample of a %s", f.Name, f.Value.Type())
@@ -76,15 +76,15 @@ func TestEveryServeFlagHasItsLayers(t *testing.T) {
 func TestRepeatableFlagTakesLists(t *testing.T) {
 	s, flags := serveFlagSet()
 	s.configFile = filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(s.configFile, []byte("upstream:\n- a=http://a\n- b=https://b:1/base\n"), 0o600); err != nil {
+	if err := os.WriteFile(s.configFile, []byte("upstream:\n- firewall=http://a\n- clusters=https://b:1/base\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.fill(flags); err != nil || s.check() != nil || len(s.bases) != 2 || s.bases["b"].Host != "b:1" {
+	if err := s.fill(flags); err != nil || s.check() != nil || len(s.bases) != 2 || s.bases["clusters"].Host != "b:1" {
 		t.Errorf("%v %v", err, s.bases)
 	}
-	t.Setenv("PORTCULLIS_UPSTREAM", "c=http://c d=http://d")
+	t.Setenv("PORTCULLIS_UPSTREAM", "clusters=http://c firewall=http://d")
 	s2, flags := serveFlagSet()
-	if err := s2.fill(flags); err != nil || s2.check() != nil || len(s2.bases) != 2 || s2.bases["d"] == nil {
+	if err := s2.fill(flags); err != nil || s2.check() != nil || len(s2.bases) != 2 || s2.bases["firewall"] == nil {
 		t.Errorf("%v %v", err, s2.bases)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
 	"sync/atomic"
 	"syscall"
@@ -29,6 +30,9 @@ func newServe() *cobra.Command {
 			collectLater(cmd.Context())
 			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
 			defer log.queue.close(flushTime)
+			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
+				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
+			}
 			return s.serve(cmd.Context(), log, cmd)
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,12 @@ var providerName = regexp.MustCompile(`^[A-Z][A-Z0-9_-]{0,63}$`)
 // keep a project closed that is being deleted.
 const longestHandle = time.Minute
 
-// defaultHealthListen is where `health` looks, too.
-const defaultHealthListen = ":9002"
+// Where serve listens by default: nobody but this machine gets there. `health` looks there, too.
+const (
+	defaultListen       = "127.0.0.1:8080"
+	defaultUsersListen  = "127.0.0.1:9001"
+	defaultHealthListen = "127.0.0.1:9002"
+)
 
 // settings are everything that serve can be told.
 type settings struct {
@@ -76,7 +81,7 @@ func (s *settings) commonFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.masterKeyFile, "master-key-file", "", "the master key (default: master.key in the data folder, made on first start)")
 	f.StringVar(&s.mongoURL, "mongo-url", "", "a MongoDB replica set instead of the embedded store: mongodb://…/database?replicaSet=name")
 	f.StringVar(&s.identityProvider, "identity-provider", "OIDC", "the upper-case name of the identity provider (authentication_partner)")
-	f.DurationVar(&s.invitationTTL, "invitation-ttl", users.DefaultInvitationTTL, "how long an invitation binds")
+	durationVar(f, &s.invitationTTL, "invitation-ttl", users.DefaultInvitationTTL, "how long an invitation binds")
 	f.StringVar(&s.policyDir, "policy-dir", "", "a policy tree to use instead of the embedded one; watched and reloaded")
 	f.StringVar(&s.issuer.jwksURL, "jwks-url", "", "the key set of an outside issuer, by URL")
 	f.StringVar(&s.issuer.jwksFile, "jwks-file", "", "the key set of an outside issuer, in a file")
@@ -88,10 +93,10 @@ func (s *settings) commonFlags(f *pflag.FlagSet) {
 func (s *settings) serveFlags(f *pflag.FlagSet) {
 	s.commonFlags(f)
 	limits := gateway.DefaultLimits()
-	f.StringVar(&s.listen, "listen", ":8080", "the edge")
+	f.StringVar(&s.listen, "listen", defaultListen, "the edge; :8080 listens on all addresses")
 	f.StringVar(&s.redisURL, "redis-url", "", "with --mongo-url: a cache that replicas share: redis://… or rediss://…")
-	f.DurationVar(&s.lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
-	f.StringVar(&s.usersListen, "users-listen", ":9001", "the same edge, for clients of the user-service address")
+	durationVar(f, &s.lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
+	f.StringVar(&s.usersListen, "users-listen", defaultUsersListen, "the same edge, for clients of the user-service address")
 	f.StringVar(&s.healthListen, "health-listen", defaultHealthListen, "health and metrics; keep it private")
 	f.StringVar(&s.role, "role", roleAll, "all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
 	f.StringVar(&s.areaList, "areas", "", "with --role resources: which areas this process serves, as firewall,clusters")
@@ -104,17 +109,17 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.logFormat, "log-format", "json", "json or text")
 	f.BoolVar(&s.pprof, "pprof", false, "profiles at /debug/pprof on the health listener")
 	f.BoolVar(&s.demo, "demo", false, "on an empty store, first make demo data, and print how to ask")
-	f.DurationVar(&s.drain, "drain-timeout", 10*time.Second, "how long requests under way may take after SIGTERM")
+	durationVar(f, &s.drain, "drain-timeout", 10*time.Second, "how long requests under way may take after SIGTERM")
 	f.IntVar(&s.maxGroups, "max-security-groups", firewall.DefaultMaxGroups, "how many security groups a project may have")
 	f.IntVar(&s.maxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have")
 	s.kept.flags(f)
-	f.IntVar(&s.limits.Body, "body-limit", limits.Body, "the largest request body in bytes")
-	f.IntVar(&s.limits.Header, "header-limit", limits.Header, "the largest request line with headers in bytes")
-	f.DurationVar(&s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
-	f.DurationVar(&s.limits.Write, "write-timeout", limits.Write, "how long an answer may take to be sent")
-	f.DurationVar(&s.limits.Idle, "idle-timeout", limits.Idle, "how long a connection may be idle")
-	f.DurationVar(&s.limits.Handle, "handle-timeout", limits.Handle, "how long deciding and handling in this process may take")
-	f.DurationVar(&s.limits.Upstream, "upstream-timeout", limits.Upstream, "how long an upstream may take to answer")
+	sizeVar(f, &s.limits.Body, "body-limit", limits.Body, "the largest request body")
+	sizeVar(f, &s.limits.Header, "header-limit", limits.Header, "the largest request line with headers")
+	durationVar(f, &s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
+	durationVar(f, &s.limits.Write, "write-timeout", limits.Write, "how long an answer may take to be sent")
+	durationVar(f, &s.limits.Idle, "idle-timeout", limits.Idle, "how long a connection may be idle")
+	durationVar(f, &s.limits.Handle, "handle-timeout", limits.Handle, "how long deciding and handling in this process may take")
+	durationVar(f, &s.limits.Upstream, "upstream-timeout", limits.Upstream, "how long an upstream may take to answer")
 	s.boundFlags(f)
 }
 
@@ -126,7 +131,7 @@ func (s *settings) check() error {
 	if s.denyStatus != 200 && s.denyStatus != 403 {
 		return fmt.Errorf("--deny-status must be 200 or 403, not %d", s.denyStatus)
 	}
-	if err := s.level.UnmarshalText([]byte(s.logLevel)); err != nil {
+	if err := s.level.UnmarshalText([]byte(s.logLevel)); err != nil || strings.ContainsAny(s.logLevel, "+-") { // slog reads error+100
 		return fmt.Errorf("--log-level must be debug, info, warn or error, not %q", s.logLevel)
 	}
 	if !providerName.MatchString(s.identityProvider) {
@@ -182,6 +187,14 @@ func (s *settings) checkUpstreams() error {
 			return fmt.Errorf("--upstream %q is given twice", name)
 		}
 		s.bases[name] = base
+	}
+	for name := range s.bases {
+		switch {
+		case slices.Contains(builtIn(), name):
+			return fmt.Errorf("--upstream %s: the gateway itself answers these routes, and nobody else can; the areas that can be elsewhere are %s", name, strings.Join(resourceAreas(), ", "))
+		case s.policyDir == "" && !slices.Contains(resourceAreas(), name):
+			return fmt.Errorf("--upstream %s: no route of the embedded policy tree is there; name one of %s, or give the tree that has one with --policy-dir", name, strings.Join(resourceAreas(), ", "))
+		}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func newToken() *cobra.Command {
 	cmd.Flags().StringVar(&user, "user", "", "the external id of a user")
 	cmd.Flags().StringVar(&service, "service", "", "the name of a service")
 	cmd.Flags().StringVar(&scope, "scope", "", "what the service may do: authz:check, platform:admin, users:sync (separated by spaces)")
-	cmd.Flags().DurationVar(&ttl, "ttl", time.Hour, "how long the token holds")
+	durationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token holds")
 	return cmd
 }
 

@@ -25,13 +25,13 @@ func (s *settings) checkLargest() error {
 	}
 	for _, b := range []struct {
 		name     string
-		is, most int
+		is, most size
 	}{
-		{"--body-limit", s.limits.Body, 64 << 20},
-		{"--header-limit", s.limits.Header, 1 << 20},
+		{"--body-limit", size(s.limits.Body), 64 << 20},
+		{"--header-limit", size(s.limits.Header), 1 << 20},
 	} {
 		if b.is > b.most {
-			return fmt.Errorf("%s must be at most %d, not %d: as much memory is kept for each connection", b.name, b.most, b.is)
+			return fmt.Errorf("%s must be at most %d bytes (%s), not %d: as much memory is kept for each connection", b.name, b.most, &b.most, b.is)
 		}
 	}
 	return nil

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// sizeUnits are those of a size, the greatest first.
+var sizeUnits = []struct {
+	name  string
+	bytes int
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
+
+var errSize = errors.New("must be a number of bytes, or of KiB, MiB or GiB, as 64KiB")
+
+// size is a flag's number of bytes.
+type size int
+
+func sizeVar(f *pflag.FlagSet, to *int, name string, value int, usage string) {
+	*to = value
+	f.Var((*size)(to), name, usage)
+}
+
+// Set implements pflag.Value: digits, and a unit or none.
+func (s *size) Set(text string) error {
+	unit := 1
+	for _, u := range sizeUnits {
+		if digits, ok := strings.CutSuffix(text, u.name); ok {
+			text, unit = digits, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil || n > uint64(math.MaxInt/unit) {
+		return errSize
+	}
+	*s = size(n) * size(unit)
+	return nil
+}
+
+// String implements pflag.Value: in the greatest unit of which it is a whole number.
+func (s *size) String() string {
+	for _, u := range sizeUnits {
+		if n := int(*s); n != 0 && n%u.bytes == 0 {
+			return strconv.Itoa(n/u.bytes) + u.name
+		}
+	}
+	return strconv.Itoa(int(*s))
+}
+
+// Type implements pflag.Value.
+func (*size) Type() string { return "size" }
+
+var (
+	errDuration = errors.New("must be a duration, as 500ms, 90s, 1h30m or 14d")
+	days        = regexp.MustCompile(`[0-9]*\.?[0-9]+d`)
+)
+
+// duration is a flag's duration.
+type duration time.Duration
+
+func durationVar(f *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
+	*to = value
+	f.Var((*duration)(to), name, usage)
+}
+
+// Set implements pflag.Value: Go's durations, and days of 24 hours.
+func (d *duration) Set(text string) error {
+	text = days.ReplaceAllStringFunc(text, func(part string) string {
+		n, _ := strconv.ParseFloat(strings.TrimSuffix(part, "d"), 64) // has the form of a number
+		return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
+	})
+	parsed, err := time.ParseDuration(text)
+	if err != nil {
+		return errDuration
+	}
+	*d = duration(parsed)
+	return nil
+}
+
+// String implements pflag.Value.
+func (d *duration) String() string { return time.Duration(*d).String() }
+
+// Type implements pflag.Value.
+func (*duration) Type() string { return "duration" }
