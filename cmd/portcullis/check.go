@@ -69,11 +69,37 @@ func newCheck() *cobra.Command {
 
 // ask prints the decision; a denial is errDenied.
 func (q question) ask(ctx context.Context, out io.Writer) error {
+	answer, err := q.decide(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, answer); err != nil || answer.allowed {
+		return err
+	}
+	return errDenied
+}
+
+// decided is a gateway's decision.
+type decided struct {
+	allowed bool
+	reason  string
+}
+
+// String is the decision for a reader.
+func (d decided) String() string {
+	if d.allowed {
+		return "allowed: " + d.reason
+	}
+	return "denied: " + d.reason
+}
+
+// decide asks the gateway.
+func (q question) decide(ctx context.Context) (decided, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+"/api/v1/authorize/"+q.path, http.NoBody)
 	if err != nil {
-		return err
+		return decided{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+q.token)
 	req.Header.Set("X-User-ID", q.user)
@@ -81,27 +107,20 @@ func (q question) ask(ctx context.Context, out io.Writer) error {
 	req.Header.Set("X-Action", q.action)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("the gateway does not answer: %w", err)
+		return decided{}, fmt.Errorf("the gateway does not answer: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil {
-		return err
+		return decided{}, err
 	}
 	var answer struct {
 		Allowed *bool  `json:"allowed"`
 		Reason  string `json:"reason"`
 	}
-	decided := resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusForbidden
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !decided {
-		return fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, body)
+	known := resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusForbidden
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !known {
+		return decided{}, fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, body)
 	}
-	if *answer.Allowed {
-		_, err = fmt.Fprintln(out, "allowed: "+answer.Reason)
-		return err
-	}
-	if _, err := fmt.Fprintln(out, "denied: "+answer.Reason); err != nil {
-		return err
-	}
-	return errDenied
+	return decided{*answer.Allowed, answer.Reason}, nil
 }

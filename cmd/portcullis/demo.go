@@ -91,8 +91,9 @@ func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email strin
 	return a.collections.Assignments.Insert(ctx, tx, role)
 }
 
-// demoLines are what to type to see each kind of answer.
-func (a *app) demoLines(listener net.Addr) ([]string, error) {
+// demoLines are what to type to see each kind of answer, with what is answered now: the demo
+// data may have been changed since it was made. The gateway listens already.
+func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error) {
 	signer, err := authn.NewSigner(a.master)
 	if err != nil {
 		return nil, err
@@ -107,18 +108,36 @@ func (a *app) demoLines(listener net.Addr) ([]string, error) {
 	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 	}
-	ask := func(comment, user, action string) []string {
-		return []string{"", "# " + comment, fmt.Sprintf(
-			`curl -s -w '\n' -X POST "http://%s/api/v1/authorize/accounts/%s/projects/%s/instances" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
-			address, demoAccount, demoProject, user, demoAccount, action)}
-	}
 	lines := []string{
 		"", "# Ask for a decision. First, in the shell that asks, a token that may ask about anybody, for 24 hours:",
 		"TOKEN=" + token,
 	}
-	lines = append(lines, ask("alice is account_admin: allowed", demoAlice, "project:instance:create")...)
-	lines = append(lines, ask("bob is project_reader, and may not create: denied, with the reason", demoBob, "project:instance:create")...)
-	lines = append(lines, ask("bob may read: allowed", demoBob, "project:instance:read")...)
-	lines = append(lines, ask("carol is team_member, without a role in the project: denied", demoCarol, "project:instance:read")...)
-	return append(lines, ask("not an action: 400, with every problem", demoAlice, "create-instances")...), nil
+	for _, one := range []struct{ asks, user, action string }{
+		{"May alice create an instance?", demoAlice, "project:instance:create"},
+		{"May bob?", demoBob, "project:instance:create"},
+		{"May bob read one?", demoBob, "project:instance:read"},
+		{"May carol?", demoCarol, "project:instance:read"},
+		{"What is no action is 400, with every problem.", demoAlice, "create-instances"},
+	} {
+		q := question{
+			url: "http://" + address, token: token, user: one.user, account: demoAccount, action: one.action,
+			path: "accounts/" + demoAccount + "/projects/" + demoProject + "/instances",
+		}
+		if _, err := resources.ParseAction(q.action); err == nil {
+			one.asks += " " + q.answer(ctx)
+		}
+		lines = append(lines, "", "# "+one.asks, fmt.Sprintf(
+			`curl -s -w '\n' -X POST "%s/api/v1/authorize/%s" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
+			q.url, q.path, q.user, q.account, q.action))
+	}
+	return lines, nil
+}
+
+// answer is the decision, or why there is none now.
+func (q question) answer(ctx context.Context) string {
+	answer, err := q.decide(ctx)
+	if err != nil {
+		return "No decision now: " + oneLine(err.Error())
+	}
+	return answer.String()
 }

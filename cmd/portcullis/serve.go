@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -62,12 +63,6 @@ func (s *settings) serve(ctx context.Context, log *logs, cmd *cobra.Command) (er
 	if err != nil {
 		return err
 	}
-	var lines []string
-	if demo {
-		if lines, err = a.demoLines(open.edge[0].Addr()); err != nil {
-			return err
-		}
-	}
 	var draining atomic.Bool
 	private := s.healthServer(a, draining.Load)
 	beside := a.runBackground()
@@ -85,8 +80,12 @@ func (s *settings) serve(ctx context.Context, log *logs, cmd *cobra.Command) (er
 		}()
 	}
 	log.Info("ready", append(open.addresses(), "version", version, "policy_revision", a.policy.Revision())...)
-	for _, line := range lines {
-		fmt.Fprintln(cmd.OutOrStdout(), line)
+	if demo {
+		lines, err := a.demoLines(ctx, open.edge[0].Addr())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n"))
 	}
 	select {
 	case err = <-failed:
