@@ -42,7 +42,6 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"upstream twice":        {args: []string{"--upstream", "access=http://a", "--upstream", "access=http://b"}, says: []string{"--upstream", "twice"}},
 		"upstream built in":     {args: []string{"--upstream", "access=http://a"}, says: []string{"--upstream access", "the gateway itself", "firewall"}},
 		"upstream of decisions": {args: []string{"--upstream", "authorize=http://a"}, says: []string{"--upstream authorize", "the gateway itself"}},
-		"upstream of no route":  {args: []string{"--upstream", "firewal=http://a"}, says: []string{"--upstream firewal", "firewall", "--policy-dir"}},
 		"empty flag":            {args: []string{"--policy-dir", ""}, says: []string{"--policy-dir is empty", "leave it out"}},
 		"empty config":          {args: []string{"--config", ""}, says: []string{"--config is empty"}},
 		"log level beyond":      {args: []string{"--log-level", "error+100"}, says: []string{"--log-level", "error+100"}},

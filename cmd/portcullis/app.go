@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
@@ -152,11 +151,6 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	}
 	a.metrics.inForce(a.policy.Revision())
 	a.metrics.watchBounds(a)
-	for name := range s.bases {
-		if !slices.ContainsFunc(a.policy.Routes(), func(r resources.Route) bool { return r.Upstream == name }) {
-			log.Warn("no route of the policy tree is at this upstream", "upstream", name)
-		}
-	}
 	return a, nil
 }
 

@@ -114,10 +114,10 @@ func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error
 	}
 	for _, one := range []struct{ asks, user, action string }{
 		{"May alice create an instance?", demoAlice, "project:instance:create"},
-		{"May bob?", demoBob, "project:instance:create"},
+		{"May bob create one?", demoBob, "project:instance:create"},
 		{"May bob read one?", demoBob, "project:instance:read"},
-		{"May carol?", demoCarol, "project:instance:read"},
-		{"What is no action is 400, with every problem.", demoAlice, "create-instances"},
+		{"May carol read one?", demoCarol, "project:instance:read"},
+		{"This is no action: 400, with every problem.", demoAlice, "create-instances"},
 	} {
 		q := question{
 			url: "http://" + address, token: token, user: one.user, account: demoAccount, action: one.action,

@@ -19,7 +19,8 @@ func TestPagesNameWhatExists(t *testing.T) {
 		}
 		metrics = append(metrics, text...)
 	}
-	variables := map[string]bool{envPrefix + "TOKEN": true} // of `check`, which is no flag of serve
+	variables := map[string]bool{envPrefix + "TOKEN": true, // of `check`, which is no flag of serve
+		envPrefix + "PORT": true, envPrefix + "SERVICE": true} // Kubernetes' own
 	_, flags := serveFlagSet()
 	flags.VisitAll(func(f *pflag.Flag) { variables[envName(f.Name)] = true })
 	for _, page := range []string{"OPERATIONS.md", "../../README.md", "compose/compose.yaml"} {

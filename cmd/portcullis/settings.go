@@ -189,11 +189,8 @@ func (s *settings) checkUpstreams() error {
 		s.bases[name] = base
 	}
 	for name := range s.bases {
-		switch {
-		case slices.Contains(builtIn(), name):
+		if slices.Contains(builtIn(), name) {
 			return fmt.Errorf("--upstream %s: the gateway itself answers these routes, and nobody else can; the areas that can be elsewhere are %s", name, strings.Join(resourceAreas(), ", "))
-		case s.policyDir == "" && !slices.Contains(resourceAreas(), name):
-			return fmt.Errorf("--upstream %s: no route of the embedded policy tree is there; name one of %s, or give the tree that has one with --policy-dir", name, strings.Join(resourceAreas(), ", "))
 		}
 	}
 	return nil
