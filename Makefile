@@ -73,7 +73,7 @@ soak: ## good and bad clients, restarts and faults at once for SOAK (5m), and pr
 	PORTCULLIS_TEST_SOAK=$(SOAK) go test -count=1 -timeout 24h -v -run Soak ./test/consistency
 
 # Needs two cores, and nothing else that runs on them. A smaller one is part of make test.
-flood: ## what 1,000 slow connections and 5,000 cold questions at once cost the others
+flood: ## what 1,000 slow connections, 5,000 cold questions at once and bursts of listings cost the others
 	PORTCULLIS_TEST_FLOOD=1 go test -count=1 -v ./test/flood
 
 # The black box tests speak to a program of their own, which is built with the race detector only on

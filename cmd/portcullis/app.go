@@ -91,7 +91,7 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	c.users, c.keys = s.newUsers(c, keeper, tokens), newKeys(c, keeper)
 	s.newAreas(c, keeper, tokens)
 	c.access = access.New(access.Config{
-		Store: c.store, Collections: c.collections, Judge: c.policy, Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Store: c.store, Collections: c.collections, Judge: c.policy.Inside(), Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
 		Occupants: s.occupants(c),
 	})

@@ -26,7 +26,7 @@ const mailFolder = "mail"
 // newUsers makes the area of users.
 func (s *settings) newUsers(c *core, keeper *idempotency.Keeper, tokens wire.PageTokens) *users.Service {
 	return users.New(users.Config{
-		Store: c.store, Collections: c.collections, Judge: c.policy, Idempotency: keeper, Tokens: tokens,
+		Store: c.store, Collections: c.collections, Judge: c.policy.Inside(), Idempotency: keeper, Tokens: tokens,
 		IDs: c.ids, Now: time.Now, IdentityProvider: s.identityProvider, InvitationTTL: s.invitationTTL,
 		Invite: func(account resources.Account, user resources.User, now resources.Time) resources.Message {
 			return outbox.Invitation(account, user, c.ids, now)
@@ -37,7 +37,7 @@ func (s *settings) newUsers(c *core, keeper *idempotency.Keeper, tokens wire.Pag
 // newKeys makes the area of API keys.
 func newKeys(c *core, keeper *idempotency.Keeper) *apikeys.Service {
 	return apikeys.New(apikeys.Config{
-		Store: c.store, Collections: c.collections, Judge: c.policy, Idempotency: keeper,
+		Store: c.store, Collections: c.collections, Judge: c.policy.Inside(), Idempotency: keeper,
 		Keys: resources.NewAPIKeys(c.master), IDs: c.ids, Now: time.Now,
 	})
 }

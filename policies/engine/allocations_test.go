@@ -85,7 +85,7 @@ func TestARememberedVerdictTakesNoAllocation(t *testing.T) {
 		for entry, ask := range map[string]func() (resources.Decision, error){
 			"decision":  func() (resources.Decision, error) { return e.Decide(ctx, q) },
 			"access":    func() (resources.Decision, error) { return e.Access(ctx, q) },
-			"grantable": func() (resources.Decision, error) { return e.Grantable(ctx, g) },
+			"grantable": func() (resources.Decision, error) { return e.Inside().Grantable(ctx, g) },
 		} {
 			t.Run(entry+" of "+name, func(t *testing.T) {
 				if _, err := ask(); err != nil {

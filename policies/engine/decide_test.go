@@ -150,7 +150,7 @@ func TestFactsOfAnotherAccountDeny(t *testing.T) {
 	unavailable(t, d, err)
 	d, err = e.Access(t.Context(), q)
 	unavailable(t, d, err)
-	d, err = e.Grantable(t.Context(), resources.Grant{AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"account:*:*"}})
+	d, err = e.Inside().Grantable(t.Context(), resources.Grant{AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"account:*:*"}})
 	unavailable(t, d, err)
 }
 

@@ -108,7 +108,7 @@ func (a *asking) of(e *engine.Engine) (resources.Decision, error) {
 	g := a.g
 	g.Principal, g.AccountID, g.Facts, g.Now = a.q.Principal, a.q.AccountID, a.q.Facts, a.q.Now
 	g.ProjectID, g.ResourceID = a.q.Target.ProjectID, a.q.Target.Resource
-	return e.Grantable(context.Background(), g)
+	return e.Inside().Grantable(context.Background(), g)
 }
 
 // differing asks two engines the same, of which one remembers.

@@ -3,7 +3,7 @@
 // A tree is compiled once, and a decision is one evaluation of a compiled entry
 // point on an input built by hand as OPA's own values. Whatever is not a
 // well-formed answer is an error with the zero decision, which denies: undefined,
-// ill-typed or conflicting values, a failing built-in, a panic, 50 ms gone by.
+// ill-typed or conflicting values, a failing built-in, a panic, 50 ms gone by (a grant has the time of its request).
 //
 // A tree is taken only after it has proved itself: it compiles under strict checks
 // and its schemas, its own tests pass, its catalogue is complete, and it denies those who
@@ -15,7 +15,8 @@
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
 // can read (reads.go, branches.go); where they are no function of that, or do with the time what
 // isn't proved to be harmless (timeless.go), there is none. What is evaluated passes a
-// gate, so that thousands of new questions leave a processor to those that are remembered.
+// gate, so that thousands of new questions leave a processor to those that are remembered;
+// what is asked inside a transaction does not (inside.go).
 //
 // Rejected:
 //   - rego.PreparedEvalQuery: it starts a goroutine, needs a timer, opens a transaction

@@ -38,8 +38,8 @@ type Options struct {
 	// force; an error refuses the reload. It must not call the engine's Reload.
 	CheckRoutes func([]resources.Route) error
 	// Gate bounds the evaluations for requests that are under way at once, and those that
-	// wait; what is beyond it is refused with KindUnavailable. nil is no bound. Grantable is
-	// not held up: it is asked inside a transaction.
+	// wait; what is beyond it is refused with KindUnavailable. nil is no bound. What Inside
+	// answers passes no gate.
 	Gate     *gate.Gate
 	Observer Observer
 }
@@ -89,23 +89,17 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 	return e.ask(ctx, entryAccess, &q)
 }
 
-// Grantable answers whether the caller holds all that they want to give. Errors
-// are as for Decide.
-func (e *Engine) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
-	var a asked
-	a.grant(&g)
-	return e.run(ctx, nil, entryGrantable, &a)
-}
-
 func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {
 	var a asked
 	a.question(q)
-	return e.run(ctx, e.opts.Gate, entry, &a)
+	return e.run(ctx, e.opts.Gate, e.opts.Deadline, entry, &a)
 }
 
 // run reuses the verdict of an equal question, or evaluates. A caller who left is given
 // none: that fails in the evaluation, with or without a memo.
-func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *asked) (d resources.Decision, err error) {
+func (e *Engine) run(
+	ctx context.Context, through *gate.Gate, within time.Duration, entry string, a *asked,
+) (d resources.Decision, err error) {
 	set, start, reused, turned := e.current.Load(), time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while key or input were built; evaluate recovers by itself
@@ -133,7 +127,7 @@ func (e *Engine) run(ctx context.Context, through *gate.Gate, entry string, a *a
 	}
 	start = time.Now()
 	b := set.inputs.lend(set.words)
-	b.question = evaluation{set: set, ctx: ctx, entry: entry, input: set.input(b, a), within: e.opts.Deadline, now: a.now}
+	b.question = evaluation{set: set, ctx: ctx, entry: entry, input: set.input(b, a), within: within, now: a.now}
 	through.Do(b.do)
 	d, err = b.question.decision, b.question.err
 	if err == nil {

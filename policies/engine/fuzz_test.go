@@ -51,7 +51,7 @@ func FuzzDecide(f *testing.F) {
 			Principal: q.Principal, AccountID: account, Facts: q.Facts, Permissions: []string{permission, action},
 			ProjectID: project, ResourceID: role, Until: resources.Time(at), Now: resources.Time(at),
 		}
-		if d, err = e.Grantable(context.Background(), g); err != nil || d.Allowed && (!active || status != resources.StatusActive) {
+		if d, err = e.Inside().Grantable(context.Background(), g); err != nil || d.Allowed && (!active || status != resources.StatusActive) {
 			t.Fatalf("grantable: %+v, %v", d, err)
 		}
 	})

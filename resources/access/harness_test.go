@@ -83,7 +83,7 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 	}
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	cfg := access.Config{
-		Store: db, Collections: c, Judge: judge, Tokens: tokens,
+		Store: db, Collections: c, Judge: judge.Inside(), Tokens: tokens,
 		IDs: resources.IDs{Now: now, Random: rand.Reader}, Now: now,
 	}
 	for _, f := range configure {

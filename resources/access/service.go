@@ -11,7 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Judge is what this area asks of policy inside a transaction.
+// Judge is what this area asks of policy inside a transaction. It waits for nobody who may
+// wait for that transaction.
 type Judge interface {
 	// Decide says whether the question's subject may do its action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)

@@ -83,7 +83,7 @@ func newWorld(t *testing.T) *world {
 	}
 	t.Cleanup(func() { _ = w.store.Close() })
 	w.routes = apikeys.New(apikeys.Config{
-		Store: w.store, Collections: w.c, Judge: judge, Keys: w.keys,
+		Store: w.store, Collections: w.c, Judge: judge.Inside(), Keys: w.keys,
 		Idempotency: idempotency.New(w.store, w.c, w.time),
 		IDs:         resources.IDs{Now: w.time, Random: rand.Reader}, Now: w.time,
 	}).Routes()

@@ -77,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	now := func() time.Time { return time.UnixMilli(w.clock.Load()) }
 	ids := resources.IDs{Now: now, Random: rand.Reader}
 	w.users = users.New(users.Config{
-		Store: w.store, Collections: w.c, Judge: judge, Idempotency: idempotency.New(w.store, w.c, now),
+		Store: w.store, Collections: w.c, Judge: judge.Inside(), Idempotency: idempotency.New(w.store, w.c, now),
 		Tokens: tokens, IDs: ids, Now: now, IdentityProvider: "OIDC",
 		Invite: func(a resources.Account, u resources.User, now resources.Time) resources.Message {
 			return resources.Message{

@@ -14,7 +14,8 @@ import (
 // DefaultInvitationTTL is how long an invitation binds where nothing else is configured.
 const DefaultInvitationTTL = 14 * 24 * time.Hour
 
-// Judge is what this area asks of policy inside a transaction.
+// Judge is what this area asks of policy inside a transaction. It waits for nobody who may
+// wait for that transaction.
 type Judge interface {
 	// Decide says whether the question's subject may do its action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)

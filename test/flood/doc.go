@@ -11,6 +11,9 @@
 // for a processor that the flood, its packets or the gateway holds. Rejected: both on both
 // cores, where the kernel lets a caller who wakes up wait until the next tick, of up to 4 ms.
 //
+// Another flood is a burst of listings of another user's keys, which hold sessions of the
+// store while they ask policy: what is judged there is how long anybody waits.
+//
 // Ratios are of windows of one run. `make test` runs a small one, on whatever cores there are
 // and with a flood that is only nice; `make flood` the full one, and prints its figures.
 package flood

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -17,7 +16,7 @@ import (
 // gateway is a `portcullis serve --demo`.
 type gateway struct {
 	address, health string
-	token           string
+	dir, token      string
 	pid             int
 }
 
@@ -41,7 +40,7 @@ func startGateway(t *testing.T, s size) *gateway {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	g := &gateway{pid: cmd.Process.Pid}
+	g := &gateway{pid: cmd.Process.Pid, dir: dir}
 	lines := bufio.NewReader(log)
 	for g.address == "" {
 		line, err := lines.ReadString('\n')
@@ -53,11 +52,7 @@ func startGateway(t *testing.T, s size) *gateway {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	token, err := exec.Command(program, "token", "--data-dir", dir, "--service", "flood", "--scope", "authz:check").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.token = strings.TrimSpace(string(token))
+	g.token = g.tokenOf(t, "--service", "flood", "--scope", "authz:check")
 	return g
 }
 

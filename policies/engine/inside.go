@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// untilTheContextEnds is the time of an evaluation that only its context bounds.
+const untilTheContextEnds time.Duration = math.MaxInt64
+
+// Inside is the engine for those who ask while they hold a session or a transaction of the
+// store. It passes no gate: the holder of a place at the gate may be waiting for that very
+// session. The sessions bound how many of its evaluations are under way.
+type Inside struct{ engine *Engine }
+
+// Inside gives the engine for questions that are asked inside a transaction.
+func (e *Engine) Inside() Inside { return Inside{e} }
+
+// Decide is Engine.Decide, without the gate.
+func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	var a asked
+	a.question(&q)
+	return i.engine.run(ctx, nil, i.engine.opts.Deadline, entryDecision, &a)
+}
+
+// Grantable answers whether the caller holds all that they want to give. Only the context
+// bounds its time, since a grant can be hundreds of times as large as a question. Errors are
+// as for Engine.Decide.
+func (i Inside) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
+	var a asked
+	a.grant(&g)
+	return i.engine.run(ctx, nil, untilTheContextEnds, entryGrantable, &a)
+}
+
+// Roles are the system roles in force by id, a copy.
+func (i Inside) Roles() []resources.Role { return i.engine.Roles() }
