@@ -16,12 +16,12 @@ func grantWorld(t *testing.T) *world {
 	w.role(resources.Role{ID: "role-any-v1", Name: "any", Scope: "PROJECT", AccountID: acctA, Permissions: []string{"project:*:create"}})
 	w.role(resources.Role{ID: "role-on-v1", Name: "on", Scope: "RESOURCE", AccountID: acctA, Permissions: []string{"project:instance:read"}})
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
+	w.key(acctA, carol)
 	return w
 }
 
 func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
-	key := as(acctA, carol)
-	key.Credential, key.KeyScopes = resources.CredentialKey, []string{"write"}
+	key := by(acctA, carol, "write")
 	end := start + hour
 	for i, tc := range []struct {
 		name     string

@@ -186,6 +186,14 @@ func (w *world) role(r resources.Role) {
 	w.write(func(ctx context.Context, tx store.Tx) error { return w.c.Roles.Insert(ctx, tx, r) })
 }
 
+// key adds a user's API key; its scopes are those that a test comes with (by).
+func (w *world) key(account, user string) {
+	w.t.Helper()
+	w.write(func(ctx context.Context, tx store.Tx) error {
+		return w.c.APIKeys.Insert(ctx, tx, resources.APIKey{ID: "apikey-" + user, AccountID: account, UserID: user})
+	})
+}
+
 // assign adds an assignment; to a user, ACTIVE and with the role's scope where nothing
 // else is said.
 func (w *world) assign(a resources.Assignment) {
@@ -223,6 +231,13 @@ func as(account, id string) resources.Principal {
 	return resources.Principal{
 		Kind: resources.PrincipalUser, ID: id, UUID: "uuid-" + id, AccountID: account, Credential: resources.CredentialToken,
 	}
+}
+
+// by is the same user with an API key of these scopes (world.key).
+func by(account, id string, scopes ...string) resources.Principal {
+	p := as(account, id)
+	p.Credential, p.KeyID, p.KeyScopes = resources.CredentialKey, "apikey-"+id, scopes
+	return p
 }
 
 // service is a service with these scopes.

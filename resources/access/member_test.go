@@ -197,13 +197,10 @@ func TestAGrantByGroupDoesNotOutliveTheGranter(t *testing.T) {
 func TestAKeyGrantsWithinItsScopes(t *testing.T) {
 	w := newWorld(t)
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
-	key := as(acctA, alice)
-	key.Credential, key.KeyScopes = resources.CredentialKey, []string{"write"}
-	w.expect(w.add(key, groupA, dan), 403, "more than you have")
-	key.KeyScopes = []string{"read"}
-	w.expect(w.add(key, groupA, dan), 403)
-	key.KeyScopes = []string{"read", "write"}
-	w.expect(w.add(key, groupA, dan), 200)
+	w.key(acctA, alice)
+	w.expect(w.add(by(acctA, alice, "write"), groupA, dan), 403, "more than you have")
+	w.expect(w.add(by(acctA, alice, "read"), groupA, dan), 403)
+	w.expect(w.add(by(acctA, alice, "read", "write"), groupA, dan), 200)
 }
 
 // TestTheActorIsAskedAgainInTheChange: policy said yes before the request came here, and

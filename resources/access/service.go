@@ -75,8 +75,9 @@ func (s *Service) Routes() wire.Routes {
 // now is the clock in the domain's form.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// changing starts a change in the path's account: it moves the revision before
-// anything is read, asks whether the caller still may, and gives the caller's facts.
+// changing starts a change in the path's account: it moves the revision before anything is
+// read, asks whether the caller's credential is valid and the caller may, still, and gives
+// the caller's facts.
 func (s *Service) changing(ctx context.Context, tx store.Tx, r *wire.Request, action string) (resources.Facts, error) {
 	account := r.Params["accountId"]
 	if _, err := tx.Bump(ctx, account); err != nil {
@@ -85,11 +86,11 @@ func (s *Service) changing(ctx context.Context, tx store.Tx, r *wire.Request, ac
 	return s.stillMay(ctx, tx, r.Principal, account, action)
 }
 
-// stillMay asks policy again, on the transaction's own facts, whether the caller may
-// do the action at account level, and gives those facts. A service's rights are in
-// its token, which has been judged.
+// stillMay asks again, on the transaction's own facts, for the caller's credential and
+// whether policy lets them do the action at account level, and gives those facts. A
+// service's rights are in its token, which has been judged.
 func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) (resources.Facts, error) {
-	facts, err := s.c.LoadFacts(ctx, tx, account, p.ID, "")
+	facts, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
 	if err != nil || p.Kind == resources.PrincipalService {
 		return facts, err
 	}

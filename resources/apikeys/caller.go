@@ -3,7 +3,6 @@ package apikeys
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -39,15 +38,9 @@ func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, actio
 		return denied(notOwn)
 	}
 	p := placeOf(r)
-	facts, err := s.c.LoadFacts(ctx, tx, p.account, r.Principal.ID, "")
-	if err != nil {
+	facts, err := s.c.LoadCaller(ctx, tx, p.account, r.Principal, s.now())
+	if err != nil || isOwn(r) {
 		return err
-	}
-	if !inForce(facts.Subject, r.Principal) {
-		return denied(notOwn)
-	}
-	if isOwn(r) {
-		return nil
 	}
 	parsed, err := resources.ParseAction(action)
 	if err != nil {
@@ -73,14 +66,4 @@ func (s *Service) isMember(ctx context.Context, tx store.Tx, p place) error {
 		return resources.NotFound("user")
 	}
 	return err
-}
-
-// inForce says whether the caller is still an active member of an active account, and
-// whether the key that they came with was not revoked on the way.
-func inForce(s *resources.Subject, p resources.Principal) bool {
-	if !s.Member || s.UserStatus != resources.StatusActive || s.AccountStatus != resources.StatusActive {
-		return false
-	}
-	return p.Credential != resources.CredentialKey ||
-		slices.ContainsFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == p.KeyID })
 }

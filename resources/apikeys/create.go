@@ -64,12 +64,8 @@ func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Princip
 	if _, err := tx.Bump(ctx, key.AccountID); err != nil {
 		return err
 	}
-	facts, err := s.c.LoadFacts(ctx, tx, key.AccountID, caller.ID, "")
-	if err != nil {
+	if _, err := s.c.LoadCaller(ctx, tx, key.AccountID, caller, s.now()); err != nil {
 		return err
-	}
-	if !inForce(facts.Subject, caller) {
-		return denied(notOwn)
 	}
 	found, err := s.c.APIKeys.Find(ctx, tx, keysOf(place{key.AccountID, key.UserID}))
 	if err != nil {

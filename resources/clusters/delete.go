@@ -16,6 +16,9 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 	}
 	var left T
 	err := k.s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := k.s.checkCaller(ctx, tx, r); err != nil {
+			return err
+		}
 		rec, err := k.find(ctx, tx, r)
 		if err != nil {
 			return err

@@ -9,5 +9,7 @@
 //
 // Policy has allowed a request before a handler here sees it, and is not asked again: no
 // decision rests on a cluster, and the area may stand in a process whose store holds
-// neither accounts nor roles. For the same reason no revision moves.
+// neither accounts nor roles. For the same reason no revision moves. That the caller's
+// credential is still valid is asked in the transaction of a change (Config.CheckCaller),
+// where the store knows of it.
 package clusters

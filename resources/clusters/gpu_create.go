@@ -38,6 +38,9 @@ func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.C
 	record.Cluster.ID, record.Cluster.CreatedAt = s.IDs.New(resources.PrefixGPU), s.now()
 	record.Cluster.UpdatedAt = record.Cluster.CreatedAt
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return wire.Response{}, err
+		}
 		missing, err := s.missingGroups(ctx, tx, record)
 		if err != nil {
 			return wire.Response{}, err

@@ -33,6 +33,9 @@ func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempote
 	base.ID, base.CreatedAt = s.IDs.New(resources.PrefixKubernetes), s.now()
 	base.UpdatedAt = base.CreatedAt
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return wire.Response{}, err
+		}
 		if err := s.kubernetes.add(ctx, tx, record); err != nil {
 			return wire.Response{}, err
 		}

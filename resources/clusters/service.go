@@ -26,7 +26,10 @@ type Config struct {
 	Store          store.Store
 	Collections    store.Collections
 	SecurityGroups SecurityGroups
-	Tokens         wire.PageTokens
+	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
+	// credential is not valid any more.
+	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
+	Tokens      wire.PageTokens
 	// Idempotency runs what creates.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
@@ -64,6 +67,12 @@ func (s *Service) Routes() wire.Routes {
 
 // now is the clock in the domain's form.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
+
+// checkCaller begins every change: it may have waited in line since its caller was
+// authenticated.
+func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request) error {
+	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
+}
 
 // place is where clusters are: a project of an account.
 type place struct{ account, project string }

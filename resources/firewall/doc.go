@@ -3,7 +3,8 @@
 // The gateway has authorized a request before a handler sees it, and the area may run in
 // a process with a store of its own, which has neither accounts nor roles: so policy is
 // not asked again inside a transaction, as other areas do, and no account's revision
-// moves, since no decision depends on what is changed here. The account and the project
+// moves, since no decision depends on what is changed here. That the caller's credential is
+// still valid is asked there (Config.CheckCaller), where the store knows of it. The account and the project
 // are the path's; a record of any other place is answered like one that is not there.
 //
 // Rules are part of their group's record. Two changes of one group conflict, which keeps

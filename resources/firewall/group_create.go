@@ -32,6 +32,9 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency
 		group.Rules[i] = s.newRule(rule, group.ID, group.CreatedAt)
 	}
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return wire.Response{}, err
+		}
 		if err := s.addGroup(ctx, tx, group, draft); err != nil {
 			return wire.Response{}, err
 		}

@@ -18,6 +18,9 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return err
+		}
 		rec, err := s.pathGroup(ctx, tx, r)
 		if err != nil {
 			return err

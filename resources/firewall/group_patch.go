@@ -25,6 +25,9 @@ func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Respons
 	}
 	var changed resources.SecurityGroup
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return err
+		}
 		rec, err := s.pathGroup(ctx, tx, r)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package firewall_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -29,6 +30,9 @@ const (
 
 type object map[string]any
 
+// anybody takes every caller: who they are is not what is tested here.
+func anybody(context.Context, store.Tx, string, resources.Principal) error { return nil }
+
 // world is the area on a store of its own.
 type world struct {
 	t       *testing.T
@@ -55,7 +59,7 @@ func newWorld(t *testing.T, change ...func(*firewall.Config)) *world {
 		t.Fatal(err)
 	}
 	cfg := firewall.Config{
-		Store: w.store, Collections: w.c, Tokens: tokens, Idempotency: idempotency.New(w.store, w.c, w.time),
+		Store: w.store, Collections: w.c, CheckCaller: anybody, Tokens: tokens, Idempotency: idempotency.New(w.store, w.c, w.time),
 		IDs: resources.IDs{Now: w.time, Random: rand.Reader}, Now: w.time,
 		MaxGroups: firewall.DefaultMaxGroups, MaxRules: firewall.DefaultMaxRules,
 	}

@@ -26,6 +26,9 @@ func (s *Service) createRule(ctx context.Context, r *wire.Request) (idempotency.
 	}
 	rule := s.newRule(drafts[0], r.Params["id"], s.now())
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return wire.Response{}, err
+		}
 		if err := s.remotesThere(ctx, tx, placeOf(r), drafts); err != nil {
 			return wire.Response{}, err
 		}

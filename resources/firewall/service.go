@@ -21,6 +21,9 @@ const (
 type Config struct {
 	Store       store.Store
 	Collections store.Collections
+	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
+	// credential is not valid any more.
+	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
 	Tokens      wire.PageTokens
 	// Idempotency runs what creates.
 	Idempotency *idempotency.Keeper
@@ -76,6 +79,12 @@ func (p place) values(more ...string) []store.Value {
 // holds says whether the group is one of the place.
 func (p place) holds(g resources.SecurityGroup) bool {
 	return g.AccountID == p.account && g.ProjectID == p.project
+}
+
+// checkCaller begins every change: it may have waited in line since its caller was
+// authenticated.
+func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request) error {
+	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
 // enter is called in every transaction that makes something in the project or takes a

@@ -44,28 +44,21 @@ func isSelf(p resources.Principal, id string) bool {
 func (s *Service) ask(
 	ctx context.Context, tx store.Tx, p resources.Principal, account, action string,
 ) (resources.Decision, error) {
-	if p.Kind != resources.PrincipalUser {
-		return resources.Decision{Allowed: syncs(p), Reason: noScope}, nil
-	}
-	facts, err := s.c.LoadFacts(ctx, tx, account, p.ID, "")
+	facts, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
 	if err != nil {
 		return resources.Decision{}, err
+	}
+	if p.Kind != resources.PrincipalUser {
+		return resources.Decision{Allowed: syncs(p), Reason: noScope}, nil
 	}
 	parsed, err := resources.ParseAction(action)
 	if err != nil {
 		return resources.Decision{}, err
 	}
-	decision, err := s.Judge.Decide(ctx, resources.Question{
+	return s.Judge.Decide(ctx, resources.Question{
 		Principal: p, Action: parsed, AccountID: account, Facts: facts, Now: s.now(),
 		Target: resources.Target{AccountID: account},
 	})
-	if err != nil || !decision.Allowed {
-		return resources.Decision{Reason: decision.Reason}, err
-	}
-	if !keyInForce(facts.Subject, p) {
-		return resources.Decision{Reason: notOwn}, nil
-	}
-	return decision, nil
 }
 
 // stillMay is ask where a no is the end.
@@ -77,27 +70,13 @@ func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Princip
 	return err
 }
 
-// own refuses who is not, or is not any more, an active member of the active account
-// acting on themselves, through a credential with that scope.
+// own refuses a caller who does not act on themselves, through a credential that is still
+// valid and has that scope.
 func (s *Service) own(ctx context.Context, tx store.Tx, r *wire.Request, account, id, scope string) error {
 	p := r.Principal
 	if !isSelf(p, id) || p.Credential == resources.CredentialKey && !slices.Contains(p.KeyScopes, scope) {
 		return denied(notOwn)
 	}
-	facts, err := s.c.LoadFacts(ctx, tx, account, p.ID, "")
-	if err != nil {
-		return err
-	}
-	f := facts.Subject
-	if !f.Member || f.UserStatus != resources.StatusActive || f.AccountStatus != resources.StatusActive || !keyInForce(f, p) {
-		return denied(notOwn)
-	}
-	return nil
-}
-
-// keyInForce says whether the API key that the caller came with, if it was one, was not
-// revoked on the way.
-func keyInForce(s *resources.Subject, p resources.Principal) bool {
-	return p.Credential != resources.CredentialKey ||
-		slices.ContainsFunc(s.Keys, func(k resources.KeyFact) bool { return k.ID == p.KeyID })
+	_, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
+	return err
 }

@@ -36,8 +36,8 @@ func TestProfileOfAnotherIsForbiddenWhoeverTheyAre(t *testing.T) {
 			}
 		}
 	}
-	w.expect(w.call("E10", as(acctA, bob), acctB, bob, nil), 403, notOwn)
-	w.expect(w.call("E9", as(acctA, bob), acctB, bob, object{"name": "x"}), 403, notOwn)
+	w.expect(w.call("E10", as(acctA, bob), acctB, bob, nil), 403, "AUTH_003")
+	w.expect(w.call("E9", as(acctA, bob), acctB, bob, object{"name": "x"}), 403, "AUTH_003")
 	w.expect(w.call("E9", as(acctA, bob), acctA, alice, object{"name": ""}), 403, notOwn) // 403 goes before 400
 }
 

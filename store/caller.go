@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the
+// change may have waited in line since the caller was authenticated. It refuses with
+// FORBIDDEN a user who is gone, not ACTIVE or no member of the account, an API key that is
+// gone, was revoked, has ended or is another user's, and all users of an account that is not
+// ACTIVE. Nobody can withdraw a service's token, so a service is taken as it was
+// authenticated.
+//
+// It stands here because every area's changes are bound by it.
+func (c Collections) LoadCaller(
+	ctx context.Context, tx Tx, account string, p resources.Principal, now resources.Time,
+) (resources.Facts, error) {
+	facts, err := c.LoadFacts(ctx, tx, account, p.ID, "")
+	if err == nil {
+		err = checkCaller(p, facts.Subject, now)
+	}
+	if err != nil {
+		return resources.Facts{}, err
+	}
+	return facts, nil
+}
+
+func checkCaller(p resources.Principal, s *resources.Subject, now resources.Time) error {
+	switch {
+	case p.Kind == resources.PrincipalService && p.Credential == resources.CredentialToken:
+		return nil
+	case p.Kind != resources.PrincipalUser || s.UserStatus != resources.StatusActive || !s.Member:
+		return resources.Forbidden("You are not an active member of the account.")
+	case !credentialHolds(p, s, now):
+		return resources.Forbidden("Your credential is not valid any more.")
+	case s.AccountStatus != resources.StatusActive:
+		return resources.Forbidden("The account is suspended.")
+	}
+	return nil
+}
+
+// credentialHolds says whether a member's credential is still valid.
+func credentialHolds(p resources.Principal, s *resources.Subject, now resources.Time) bool {
+	switch p.Credential {
+	case resources.CredentialToken:
+		return true
+	case resources.CredentialKey:
+		return slices.ContainsFunc(s.Keys, func(k resources.KeyFact) bool {
+			return k.ID == p.KeyID && (k.ExpiresAt == 0 || now < k.ExpiresAt)
+		})
+	}
+	return false
+}
