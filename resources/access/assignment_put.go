@@ -8,15 +8,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// putAssignment answers E6. That there is nothing to replace is an outcome of a
-// committed transaction, like E7's: a caller who repeats a replacement whose answer
-// was lost learns it only when the loss of the old role is in force.
+// putAssignment answers E6.
 func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in := readAssignment(r, s.now())
 	var made resources.Assignment
-	var missing error
 	err := s.changeRoles(ctx, r, "account:role_assignment:update", func(tx store.Tx, actor resources.Facts) (err error) {
-		missing = nil
 		if in.project != "" {
 			if actor, err = s.c.LoadFacts(ctx, tx, in.account, r.Principal.ID, in.project); err != nil {
 				return err
@@ -31,8 +27,7 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 			return err
 		}
 		if current != nil && replaced == nil {
-			missing = resources.NotFound(nounRoleAssignment)
-			return nil
+			return resources.NotFound(nounRoleAssignment)
 		}
 		if err := s.mayGrant(ctx, resources.Grant{
 			Principal: r.Principal, AccountID: in.account, Facts: actor, Permissions: role.Permissions,
@@ -46,9 +41,6 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 			return err
 		})
 	})
-	if err == nil {
-		err = missing
-	}
 	if err != nil {
 		return wire.Response{}, err
 	}

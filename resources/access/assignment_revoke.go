@@ -8,32 +8,24 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// revokeAssignment answers E7. That there is nothing to revoke is an outcome of a
-// committed transaction: a caller who repeats a revoke whose answer was lost hears
-// 404 only when the revoke is in force everywhere.
+// revokeAssignment answers E7.
 func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	gone, err := readRevocation(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	var missing error
 	err = s.changeRoles(ctx, r, "account:role_assignment:delete", func(tx store.Tx, _ resources.Facts) error {
-		missing = nil
 		rec, err := ifThere(s.c.Assignments.Get(ctx, tx, store.AssignmentID(gone)))
 		if err != nil {
 			return err
 		}
 		if rec == nil {
-			missing = resources.NotFound(nounRoleAssignment)
-			return nil
+			return resources.NotFound(nounRoleAssignment)
 		}
 		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 	})
-	if err == nil {
-		err = missing
-	}
 	if err != nil {
 		return wire.Response{}, err
 	}

@@ -106,7 +106,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		if err := s.begin(ctx, tx, r, actionGroupDelete); err != nil {
 			return err
 		}

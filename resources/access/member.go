@@ -94,7 +94,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
 			return err
 		}

@@ -57,7 +57,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Record[resources.Project], error) {
 	invalid := r.Bare()
 	var mark store.Record[resources.Project]
-	err := s.Store.Transact(ctx, func(tx store.Tx) (err error) {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) (err error) {
 		mark, err = s.pathProject(ctx, tx, r, actionProjectDelete, invalid)
 		if err != nil || mark.Value.State == resources.ProjectDeleting {
 			return err
@@ -94,7 +94,7 @@ func closing(mark store.Record[resources.Project]) resources.Closing {
 // finishProject ends the project, its assignments and its roles. The record stays,
 // since its id is never given again.
 func (s *Service) finishProject(ctx context.Context, r *wire.Request, revision int64) error {
-	return s.Store.Transact(ctx, func(tx store.Tx) error {
+	return store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		rec, err := s.pathProject(ctx, tx, r, actionProjectDelete, nil)
 		if err != nil {
 			return err

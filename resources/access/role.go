@@ -46,11 +46,12 @@ func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, 
 }
 
 // changeRoles makes one change to the account's roles: the revision moves first, so
-// that writers of the account queue; then the actor's right is read anew.
+// that writers of the account queue; then the actor's right is read anew. That there is
+// nothing to change is an outcome that is committed.
 func (s *Service) changeRoles(
 	ctx context.Context, r *wire.Request, action string, fn func(tx store.Tx, actor resources.Facts) error,
 ) error {
-	return s.Store.Transact(ctx, func(tx store.Tx) error {
+	return store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		actor, err := s.changing(ctx, tx, r, action)
 		if err != nil {
 			return err

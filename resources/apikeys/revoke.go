@@ -24,7 +24,7 @@ func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response
 		return wire.Response{}, err
 	}
 	p := placeOf(r)
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, p.account); err != nil {
 			return err
 		}

@@ -8,17 +8,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// removeMember answers N10. That there is nobody to remove is an outcome of a committed
-// transaction: a caller who repeats a removal whose answer was lost hears 404 only when
-// the removal is in force everywhere.
+// removeMember answers N10.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	account, id := r.Params["accountId"], r.Params["userId"]
-	var missing error
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
-		missing = nil
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		if err := bump(ctx, tx, "", account); err != nil {
 			return err
 		}
@@ -30,8 +26,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return err
 		}
 		if rec == nil {
-			missing = resources.NotFound(nounUser)
-			return nil
+			return resources.NotFound(nounUser)
 		}
 		now := s.now()
 		return s.c.KeepAdmins(ctx, tx, account, r.Principal, now, func() error {
@@ -41,9 +36,6 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return s.c.Users.Replace(ctx, tx, *rec)
 		})
 	})
-	if err == nil {
-		err = missing
-	}
 	if err != nil {
 		return wire.Response{}, err
 	}
