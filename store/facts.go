@@ -12,7 +12,13 @@ import (
 // an error. It is the one reader of these facts: caches fill themselves with it and
 // changes judge their actor by it.
 func (c Collections) LoadFacts(ctx context.Context, tx Tx, account, user, project string) (resources.Facts, error) {
-	return c.LoadFactsKeeping(ctx, tx, account, user, project, func(int64) Keep { return nil })
+	return c.LoadFactsKeeping(ctx, tx, account, user, project, func(int64) Keep { return readOnce() })
+}
+
+// ProjectState is the project's state as facts of the account have it: absent where it is not there,
+// deleted or another account's, "" for no project.
+func (c Collections) ProjectState(ctx context.Context, tx Tx, account, project string) (string, error) {
+	return factsReader{Collections: c, tx: tx, account: account}.projectState(ctx, project)
 }
 
 // LoadFactsKeeping is LoadFacts for whoever keeps what many users of an account share: it is told the

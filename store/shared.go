@@ -15,6 +15,27 @@ const (
 // the account. Nobody changes what it is given; an error is not kept, nor what was read in a view that fails.
 type Keep func(kind Shared, id string, read func() (any, error)) (any, error)
 
+// readOnce keeps what is read for one user: thousands of assignments can be of a few roles.
+func readOnce() Keep {
+	type name struct {
+		kind Shared
+		id   string
+	}
+	known := map[name]any{}
+	return func(kind Shared, id string, read func() (any, error)) (any, error) {
+		n := name{kind, id}
+		v, ok := known[n]
+		if !ok {
+			var err error
+			if v, err = read(); err != nil {
+				return nil, err
+			}
+			known[n] = v
+		}
+		return v, nil
+	}
+}
+
 // kept reads through keep where there is one.
 func kept[T any](keep Keep, kind Shared, id string, read func() (T, error)) (T, error) {
 	if keep == nil {

@@ -56,13 +56,13 @@ _generalisations(pattern) := {wider |
 	wider := concat(":", [s, r, v])
 }
 
-# Once for all patterns of the grant, not once for each.
-_held_at_account_level contains pattern if {
+# Once for all patterns of the grant: `contains` would search for each of them, where it is asked for one.
+_held_at_account_level := {pattern |
 	some [level, pattern] in _held
 	level == "ACCOUNT"
 }
 
-_held_in_project contains pattern if some [_, pattern] in _held
+_held_in_project := {pattern | some [_, pattern] in _held}
 
 # What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
 # end both are `never`, which is later than any other.

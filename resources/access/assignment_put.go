@@ -13,10 +13,8 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 	in := readAssignment(r, s.now())
 	var made resources.Assignment
 	err := s.changeRoles(ctx, r, "account:role_assignment:update", func(tx store.Tx, actor resources.Facts) (err error) {
-		if in.project != "" {
-			if actor, err = s.c.LoadFacts(ctx, tx, in.account, r.Principal.ID, in.project); err != nil {
-				return err
-			}
+		if actor.ProjectState, err = s.c.ProjectState(ctx, tx, in.account, in.project); err != nil {
+			return err
 		}
 		role, current, err := s.assignmentRoles(ctx, tx, in, actor.ProjectState)
 		if err != nil {

@@ -24,7 +24,7 @@ func (s *Service) mayDefine(
 		return err
 	}
 	grant.ProjectID = role.ProjectID
-	if grant.Facts, err = s.c.LoadFacts(ctx, tx, role.AccountID, caller.ID, role.ProjectID); err != nil {
+	if grant.Facts.ProjectState, err = s.c.ProjectState(ctx, tx, role.AccountID, role.ProjectID); err != nil {
 		return err
 	}
 	return s.mayGrant(ctx, grant)

@@ -47,6 +47,7 @@ var policy = sync.OnceValues(func() (*engine.Engine, error) {
 // world is a service on a store of its own.
 type world struct {
 	t      *testing.T
+	ctx    context.Context //nolint:containedctx // that of each request
 	store  store.Store
 	c      store.Collections
 	routes wire.Routes
@@ -75,7 +76,7 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	w := &world{t: t, store: db, c: c, clock: &atomic.Int64{}}
+	w := &world{t: t, ctx: t.Context(), store: db, c: c, clock: &atomic.Int64{}}
 	w.clock.Store(int64(start))
 	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
 	if err != nil {
@@ -102,7 +103,7 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 // in is the same world for a sub-test.
 func (w *world) in(t *testing.T) *world {
 	sub := *w
-	sub.t = t
+	sub.t, sub.ctx = t, t.Context()
 	return &sub
 }
 
@@ -271,7 +272,7 @@ func (w *world) call(route string, who resources.Principal, params, query string
 	if !ok {
 		w.t.Fatalf("no route %q", route)
 	}
-	out, err := handler(w.t.Context(), r)
+	out, err := handler(w.ctx, r)
 	if err != nil {
 		e := resources.AsError(err)
 		return answer{status: wire.Status(e.Kind), err: e, text: string(wire.ErrorBody(resources.AreaAccess, e))}

@@ -49,7 +49,8 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
-		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+		actor, err := s.changing(ctx, tx, r, actionGroupUpdate)
+		if err != nil {
 			return err
 		}
 		group, err := s.pathGroup(ctx, tx, r)
@@ -63,7 +64,7 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 		if err != nil {
 			return err
 		}
-		return s.join(ctx, tx, r.Principal, group.Value, user.Value)
+		return s.join(ctx, tx, r.Principal, actor, group.Value, user.Value)
 	})
 	if err != nil {
 		return wire.Response{}, err
@@ -73,7 +74,7 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 
 // join adds the user to the group, unless it is there already.
 func (s *Service) join(
-	ctx context.Context, tx store.Tx, caller resources.Principal, g resources.Group, u resources.User,
+	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group, u resources.User,
 ) error {
 	member := resources.GroupMember{
 		ID: store.MemberID(g.ID, u.ExternalID), AccountID: g.AccountID, GroupID: g.ID, UserID: u.ExternalID,
@@ -83,7 +84,7 @@ func (s *Service) join(
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if err := s.mayShare(ctx, tx, caller, g); err != nil {
+	if err := s.mayShare(ctx, tx, caller, actor, g); err != nil {
 		return err
 	}
 	return s.c.Members.Insert(ctx, tx, member)

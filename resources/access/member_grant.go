@@ -7,12 +7,26 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
+// place is where an assignment grants, and until when.
+type place struct {
+	project, resource string
+	until             resources.Time
+	// nothing says that the role has no permissions. Nobody can grant those, so they are a
+	// question of their own.
+	nothing bool
+}
+
 // mayShare refuses with FORBIDDEN a caller who does not hold everything that the group
 // holds: who adds a member grants all of it.
 //
 // Assignments count whatever their status: one that is INACTIVE or whose role is can be
 // made active again by somebody who doesn't know that a member was added meanwhile.
-func (s *Service) mayShare(ctx context.Context, tx store.Tx, caller resources.Principal, g resources.Group) error {
+//
+// A group may hold thousands: what it holds at one place is asked together, and each role
+// and each project is read once.
+func (s *Service) mayShare(
+	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group,
+) error {
 	held, err := s.c.Assignments.Find(ctx, tx, store.Query{
 		Index: store.ByAssignee,
 		Equal: []store.Value{store.String(g.AccountID), store.String(resources.AssigneeGroup), store.String(g.ID)},
@@ -20,28 +34,53 @@ func (s *Service) mayShare(ctx context.Context, tx store.Tx, caller resources.Pr
 	if err != nil {
 		return err
 	}
-	facts := map[string]resources.Facts{} // by project: the caller's facts carry its state
-	for _, rec := range held {
-		a := rec.Value
-		if _, ok := facts[a.ProjectID]; !ok {
-			facts[a.ProjectID], err = s.c.LoadFacts(ctx, tx, g.AccountID, caller.ID, a.ProjectID)
-			if err != nil {
+	places, granted, err := s.byPlace(ctx, tx, held)
+	if err != nil {
+		return err
+	}
+	states := map[string]string{"": ""}
+	for _, at := range places {
+		state, known := states[at.project]
+		if !known {
+			if state, err = s.c.ProjectState(ctx, tx, g.AccountID, at.project); err != nil {
 				return err
 			}
+			states[at.project] = state
 		}
-		permissions, err := s.permissions(ctx, tx, g.AccountID, a.RoleID)
-		if err != nil {
-			return err
-		}
-		err = s.mayGrant(ctx, resources.Grant{
-			Principal: caller, AccountID: g.AccountID, Facts: facts[a.ProjectID], Permissions: permissions,
-			ProjectID: a.ProjectID, ResourceID: a.ResourceID, Until: a.ExpiresAt,
+		actor.ProjectState = state
+		err := s.mayGrant(ctx, resources.Grant{
+			Principal: caller, AccountID: g.AccountID, Facts: actor, Permissions: granted[at],
+			ProjectID: at.project, ResourceID: at.resource, Until: at.until,
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// byPlace gives the patterns that assignments grant at each place, and the places in order.
+func (s *Service) byPlace(
+	ctx context.Context, tx store.Tx, held []store.Record[resources.Assignment],
+) (places []place, granted map[place][]string, err error) {
+	roles := map[string][]string{}
+	granted = map[place][]string{}
+	for _, rec := range held {
+		a := rec.Value
+		permissions, known := roles[a.RoleID]
+		if !known {
+			if permissions, err = s.permissions(ctx, tx, a.AccountID, a.RoleID); err != nil {
+				return nil, nil, err
+			}
+			roles[a.RoleID] = permissions
+		}
+		at := place{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
+		if _, known := granted[at]; !known {
+			places = append(places, at)
+		}
+		granted[at] = append(granted[at], permissions...)
+	}
+	return places, granted, nil
 }
 
 // permissions are a role's patterns. A role that is not there has none, and nobody can

@@ -54,11 +54,11 @@ func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request
 	p := in.problems
 	in.fitScope(&p, in.scope)
 	if in.project != "" {
-		facts, err := s.c.LoadFacts(ctx, tx, r.Params["accountId"], r.Principal.ID, in.project)
+		state, err := s.c.ProjectState(ctx, tx, r.Params["accountId"], in.project)
 		if err != nil {
 			return err
 		}
-		noteProject(&p, facts.ProjectState)
+		noteProject(&p, state)
 	}
 	return p.Err()
 }

@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -111,15 +112,23 @@ func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Princip
 }
 
 // mayGrant refuses with FORBIDDEN when the caller does not hold, at that place and
-// for that long, all of the permissions (no escalation).
+// for that long, all of the permissions (no escalation). Policy is asked once about each
+// pattern, and about no more at a time than a role may have; about none it is asked too.
 func (s *Service) mayGrant(ctx context.Context, g resources.Grant) error {
 	g.Now = s.now()
-	decision, err := s.Judge.Grantable(ctx, g)
-	if err != nil {
-		return err
+	left := slices.Compact(slices.Sorted(slices.Values(g.Permissions)))
+	for {
+		n := min(len(left), maxRolePatterns)
+		g.Permissions, left = left[:n], left[n:]
+		decision, err := s.Judge.Grantable(ctx, g)
+		if err != nil {
+			return err
+		}
+		if !decision.Allowed {
+			return resources.Forbidden("You cannot grant more than you have: %s", decision.Reason)
+		}
+		if len(left) == 0 {
+			return nil
+		}
 	}
-	if !decision.Allowed {
-		return resources.Forbidden("You cannot grant more than you have: %s", decision.Reason)
-	}
-	return nil
 }

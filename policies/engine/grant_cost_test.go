@@ -1,0 +1,76 @@
+package engine_test
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/policies"
+)
+
+// steps counts what an evaluation does, the elements that it goes through included.
+type steps struct{ n int }
+
+func (*steps) Enabled() bool               { return true }
+func (s *steps) TraceEvent(topdown.Event)  { s.n++ }
+func (*steps) Config() topdown.TraceConfig { return topdown.TraceConfig{} }
+
+// TestAGrantTakesAsMuchAsItsPatterns guarantees that ten times the patterns take about ten
+// times the work: what the caller holds is not searched for each of them.
+func TestAGrantTakesAsMuchAsItsPatterns(t *testing.T) {
+	few, many := stepsOfGrant(t, 20), stepsOfGrant(t, 200)
+	if t.Logf("%d and %d steps", few, many); many > 15*few {
+		t.Errorf("%d steps for 200 patterns, %d for 20", many, few)
+	}
+}
+
+// stepsOfGrant has a caller give away all of one role, without being an admin.
+func stepsOfGrant(t *testing.T, patterns int) int {
+	t.Helper()
+	held := map[string]any{}
+	for i := range patterns {
+		held[fmt.Sprintf("project:thing%d:read", i)] = true
+	}
+	user := map[string]any{"kind": "user", "id": "u", "credential": "token"}
+	counted := &steps{}
+	options := []func(*rego.Rego){
+		rego.Query("data.authz.grantable.allow"), rego.QueryTracer(counted),
+		rego.Store(inmem.NewFromObject(map[string]any{"grants": map[string]any{}})),
+		rego.Input(map[string]any{
+			"principal": user, "account": map[string]any{"id": "a", "exists": true, "status": "ACTIVE"},
+			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"account": "", "project": "", "resource": ""},
+			"grant": map[string]any{"permissions": held, "until": 1},
+			"subject": map[string]any{
+				"id": "u", "exists": true, "status": "ACTIVE", "member": true,
+				"assignments": map[string]any{"": map[string]any{"": []any{map[string]any{
+					"role": "r", "custom": true, "level": "ACCOUNT", "role_scope": "ACCOUNT", "role_status": "ACTIVE",
+					"status": "ACTIVE", "expires": 1, "running": true,
+				}}}},
+				"roles": map[string]any{"r": map[string]any{"scope": "ACCOUNT", "permissions": held}},
+			},
+		}),
+	}
+	rules, err := fs.Glob(policies.Tree(), "authz/*.rego")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range rules {
+		text, err := fs.ReadFile(policies.Tree(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, "_test.rego") {
+			options = append(options, rego.Module(name, string(text)))
+		}
+	}
+	found, err := rego.New(options...).Eval(t.Context())
+	if err != nil || !found.Allowed() {
+		t.Fatalf("got %+v, %v", found, err)
+	}
+	return counted.n
+}
