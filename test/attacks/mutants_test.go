@@ -92,7 +92,7 @@ var mutants = []mutant{
 	{"tenancy", "users of anybody", []edit{{"resources/users/member.go", "err != nil || rec == nil || rec.Value.AccountID != account", "err != nil || rec == nil"}}},
 	{"tenancy", "idempotency keys of anybody", []edit{{"resources/idempotency/keeper.go", "digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey)", "digest(r.IdempotencyKey)"}, {"resources/idempotency/keeper.go", "digest(route, r.Path, r.Query, string(r.Body))", "digest(route, string(r.Body))"}}},
 
-	{"roles", "more than one has", []edit{{"resources/access/service.go", "	if !decision.Allowed {\n		return resources.Forbidden(\"You cannot grant", "	if !decision.Allowed && g.Now == 0 {\n		return resources.Forbidden(\"You cannot grant"}}},
+	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && g.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
 	{"roles", "the last admin", []edit{{"store/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && account == \"\" {"}, {"store/admins.go", "	if caller.Kind == resources.PrincipalUser && (", "	if account == \"\" && ("}}},
 	{"roles", "members of groups that hold more", []edit{{"resources/access/member.go", "user.Value.AccountID != group.Value.AccountID", "user.Value.AccountID == \"\""}}},
 

@@ -83,7 +83,7 @@ var mutants = []mutant{
 		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Purge()\n\tc.shared.Purge()\n"},
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
-		{revokeFile, "	var missing error\n", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\tvar missing error\n"},
+		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
 		{revokeFile, `		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
@@ -116,7 +116,7 @@ var mutants = []mutant{
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ var mutants = []mutant{
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	err := s.Store.Transact(ctx, func(tx store.Tx) error {
+	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		group,`}}, leasedReplicas},
 }
 
