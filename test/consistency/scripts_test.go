@@ -56,6 +56,7 @@ func split(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 		}
 	}
 	before := w.revisionAt(primary, lost)
+	c.ask(lost, w.replicas[1], false) // what concerns the caller is cached there, and nothing of kept
 	for _, n := range others {
 		w.mongo.KillNode(n)
 	}
