@@ -61,7 +61,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		return unsafe{[]string{"--config", path}, []string{"--config " + path, name, "password", "chmod o-rwx", "PORTCULLIS_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}}
 	}
 	policies := copyPolicies(t)
-	if err := os.Chmod(filepath.Join(policies, "authz", "deny.rego"), 0o646); err != nil {
+	if err := os.Chmod(filepath.Join(policies, "authz", "decision.rego"), 0o646); err != nil {
 		t.Fatal(err)
 	}
 	open := t.TempDir()
@@ -78,7 +78,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		"private key of the issuer": {outside("--jwks-file", key), []string{"JWKS file", key, "private key", "public keys only"}},
 		"public keys of the issuer": {outside("--jwks-file", keys), []string{"--jwks-file", keys, "can change", "chmod o-w"}},
 		"public keys, several":      {[]string{"--config", file(t, "c.yaml", "issuers: [{issuer: i, audience: a, jwks_file: "+keys+", subjects: both}]\n")}, []string{"issuers[0]", keys, "chmod o-w"}},
-		"a file of the policy":      {[]string{"--policy-dir", policies}, []string{"--policy-dir", "deny.rego", "can change", "chmod o-w"}},
+		"a file of the policy":      {[]string{"--policy-dir", policies}, []string{"--policy-dir", "decision.rego", "can change", "chmod o-w"}},
 		"the data folder":           {[]string{"--data-dir", open}, []string{"--data-dir", open, "can change", "chmod o-w"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -120,23 +120,34 @@ func TestFilesForTheGroupStart(t *testing.T) {
 // the tree's own tests say: for each of the conditions that somebody could leave out.
 func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ file, old, fresh, who string }{
-		"a default that allows":    {"decision.rego", `default decision := {"allow": false`, `default decision := {"allow": true`, "by default"},
-		"accounts that are gone":   {"order.rego", "\tinput.account.exists == true\n\tinput.account.status == \"ACTIVE\"\n", "", "an account that is deleted"},
-		"suspended users":          {"order.rego", "\tinput.subject.status == \"ACTIVE\"\n", "", "a suspended user"},
-		"ended assignments":        {"roles.rego", "\tassignment.running == true\n", "", "whose only assignment has ended"},
-		"callers without a name":   {"access.rego", `input.route.access.public`, `input.route.name != ""`, "a caller without a credential"},
-		"services without a scope": {"access.rego", `input.route.access.public`, `input.principal.kind == "service"`, "a service without a scope"},
+	for name, c := range map[string]struct {
+		file  string
+		edits []string // old, new, …
+		who   string
+	}{
+		"a default that allows": {"decision.rego", []string{`default decision := {"allow": false`, `default decision := {"allow": true`}, "by default"},
+		"accounts that are gone": {"conditions.rego", []string{
+			"\tinput.account.exists\n", "", `if input.account.status == "ACTIVE"`, `if input.account.status != "SUSPENDED"`,
+		}, "an account that is deleted"},
+		"suspended users":          {"conditions.rego", []string{"\tinput.subject.status == \"ACTIVE\"\n", ""}, "a suspended user"},
+		"ended assignments":        {"roles.rego", []string{"\tassignment.running == true\n", ""}, "whose only assignment has ended"},
+		"callers without a name":   {"access.rego", []string{`input.route.access.public`, `input.route.name != ""`}, "a caller without a credential"},
+		"services without a scope": {"access.rego", []string{`input.route.access.public`, `input.principal.kind == "service"`}, "a service without a scope"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tree := withoutItsTests(t)
 			path := filepath.Join(tree, "authz", c.file)
 			raw, err := os.ReadFile(path)
-			if err != nil || strings.Count(string(raw), c.old) != 1 {
-				t.Fatalf("%q is not there once: %v", c.old, err)
+			if err != nil {
+				t.Fatal(err)
 			}
-			write(t, path, strings.Replace(string(raw), c.old, c.fresh, 1))
+			for i := 0; i < len(c.edits); i += 2 {
+				if strings.Count(string(raw), c.edits[i]) != 1 {
+					t.Fatalf("%q is not there once", c.edits[i])
+				}
+			}
+			write(t, path, strings.NewReplacer(c.edits...).Replace(string(raw)))
 			wantOneLine(t, run(t, nil, ephemeral(t.TempDir(), "--policy-dir", tree)...), "policy: authz/", "allows", c.who)
 			if o := run(t, nil, "policy", "check", tree); o.Code != 2 || !strings.Contains(o.Stderr, c.who) {
 				t.Errorf("policy check: %+v", o)

@@ -31,9 +31,9 @@ else := decision.reason if {
 }
 
 # One text for what exists and what does not; only a member learns that the account is suspended.
-_rejection := suspended if {
+_rejection := condition_texts.needs_active_account if {
 	caller_is_subject
-	suspended in refusals
+	condition_texts.needs_active_account in refusals
 }
 
 else := no_role if {

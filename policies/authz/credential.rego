@@ -28,16 +28,3 @@ caller_is_subject if {
 	input.principal.id != ""
 	input.principal.id == input.subject.id
 }
-
-# METADATA
-# title: Does the caller's credential allow the subject's action?
-# description: A service, or a user asking about another one, asks what the other may do, not through which key.
-within_credential if input.principal.kind == "service"
-
-within_credential if input.principal.kind == "none"
-
-within_credential if input.principal.credential == "token"
-
-within_credential if credential_allows(input.action.verb)
-
-within_credential if input.principal.id != input.subject.id

@@ -10,21 +10,20 @@ package authz
 # METADATA
 # title: May the subject do the action on the target?
 # description: |
-#   The answer of E3. Denied unless the question is in order, which includes that no deny rule fires, and a role grants
-#   the action.
-#   The first two answers are those of nearly every request, and cost little: no refusal is looked for on the way.
+#   The answer of E3. Denied unless all conditions hold, no deny rule fires, and a role grants the action.
 # entrypoint: true
 default decision := {"allow": false, "reason": "the question is incomplete"}
 
-decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, action])} if {
-	action := in_order
+decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, input.action.id])} if {
+	preconditions_met
+	granting_role
 } else := {"allow": false, "reason": no_role} if {
-	in_order == input.action.id
+	preconditions_met
 } else := {"allow": false, "reason": _refusal}
 
-# Who has no role for this learns nothing of the target: whether the project exists, say, is told only
+# A user without a role for this learns nothing of the target: whether the project exists, say, is told only
 # to those whom a role would let in. Of several reasons the smallest, so that equal questions have equal answers.
-_refusal := reason if reason := min(open_refusals)
+_refusal := min(open_refusals) if count(open_refusals) > 0
 
 else := min(refusals) if granting_role
 

@@ -12,7 +12,7 @@ grantable := {"allow": true, "reason": "the caller holds all of it"} if {
 	caller_is_subject
 	count(input.grant.permissions) > 0
 	count(_lacking) == 0
-	count(refusals) == 0
+	preconditions_met
 } else := {"allow": false, "reason": _denial}
 
 # As in decision: of the target only those learn something who hold what they want to give.

@@ -36,6 +36,8 @@ granting_role := min([assignment.role |
 	# Asked last: most assignments do not get here, and nearly all of those that do are running.
 	assignment.running == true
 ]) if {
+	# Without an action no role grants anything.
+	input.action.id != ""
 	tables := [[false, data.grants], [true, input.subject.roles]]
 
 	# An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.

@@ -2,7 +2,7 @@ package authz
 
 # METADATA
 # title: What the caller may do as the user whom the request is about
-# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, what is refused everywhere is refused here.
+# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, the conditions hold here as everywhere.
 own if {
 	input.route.access.self
 	_about_the_caller
@@ -13,7 +13,7 @@ own if {
 own if {
 	input.route.access.self
 	_about_the_caller
-	_nothing_denies
+	_in_the_account
 	credential_allows(input.route.effect)
 }
 
@@ -32,14 +32,14 @@ own_by_token if {
 	input.route.access.self_by_token
 	input.principal.credential == "token"
 	_about_the_caller
-	_nothing_denies
+	_in_the_account
 }
 
 # METADATA
 # title: What every member of the account may do
 fellow_member if {
 	input.route.access.member
-	_nothing_denies
+	_in_the_account
 	credential_allows(input.route.effect)
 }
 
@@ -70,8 +70,7 @@ _no_account_named if {
 	input.target.account == ""
 }
 
-# That the caller is an active member of an active account is among the refusals.
-_nothing_denies if {
+_in_the_account if {
 	caller_is_subject
-	count(refusals) == 0
+	preconditions_met
 }

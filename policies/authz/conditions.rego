@@ -1,0 +1,80 @@
+package authz
+
+# METADATA
+# title: What must hold of every question, whatever the roles grant
+# description: |
+#   The one list of it. Each code has a text in `condition_texts`, for where the condition does not hold, and a rule
+#   `met contains "<code>"` that says when it holds. A code without such a rule never holds, which denies every question.
+condition_codes := {
+	"needs_active_member",
+	"needs_active_account",
+	"needs_same_account",
+	"needs_account_level",
+	"needs_active_project",
+	"needs_credential_scope",
+}
+
+# METADATA
+# title: Does every condition hold, and does no deny rule fire?
+# description: |
+#   `decision` and `grantable` allow nothing without it, nor does `access` by a role, to a member, or as oneself where an
+#   account is named. Routes that are public, a service's, or for asking about oneself ask for less.
+preconditions_met if {
+	met == condition_codes
+	not _a_deny_rule_fires
+}
+
+# The rules `deny contains "<reason>"` of a tree. This one has none, so that `data.authz.deny` is undefined here.
+# Whatever else somebody makes of `deny`, such as a rule that is true, denies too.
+_a_deny_rule_fires if data.authz.deny != set()
+
+unmet := condition_codes - met
+
+# METADATA
+# title: Each condition, with whether it holds
+# description: |
+#   To explain an answer. It says more than the answer itself, as whether a project exists, and so is not for everybody:
+#   `open_refusals` are.
+conditions[code] := {"holds": code in met, "says": condition_texts[code]} if some code in condition_codes
+
+met contains "needs_active_member" if {
+	input.subject.id != ""
+	input.subject.exists
+	input.subject.status == "ACTIVE"
+	input.subject.member
+	input.account.id != ""
+	input.account.exists
+}
+
+met contains "needs_active_account" if input.account.status == "ACTIVE"
+
+met contains "needs_same_account" if input.target.account == ""
+
+met contains "needs_same_account" if input.target.account == input.account.id
+
+met contains "needs_account_level" if input.action.scope != "account"
+
+met contains "needs_account_level" if input.target.project == ""
+
+met contains "needs_active_project" if {
+	input.target.project != ""
+	input.target.project_state == "active"
+}
+
+# A state without a project is a contradiction, which meets nothing.
+met contains "needs_active_project" if {
+	input.target.project == ""
+	input.target.project_state == ""
+}
+
+# A question without an action is one of `access` or `grantable`, which ask the credential themselves.
+met contains "needs_credential_scope" if input.action.id == ""
+
+met contains "needs_credential_scope" if credential_allows(input.action.verb)
+
+# A service, or a user asking about another one, asks what the other may do, not through which credential.
+met contains "needs_credential_scope" if input.principal.kind == "service"
+
+met contains "needs_credential_scope" if input.principal.kind == "none"
+
+met contains "needs_credential_scope" if input.principal.id != input.subject.id
