@@ -16,13 +16,13 @@ _admission := "the route is public" if input.route.access.public
 
 else := concat("", ["the scope ", service_scope, " allows this"]) if service_scope
 
-else := "the caller asks about itself" if asks_about_itself
+else := "the caller asks about itself" if asks_self_allowed
 
-else := "this is the caller's own" if own
+else := "this is the caller's own" if self_allowed
 
-else := "this is the caller's own, by token" if own_by_token
+else := "this is the caller's own, by token" if self_by_token_allowed
 
-else := "the caller is a member of the account" if fellow_member
+else := "the caller is a member of the account" if member_allowed
 
 else := decision.reason if {
 	input.action.id != ""
@@ -36,7 +36,7 @@ _rejection := condition_texts.needs_active_account if {
 	condition_texts.needs_active_account in refusals
 }
 
-else := no_role if {
+else := reason_no_role if {
 	input.principal.kind == "user"
 	input.action.id != ""
 }

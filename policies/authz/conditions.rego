@@ -34,7 +34,7 @@ unmet := condition_codes - met
 # title: Each condition, with whether it holds
 # description: |
 #   To explain an answer. It says more than the answer itself, as whether a project exists, and so is not for everybody:
-#   `open_refusals` are.
+#   `public_reasons` are.
 conditions[code] := {"holds": code in met, "says": condition_texts[code]} if some code in condition_codes
 
 met contains "needs_active_member" if {

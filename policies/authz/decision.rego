@@ -17,14 +17,14 @@ default decision := {"allow": false, "reason": "the question is incomplete"}
 decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, input.action.id])} if {
 	preconditions_met
 	granting_role
-} else := {"allow": false, "reason": no_role} if {
+} else := {"allow": false, "reason": reason_no_role} if {
 	preconditions_met
 } else := {"allow": false, "reason": _refusal}
 
 # A user without a role for this learns nothing of the target: whether the project exists, say, is told only
 # to those whom a role would let in. Of several reasons the smallest, so that equal questions have equal answers.
-_refusal := min(open_refusals) if count(open_refusals) > 0
+_refusal := min(public_reasons) if count(public_reasons) > 0
 
 else := min(refusals) if granting_role
 
-else := no_role
+else := reason_no_role

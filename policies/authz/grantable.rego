@@ -18,7 +18,7 @@ grantable := {"allow": true, "reason": "the caller holds all of it"} if {
 # As in decision: of the target only those learn something who hold what they want to give.
 _denial := "only a user grants permissions" if not caller_is_subject
 
-else := reason if reason := min(open_refusals)
+else := reason if reason := min(public_reasons)
 
 else := "nothing to grant" if count(input.grant.permissions) == 0
 

@@ -25,12 +25,12 @@ _untold contains "needs_active_account" if "needs_active_member" in unmet
 # METADATA
 # title: The refusals that may be told to anybody
 # description: They say nothing of what exists. The reason of any other refusal is told only to those whom a role would let in.
-open_refusals := refusals & {condition_texts[code] | some code in {"needs_active_member", "needs_active_account", "needs_same_account"}}
+public_reasons := refusals & {condition_texts[code] | some code in {"needs_active_member", "needs_active_account", "needs_same_account"}}
 
 # METADATA
 # title: The reason where no role grants the action
 # description: Made of the question alone, so that it is the same whether what it names exists or not.
-no_role := sprintf("no active role of the user grants %s in %s", [input.action.id, input.target.project]) if {
+reason_no_role := sprintf("no active role of the user grants %s in %s", [input.action.id, input.target.project]) if {
 	input.target.project != ""
 } else := sprintf("no active role of the user grants %s in %s", [input.action.id, input.account.id]) if {
 	input.account.id != ""

@@ -1,52 +1,36 @@
 package authz
 
 # METADATA
-# title: What the caller may do as the user whom the request is about
-# description: Where no account is named, the caller's own record is all there is to ask. Where one is named, the conditions hold here as everywhere.
-own if {
+# title: May the caller do this as the user whom the request is about?
+self_allowed if {
 	input.route.access.self
 	_about_the_caller
-	_no_account_named
-	credential_allows(input.route.effect)
-}
-
-own if {
-	input.route.access.self
-	_about_the_caller
-	_in_the_account
+	_account_permits
 	credential_allows(input.route.effect)
 }
 
 # METADATA
-# title: What the caller may do as that user only when signed in
-# description: |
-#   Like `own`, but an API key never does. A key lives in scripts, and would give away what outlives it.
-own_by_token if {
+# title: The same, for what an API key never does
+# description: A key lives in scripts, and would give away what outlives it.
+self_by_token_allowed if {
 	input.route.access.self_by_token
 	input.principal.credential == "token"
 	_about_the_caller
-	_no_account_named
-}
-
-own_by_token if {
-	input.route.access.self_by_token
-	input.principal.credential == "token"
-	_about_the_caller
-	_in_the_account
+	_account_permits
 }
 
 # METADATA
-# title: What every member of the account may do
-fellow_member if {
+# title: May the caller do this as a member of the account?
+member_allowed if {
 	input.route.access.member
-	_in_the_account
+	_caller_meets_conditions
 	credential_allows(input.route.effect)
 }
 
 # METADATA
 # title: May the caller ask about itself?
-# description: Whoever it is, in whatever account and with whatever credential; the answer to the question is another matter.
-asks_about_itself if {
+# description: In any account and with any credential; the answer to the question is another matter.
+asks_self_allowed if {
 	input.principal.kind == "user"
 	input.route.access.asks_self
 	input.target.user != ""
@@ -65,12 +49,15 @@ _about_the_caller if {
 	input.target.user == input.principal.uuid
 }
 
-_no_account_named if {
+# Where no account is named, the caller's own record is all there is to ask.
+_account_permits if {
 	input.account.id == ""
 	input.target.account == ""
 }
 
-_in_the_account if {
+_account_permits if _caller_meets_conditions
+
+_caller_meets_conditions if {
 	caller_is_subject
 	preconditions_met
 }
