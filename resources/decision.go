@@ -6,7 +6,9 @@ import "sync/atomic"
 type Decision struct {
 	// Allowed is true only when a rule said so.
 	Allowed bool
-	// Reason names what decided.
+	// Code names what decided, for programs; empty where a policy tree gives none.
+	Code string
+	// Reason says what decided, for people.
 	Reason string
 	// PolicyRevision names the policy tree that was asked.
 	PolicyRevision string

@@ -4,10 +4,10 @@ import data.authz
 
 test_access_is_given[note] if {
 	some note, case in {
-		"public, to nobody": [both(nobody, no_account), {"public"}, "the route is public"],
+		"public, to nobody": [both(nobody, no_account), {"public"}, "public"],
 		"public, whatever the account": [
 			both(nobody, {"account": {"status": "SUSPENDED"}}),
-			{"public"}, "the route is public",
+			{"public"}, "public",
 		],
 		"by a role": [admin, set(), "role account_admin grants project:instance:create"],
 		"by a role, by a key": [
@@ -20,7 +20,7 @@ test_access_is_given[note] if {
 		],
 	}
 	result := authz.access with input as question("project:instance:create", both(case[0], route(case[1], "write")))
-	result == {"allow": true, "reason": case[2]}
+	says(result, true, case[2])
 }
 
 test_access_is_refused[note] if {
@@ -32,37 +32,37 @@ test_access_is_refused[note] if {
 		"in a project that is not there": [both(admin, {"target": {"project_state": "absent"}}), nothing],
 		"on the path of another account": [both(admin, {"target": {"account": "acct-other-v1"}}), nothing],
 		"on the strength of another user's role": [both(admin, {"principal": {"id": "user-alice-v1"}}), nothing],
-		"in a suspended account": [both(admin, {"account": {"status": "SUSPENDED"}}), "the account is suspended"],
+		"in a suspended account": [both(admin, {"account": {"status": "SUSPENDED"}}), "needs_active_account"],
 		"in a suspended account of others": [
 			both(admin, {"account": {"status": "SUSPENDED"}, "subject": {"member": false}}),
 			nothing,
 		],
 		"to a service with a user's facts": [
 			both(admin, {"principal": {"kind": "service"}}),
-			"no scope of the service allows this",
+			"no_service_scope",
 		],
 		"to a service with a suspended user's facts": [
 			both(admin, {"principal": {"kind": "service"}, "account": {"status": "SUSPENDED"}}),
-			"no scope of the service allows this",
+			"no_service_scope",
 		],
-		"to nobody": [nobody, "this needs a credential"],
-		"to nobody with a user's facts": [both(admin, {"principal": {"kind": "none"}}), "this needs a credential"],
+		"to nobody": [nobody, "no_credential"],
+		"to nobody with a user's facts": [both(admin, {"principal": {"kind": "none"}}), "no_credential"],
 		"to empty ids": [both(admin, {"principal": {"id": ""}, "subject": {"id": ""}}), nothing],
 		"to a caller of an unknown kind": [
 			both(admin, {"principal": {"kind": "robot"}}),
-			"the question is incomplete",
+			"incomplete",
 		],
 	}
 	every kinds in [set(), {"asks_self"}, {"self"}, {"self_by_token"}, {"service:authz:check"}] {
 		asked := question("project:instance:create", both(case[0], route(kinds, "write")))
 		result := authz.access with input as asked
-		result == {"allow": false, "reason": case[1]}
+		says(result, false, case[1])
 	}
 }
 
 test_route_without_an_action_needs_one_of_its_access_words if {
 	result := authz.access with input as input_of([base, admin, route(set(), "read")])
-	result == {"allow": false, "reason": "this is not the caller's"}
+	says(result, false, "not_own")
 }
 
 test_access_words_that_are_switched_off_give_nothing if {

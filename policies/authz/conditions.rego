@@ -3,7 +3,7 @@ package authz
 # METADATA
 # title: What must hold of every question, whatever the roles grant
 # description: |
-#   The one list of it. Each code has a text in `condition_texts`, for where the condition does not hold, and a rule
+#   The one list of it. Each code has a text in `reason_texts`, for where the condition does not hold, and a rule
 #   `met contains "<code>"` that says when it holds. A code without such a rule never holds, which denies every question.
 condition_codes := {
 	"needs_active_member",
@@ -35,7 +35,7 @@ unmet := condition_codes - met
 # description: |
 #   To explain an answer. It says more than the answer itself, as whether a project exists, and so is not for everybody:
 #   `public_reasons` are.
-conditions[code] := {"holds": code in met, "says": condition_texts[code]} if some code in condition_codes
+conditions[code] := {"holds": code in met, "says": reason_texts[code]} if some code in condition_codes
 
 met contains "needs_active_member" if {
 	input.subject.id != ""

@@ -28,15 +28,12 @@ test_key_scope_that_is_switched_off if {
 		{"principal": {"credential": "key", "key_scopes": {"read": false}}},
 		admin,
 	))
-	result == {"allow": false, "reason": "the scopes of the credential do not allow this"}
+	says(result, false, "needs_credential_scope")
 }
 
 test_key_adds_nothing_to_its_owner if {
 	result := authz.decision with input as question("project:instance:create", key({"read", "write"}))
-	result == {
-		"allow": false,
-		"reason": "no active role of the user grants project:instance:create in proj-demo-v1",
-	}
+	says(result, false, "no active role of the user grants project:instance:create in proj-demo-v1")
 }
 
 test_a_credential_of_no_kind_allows_nothing if {

@@ -12,19 +12,19 @@ package authz
 # description: |
 #   The answer of E3. Denied unless all conditions hold, no deny rule fires, and a role grants the action.
 # entrypoint: true
-default decision := {"allow": false, "reason": "the question is incomplete"}
+default decision := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 
-decision := {"allow": true, "reason": sprintf("role %s grants %s", [granting_role, input.action.id])} if {
+decision := allowed("role", [granting_role, input.action.id]) if {
 	preconditions_met
 	granting_role
-} else := {"allow": false, "reason": reason_no_role} if {
-	preconditions_met
-} else := {"allow": false, "reason": _refusal}
+}
 
-# A user without a role for this learns nothing of the target: whether the project exists, say, is told only
-# to those whom a role would let in. Of several reasons the smallest, so that equal questions have equal answers.
-_refusal := min(public_reasons) if count(public_reasons) > 0
+else := reason_no_role if preconditions_met
 
-else := min(refusals) if granting_role
+# A user without a role for this learns nothing of the target: whether the project exists, say, is told only to those
+# whom a role would let in.
+else := refused(min(public_reasons)) if count(public_reasons) > 0
+
+else := refused(min(refusals)) if granting_role
 
 else := reason_no_role

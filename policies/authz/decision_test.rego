@@ -35,7 +35,8 @@ test_decision_allows[note] if {
 			"reason": "role project_reader grants project:instance:read",
 		},
 	}
-	{"allow": true, "reason": case.reason} == authz.decision with input as case.input
+	result := authz.decision with input as case.input
+	says(result, true, case.reason)
 }
 
 test_decision_denies[note] if {
@@ -68,7 +69,8 @@ test_decision_denies[note] if {
 			"reason": "no active role of the user grants  in proj-demo-v1",
 		},
 	}
-	{"allow": false, "reason": case.reason} == authz.decision with input as case.input
+	result := authz.decision with input as case.input
+	says(result, false, case.reason)
 }
 
 test_incomplete_questions_are_denied[note] if {

@@ -1,5 +1,7 @@
 package authz_test
 
+import data.authz
+
 now := 1767225600000
 
 never := 253402300799999
@@ -120,6 +122,24 @@ no_account := {"account": {"id": "", "exists": false, "status": ""}, "target": {
 route(access, effect) := {"route": {"access": {kind: true | some kind in access}, "effect": effect}}
 
 both(a, b) := object.union(a, b)
+
+# An answer is told by its code, or by its reason where the text names something of the question.
+says(answer, allow, code) if {
+	answer == {"allow": allow, "code": code, "reason": authz.reason_texts[code]}
+}
+
+says(answer, allow, reason) if {
+	answer == {"allow": allow, "code": answer.code, "reason": reason}
+	[start, _] := split(authz.reason_texts[answer.code], "%s")
+	startswith(reason, start)
+}
+
+says(answer, allow, reason) if {
+	answer == {"allow": allow, "code": answer.code, "reason": reason}
+	[start, middle, _] := split(authz.reason_texts[answer.code], "%s")
+	startswith(reason, start)
+	contains(reason, middle)
+}
 
 # The fixtures are questions as the engine asks them.
 test_fixtures_have_the_form_of_the_schema[note] if {

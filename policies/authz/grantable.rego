@@ -6,25 +6,25 @@ package authz
 #   At the place of the grant (the target; no project is account level), through this credential, and not ending
 #   before the grant does. The question names no action.
 # entrypoint: true
-default grantable := {"allow": false, "reason": "the question is incomplete"}
+default grantable := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 
-grantable := {"allow": true, "reason": "the caller holds all of it"} if {
+grantable := allowed("holds_all", []) if {
 	caller_is_subject
 	count(input.grant.permissions) > 0
 	count(_lacking) == 0
 	preconditions_met
-} else := {"allow": false, "reason": _denial}
+}
+
+else := denied("not_a_user", []) if not caller_is_subject
 
 # As in decision: of the target only those learn something who hold what they want to give.
-_denial := "only a user grants permissions" if not caller_is_subject
+else := refused(min(public_reasons)) if count(public_reasons) > 0
 
-else := reason if reason := min(public_reasons)
+else := denied("nothing_to_grant", []) if count(input.grant.permissions) == 0
 
-else := "nothing to grant" if count(input.grant.permissions) == 0
+else := denied("not_held", [min(_lacking)]) if count(_lacking) > 0
 
-else := concat("", ["the caller does not hold ", pattern]) if pattern := min(_lacking)
-
-else := min(refusals)
+else := refused(min(refusals))
 
 _lacking contains pattern if {
 	some pattern, _ in input.grant.permissions

@@ -17,12 +17,12 @@ holding(patterns, assignment) := custom({pattern: true | some pattern in pattern
 
 grants_all(asked) if {
 	result := authz.grantable with input as asked
-	result == {"allow": true, "reason": "the caller holds all of it"}
+	says(result, true, "holds_all")
 }
 
 grants_not(asked, reason) if {
 	result := authz.grantable with input as asked
-	result == {"allow": false, "reason": reason}
+	says(result, false, reason)
 }
 
 test_held_patterns_contain_granted_ones[note] if {
@@ -100,7 +100,7 @@ test_patterns_may_be_held_by_several_roles if {
 }
 
 test_nothing_is_not_grantable if {
-	grants_not(giving(set(), never, admin), "nothing to grant")
+	grants_not(giving(set(), never, admin), "nothing_to_grant")
 }
 
 test_place_of_the_grant[note] if {
@@ -212,16 +212,16 @@ test_key_scopes_bound_what_is_held[note] if {
 
 test_deny_rules_hold_for_grants[note] if {
 	some note, case in {
-		"suspended": [{"account": {"status": "SUSPENDED"}}, "the account is suspended"],
-		"not a member": [{"subject": {"member": false}}, "the user is not an active member of the account"],
-		"another account": [{"target": {"account": "acct-other-v1"}}, "the path names another account"],
+		"suspended": [{"account": {"status": "SUSPENDED"}}, "needs_active_account"],
+		"not a member": [{"subject": {"member": false}}, "needs_active_member"],
+		"another account": [{"target": {"account": "acct-other-v1"}}, "needs_same_account"],
 		"project not there": [
 			{"target": {"project": "proj-other-v1", "project_state": "absent"}},
-			"the project is not an active project of the account",
+			"needs_active_project",
 		],
-		"another user": [{"principal": {"id": "user-alice-v1"}}, "only a user grants permissions"],
-		"a service": [{"principal": {"kind": "service"}}, "only a user grants permissions"],
-		"nobody": [both(nobody, {}), "only a user grants permissions"],
+		"another user": [{"principal": {"id": "user-alice-v1"}}, "not_a_user"],
+		"a service": [{"principal": {"kind": "service"}}, "not_a_user"],
+		"nobody": [both(nobody, {}), "not_a_user"],
 	}
 	grants_not(giving({"account:*:*"}, never, both(admin, case[0])), case[1])
 }

@@ -1,8 +1,12 @@
 package authz
 
 # METADATA
-# title: What is said where a condition does not hold
-condition_texts := {
+# title: Every reason that this tree gives, by its code
+# description: |
+#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. What a text
+#   says of the question stands for %s.
+reason_texts := {
+	# Conditions that do not hold.
 	"needs_active_member": "the user is not an active member of the account",
 	"needs_active_account": "the account is suspended",
 	"needs_same_account": "the path names another account",
@@ -10,28 +14,65 @@ condition_texts := {
 	# The same for a project that does not exist, another account's, and one that is being deleted.
 	"needs_active_project": "the project is not an active project of the account",
 	"needs_credential_scope": "the scopes of the credential do not allow this",
+	# Other denials.
+	"incomplete": "the question is incomplete",
+	"deny_rule": "%s",
+	"no_role": "no active role of the user grants %s in %s",
+	"no_credential": "this needs a credential",
+	"no_service_scope": "no scope of the service allows this",
+	"not_own": "this is not the caller's",
+	"not_a_user": "only a user grants permissions",
+	"nothing_to_grant": "nothing to grant",
+	"not_held": "the caller does not hold %s",
+	# What allows.
+	"role": "role %s grants %s",
+	"public": "the route is public",
+	"service_scope": "the scope %s allows this",
+	"asks_self": "the caller asks about itself",
+	"self": "this is the caller's own",
+	"self_by_token": "this is the caller's own, by token",
+	"member": "the caller is a member of the account",
+	"holds_all": "the caller holds all of it",
 }
 
 # METADATA
-# title: All that speaks against the question
-# description: The deny rules that fire, and each condition that does not hold.
-refusals contains reason if some reason in data.authz.deny
+# title: The answers
+# description: What an entry point gives, made of a code and of what its text says of the question.
+allowed(code, values) := {"allow": true, "code": code, "reason": sprintf(reason_texts[code], values)}
 
-refusals contains condition_texts[code] if some code in (unmet - _untold)
+denied(code, values) := {"allow": false, "code": code, "reason": sprintf(reason_texts[code], values)}
+
+# METADATA
+# title: All that speaks against the question, as pairs of reason and code
+# description: |
+#   The deny rules that fire, and each condition that does not hold. Of several the one with the smallest reason is told,
+#   so that equal questions have equal answers.
+refusals contains [reason, "deny_rule"] if some reason in data.authz.deny
+
+refusals contains [reason_texts[code], code] if some code in (unmet - _untold)
 
 # Only a member is told that the account is suspended; to others it is an account like any other.
 _untold contains "needs_active_account" if "needs_active_member" in unmet
 
 # METADATA
 # title: The refusals that may be told to anybody
-# description: They say nothing of what exists. The reason of any other refusal is told only to those whom a role would let in.
-public_reasons := refusals & {condition_texts[code] | some code in {"needs_active_member", "needs_active_account", "needs_same_account"}}
+# description: They say nothing of what exists. Any other refusal is told only to those whom a role would let in.
+public_reasons contains [reason, code] if {
+	some [reason, code] in refusals
+	code in {"needs_active_member", "needs_active_account", "needs_same_account"}
+}
 
 # METADATA
-# title: The reason where no role grants the action
+# title: The denial for one of the refusals
+refused([reason, code]) := {"allow": false, "code": code, "reason": reason}
+
+# METADATA
+# title: The denial where no role grants the action
 # description: Made of the question alone, so that it is the same whether what it names exists or not.
-reason_no_role := sprintf("no active role of the user grants %s in %s", [input.action.id, input.target.project]) if {
+reason_no_role := {"allow": false, "code": "no_role", "reason": sprintf(reason_texts.no_role, [input.action.id, _place])}
+
+_place := input.target.project if {
 	input.target.project != ""
-} else := sprintf("no active role of the user grants %s in %s", [input.action.id, input.account.id]) if {
+} else := input.account.id if {
 	input.account.id != ""
-} else := sprintf("no active role of the user grants %s in no account", [input.action.id])
+} else := "no account"

@@ -22,7 +22,7 @@ test_only_active_members_are_allowed[note] if {
 	}
 	every roles in [admin, {}] {
 		result := authz.decision with input as question("project:instance:create", both(difference, roles))
-		result == {"allow": false, "reason": "the user is not an active member of the account"}
+		says(result, false, "needs_active_member")
 	}
 }
 
@@ -33,7 +33,7 @@ test_accounts_that_are_not_active[status] if {
 			"project:instance:create",
 			both({"account": {"status": status}}, roles),
 		)
-		result == {"allow": false, "reason": "the account is suspended"}
+		says(result, false, "needs_active_account")
 	}
 }
 
@@ -43,13 +43,13 @@ test_path_names_another_account if {
 			"project:instance:create",
 			both({"target": {"account": "acct-other-v1"}}, roles),
 		)
-		result == {"allow": false, "reason": "the path names another account"}
+		says(result, false, "needs_same_account")
 	}
 }
 
 test_account_action_on_a_project if {
 	result := authz.decision with input as question("account:user:read", admin)
-	result == {"allow": false, "reason": "an account action is not asked on a project"}
+	says(result, false, "needs_account_level")
 }
 
 test_projects_that_are_not_active[state] if {
@@ -58,12 +58,9 @@ test_projects_that_are_not_active[state] if {
 
 	# Who has a role for it is told; who has none gets what an existing project would have answered.
 	told := authz.decision with input as question("project:instance:create", both(gone, admin))
-	told == {"allow": false, "reason": "the project is not an active project of the account"}
+	says(told, false, "needs_active_project")
 	not_told := authz.decision with input as question("project:instance:create", gone)
-	not_told == {
-		"allow": false,
-		"reason": "no active role of the user grants project:instance:create in proj-demo-v1",
-	}
+	says(not_told, false, "no active role of the user grants project:instance:create in proj-demo-v1")
 	without := authz.decision with input as question("project:instance:create", {})
 	not_told == without
 }
@@ -72,23 +69,23 @@ test_several_reasons_give_the_smallest[note] if {
 	some note, case in {
 		"suspended and elsewhere": {
 			"difference": {"account": {"status": "SUSPENDED"}, "target": {"account": "acct-other-v1"}},
-			"reason": "the account is suspended",
+			"code": "needs_active_account",
 		},
 		"nobody and elsewhere": {
 			"difference": {"subject": {"member": false}, "target": {"account": "acct-other-v1"}},
-			"reason": "the path names another account",
+			"code": "needs_same_account",
 		},
 		"an open one before one that hints": {
 			"difference": {"account": {"status": "SUSPENDED"}, "target": {"project_state": "absent"}},
-			"reason": "the account is suspended",
+			"code": "needs_active_account",
 		},
 		"an account action in an absent project": {
 			"difference": {"action": action("account:user:read"), "target": {"project_state": "absent"}},
-			"reason": "an account action is not asked on a project",
+			"code": "needs_account_level",
 		},
 	}
 	result := authz.decision with input as question("project:instance:create", both(admin, case.difference))
-	result == {"allow": false, "reason": case.reason}
+	says(result, false, case.code)
 }
 
 # Two wrong places name the same reason, whatever else is the matter with them.
@@ -111,14 +108,59 @@ test_reasons_do_not_hint[note] if {
 test_every_deny_rule_wins if {
 	own := {"b", "a reason of one's own"}
 	roles := authz.decision with input as question("project:instance:create", admin) with data.authz.deny as own
-	roles == {"allow": false, "reason": "a reason of one's own"}
+	says(roles, false, "a reason of one's own")
 	none := authz.decision with input as question("project:instance:create", {}) with data.authz.deny as own
-	none == {"allow": false, "reason": nothing}
+	says(none, false, nothing)
 	grants := authz.grantable with input as giving({"project:x:read"}, never, admin) with data.authz.deny as own
-	grants == {"allow": false, "reason": "a reason of one's own"}
+	says(grants, false, "a reason of one's own")
 	every access in [{"self"}, {"self_by_token"}, {"member"}] {
 		asked := input_of([base, about("user-bob-v1"), route(access, "read")])
 		authz.access.allow with input as asked
 		not authz.access.allow with input as asked with data.authz.deny as own
 	}
+}
+
+# What each code says, as people read it: values of the question, and the text with them.
+said := {
+	"needs_active_member": [[], "the user is not an active member of the account"],
+	"needs_active_account": [[], "the account is suspended"],
+	"needs_same_account": [[], "the path names another account"],
+	"needs_account_level": [[], "an account action is not asked on a project"],
+	"needs_active_project": [[], "the project is not an active project of the account"],
+	"needs_credential_scope": [[], "the scopes of the credential do not allow this"],
+	"incomplete": [[], "the question is incomplete"],
+	"deny_rule": [["a reason of one's own"], "a reason of one's own"],
+	"no_role": [["a:b:c", "proj-x-v1"], "no active role of the user grants a:b:c in proj-x-v1"],
+	"no_credential": [[], "this needs a credential"],
+	"no_service_scope": [[], "no scope of the service allows this"],
+	"not_own": [[], "this is not the caller's"],
+	"not_a_user": [[], "only a user grants permissions"],
+	"nothing_to_grant": [[], "nothing to grant"],
+	"not_held": [["a:b:*"], "the caller does not hold a:b:*"],
+	"role": [["role-x-v1", "a:b:c"], "role role-x-v1 grants a:b:c"],
+	"public": [[], "the route is public"],
+	"service_scope": [["users:sync"], "the scope users:sync allows this"],
+	"asks_self": [[], "the caller asks about itself"],
+	"self": [[], "this is the caller's own"],
+	"self_by_token": [[], "this is the caller's own, by token"],
+	"member": [[], "the caller is a member of the account"],
+	"holds_all": [[], "the caller holds all of it"],
+}
+
+test_reasons_say[code] if {
+	some code in (object.keys(authz.reason_texts) | object.keys(said))
+	[values, text] := said[code]
+	authz.denied(code, values) == {"allow": false, "code": code, "reason": text}
+	authz.allowed(code, values) == {"allow": true, "code": code, "reason": text}
+}
+
+# The defaults, which OPA wants written out.
+test_default_is_of_the_table[entry] if {
+	some entry, incomplete in {
+		"decision": object.remove(question("project:instance:read", {}), ["action"]),
+		"access": {},
+		"grantable": object.remove(giving(set(), never, {}), ["grant"]),
+	}
+	answer := authz[entry] with input as incomplete
+	answer == authz.denied("incomplete", [])
 }

@@ -90,10 +90,7 @@ test_custom_roles_stand_apart_from_system_roles[note] if {
 		}},
 	}
 	result := authz.decision with input as question("project:instance:read", difference)
-	result == {
-		"allow": false,
-		"reason": "no active role of the user grants project:instance:read in proj-demo-v1",
-	}
+	says(result, false, "no active role of the user grants project:instance:read in proj-demo-v1")
 }
 
 test_role_of_another_scope_than_its_place_grants_nothing[path] if {

@@ -9,12 +9,12 @@ about(user) := {"target": {"user": user}}
 
 refused_access(asked, reason) if {
 	result := authz.access with input as asked
-	result == {"allow": false, "reason": reason}
+	says(result, false, reason)
 }
 
 given_access(asked, reason) if {
 	result := authz.access with input as asked
-	result == {"allow": true, "reason": reason}
+	says(result, true, reason)
 }
 
 test_own_is_given[note] if {
@@ -27,7 +27,7 @@ test_own_is_given[note] if {
 		"write by a write key": [key({"write"}), "write"],
 		"no account named, by a key": [both(no_account, key({"read"})), "read"],
 	}
-	given_access(profile(case[0], case[1]), "this is the caller's own")
+	given_access(profile(case[0], case[1]), "self")
 }
 
 test_own_is_refused[note] if {
@@ -52,17 +52,17 @@ test_own_is_refused[note] if {
 		"path of an account, none in question": [{"account": {"id": "", "exists": false, "status": ""}}, "read"],
 		"suspended account of others": [{"account": {"status": "SUSPENDED"}, "subject": {"member": false}}, "read"],
 	}
-	refused_access(profile(case[0], case[1]), "this is not the caller's")
+	refused_access(profile(case[0], case[1]), "not_own")
 }
 
 test_own_in_a_suspended_account if {
-	refused_access(profile({"account": {"status": "SUSPENDED"}}, "read"), "the account is suspended")
+	refused_access(profile({"account": {"status": "SUSPENDED"}}, "read"), "needs_active_account")
 }
 
 test_own_is_for_users[note] if {
 	some note, case in {
-		"service": ["service", "no scope of the service allows this"],
-		"none": ["none", "this needs a credential"],
+		"service": ["service", "no_service_scope"],
+		"none": ["none", "no_credential"],
 	}
 	refused_access(profile({"principal": {"kind": case[0]}}, "read"), case[1])
 	refused_access(profile(both(no_account, {"principal": {"kind": case[0]}}), "read"), case[1])
@@ -73,13 +73,13 @@ test_own_is_for_users[note] if {
 test_own_is_for_routes_that_say_so if {
 	every difference in [{}, no_account] {
 		asked := object.union_n([base, account_level, about("user-bob-v1"), route({"asks_itself"}, "read"), difference])
-		refused_access(asked, "this is not the caller's")
+		refused_access(asked, "not_own")
 	}
 }
 
 test_own_with_an_action if {
 	asked := object.union(profile({}, "read"), {"action": action("account:role:read")})
-	given_access(asked, "this is the caller's own")
+	given_access(asked, "self")
 	refused_access(
 		object.union(asked, about("user-alice-v1")),
 		"no active role of the user grants account:role:read in acct-demo-v1",
@@ -100,8 +100,8 @@ test_own_without_any_account_says_so if {
 account_page(difference) := input_of([base, account_level, route({"member"}, "read"), difference])
 
 test_members_are_given if {
-	given_access(account_page({}), "the caller is a member of the account")
-	given_access(account_page(key({"read"})), "the caller is a member of the account")
+	given_access(account_page({}), "member")
+	given_access(account_page(key({"read"})), "member")
 }
 
 test_members_are_refused[note] if {
@@ -115,11 +115,11 @@ test_members_are_refused[note] if {
 		"facts of another user": {"subject": {"id": "user-alice-v1"}},
 		"key without the scope": key({"write"}),
 	}
-	refused_access(account_page(difference), "this is not the caller's")
+	refused_access(account_page(difference), "not_own")
 }
 
 test_members_of_a_suspended_account if {
-	refused_access(account_page({"account": {"status": "SUSPENDED"}}), "the account is suspended")
+	refused_access(account_page({"account": {"status": "SUSPENDED"}}), "needs_active_account")
 }
 
 # The route of E3: about whom is asked stands in target.user, the place asked about is not the route's.
@@ -137,7 +137,7 @@ test_asking_about_oneself[note] if {
 		"with a read key": key({"read"}),
 		"with a write key": key({"write"}),
 	}
-	given_access(ask(difference), "the caller asks about itself")
+	given_access(ask(difference), "asks_self")
 }
 
 test_asking_about_others[note] if {
@@ -155,17 +155,17 @@ test_asking_about_others[note] if {
 			both(admin, key({"read"})),
 			"no active role of the user grants account:authorization:check in acct-demo-v1",
 		],
-		"an admin of a suspended account": [both(admin, {"account": {"status": "SUSPENDED"}}), "the account is suspended"],
-		"a service that asks as the user": [{"principal": {"kind": "service"}}, "no scope of the service allows this"],
-		"nobody as the user": [{"principal": {"kind": "none"}}, "this needs a credential"],
+		"an admin of a suspended account": [both(admin, {"account": {"status": "SUSPENDED"}}), "needs_active_account"],
+		"a service that asks as the user": [{"principal": {"kind": "service"}}, "no_service_scope"],
+		"nobody as the user": [{"principal": {"kind": "none"}}, "no_credential"],
 	}
 	refused_access(ask(both(about("user-alice-v1"), case[0])), case[1])
 }
 
 test_asking_as_nobody if {
-	refused_access(ask(both(nobody, about(""))), "this needs a credential")
-	refused_access(ask({"principal": {"kind": "none"}}), "this needs a credential")
-	refused_access(ask({"principal": {"kind": "service"}}), "no scope of the service allows this")
+	refused_access(ask(both(nobody, about(""))), "no_credential")
+	refused_access(ask({"principal": {"kind": "none"}}), "no_credential")
+	refused_access(ask({"principal": {"kind": "service"}}), "no_service_scope")
 }
 
 test_admins_ask_about_others if {
@@ -183,7 +183,7 @@ test_own_by_token_is_given[note] if {
 		"no account named, facts of none": both(no_account, {"subject": {"id": "", "exists": false, "member": false}}),
 	}
 	every effect in ["read", "write"] {
-		given_access(by_token(difference, effect), "this is the caller's own, by token")
+		given_access(by_token(difference, effect), "self_by_token")
 	}
 }
 
@@ -201,23 +201,23 @@ test_own_by_token_is_refused[note] if {
 		"path of another account": {"target": {"account": "acct-other-v1"}},
 	}
 	every effect in ["read", "write"] {
-		refused_access(by_token(difference, effect), "this is not the caller's")
+		refused_access(by_token(difference, effect), "not_own")
 	}
 }
 
 test_own_by_token_in_a_suspended_account if {
-	refused_access(by_token({"account": {"status": "SUSPENDED"}}, "read"), "the account is suspended")
+	refused_access(by_token({"account": {"status": "SUSPENDED"}}, "read"), "needs_active_account")
 }
 
 test_own_by_token_is_for_users if {
-	refused_access(by_token({"principal": {"kind": "service"}}, "read"), "no scope of the service allows this")
-	refused_access(by_token(both(no_account, {"principal": {"kind": "service"}}), "read"), "no scope of the service allows this")
-	refused_access(by_token({"principal": {"kind": "none"}}, "read"), "this needs a credential")
+	refused_access(by_token({"principal": {"kind": "service"}}, "read"), "no_service_scope")
+	refused_access(by_token(both(no_account, {"principal": {"kind": "service"}}), "read"), "no_service_scope")
+	refused_access(by_token({"principal": {"kind": "none"}}, "read"), "no_credential")
 }
 
 test_own_by_token_is_for_routes_that_say_so if {
 	every difference in [{}, no_account] {
 		asked := input_of([base, account_level, about("user-bob-v1"), route({"self_by_tokens"}, "read"), difference])
-		refused_access(asked, "this is not the caller's")
+		refused_access(asked, "not_own")
 	}
 }

@@ -43,7 +43,7 @@ test_services_are_refused[note] if {
 		"another scope in a suspended account": [{"authz:check"}, {"service:authz:check"}, {"account": {"status": "SUSPENDED"}}],
 		"an account of unknown state": [{"authz:check"}, {"service:authz:check"}, {"account": {"status": ""}}],
 	}
-	refused_access(by_service(case[0], case[1], case[2]), "no scope of the service allows this")
+	refused_access(by_service(case[0], case[1], case[2]), "no_service_scope")
 }
 
 test_scopes_are_for_services[kind] if {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -57,6 +58,27 @@ func TestAGrantAllows(t *testing.T) {
 	}
 }
 
+// TestADecisionHasTheCodeOfItsReason guarantees that the code comes with the answer, evaluated or cached, and that
+// the answer of a tree without codes has an empty one.
+func TestADecisionHasTheCodeOfItsReason(t *testing.T) {
+	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{})
+	suspended := adminSubject()
+	suspended.AccountStatus = resources.StatusSuspended
+	for range 2 {
+		for code, s := range map[string]*resources.Subject{
+			"role": adminSubject(), "no_role": activeSubject(), "needs_active_account": suspended,
+		} {
+			if d, err := e.Decide(t.Context(), question(s, "project:instance:read")); err != nil || d.Code != code || d.Allowed != (code == "role") {
+				t.Errorf("%s: got %+v, %v", code, d, err)
+			}
+		}
+	}
+	e = newEngine(t, smallTree(t), engine.Options{})
+	if d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read")); err != nil || !d.Allowed || d.Code != "" {
+		t.Errorf("without codes: got %+v, %v", d, err)
+	}
+}
+
 // TestWhatIsNoAnswerDenies guarantees that anything but a well-formed answer is an
 // error of KindUnavailable with the zero decision, counted under its kind.
 func TestWhatIsNoAnswerDenies(t *testing.T) {
@@ -72,6 +94,9 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 		"allow is null":           {nobody + `decision := {"allow": null, "reason": "x"} if active`, engine.FailureIllTyped},
 		"reason is a number":      {nobody + `decision := {"allow": true, "reason": 1} if active`, engine.FailureIllTyped},
 		"one more":                {nobody + `decision := {"allow": true, "reason": "x", "more": 1} if active`, engine.FailureIllTyped},
+		"code is a number":        {nobody + `decision := {"allow": true, "reason": "x", "code": 1} if active`, engine.FailureIllTyped},
+		"code and more":           {nobody + `decision := {"allow": true, "reason": "x", "code": "x", "more": 1} if active`, engine.FailureIllTyped},
+		"code for a reason":       {nobody + `decision := {"allow": true, "code": "x"} if active`, engine.FailureIllTyped},
 		"conflict":                {nobody + "decision := {\"allow\": true, \"reason\": \"x\"} if active\n\ndecision := {\"allow\": true, \"reason\": \"y\"} if active", engine.FailureConflict},
 		"built-in error":          {nobody + `decision := {"allow": true, "reason": "x"} if { active; to_number(input.account.id) > 0 }`, engine.FailureBuiltin},
 		"built-in error, negated": {nobody + `decision := {"allow": true, "reason": "x"} if { active; not to_number(input.account.id) }`, engine.FailureBuiltin},

@@ -88,19 +88,26 @@ func (s *Set) evaluate(
 	return s.read(entry, answer)
 }
 
-// read takes {"allow": boolean, "reason": string} and nothing else.
+// read takes {"allow": boolean, "reason": string, "code": string} and nothing else. A tree may leave the code out,
+// which is then empty.
 func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
-	if o, ok := answer.Value.(ast.Object); ok && o.Len() == 2 {
-		allow, reason := o.Get(s.words.k.allow), o.Get(s.words.k.reason)
-		if allow != nil && reason != nil {
-			a, isBool := allow.Value.(ast.Boolean)
-			r, isString := reason.Value.(ast.String)
-			if isBool && isString {
-				return resources.Decision{Allowed: bool(a), Reason: string(r), PolicyRevision: s.revision}, nil
-			}
+	if o, ok := answer.Value.(ast.Object); ok {
+		allow, allowOK := member[ast.Boolean](o, s.words.k.allow)
+		reason, reasonOK := member[ast.String](o, s.words.k.reason)
+		code, codeOK := member[ast.String](o, s.words.k.code)
+		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) {
+			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.revision}, nil
 		}
 	}
-	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf("%s isn't an object of a boolean allow and a string reason", entry)}
+	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf("%s must be an object of a boolean allow, a string reason and, if at all, a string code", entry)}
+}
+
+// member is false where the object has no such member, or one of another type.
+func member[T ast.Value](o ast.Object, name *ast.Term) (value T, ok bool) {
+	if term := o.Get(name); term != nil {
+		value, ok = term.Value.(T)
+	}
+	return value, ok
 }
 
 // deadline stops an evaluation. It looks at the clock itself, so that an evaluation

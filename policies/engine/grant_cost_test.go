@@ -43,7 +43,7 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 		rego.Store(inmem.NewFromObject(map[string]any{"grants": map[string]any{}})),
 		rego.Input(map[string]any{
 			"principal": user, "account": map[string]any{"id": "a", "exists": true, "status": "ACTIVE"},
-			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"account": "", "project": "", "resource": ""},
+			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"account": "", "project": "", "project_state": "", "resource": ""},
 			"grant": map[string]any{"permissions": held, "until": 1},
 			"subject": map[string]any{
 				"id": "u", "exists": true, "status": "ACTIVE", "member": true,

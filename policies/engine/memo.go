@@ -11,7 +11,7 @@ import (
 const (
 	// DefaultMemo is how many verdicts are kept where Options do not say.
 	DefaultMemo = 1 << 18
-	// maxRemembered bounds the bytes of one key and its reason: a question with a path
+	// maxRemembered bounds the bytes of one key, its code and its reason: a question with a path
 	// of kilobytes is judged anew each time.
 	maxRemembered = 1024
 )
@@ -21,13 +21,13 @@ const (
 // (key.go), of which it is a pure function, so that it can't be stale.
 type verdicts = memo.Table[resources.Decision]
 
-// remember copies what it keeps: a reason can be part of the question, whose strings are
+// remember copies what it keeps: a code or a reason can be part of the question, whose strings are
 // the caller's.
 func (s *Set) remember(key []byte, d resources.Decision) {
-	if len(key)+len(d.Reason) > maxRemembered {
+	if len(key)+len(d.Code)+len(d.Reason) > maxRemembered {
 		return
 	}
-	d.Reason = strings.Clone(d.Reason)
+	d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason)
 	s.memo.Put(string(key), d)
 }
 

@@ -37,7 +37,7 @@ type inputKeys struct {
 	name, access, effect, permissions, until, exists, status       *ast.Term
 	scope, verb, patterns, member, assignments, roles              *ast.Term
 	role, custom, level, roleScope, roleStatus                     *ast.Term
-	expires, running, allow, reason                                *ast.Term
+	expires, running, allow, code, reason                          *ast.Term
 }
 
 func newWords() *words {
@@ -58,7 +58,7 @@ func newWords() *words {
 			scope: t("scope"), verb: t("verb"), patterns: t("patterns"), member: t("member"),
 			assignments: t("assignments"), roles: t("roles"), role: t("role"), custom: t("custom"),
 			level: t("level"), roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"), running: t("running"),
-			allow: t("allow"), reason: t("reason"),
+			allow: t("allow"), code: t("code"), reason: t("reason"),
 		},
 	}
 	for _, v := range []string{
