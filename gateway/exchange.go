@@ -130,11 +130,22 @@ func (e *Edge) refuse(x *exchange, err error) {
 	if x.entry != nil {
 		area = x.entry.Area
 		if x.entry.answers && domain.Kind == resources.KindUnavailable {
-			send(x.raw, wire.Status(domain.Kind), []byte(`{"allowed":false,"reason":"authorization state unavailable"}`))
+			send(x.raw, wire.Status(domain.Kind), []byte(`{"allowed":false,"reason":"`+whyUndecided(err)+`"}`))
 			return
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// whyUndecided is E3's reason where there is no decision: a bound of policy that the question met,
+// or that something which is asked for it does not answer.
+func whyUndecided(err error) string {
+	for _, bound := range []error{resources.ErrPolicyTime, resources.ErrPolicyMemory} {
+		if errors.Is(err, bound) {
+			return bound.Error()
+		}
+	}
+	return "authorization state unavailable"
 }
 
 // malformed answers what could not be read as a request at all; the connection is

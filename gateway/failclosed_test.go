@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,26 @@ func checkSilent(t *testing.T, r reply) {
 	}
 	if r.Status == 503 && r.Header.Get("Retry-After") == "" {
 		t.Error("a 503 without Retry-After")
+	}
+}
+
+// TestABoundOfPolicyIsToldApart guarantees that the caller of E3 is told of a policy out of time or
+// memory, and not of a store that is down; at other routes it is a 503 as any.
+func TestABoundOfPolicyIsToldApart(t *testing.T) {
+	for _, bound := range []error{resources.ErrPolicyTime, resources.ErrPolicyMemory} {
+		undecided := func(context.Context, resources.Question) (resources.Decision, error) {
+			return resources.Decision{Allowed: true}, resources.Unavailable("The decision could not be made.", fmt.Errorf("%s: %w", secret, bound))
+		}
+		e := start(t, func(c *gateway.Config) { c.Policy = policy{undecided, allow} })
+		r := e.send(t, question("x"))
+		if want := `{"allowed":false,"reason":"` + bound.Error() + `"}`; r.Status != 503 || r.Body != want || r.Header.Get("Retry-After") != "1" {
+			t.Errorf("E3: %d %s, want %s", r.Status, r.Body, want)
+		}
+		e = start(t, func(c *gateway.Config) { c.Policy = policy{allow, undecided} })
+		r = e.send(t, request("GET", "/api/v1/accounts/acct-a-v1/roles", "", bearer))
+		if checkSilent(t, r); r.Status != 503 {
+			t.Errorf("route: %d %s", r.Status, r.Body)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package resources
 
-import "sync/atomic"
+import (
+	"errors"
+	"sync/atomic"
+)
 
 // Decision is the answer to "may they?". The zero value denies.
 type Decision struct {
@@ -108,6 +111,15 @@ type Question struct {
 	// Now is the deciding replica's clock.
 	Now Time
 }
+
+// Bounds of policy that a question can meet. They are the cause of an error of KindUnavailable, and
+// their texts are told to callers.
+var (
+	// ErrPolicyTime is of a policy that took longer than the operator allows one evaluation.
+	ErrPolicyTime = errors.New("policy evaluation took too long")
+	// ErrPolicyMemory is of a policy that made more than the memory of one evaluation.
+	ErrPolicyMemory = errors.New("policy evaluation took too much memory")
+)
 
 // Grant is what a caller wants to give: may they, holding it themselves?
 type Grant struct {

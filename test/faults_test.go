@@ -63,8 +63,9 @@ func TestFaults(t *testing.T) {
 		t.Parallel()
 		rows{
 			{"a bad one is pushed", badPolicyPushed},
-			{"over its time", policyFails(endlessRule, "timeout")},
-			{"a panic in a built-in", policyFails(panicRule, "panic")},
+			{"over its time", policyFails(endlessRule, "timeout", "policy evaluation took too long")},
+			{"over its memory", policyFails(greedyRule, "memory", "policy evaluation took too much memory")},
+			{"a panic in a built-in", policyFails(panicRule, "panic", "authorization state unavailable")},
 		}.run(t)
 	})
 	t.Run("mail server down: invitations answered, mail kept and retried; ready", func(t *testing.T) {

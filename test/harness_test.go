@@ -182,7 +182,7 @@ func (r reply) undecided() bool {
 
 // saysUndecided finds the texts that stand for no decision in time, and for nothing else.
 func saysUndecided(text []byte) bool {
-	return bytes.Contains(text, []byte("authorization state unavailable")) || bytes.Contains(text, []byte("decision could not be made"))
+	return bytes.Contains(text, []byte("authorization state unavailable")) || bytes.Contains(text, []byte("policy evaluation took too long")) || bytes.Contains(text, []byte("decision could not be made"))
 }
 
 // tryCall is call for a server that may be gone.

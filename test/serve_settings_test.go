@@ -76,6 +76,8 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"verdicts below none":   {args: []string{"--kept-verdicts", "-1"}, says: []string{"--kept-verdicts", "0 to 16777216"}},
 		"too many tokens":       {args: []string{"--kept-tokens", "16777217"}, says: []string{"--kept-tokens", "0 to 16777216"}},
 		"no facts":              {args: []string{"--kept-facts", "0"}, says: []string{"--kept-facts", "1 to 16777216"}},
+		"no time for policy":    {args: []string{"--policy-timeout", "0s"}, says: []string{"--policy-timeout", "too small"}},
+		"a policy for too long": {args: []string{"--policy-timeout", "11s"}, says: []string{"--policy-timeout", "at most --handle-timeout (10s)"}},
 		"no time":               {args: []string{"--read-timeout", "0s"}, says: []string{"--read-timeout"}},
 		"empty listener":        {args: []string{"--health-listen", ""}, says: []string{"--health-listen"}},
 		"unknown flag":          {args: []string{"--deny", "1"}, says: []string{"--deny"}},

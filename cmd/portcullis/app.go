@@ -124,6 +124,7 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	a := &app{log: log, metrics: newMetrics(), gates: s.newGates()}
 	a.metrics.watchLog(log.queue)
 	options := engine.Options{
+		Deadline:    s.policyTimeout,
 		Memo:        orNone(s.kept.verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Gate:        a.gates.work,

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/users"
 )
@@ -43,6 +44,7 @@ type settings struct {
 	redisURL      string
 	lease         time.Duration
 	policyDir     string
+	policyTimeout time.Duration
 	role          string
 	areaList      string
 	upstreams     []string
@@ -113,6 +115,7 @@ func (s *settings) serveFlags(f *pflag.FlagSet) {
 	f.IntVar(&s.maxGroups, "max-security-groups", firewall.DefaultMaxGroups, "how many security groups a project may have")
 	f.IntVar(&s.maxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have")
 	s.kept.flags(f)
+	durationVar(f, &s.policyTimeout, "policy-timeout", engine.DefaultDeadline, "how long one evaluation of policy may take, by the clock")
 	sizeVar(f, &s.limits.Body, "body-limit", limits.Body, "the largest request body")
 	sizeVar(f, &s.limits.Header, "header-limit", limits.Header, "the largest request line with headers")
 	durationVar(f, &s.limits.Read, "read-timeout", limits.Read, "how long a request may take to arrive")
@@ -146,7 +149,7 @@ func (s *settings) check() error {
 	positive := map[string]bool{
 		"--body-limit": s.limits.Body > 0, "--header-limit": s.limits.Header >= 16<<10, "--read-timeout": s.limits.Read > 0,
 		"--write-timeout": s.limits.Write > 0, "--idle-timeout": s.limits.Idle > 0, "--upstream-timeout": s.limits.Upstream > 0,
-		"--drain-timeout": s.drain > 0, "--handle-timeout": s.limits.Handle > 0,
+		"--drain-timeout": s.drain > 0, "--handle-timeout": s.limits.Handle > 0, "--policy-timeout": s.policyTimeout > 0,
 		"--max-security-groups": s.maxGroups > 0, "--max-security-group-rules": s.maxRules > 0,
 	}
 	for name, ok := range positive {
@@ -156,6 +159,9 @@ func (s *settings) check() error {
 	}
 	if s.limits.Handle > longestHandle {
 		return fmt.Errorf("--handle-timeout must be at most %s: a request that goes on for longer could make something in a project that was deleted meanwhile", longestHandle)
+	}
+	if s.policyTimeout > s.limits.Handle {
+		return fmt.Errorf("--policy-timeout must be at most --handle-timeout (%s), not %s: a request has no more time than that", s.limits.Handle, s.policyTimeout)
 	}
 	for name, raw := range map[string]string{"--accounts-url": s.accountsURL, "--notifications-url": s.notifyURL} {
 		if raw != "" && webAddress(raw) == nil {

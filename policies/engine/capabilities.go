@@ -14,8 +14,9 @@ const (
 	whySecrets = "a policy doesn't make credentials"
 	whySource  = "a policy doesn't parse policies"
 	whyEndless = "nothing bounds its work or its memory, and it can't be stopped"
+	whyFormat  = "nothing that a decision rests on has this format, and its parser takes many times the memory of a text"
 	whyEffect  = "a policy has no side effects"
-	whyUnknown = "it isn't a function of its arguments, and nobody has judged it safe"
+	whyUnknown = "nobody has judged what it does and how much it makes"
 )
 
 // refused are the built-ins that no policy may call, whether they fit a class or not.
@@ -33,7 +34,18 @@ func refused() map[string]string {
 		"graph.reachable_paths":   whyEndless, // as many as a graph of n nodes has: up to n!
 		"indexof_n":               whyEndless, // of an empty text it never ends
 		"json.match_schema":       whyEndless, // a schema that refers to itself overflows the stack, which ends the process
+		"json.verify_schema":      whyEndless,
 		"strings.render_template": whyEndless, // a template has loops in loops
+
+		"graphql.is_valid":         whyFormat,
+		"graphql.parse":            whyFormat,
+		"graphql.parse_and_verify": whyFormat,
+		"graphql.parse_query":      whyFormat,
+		"graphql.parse_schema":     whyFormat,
+		"graphql.schema_is_valid":  whyFormat,
+		"yaml.is_valid":            whyFormat,
+		"yaml.marshal":             whyFormat,
+		"yaml.unmarshal":           whyFormat,
 
 		"trace": whyEffect, // print is erased when the tree is compiled to serve
 	}
@@ -55,15 +67,15 @@ func impure() []string {
 // tree's own schemas, which end (checkSchemas).
 func forTests() []string { return []string{"json.match_schema"} }
 
-// capabilities is what a policy may use: every pure built-in (strings, numbers,
-// regular expressions, hashes, verification of tokens and certificates, …) and the
-// impure ones that are named; also are let in besides.
+// capabilities is what a policy may use: the built-ins of which is known what they make (costs.go):
+// strings, numbers, regular expressions, hashes, verification of tokens and certificates, …;
+// of those that are not pure the ones that are named. also are let in besides.
 func capabilities(also ...string) *ast.Capabilities {
 	caps := ast.CapabilitiesForThisVersion()
-	no, named := refused(), impure()
+	named := impure()
 	caps.Builtins = slices.DeleteFunc(caps.Builtins, func(b *ast.Builtin) bool {
-		_, out := no[b.Name]
-		return !slices.Contains(also, b.Name) && (out || b.Nondeterministic && !slices.Contains(named, b.Name))
+		_, judged := costs()[b.Name]
+		return !slices.Contains(also, b.Name) && (!judged || b.Nondeterministic && !slices.Contains(named, b.Name))
 	})
 	caps.AllowNet = []string{} // nil would allow every host to schemas with remote references
 	return caps

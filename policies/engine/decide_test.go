@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -15,8 +16,8 @@ import (
 
 type route = resources.Route
 
-// endless is a Rego expression that no deadline waits for.
-const endless = `count([1 | some a in numbers.range(1, 100000); some b in numbers.range(1, 100000); a + b < 0]) == 0`
+// endless is a Rego expression that no deadline waits for, and that makes nothing.
+const endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
 
 // decisionTree is the small tree with the rules for authz.decision given, which are asked
 // of all but those in whose name a tree is proved: many a rule of a test would allow them.
@@ -100,6 +101,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 		"conflict":                {nobody + "decision := {\"allow\": true, \"reason\": \"x\"} if active\n\ndecision := {\"allow\": true, \"reason\": \"y\"} if active", engine.FailureConflict},
 		"built-in error":          {nobody + `decision := {"allow": true, "reason": "x"} if { active; to_number(input.account.id) > 0 }`, engine.FailureBuiltin},
 		"built-in error, negated": {nobody + `decision := {"allow": true, "reason": "x"} if { active; not to_number(input.account.id) }`, engine.FailureBuiltin},
+		"a reason as a document":  {nobody + `decision := {"allow": true, "reason": sprintf("%*d", [70000, 1])} if active`, engine.FailureIllTyped},
 		"endless":                 {nobody + `decision := {"allow": true, "reason": "x"} if { active; ` + endless + ` }`, engine.FailureTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +112,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 				},
 			}}
 			if c.want == engine.FailureTimeout {
-				opts.Deadline = 0 // the default
+				opts.Deadline = 20 * time.Millisecond
 			}
 			e, err := engine.New(t.Context(), decisionTree(t, c.rules), opts)
 			must(t, err)
@@ -124,6 +126,29 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// wantStopped is for an evaluation that met a bound.
+func wantStopped(t *testing.T, d resources.Decision, err, bound error) {
+	t.Helper()
+	unavailable(t, d, err)
+	if !errors.Is(err, bound) {
+		t.Errorf("got %v, want %v", err, bound)
+	}
+}
+
+// TestAPolicyThatTakesTooLongIsToldApart guarantees that a policy out of time isn't taken for a store
+// that is down, nor a request out of time for a policy that is.
+func TestAPolicyThatTakesTooLongIsToldApart(t *testing.T) {
+	e := newEngine(t, decisionTree(t, `decision := {"allow": true, "reason": "x"} if { input.subject.exists; `+endless+" }\n\nelse := {\"allow\": false, \"reason\": \"no\"}"), engine.Options{Deadline: 20 * time.Millisecond})
+	d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+	wantStopped(t, d, err, resources.ErrPolicyTime)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	d, err = e.Decide(ctx, question(adminSubject(), "account:user:read"))
+	if unavailable(t, d, err); errors.Is(err, resources.ErrPolicyTime) {
+		t.Errorf("the request was out of time: %v", err)
 	}
 }
 

@@ -3,7 +3,13 @@
 // A tree is compiled once, and a decision is one evaluation of a compiled entry
 // point on an input built by hand as OPA's own values. Whatever is not a
 // well-formed answer is an error with the zero decision, which denies: undefined,
-// ill-typed or conflicting values, a failing built-in, a panic, 50 ms gone by (a grant has the time of its request).
+// ill-typed or conflicting values, a failing built-in, a panic,
+// half a second gone by (a grant has the time of its request), more than 64 MiB made.
+//
+// What an evaluation makes is bounded before it is made (bounds.go, costs.go): compiled rules call
+// each built-in that makes something under a name of ours, which foresees from the operands how much
+// that is at most. A step counts a little as well, so that a comprehension over a product ends. What
+// is thrown away on the way counts too: nothing is measured, and equal questions end equally.
 //
 // A tree is taken only after it has proved itself: it compiles under strict checks
 // and its schemas, its own tests pass, its catalogue is complete, and it denies those who
@@ -28,8 +34,11 @@
 //   - a verdict with a time to live, or dropped by a message: a revoke would be in force
 //     when the one has passed or the other has come;
 //   - 64 bits of hash in place of the whole key: two questions could share a verdict;
+//   - a tracer that counts: with one OPA copies every step, and it sees a value when it is there;
+//   - reading how much memory the process has: it says nothing of one evaluation;
+//   - a registry of our own for OPA: its own is one for the process, and comes first;
 //   - a deny list of built-ins: the next network built-in of OPA would be let in. What
-//     is not deterministic is refused unless it is named (capabilities.go).
+//     is not known to be harmless is refused (capabilities.go, costs.go).
 //
 // A test of the tree runs on goroutines of OPA's test runner, where a panic can't be
 // recovered; everything else that a tree can provoke is.

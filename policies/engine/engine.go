@@ -14,17 +14,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
+// DefaultDeadline bounds one evaluation.
+const DefaultDeadline = 500 * time.Millisecond
+
 // Defaults of Options.
 const (
-	defaultDeadline = 50 * time.Millisecond
-	defaultPoll     = 300 * time.Millisecond
-	defaultSettle   = 75 * time.Millisecond
+	defaultPoll   = 300 * time.Millisecond
+	defaultSettle = 75 * time.Millisecond
 )
 
 // Options tune an Engine. The zero value is the default.
 type Options struct {
 	LoadOptions
-	// Deadline bounds one evaluation; zero is 50 ms.
+	// Deadline bounds one evaluation; zero is DefaultDeadline. It is time by the clock: a process
+	// that its container throttles has to wait for its share of a processor meanwhile.
 	Deadline time.Duration
 	// Poll is how often Watch looks at the tree even without a notice; zero is 300 ms.
 	Poll time.Duration
@@ -57,7 +60,7 @@ type refusal struct{ err error }
 // New loads and proves the tree. The error is Problems.
 func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 	if opts.Deadline <= 0 {
-		opts.Deadline = defaultDeadline
+		opts.Deadline = DefaultDeadline
 	}
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ const (
 	FailureConflict  Failure = "conflict"
 	FailureBuiltin   Failure = "builtin"
 	FailureTimeout   Failure = "timeout"
+	FailureMemory    Failure = "memory"
 	FailureCancelled Failure = "cancelled"
 	FailurePanic     Failure = "panic"
 	FailureFacts     Failure = "facts"
@@ -64,98 +66,66 @@ func (s *Set) evaluate(
 			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
 	}()
-	q, stop := s.queries[entry], newDeadline(ctx, within)
-	values := s.values.lend()
+	q, bounds, values := s.queries[entry], s.bounds.lend(), s.values.lend()
+	bounds.start(ctx, within, maxMade)
 	err = topdown.NewQuery(q.body).
 		WithCompiler(s.compiler).
 		WithStore(s.store).WithTransaction(s.txn).
 		WithBaseCache(s.base).WithVirtualCache(values).
-		WithInput(input).WithCancel(stop).WithRequestMetadata(s.noMetadata).
+		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
 		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
 		Iter(ctx, func(topdown.QueryResult) error { return nil })
 	answer, _ := values.Get(q.rule)
+	stopped, why, cause := bounds.over(), bounds.why, bounds.cause
 	s.values.back(values)
+	s.bounds.back(bounds)
 	switch {
+	case stopped && (err == nil || topdown.IsCancel(err)):
+		return d, &failed{why, fmt.Errorf("%s: %w", entry, cmp.Or(cause, err, errLate))}
 	case err != nil:
-		return d, &failed{stop.classify(err), fmt.Errorf("%s: %w", entry, err)}
-	case stop.over():
-		return d, &failed{stop.why, fmt.Errorf("%s: the answer came too late", entry)}
+		return d, &failed{classify(err), fmt.Errorf("%s: %w", entry, err)}
 	case answer == nil:
 		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
 	}
 	return s.read(entry, answer)
 }
 
+// errLate is of an answer for which nobody waits any longer.
+var errLate = errors.New("the answer came too late")
+
+// maxReason bounds what a policy gives as its reason, in bytes: callers are sent it.
+const maxReason = 64 << 10
+
 // read takes {"allow": boolean, "reason": string, "code": string} and nothing else. A tree may leave the code out,
 // which is then empty.
 func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 	if o, ok := answer.Value.(ast.Object); ok {
-		allow, allowOK := member[ast.Boolean](o, s.words.k.allow)
-		reason, reasonOK := member[ast.String](o, s.words.k.reason)
-		code, codeOK := member[ast.String](o, s.words.k.code)
-		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) {
+		allow, allowOK := valueAt[ast.Boolean](o, s.words.k.allow)
+		reason, reasonOK := valueAt[ast.String](o, s.words.k.reason)
+		code, codeOK := valueAt[ast.String](o, s.words.k.code)
+		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) && len(reason)+len(code) <= maxReason {
 			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.revision}, nil
 		}
 	}
-	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf("%s must be an object of a boolean allow, a string reason and, if at all, a string code", entry)}
+	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf(
+		"%s must be an object of a boolean allow, a string reason and, if at all, a string code, of at most %d bytes", entry, maxReason,
+	)}
 }
 
-// member is false where the object has no such member, or one of another type.
-func member[T ast.Value](o ast.Object, name *ast.Term) (value T, ok bool) {
+// valueAt is false where the object has no such member, or one of another type.
+func valueAt[T ast.Value](o ast.Object, name *ast.Term) (value T, ok bool) {
 	if term := o.Get(name); term != nil {
 		value, ok = term.Value.(T)
 	}
 	return value, ok
 }
 
-// deadline stops an evaluation. It looks at the clock itself, so that an evaluation
-// needs neither a timer nor a goroutine. One evaluation uses it, on one goroutine.
-type deadline struct {
-	ctx   context.Context
-	at    time.Time
-	asked uint
-	why   Failure
-}
-
-// clockEvery is how many of OPA's questions share one look at the clock.
-const clockEvery = 16
-
-func newDeadline(ctx context.Context, within time.Duration) *deadline {
-	return &deadline{ctx: ctx, at: time.Now().Add(within)}
-}
-
-// Cancel implements topdown.Cancel.
-func (d *deadline) Cancel() { d.why = FailureCancelled }
-
-// Cancelled implements topdown.Cancel.
-func (d *deadline) Cancelled() bool {
-	d.asked++
-	if d.why == "" && d.asked%clockEvery != 1 {
-		return false
-	}
-	return d.over()
-}
-
-func (d *deadline) over() bool {
-	if d.why == "" {
-		switch err := d.ctx.Err(); {
-		case errors.Is(err, context.DeadlineExceeded), !time.Now().Before(d.at):
-			d.why = FailureTimeout
-		case err != nil:
-			d.why = FailureCancelled
-		}
-	}
-	return d.why != ""
-}
-
-func (d *deadline) classify(err error) Failure {
+// classify is why an evaluation failed that no bound has stopped.
+func classify(err error) Failure {
 	var e *topdown.Error
-	switch {
-	case topdown.IsCancel(err) && d.why != "":
-		return d.why
-	case !errors.As(err, &e):
+	if !errors.As(err, &e) {
 		return FailureOther
 	}
 	switch e.Code {

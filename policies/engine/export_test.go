@@ -12,6 +12,14 @@ import (
 // Memoised says whether an entry point's verdicts are reused.
 func (s *Set) Memoised(entry string) bool { return s.queries["data.authz."+entry].key != nil }
 
+// Judged says whether a policy may call a built-in, and whether there is a reason why not.
+func Judged(name string) (allowed, refused bool) {
+	for _, b := range capabilities().Builtins {
+		allowed = allowed || b.Name == name
+	}
+	return allowed, whyRefused("undefined function "+name) != "" && whyRefused("undefined function "+name) != whyUnknown
+}
+
 // InputPaths are the parts of the input that the key knows.
 func InputPaths() map[string]bool {
 	out := map[string]bool{}
@@ -30,7 +38,7 @@ func (s *Set) Copy() *Set {
 		revision: s.revision, catalogue: s.catalogue, compiler: s.compiler, store: s.store, txn: s.txn, base: s.base, noMetadata: s.noMetadata,
 		queries: map[string]*query{}, words: s.words, actions: s.actions, services: s.services, routes: s.routes,
 	}
-	out.values.New = newRuleValues
+	out.values.New, out.bounds.New = newRuleValues, s.bounds.New
 	for entry, q := range s.queries {
 		same := *q
 		if q.key != nil {

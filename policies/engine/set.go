@@ -42,6 +42,7 @@ type Set struct {
 	txn    storage.Transaction
 	base   topdown.BaseCache
 	values valuesPool
+	bounds boundsPool
 	inputs inputsPool
 	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
 	noMetadata map[string]any
@@ -107,6 +108,11 @@ func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Se
 	if err != nil {
 		return nil, Problems{oneLine("policy tree: " + err.Error())}
 	}
+	charge(c.serving, &p)
+	charge(c.testing, &p)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
 	probe(ctx, s, opts, &p)
 	s.tests = runTests(ctx, c, opts, pace, &p)
 	if err := p.err(); err != nil {
@@ -128,7 +134,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn, base: baseData{root}, noMetadata: map[string]any{},
 		queries: map[string]*query{}, words: newWords(), actions: newPrepared[resources.Action](), services: newPrepared[string](), routes: map[string]preparedRoute{},
 	}
-	s.values.New = newRuleValues
+	s.values.New, s.bounds.New = newRuleValues, func() any { return newBounds() }
 	for _, entry := range entries() {
 		s.queries[entry] = newQuery(s.compiler, entry)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -110,8 +109,10 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p 
 	var workers sync.WaitGroup
 	for range at {
 		workers.Go(func() {
+			bounds := newBounds()
 			for t := range queue {
-				err := t.run(ctx, c, txn, known, pace)
+				bounds.start(ctx, 2*opts.TestsWithin, maxMadeByTest) // ctx ends before, for all of them
+				err := t.run(c, txn, known, bounds, pace)
 				mu.Lock()
 				if err == nil {
 					passed++
@@ -137,7 +138,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p 
 }
 
 // run is nil for a test that passed.
-func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, pace *pace) (err error) {
+func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *bounds, pace *pace) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -148,22 +149,25 @@ func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, kn
 	}
 	pace.rest()
 	cases := triedCases{pace: pace}
-	var errs []topdown.Error
-	results, err := rego.New(
-		rego.Compiler(c.testing), rego.Store(c.testStore), rego.Transaction(txn), rego.BuiltinErrorList(&errs),
-		rego.ParsedQuery(ast.NewBody(ast.NewExpr(ast.NewTerm(t.path)))),
-		rego.InterQueryBuiltinValueCache(known),
-		rego.FunctionDyn(&rego.Function{Name: triedCase, Decl: ast.InternalTestCase.Decl}, cases.tried),
-	).Eval(ctx)
+	bounds.builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
+	answer := ast.VarTerm("answer")
+	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(t.path), answer))).
+		WithCompiler(c.testing).WithStore(c.testStore).WithTransaction(txn).
+		WithCancel(bounds).WithBuiltins(bounds.builtins).WithStrictBuiltinErrors(true).
+		WithInterQueryBuiltinValueCache(known).
+		Run(bounds.ctx)
 	switch {
+	case bounds.cause != nil:
+		return fmt.Errorf("failed: %w", bounds.cause)
 	case err != nil:
 		return fmt.Errorf("failed: %w", err)
-	case len(errs) > 0:
-		return fmt.Errorf("failed: %w", &errs[0])
 	case len(results) == 0:
 		return fmt.Errorf("failed")
 	}
-	value := results[0].Expressions[0].Value
+	value, err := ast.JSON(results[0]["answer"].Value)
+	if err != nil {
+		return fmt.Errorf("failed: %w", err)
+	}
 	if !t.table {
 		if value != true {
 			return fmt.Errorf("failed")
@@ -184,12 +188,12 @@ type triedCases struct {
 }
 
 // tried is told the keys of a case.
-func (c *triedCases) tried(_ rego.BuiltinContext, operands []*ast.Term) (*ast.Term, error) {
+func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
 	if keys, ok := operands[0].Value.(*ast.Array); ok {
 		c.keys = append(c.keys, keys)
 	}
 	c.pace.rest()
-	return ast.InternedTerm(true), nil
+	return iter(ast.InternedTerm(true))
 }
 
 // failed names the cases that were tried and aren't true in the table's value, and those

@@ -38,6 +38,7 @@ const (
 	strictFile     = "resources/wire/strict.go"
 	capabilityFile = "policies/engine/capabilities.go"
 	evaluateFile   = "policies/engine/evaluate.go"
+	boundsFile     = "policies/engine/bounds.go"
 )
 
 var mutants = []mutant{
@@ -102,9 +103,10 @@ var mutants = []mutant{
 	{"input", "bodies of any type", []edit{{intakeFile, "if x.headers.encoded || (len", "if x.headers.encoded && (len"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:at]) ", "&& plainLocalPart(\"a\") "}}},
 
-	{"load", "an evaluation takes its time", []edit{{evaluateFile, "!time.Now().Before(d.at)", "time.Now().Before(d.at.Add(-time.Hour))"}}},
+	{"load", "an evaluation takes its time", []edit{{boundsFile, "!time.Now().Before(b.at)", "time.Now().Before(b.at.Add(-time.Hour))"}}},
+	{"load", "an evaluation makes what it likes", []edit{{boundsFile, "b.left < 0 &&", "b.left < -1<<40 &&"}}},
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
-	{"load", "a policy calls what it likes", []edit{{capabilityFile, "_, out := no[b.Name]", "_, out := no[b.Name+\"?\"]"}}},
+	{"load", "a policy calls what it likes", []edit{{capabilityFile, "(!judged || ", "(!judged && b.Name == \"\" || "}}},
 	{"load", "peers have all the time", []edit{{connFile, "		c.readWithin(limit)\n", ""}, {"gateway/lobby.go", "		c.readWithin(l.limits.Read)\n", ""}}},
 	{"load", "silent peers stand before all others", []edit{{"gateway/lobby.go", "		c.await()\n", ""}, {connFile, "	if isNew && c.isSilent() {", "	if c.left.Load() && isNew && c.isSilent() {"}}},
 

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"math"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// cost is about the most that a built-in makes of its operands, in bytes. It need not be exact
+// above what is left.
+type cost func(operands []*ast.Term, left int) int
+
+// Costs of parts of values, in bytes.
+const (
+	tooMuch = math.MaxInt32 // of anything
+	element = 64            // a member of an array, a set or an object
+	part    = 64            // for each byte of a text that is taken apart: a value, at worst
+	counted = 128           // a number that is made by counting
+	address = 256           // an element of a set of addresses
+	// maxDigits is how long a number may be that is computed with: OPA reads 1e30000, and longer
+	// ones take time that nothing stops.
+	maxDigits = 10_000
+	// maxPattern bounds a compiled regular expression; OPA keeps a hundred.
+	maxPattern = 1 << 20
+	// longestWidth is the largest width that a format has in Go.
+	longestWidth = 1_000_000
+)
+
+// costs are all built-ins that a policy may use. Those of nil make nothing worth counting.
+var costs = sync.OnceValue(func() map[string]cost {
+	out := map[string]cost{}
+	of := func(c cost, names string) {
+		for name := range strings.FieldsSeq(names) {
+			out[name] = c
+		}
+	}
+	of(nil, `all any assign cast_boolean cast_null cast_object cast_string contains count crypto.hmac.equal endswith eq equal
+		glob.match gt gte indexof internal.member_2 internal.member_3 internal.print internal.test_case is_array is_boolean is_null
+		is_number is_object is_set is_string lt lte max min neq net.cidr_contains net.cidr_intersects net.cidr_is_valid
+		net.cidr_overlap object.get object.subset print rego.metadata.chain rego.metadata.rule semver.compare semver.is_valid
+		startswith strings.count time.now_ns trim trim_left trim_prefix trim_right trim_space trim_suffix type_name uri.is_valid
+		uuid.parse uuid.rfc4122`)
+	of(ofNumbers, `abs bits.and bits.negate bits.or bits.rsh bits.xor ceil div floor format_int mul plus product rem round sum
+		time.add_date time.clock time.date time.diff time.parse_duration_ns time.parse_ns time.parse_rfc3339_ns time.weekday`)
+	of(ofMembers, `and array.concat array.reverse array.slice cast_array cast_set object.filter object.keys object.remove or
+		set_diff sort strings.any_prefix_match strings.any_suffix_match`)
+	of(ofContent, `array.flatten base64.decode base64.encode base64.is_valid base64url.decode base64url.encode base64url.encode_no_pad
+		crypto.hmac.md5 crypto.hmac.sha1 crypto.hmac.sha256 crypto.hmac.sha512 crypto.md5 crypto.sha1 crypto.sha256
+		glob.quote_meta graph.reachable hex.decode hex.encode internal.template_string intersection json.filter json.marshal
+		json.remove lower object.union object.union_n rand.intn regex.globs_match strings.reverse substring time.format to_number union upper
+		urlquery.decode urlquery.encode urlquery.encode_object walk`)
+	of(ofParts, `crypto.parse_private_keys crypto.x509.parse_and_verify_certificates
+		crypto.x509.parse_and_verify_certificates_with_options crypto.x509.parse_certificate_request crypto.x509.parse_certificates
+		crypto.x509.parse_keypair crypto.x509.parse_rsa_private_key io.jwt.decode io.jwt.decode_verify io.jwt.verify_eddsa
+		io.jwt.verify_es256 io.jwt.verify_es384 io.jwt.verify_es512 io.jwt.verify_hs256 io.jwt.verify_hs384 io.jwt.verify_hs512
+		io.jwt.verify_ps256 io.jwt.verify_ps384 io.jwt.verify_ps512 io.jwt.verify_rs256 io.jwt.verify_rs384 io.jwt.verify_rs512
+		json.is_valid json.unmarshal net.cidr_merge split strings.split_n units.parse units.parse_bytes uri.parse urlquery.decode_object`)
+	of(ofPattern, `re_match regex.is_valid regex.match regex.template_match`)
+	of(ofMatches, `regex.find_all_string_submatch_n regex.find_n regex.split`)
+	of(ofRange, `numbers.range numbers.range_step`)
+	out["concat"], out["sprintf"] = ofConcat, ofSprintf
+	out["replace"], out["strings.replace_n"], out["regex.replace"] = ofReplace, ofReplaceN, ofRegexReplace
+	out["json.marshal_with_options"], out["json.patch"] = ofIndented, ofPatch
+	out["net.cidr_expand"], out["net.cidr_contains_matches"] = ofAddresses, ofPairs
+	out["minus"] = func(operands []*ast.Term, left int) int { return ofNumbers(operands, left) + ofMembers(operands, left) }
+	return out
+})
+
+// weight is about what a value takes with all that is in it, and with the paths to its members:
+// walk makes those. It ends once it is above left: a value may hold the same part very often.
+func weight(v ast.Value, depth, left int) (sum int) {
+	switch v := v.(type) {
+	case ast.String:
+		return len(v)
+	case ast.Number:
+		return len(v)
+	case *ast.Array:
+		for i := 0; i < v.Len() && sum <= left; i++ {
+			sum += member(v.Elem(i), depth, left-sum)
+		}
+	case ast.Set:
+		for _, t := range v.Slice() {
+			if sum > left {
+				break
+			}
+			sum += member(t, depth, left-sum)
+		}
+	case ast.Object:
+		total := 0
+		v.Until(func(k, of *ast.Term) bool {
+			total += member(k, depth, left-total) + member(of, depth, left-total)
+			return total > left
+		})
+		return total
+	}
+	return sum
+}
+
+func member(t *ast.Term, depth, left int) int {
+	return element + 16*depth + weight(t.Value, depth+1, left)
+}
+
+// ofContent is for what holds all that its operands do.
+func ofContent(operands []*ast.Term, left int) (sum int) {
+	for _, t := range operands {
+		if sum <= left {
+			sum += weight(t.Value, 1, left-sum)
+		}
+	}
+	return sum
+}
+
+func ofParts(operands []*ast.Term, left int) int { return part * ofContent(operands, left) }
+
+// ofMembers is for what holds the members of its operands, which are not copied.
+func ofMembers(operands []*ast.Term, _ int) (sum int) {
+	for _, t := range operands {
+		sum += element * size(t.Value)
+	}
+	return sum
+}
+
+func size(v ast.Value) int {
+	if of, ok := v.(interface{ Len() int }); ok {
+		return of.Len()
+	}
+	return 0
+}
+
+func textAt(operands []*ast.Term, i int) string {
+	if i >= len(operands) {
+		return ""
+	}
+	s, _ := operands[i].Value.(ast.String) // the built-in says what else it wants
+	return string(s)
+}
+
+// ofNumbers is for arithmetic.
+func ofNumbers(operands []*ast.Term, _ int) (sum int) {
+	add := func(t *ast.Term) bool {
+		if n, ok := t.Value.(ast.Number); ok {
+			if d := digits(string(n)); d <= maxDigits {
+				sum += d
+			} else {
+				sum = tooMuch
+			}
+		}
+		return sum >= tooMuch
+	}
+	for _, t := range operands {
+		switch v := t.Value.(type) {
+		case *ast.Array:
+			v.Until(add)
+		case ast.Set:
+			v.Until(add)
+		default:
+			add(t)
+		}
+	}
+	return sum
+}
+
+// digits is how long a number is when it is written out.
+func digits(number string) int {
+	digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
+	most := 0
+	for _, c := range strings.TrimLeft(exponent, "+-") {
+		if most = 10*most + int(c-'0'); most > maxDigits {
+			break
+		}
+	}
+	return len(digits) + most
+}
+
+func ofRange(operands []*ast.Term, _ int) int {
+	number := func(i int) float64 {
+		n, _ := operands[i].Value.(ast.Number)
+		f, ok := n.Float64()
+		if n != "" && !ok {
+			return math.Inf(1)
+		}
+		return f
+	}
+	step := 1.0
+	if len(operands) > 3 { // the last one is the result
+		step = max(1, number(2))
+	}
+	n := math.Abs(number(1)-number(0))/step + 1
+	if math.IsNaN(n) || n >= tooMuch/counted {
+		return tooMuch
+	}
+	return counted*int(n) + ofNumbers(operands[:2], 0)
+}
+
+func ofConcat(operands []*ast.Term, left int) int {
+	return ofContent(operands[1:2], left) + len(textAt(operands, 0))*size(operands[1].Value)
+}
+
+// ofSprintf counts for each verb all operands, as it may name any.
+func ofSprintf(operands []*ast.Term, left int) int {
+	format, widest := textAt(operands, 0), 0
+	if values, ok := operands[1].Value.(*ast.Array); ok {
+		for i := range values.Len() {
+			if n, ok := values.Elem(i).Value.(ast.Number); ok {
+				i, _ := n.Int()
+				widest = max(widest, min(max(i, -i), longestWidth))
+			}
+		}
+	}
+	verbs, widths := 0, 0
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		verbs++
+		width := 0
+		for i++; i < len(format) && strings.IndexByte("+-# 0123456789.*[]", format[i]) >= 0; i++ {
+			switch c := format[i]; {
+			case '0' <= c && c <= '9':
+				width = min(10*width+int(c-'0'), longestWidth)
+			case c == '*':
+				widths += widest
+			default:
+				widths, width = widths+width, 0
+			}
+		}
+		widths += width
+	}
+	return len(format) + widths + verbs*(element+ofContent(operands[1:2], left))
+}
+
+func ofReplace(operands []*ast.Term, _ int) int {
+	s := textAt(operands, 0)
+	return len(s) + strings.Count(s, textAt(operands, 1))*len(textAt(operands, 2))
+}
+
+func ofReplaceN(operands []*ast.Term, _ int) int {
+	s, keys, made := textAt(operands, 1), 0, 0
+	if patterns, ok := operands[0].Value.(ast.Object); ok {
+		patterns.Foreach(func(k, v *ast.Term) {
+			pair := []*ast.Term{k, v}
+			keys += len(textAt(pair, 0))
+			made += strings.Count(s, textAt(pair, 0)) * len(textAt(pair, 1))
+		})
+	}
+	return len(s) + made + 512*keys // a table for each byte that is looked for
+}
+
+// ofPattern is for what keeps a compiled pattern, and nothing else.
+func ofPattern(operands []*ast.Term, left int) int {
+	if pattern := textAt(operands, 0); part*len(pattern)*repeats(pattern) > maxPattern {
+		return tooMuch
+	}
+	return ofContent(operands, left)
+}
+
+// repeats is the largest number in a pattern: {1000} makes a thousand copies of what is before it.
+func repeats(pattern string) int {
+	most, n := 1, 0
+	for _, c := range []byte(pattern) {
+		if n = min(10*n+int(c)-'0', 1000); c < '0' || '9' < c {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// ofMatches is for what gives each match with all its groups.
+func ofMatches(operands []*ast.Term, left int) int {
+	pattern, s := textAt(operands, 0), textAt(operands, 1)
+	return ofPattern(operands[:2], left) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
+}
+
+// ofRegexReplace takes a match at each place, and for each group in the replacement all of the text.
+func ofRegexReplace(operands []*ast.Term, left int) int {
+	s, value := textAt(operands, 0), textAt(operands, 2)
+	return ofPattern(operands[1:2], left) + (len(s)+1)*(len(value)+1) + strings.Count(value, "$")*len(s)
+}
+
+// ofIndented takes the indent at each member as often as it is deep.
+func ofIndented(operands []*ast.Term, left int) int {
+	indent := 1
+	if options, ok := operands[1].Value.(ast.Object); ok {
+		indent += ofContent([]*ast.Term{ast.NewTerm(options)}, left)
+	}
+	return ofContent(operands[:1], left) * indent
+}
+
+// ofPatch takes the document once for each change.
+func ofPatch(operands []*ast.Term, left int) int {
+	return (1 + size(operands[1].Value)) * ofContent(operands[:2], left)
+}
+
+func ofAddresses(operands []*ast.Term, _ int) int {
+	_, block, err := net.ParseCIDR(textAt(operands, 0))
+	if err != nil {
+		return 0 // the built-in says so
+	}
+	if ones, bits := block.Mask.Size(); bits-ones < 20 {
+		return address << (bits - ones)
+	}
+	return tooMuch
+}
+
+// ofPairs is for what may give each member of one operand with each of the other.
+func ofPairs(operands []*ast.Term, _ int) int {
+	return 2 * element * max(1, size(operands[0].Value)) * max(1, size(operands[1].Value))
+}
