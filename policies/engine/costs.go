@@ -57,9 +57,10 @@ var costs = sync.OnceValue(func() map[string]cost {
 		crypto.x509.parse_keypair crypto.x509.parse_rsa_private_key io.jwt.decode io.jwt.decode_verify io.jwt.verify_eddsa
 		io.jwt.verify_es256 io.jwt.verify_es384 io.jwt.verify_es512 io.jwt.verify_hs256 io.jwt.verify_hs384 io.jwt.verify_hs512
 		io.jwt.verify_ps256 io.jwt.verify_ps384 io.jwt.verify_ps512 io.jwt.verify_rs256 io.jwt.verify_rs384 io.jwt.verify_rs512
-		json.is_valid json.unmarshal net.cidr_merge split strings.split_n units.parse units.parse_bytes uri.parse urlquery.decode_object`)
+		json.is_valid json.unmarshal net.cidr_merge units.parse units.parse_bytes uri.parse urlquery.decode_object`)
 	of(ofPattern, `re_match regex.is_valid regex.match regex.template_match`)
 	of(ofMatches, `regex.find_all_string_submatch_n regex.find_n regex.split`)
+	of(ofSplit, `split strings.split_n`)
 	of(ofRange, `numbers.range numbers.range_step`)
 	out["concat"], out["sprintf"] = ofConcat, ofSprintf
 	out["replace"], out["strings.replace_n"], out["regex.replace"] = ofReplace, ofReplaceN, ofRegexReplace
@@ -230,6 +231,10 @@ func ofSprintf(operands []*ast.Term, left int) int {
 		widths += width
 	}
 	return len(format) + widths + verbs*(element+ofContent(operands[1:2], left))
+}
+
+func ofSplit(operands []*ast.Term, _ int) int {
+	return part * (1 + strings.Count(textAt(operands, 0), textAt(operands, 1)))
 }
 
 func ofReplace(operands []*ast.Term, _ int) int {
