@@ -78,7 +78,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		"private key of the issuer": {outside("--jwks-file", key), []string{"JWKS file", key, "private key", "public keys only"}},
 		"public keys of the issuer": {outside("--jwks-file", keys), []string{"--jwks-file", keys, "can change", "chmod o-w"}},
 		"public keys, several":      {[]string{"--config", file(t, "c.yaml", "issuers: [{issuer: i, audience: a, jwks_file: "+keys+", subjects: both}]\n")}, []string{"issuers[0]", keys, "chmod o-w"}},
-		"a file of the policy":      {[]string{"--policy-dir", policies}, []string{"--policy-dir", "decision.rego", "can change", "chmod o-w"}},
+		"a file of the policy":      {[]string{"--policy-dir", policies}, []string{"policy tree", "decision.rego", "can change", "chmod o-w"}},
 		"the data folder":           {[]string{"--data-dir", open}, []string{"--data-dir", open, "can change", "chmod o-w"}},
 	} {
 		t.Run(name, func(t *testing.T) {

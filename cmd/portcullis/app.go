@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
@@ -101,7 +100,7 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 // policyTree is the operator's folder, or the embedded tree.
 func (s *settings) policyTree() fs.FS {
 	if s.policyDir != "" {
-		return os.DirFS(s.policyDir)
+		return engine.Dir(s.policyDir)
 	}
 	return policies.Tree()
 }

@@ -57,5 +57,5 @@ func treeOf(args []string) (fs.FS, error) {
 	if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder that can be read", args[0])
 	}
-	return os.DirFS(args[0]), nil
+	return engine.Dir(args[0]), nil
 }

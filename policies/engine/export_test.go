@@ -140,3 +140,6 @@ func (s *Set) Key(entry string, q *resources.Question) []byte {
 	a.question(q)
 	return s.key(nil, "data.authz."+entry, &a)
 }
+
+// DirMounted is Dir where readOnly says which paths nobody can write to.
+func DirMounted(dir string, readOnly func(path string) bool) fs.FS { return folder{dir, readOnly} }

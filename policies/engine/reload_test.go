@@ -41,7 +41,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 		Reloaded: func(r string) { w.reloaded <- r },
 		Refused:  func(err error) { w.refused <- err },
 	}
-	e, err := engine.New(t.Context(), os.DirFS(dir), opts)
+	e, err := engine.New(t.Context(), engine.Dir(dir), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,13 +239,13 @@ func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
 			dir := t.TempDir()
 			tree := smallTree(t)
 			tree.write(t, dir)
-			if unchanged, err := engine.Unchanged(os.DirFS(dir)); err != nil || unchanged() {
+			if unchanged, err := engine.Unchanged(engine.Dir(dir)); err != nil || unchanged() {
 				t.Fatalf("what was just written is taken as settled: %v", err)
 			}
 			for name := range tree {
 				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
 			}
-			unchanged, err := engine.Unchanged(os.DirFS(dir))
+			unchanged, err := engine.Unchanged(engine.Dir(dir))
 			must(t, err)
 			c.edit(t, dir, filepath.Join(dir, "authz", "authz.rego"))
 			if got := unchanged(); got != c.want {
@@ -260,7 +260,7 @@ func TestALinkToAParentEnds(t *testing.T) {
 	dir := t.TempDir()
 	smallTree(t).write(t, dir)
 	must(t, os.Symlink("..", filepath.Join(dir, "authz", "up")))
-	if _, err := engine.Load(t.Context(), os.DirFS(dir), engine.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "link to a parent") {
+	if _, err := engine.Load(t.Context(), engine.Dir(dir), engine.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "link to a parent") {
 		t.Errorf("got %v", err)
 	}
 }

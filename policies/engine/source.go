@@ -34,7 +34,7 @@ type source struct {
 	revision string
 }
 
-// readSource reads the tree's files. Links are followed, since that is how a
+// readSource reads the tree's files. Links are followed (folder.go), since that is how a
 // ConfigMap is mounted; names that begin with "." or "_" are skipped, as go:embed does.
 func readSource(fsys fs.FS) (*source, error) {
 	s := &source{files: map[string][]byte{}, stamps: &stamps{map[string]fs.FileInfo{}, time.Now()}}

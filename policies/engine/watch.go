@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -58,7 +57,7 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 				settle.Reset(e.opts.Settle)
 			}
 		case <-poll.C:
-			if w.stamps != nil && w.stamps.unchanged(os.DirFS(w.dir)) && w.seen == "" {
+			if w.stamps != nil && w.stamps.unchanged(Dir(w.dir)) && w.seen == "" {
 				continue
 			}
 			if w.look(ctx) {
@@ -71,10 +70,10 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 // look reads the tree and has it judged where it is new, once two readings were
 // alike: a file that is being written is no author's will. It asks for the second.
 func (w *watcher) look(ctx context.Context) (again bool) {
-	src, err := readSource(os.DirFS(w.dir))
+	src, err := readSource(Dir(w.dir))
 	for err == nil && w.follow(src.folders) {
 		// What changed between the reading and the first watching gave no notice.
-		src, err = readSource(os.DirFS(w.dir))
+		src, err = readSource(Dir(w.dir))
 	}
 	var state string
 	w.stamps = nil
