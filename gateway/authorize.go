@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -33,7 +34,7 @@ func (e *Edge) readQuestion(x *exchange) error {
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 
 	path := x.values[len(x.values)-1]
-	for _, text := range pathProblems(path) {
+	for _, text := range route.PathProblems(path) {
 		note("path", text)
 	}
 	if x.hasQuery {
@@ -42,7 +43,7 @@ func (e *Edge) readQuestion(x *exchange) error {
 	var target resources.Target
 	if len(problems) == 0 {
 		var problem string
-		if target, problem = parseTarget(path); problem != "" {
+		if target, problem = route.ParseTarget(path); problem != "" {
 			note("path", problem)
 		}
 	}

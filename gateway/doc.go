@@ -10,12 +10,7 @@
 //
 // What one sender can take is bounded, by what is known of them at each step: connections by
 // their address, then requests under way by their number, then, when it is known who calls,
-// requests by their rates (gateway/ratelimit). A connection waits in the lobby until there is
-// something to read of it. Who was not answered yet gives way to who was: when they are accepted,
-// with each part of their first request, and before its answer is sent; and so does who leaves.
-// Rejected: any header that says where a request comes from; to leave those who come to the
-// system's queue, where those who say nothing hold up the others, and which turns away who comes
-// when it is full.
+// requests by their rates (gateway/ratelimit). Rejected: any header that says where a request comes from.
 //
 // The order of refusals is the list of steps in edge.go and nowhere else. Paths are
 // judged as they were sent: what two servers could read differently is refused, and

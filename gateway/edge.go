@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
@@ -26,11 +27,7 @@ type Edge struct {
 	app     *fiber.App
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate
-	open *connections
-	// draining says that the edge is being shut down.
-	draining atomic.Bool
-	// clock measures the limits of connections.
-	clock *clock
+	open *listen.Bounds
 	// bodies are those of the requests under way.
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
@@ -101,10 +98,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	e.clock.run()
-	in := e.newLobby(l)
-	go in.fill()
-	if err := e.app.Listener(in); err != nil {
+	if err := e.app.Listener(headListener{e.open.Listener(l)}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil
@@ -113,8 +107,7 @@ func (e *Edge) Listen(l net.Listener) error {
 // Shutdown stops accepting, lets requests under way finish within the context's
 // time, and closes.
 func (e *Edge) Shutdown(ctx context.Context) error {
-	e.draining.Store(true)
-	defer e.clock.end()
+	e.open.Drain()
 	if err := e.app.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
@@ -125,6 +118,7 @@ func (e *Edge) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		CaseSensitive: true, StrictRouting: true, Immutable: true, UnescapePath: false,
 		DisableStartupMessage: true, ReadBufferSize: e.cfg.Limits.Header,
+		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
 	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context(), nil); return nil })
@@ -132,12 +126,10 @@ func (e *Edge) newApp() *fiber.App {
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
 	srv.NoDefaultContentType = true
-	srv.ConnState = enters
 	srv.HeaderReceived = headOnly
 	srv.CloseOnShutdown = true // else a client sends its next request into a connection that is being closed
 	routed := srv.Handler
 	srv.Handler = func(ctx *fasthttp.RequestCtx) {
-		defer sends(ctx.Conn())
 		defer func() {
 			if !ctx.Request.Header.IsHTTP11() {
 				ctx.SetConnectionClose()

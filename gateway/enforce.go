@@ -3,6 +3,7 @@ package gateway
 import (
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -19,16 +20,16 @@ type ask struct {
 // params are a route's path parameters by name.
 func (x *exchange) params() map[string]string {
 	out := make(map[string]string, len(x.values))
-	for i, value := range x.values[:min(len(x.values), len(x.entry.params))] {
-		out[x.entry.params[i]] = value
+	for i, value := range x.values[:min(len(x.values), len(x.entry.pattern.Params))] {
+		out[x.entry.pattern.Params[i]] = value
 	}
 	return out
 }
 
 // paramProblems are those of the path's parameters.
 func (x *exchange) paramProblems(params map[string]string) (out []resources.Problem) {
-	for i, name := range x.entry.params {
-		switch form := x.entry.forms[i]; {
+	for i, name := range x.entry.pattern.Params {
+		switch form := x.entry.pattern.Forms[i]; {
 		case form != "" && !resources.ValidExternalID(form, params[name]):
 			out = append(out, resources.Problem{Field: name, Text: "must match ^" + form + "-[a-zA-Z0-9]+-v1$"})
 		case !resources.ValidID(params[name]):
@@ -47,7 +48,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	var problems []resources.Problem
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 
-	for _, text := range pathProblems(strings.TrimPrefix(x.path, "/")) {
+	for _, text := range route.PathProblems(strings.TrimPrefix(x.path, "/")) {
 		note("path", text)
 	}
 	params := x.params()
@@ -55,7 +56,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	var target resources.Target
 	if len(x.values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
 		var problem string
-		if target, problem = parseTarget(strings.TrimPrefix(x.path, "/")); problem != "" {
+		if target, problem = route.ParseTarget(strings.TrimPrefix(x.path, "/")); problem != "" {
 			note("path", problem)
 		}
 	}

@@ -195,6 +195,15 @@ func (e *Edge) observe(r Record) {
 	}
 }
 
+// closeAfter closes the connection after the answer: the bytes that follow can't be trusted to be
+// a request.
+func closeAfter(raw *fasthttp.RequestCtx) {
+	raw.SetConnectionClose()
+	if c, ok := raw.Conn().(*conn); ok {
+		c.Linger()
+	}
+}
+
 func send(raw *fasthttp.RequestCtx, status int, body []byte) {
 	sendHead(raw, status)
 	raw.Response.SetBody(body)

@@ -75,7 +75,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		n := c.give(c.rest[:min(len(p), len(c.rest))])
 		return c.take(p[:n])
 	}
-	n, err := c.receive(p)
+	n, err := c.Conn.Read(p)
 	given := c.give(p[:n])
 	if given < n {
 		c.rest, err = bytes.Clone(p[given:n]), nil // the next one to receive has the error again
@@ -86,7 +86,7 @@ func (c *conn) Read(p []byte) (int, error) {
 // take reads what comes behind a head.
 func (c *conn) take(p []byte) (int, error) {
 	if len(c.rest) == 0 {
-		return c.receive(p)
+		return c.Conn.Read(p)
 	}
 	n := copy(p, c.rest)
 	if c.rest = c.rest[n:]; len(c.rest) == 0 {
@@ -108,7 +108,7 @@ func (c *conn) line(most int) ([]byte, error) {
 			return nil, errChunk
 		}
 		var room [fillSize]byte
-		n, err := c.receive(room[:])
+		n, err := c.Conn.Read(room[:])
 		if c.rest = append(c.rest, room[:n]...); n == 0 && err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (c *conn) goOn(f *headers) error {
 	if !f.expects || len(c.rest) > 0 {
 		return nil
 	}
-	_, err := io.WriteString(c.lateConn, "HTTP/1.1 100 Continue\r\n\r\n") // which is no answer
+	_, err := io.WriteString(c.Conn, "HTTP/1.1 100 Continue\r\n\r\n") // which is no answer
 	return err
 }
 

@@ -43,15 +43,15 @@ func scanHead(raw *fasthttp.RequestCtx) (headers, error) {
 // find looks the route up: 404 and 405.
 func (e *Edge) find(x *exchange) error {
 	x.routes = e.routes.Load()
-	m := x.routes.find(x.method, x.path, x.room.values[:0])
+	m := x.routes.Find(x.method, x.path, x.room.values[:0])
 	switch {
-	case m.entry != nil:
-		x.entry, x.values = m.entry, m.values
-		x.record.Route = m.entry.Name
+	case m.Found != nil:
+		x.entry, x.values = m.Found, m.Values
+		x.record.Route = m.Found.Name
 		return nil
-	case len(m.allow) > 0:
-		x.raw.Response.Header.Set("Allow", strings.Join(m.allow, ", "))
-		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.allow, ", ") + "."}
+	case len(m.Allow) > 0:
+		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
+		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.Allow, ", ") + "."}
 	default:
 		return &resources.Error{Kind: resources.KindNotFound, Message: "There is nothing at this path."}
 	}
@@ -183,12 +183,16 @@ func (e *Edge) requestIDs(sent string, now time.Time) (request, decision string)
 	return e.cfg.IDs.ULIDs(now)
 }
 
+func alphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
 // ValidRequestID says whether a request id is taken over from a caller: it matches
 // ^[A-Za-z0-9._-]{1,128}$ (API contract, 1) and holds no credential, since it is passed on
 // and logged.
 func ValidRequestID(id string) bool {
 	for i := range len(id) {
-		if c := id[i]; c != '.' && (!isUnreserved(c) || c == '~') {
+		if c := id[i]; c != '.' && c != '-' && c != '_' && !alphanumeric(c) {
 			return false
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -37,8 +38,7 @@ func newBounded(cfg Config) *Edge {
 	return &Edge{
 		bodies: bodies{most: int64(cfg.Limits.Bodies)},
 		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
-		open:  newConnections(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
-		clock: newClock(cfg.Limits.Read, cfg.Limits.Write, cfg.Limits.Idle),
+		open: listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
 	}
 }
 
@@ -175,6 +175,13 @@ func tellRate(h *fasthttp.ResponseHeader, v *ratelimit.Verdict) {
 
 func tooMany(message string, v ratelimit.Verdict) error {
 	return &resources.Error{Kind: resources.KindRateLimited, Message: message, RetryAfter: v.RetryAfter}
+}
+
+// Connections are how many are open now, and how many were refused until now: for all
+// that may be open, and for those of one address.
+func (e *Edge) Connections() (open int, refused, refusedOfAddress uint64) {
+	refused, refusedOfAddress = e.open.Refused()
+	return e.open.Open(), refused, refusedOfAddress
 }
 
 // Gates are what bounds the requests under way, by name: "requests", and each upstream's.

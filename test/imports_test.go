@@ -77,7 +77,9 @@ var mayImport = map[string]row{
 	"policies/engine":    {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit":  {},
 	"gateway/authn":      {inside: []string{"resources", "resources/wire", "resources/gate"}, outside: []string{jwt, jose, syncExt}},
-	"gateway":            {inside: []string{"resources", "resources/gate", "resources/memo", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/ratelimit"}, outside: []string{fiber, fasthttp}},
+	"gateway":            {inside: []string{"resources", "resources/gate", "resources/memo", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/listen", "gateway/ratelimit", "gateway/route"}, outside: []string{fiber, fasthttp}},
+	"gateway/route":      {inside: []string{"resources"}},
+	"gateway/listen":     {inside: []string{"resources", "resources/wire"}},
 
 	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 

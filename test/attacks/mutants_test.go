@@ -24,9 +24,9 @@ func (m mutant) overlay() []overlay.Edit {
 }
 
 const (
-	pathFile       = "gateway/path.go"
-	targetFile     = "gateway/target.go"
-	connFile       = "gateway/conn.go"
+	pathFile       = "gateway/route/path.go"
+	targetFile     = "gateway/route/target.go"
+	exchangeFile   = "gateway/exchange.go"
 	incomingFile   = "gateway/incoming.go"
 	framingFile    = "gateway/framing.go"
 	intakeFile     = "gateway/intake.go"
@@ -50,7 +50,7 @@ var mutants = []mutant{
 	{"path", "bytes that end a path are taken", []edit{{pathFile, "	case c == ';':\n		found.add(\"holds a ; (", "	case c == 0:\n		found.add(\"holds a ; ("}}},
 	{"path", "words of places stand anywhere", []edit{{targetFile, "	if ambiguous(t, rest) {", "	if rest == \"\" && ambiguous(t, rest) {"}}},
 	{"path", "paths of any length", []edit{{pathFile, "maxPath = 2048", "maxPath = 1 << 20"}}},
-	{"path", "only the decision's path is looked at", []edit{{enforceFile, "range pathProblems(strings.TrimPrefix(x.path, \"/\"))", "range pathProblems(\"x\")"}, {enforceFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
+	{"path", "only the decision's path is looked at", []edit{{enforceFile, "range route.PathProblems(strings.TrimPrefix(x.path, \"/\"))", "range route.PathProblems(\"x\")"}, {enforceFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
 	{"framing", "names of any bytes", []edit{{framingFile, "token = token && c < 128 && bits>>(c%64)&1 == 1", "token = token && bits != 1"}}},
@@ -61,7 +61,7 @@ var mutants = []mutant{
 	{"framing", "any version", []edit{{framingFile, "	if !old && string(protocol) != \"HTTP/1.1\" {", "	if !old && len(protocol) == 0 {"}}},
 	{"framing", "any number of headers", []edit{{framingFile, "maxHeaders = 100", "maxHeaders = 100_000"}}},
 	{"framing", "the connection stays open", []edit{{intakeFile, "		closeAfter(x.raw)\n		return resources.BadRequest(resources.Problem{Text: err.Error()})", "		return resources.BadRequest(resources.Problem{Text: err.Error()})"}}},
-	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {connFile, "	raw.SetConnectionClose()\n", ""}}},
+	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {exchangeFile, "	raw.SetConnectionClose()\n", ""}}},
 
 	{"headers", "a header twice", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.odd[i]"}}},
 	{"headers", "a header in another spelling", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.counts[i] > 1"}}},
@@ -69,7 +69,7 @@ var mutants = []mutant{
 	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
-	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err = issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil })", "_, _, err = issuer.parser.ParseUnverified(token, claims)\n\t\t_ = jwt.SigningMethodNone"}}},
+	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil", "_, _, err := issuer.parser.ParseUnverified(token, claims); err != nil && jwt.SigningMethodNone != nil"}}},
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
 	{"tokens", "any type", []edit{{tokenFile, `return typ == "jwt" ||`, `return typ != "" ||`}}},
 	{"tokens", "any size", []edit{{tokenFile, "maxTokenSize = 8 << 10", "maxTokenSize = 8 << 20"}}},
@@ -107,10 +107,9 @@ var mutants = []mutant{
 	{"load", "an evaluation makes what it likes", []edit{{boundsFile, "b.left < 0 &&", "b.left < -1<<40 &&"}}},
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "(!judged || ", "(!judged && b.Name == \"\" || "}}},
-	{"load", "peers have all the time", []edit{{connFile, "		c.readWithin(limit)\n", ""}, {"gateway/lobby.go", "		c.readWithin(l.limits.Read)\n", ""}}},
-	{"load", "silent peers stand before all others", []edit{{"gateway/lobby.go", "		c.await()\n", ""}, {connFile, "	if isNew && c.isSilent() {", "	if c.left.Load() && isNew && c.isSilent() {"}}},
+	{"load", "peers have all the time", []edit{{"gateway/edge.go", "ReadTimeout: e.cfg.Limits.Read, ", ""}}},
 
-	{"logs", "the server's own words are told", []edit{{"gateway/exchange.go", "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
+	{"logs", "the server's own words are told", []edit{{exchangeFile, "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
 	{"logs", "credentials are shown", []edit{{"resources/mask.go", "	if start < 0 {\n		return text\n", "	if start < 0 || end > 0 {\n		return text\n"}}},
 	{"logs", "what a terminal obeys is written", []edit{{"cmd/portcullis/logging.go", "!resources.Unseen(r) {", "(r > 0x7f || !resources.Unseen(r)) {"}}},

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// Where a ratio is judged, the gateway has one core, and the callers and the flood have
-// another one: on what they take of it no machine of callers would have to wait.
+// In the full flood the callers and the flood have one core, and the gateway the other one, or both.
 const (
 	gatewayCore = "0"
 	othersCore  = "1"
@@ -24,9 +23,9 @@ func apart(t *testing.T) {
 	runtime.GOMAXPROCS(1)
 }
 
-// onCore has a command run on the gateway's core.
-func onCore(command []string) []string {
-	return append([]string{"taskset", "-c", gatewayCore}, command...)
+// onCores has a command run on these cores.
+func onCores(cores string, command []string) []string {
+	return append([]string{"taskset", "-c", cores}, command...)
 }
 
 // whenIdle has a command run when nobody else has to: callers wait for the gateway, and not

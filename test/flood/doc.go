@@ -4,12 +4,11 @@
 //
 // The flood comes from a process of its own, and sends all it has as fast as it can: how long
 // that took is printed. Elsewhere callers, flood and gateway are on machines of their own, so
-// the full one is run on two cores: the gateway has one, with GOMAXPROCS=1, where hot and cold
-// work are in each other's way most; callers and flood have the other one, on which the flood
+// the full one is run on two cores: the gateway has one, where cache hits and misses are in each
+// other's way most, and then both; callers and flood have the other one, on which the flood
 // runs whenever the callers do not. What is measured is from when their system has sent a
 // question until it has the answer, which is the gateway's part, and no wait of the callers
-// for a processor that the flood, its packets or the gateway holds. Rejected: both on both
-// cores, where the kernel lets a caller who wakes up wait until the next tick, of up to 4 ms.
+// for a processor that the flood or its packets hold.
 //
 // Another flood is a burst of listings of another user's keys, which hold sessions of the
 // store while they ask policy: what is judged there is how long anybody waits.

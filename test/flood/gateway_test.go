@@ -28,8 +28,8 @@ func startGateway(t *testing.T, s size) *gateway {
 	command := append([]string{
 		program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
 	}, s.args...)
-	if s.apart {
-		command = onCore(command)
+	if s.cores != "" {
+		command = onCores(s.cores, command)
 	}
 	cmd := exec.Command(command[0], command[1:]...)
 	log, err := cmd.StderrPipe()

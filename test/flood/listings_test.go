@@ -30,7 +30,7 @@ func TestListingOthersKeysHoldsNobodyUp(t *testing.T) {
 		t.Skip("PORTCULLIS_TEST_FLOOD is not set; TestNoHandlerWaitsForTheGate is the short form")
 	}
 	apart(t)
-	g := startGateway(t, size{apart: true})
+	g := startGateway(t, size{cores: gatewayCore})
 	alice := g.tokenOf(t, "--user", "user-alice-v1")
 	kinds := map[string]*waits{"listing": {}, "question": {}, "change": {}}
 	end := time.Now().Add(listingTime)

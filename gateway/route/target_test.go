@@ -1,9 +1,9 @@
-package gateway_test
+package route_test
 
 import (
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -37,7 +37,7 @@ func TestTargetComesFromThePath(t *testing.T) {
 		"accounts/A_b.c@d-1/x%20y":         {AccountID: "A_b.c@d-1", Rest: "x%20y"},
 		"projects/p/files/a%20b/caf%C3%A9": {ProjectID: "p", Rest: "files/a%20b/caf%C3%A9", Resource: "files/a%20b"},
 	} {
-		got, problem := gateway.ParseTarget(path)
+		got, problem := route.ParseTarget(path)
 		if problem != "" || got != want {
 			t.Errorf("%s: %+v %q, want %+v", path, got, problem, want)
 		}
@@ -55,7 +55,7 @@ func TestAmbiguousTargetsAreRefused(t *testing.T) {
 		"account%C5%BF/a", "project%c5%bf/p", "accounts/a/project%C5%BF", "projects/p/x/ACCOUNT%C5%BF",
 		"accounts/a%20b", "accounts/a:b", "projects/p%20/x", "projects/caf%C3%A9", "accounts/a,b/projects/p", "accounts/a/projects/p!",
 	} {
-		if got, problem := gateway.ParseTarget(path); problem == "" || got != (resources.Target{}) {
+		if got, problem := route.ParseTarget(path); problem == "" || got != (resources.Target{}) {
 			t.Errorf("%s is taken as %+v", path, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 // maxPath bounds a path in bytes as it was sent (API contract, 3, E3).
 const maxPath = 2048
 
-// pathProblems says what is wrong with a relative path as it was sent: everything
+// PathProblems says what is wrong with a relative path as it was sent: everything
 // that two servers could read differently. An empty list means that every common
 // normaliser leaves these bytes as they are.
-func pathProblems(path string) []string {
+func PathProblems(path string) []string {
 	switch {
 	case path == "":
 		return []string{"is empty; the path to be authorized follows authorize/"}

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"net/url"
@@ -7,11 +7,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// parseTarget reads the place a path names:
+// ParseTarget reads the place a path names:
 // [api/v1/][accounts/{account}/][projects/{project}/]rest (API contract, 3). The
-// path has no problems (pathProblems). A problem comes back where `accounts` or
+// path has no problems (PathProblems). A problem comes back where `accounts` or
 // `projects` stands anywhere else, since then it could name two places.
-func parseTarget(path string) (resources.Target, string) {
+func ParseTarget(path string) (resources.Target, string) {
 	var t resources.Target
 	rest := path
 	if first, second, after, ok := twoSegments(rest); ok && first == "api" && second == "v1" {

@@ -1,4 +1,4 @@
-package gateway_test
+package route_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 )
 
 // refusedPaths are forms that two servers read differently, by what is said of them.
@@ -47,7 +47,7 @@ func TestPathsReadInTwoWaysAreRefused(t *testing.T) {
 	for want, paths := range refusedPaths {
 		for _, path := range paths {
 			t.Run(fmt.Sprintf("%.40q %s", path, want), func(t *testing.T) {
-				got := gateway.PathProblems(path)
+				got := route.PathProblems(path)
 				if !slices.ContainsFunc(got, func(p string) bool { return strings.Contains(p, want) }) {
 					t.Errorf("problems %q, want one with %q", got, want)
 				}
@@ -58,7 +58,7 @@ func TestPathsReadInTwoWaysAreRefused(t *testing.T) {
 
 func TestOrdinaryPathsAreTaken(t *testing.T) {
 	for _, path := range acceptedPaths {
-		if got := gateway.PathProblems(path); len(got) > 0 {
+		if got := route.PathProblems(path); len(got) > 0 {
 			t.Errorf("%q is refused: %q", path, got)
 		}
 	}
@@ -73,7 +73,7 @@ func TestEveryEscapeOfAByte(t *testing.T) {
 		hex := fmt.Sprintf("%02x", c)
 		upper := strings.ToUpper(hex)
 		for _, spelling := range []string{hex, upper, hex[:1] + upper[1:], upper[:1] + hex[1:]} {
-			taken := len(gateway.PathProblems("a%"+spelling+"b")) == 0
+			taken := len(route.PathProblems("a%"+spelling+"b")) == 0
 			if taken != mayBe(c) {
 				t.Errorf("%%%s: taken %v, want %v", spelling, taken, mayBe(c))
 			}
@@ -83,7 +83,7 @@ func TestEveryEscapeOfAByte(t *testing.T) {
 
 // TestAllProblemsOfAPathAreToldAtOnce, each once.
 func TestAllProblemsOfAPathAreToldAtOnce(t *testing.T) {
-	got := gateway.PathProblems(`//%2F%2f/%5c\;%3b/../%2e/%00%01%zz#?%61%25%FF %EF%BC%8F/`)
+	got := route.PathProblems(`//%2F%2f/%5c\;%3b/../%2e/%00%01%zz#?%61%25%FF %EF%BC%8F/`)
 	for want := range refusedPaths {
 		if want == "is empty" || want == "longer than 2048" {
 			continue

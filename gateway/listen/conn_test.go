@@ -1,0 +1,110 @@
+package listen_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// accepting is a listener that accepts one connection.
+type accepting struct{ c net.Conn }
+
+func (a accepting) Accept() (net.Conn, error) { return a.c, nil }
+func (accepting) Close() error                { return nil }
+func (accepting) Addr() net.Addr              { return &net.TCPAddr{} }
+
+// drained is a connection of a server that is being shut down.
+func drained(t *testing.T, c net.Conn) net.Conn {
+	t.Helper()
+	bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
+	bounds.Drain()
+	counted, err := bounds.Listener(accepting{c}).Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return counted
+}
+
+// ends says after which time a read without anything to read gives up.
+func ends(t *testing.T, do func([]byte) (int, error)) time.Duration {
+	t.Helper()
+	began := time.Now()
+	if n, err := do(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || n != 0 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	return time.Since(began)
+}
+
+// TestARequestThatWasReadIsAnswered, though the server takes its connection for idle and
+// closes it: that is done once the answer is sent, or after a while.
+func TestARequestThatWasReadIsAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner, peer := net.Pipe()
+		conn := drained(t, inner)
+		go func() {
+			_, _ = peer.Write([]byte("ask"))
+			answer := make([]byte, 2)
+			if _, err := io.ReadFull(peer, answer); err != nil || string(answer) != "ok" {
+				t.Errorf("answered %q, %v", answer, err)
+			}
+			if n, err := peer.Read(answer); err != io.EOF { //nolint:errorlint // of a pipe it is that very error
+				t.Errorf("then %d bytes, %v", n, err)
+			}
+		}()
+		if n, err := conn.Read(make([]byte, 3)); n != 3 || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+		must(t, conn.Close()) // from outside
+		if n, err := conn.Write([]byte("ok")); n != 2 || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		must(t, conn.Close())
+		synctest.Wait()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		inner, peer := net.Pipe()
+		conn := drained(t, inner)
+		go func() { _, _ = peer.Write([]byte("as")) }()
+		_, _ = conn.Read(make([]byte, 3))
+		must(t, conn.Close())
+		began := time.Now()
+		if _, err := peer.Read(make([]byte, 1)); err == nil || time.Since(began) != 5*time.Second {
+			t.Errorf("what is never answered ends after %s: %v", time.Since(began), err)
+		}
+	})
+}
+
+// TestAnIdleConnectionIsWokenAndClosed when the server is stopped.
+func TestAnIdleConnectionIsWokenAndClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner, peer := net.Pipe()
+		conn := drained(t, inner)
+		must(t, conn.SetReadDeadline(time.Now().Add(time.Hour)))
+		go func() {
+			time.Sleep(time.Minute)
+			must(t, conn.Close())
+		}()
+		if got := ends(t, conn.Read); got != time.Minute {
+			t.Errorf("it waited for %s", got)
+		}
+		must(t, conn.Close())
+		if _, err := peer.Read(make([]byte, 1)); err == nil {
+			t.Error("it is open")
+		}
+	})
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
