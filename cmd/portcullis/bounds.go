@@ -83,8 +83,7 @@ func (b *boundSettings) limitsCallers() bool {
 	return b.rates.principal != none || b.rates.service != none || b.rates.account != none
 }
 
-// gates bound what is not answered from memory, so that it leaves a processor to what is, or
-// where there is only one gives way to it.
+// gates bound the work of cache misses, so that it leaves a processor to cache hits.
 type gates struct {
 	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
 	// store in this process.
@@ -94,7 +93,7 @@ type gates struct {
 }
 
 func (s *settings) newGates() gates {
-	g := gates{work: gate.GivingWay(runtime.GOMAXPROCS(0)*3/4, s.bounds.cold)}
+	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.bounds.cold)}
 	if g.reads = g.work; s.mongoURL != "" {
 		g.reads = gate.New(databaseReads, s.bounds.cold)
 	}

@@ -28,7 +28,6 @@ func newServe() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
-			collectLater(cmd.Context())
 			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
 			defer log.queue.close(flushTime)
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
@@ -119,7 +118,6 @@ type listeners struct {
 
 // open opens all listeners or none.
 func (s *settings) open(ctx context.Context) (listeners, error) {
-	roomForFiles(s.limits.Connections)
 	places := []place{{"--health-listen", s.healthListen}, {"--listen", s.listen}}
 	if s.role != roleResources {
 		places = append(places, place{"--users-listen", s.usersListen})

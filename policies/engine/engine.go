@@ -130,9 +130,7 @@ func (e *Engine) run(
 	}
 	start = time.Now()
 	b := set.inputs.lend(set.words)
-	b.question = evaluation{set: set, ctx: ctx, entry: entry, input: set.input(b, a), within: within, now: a.now}
-	through.Do(b.do)
-	d, err = b.question.decision, b.question.err
+	d, err = set.evaluate(ctx, entry, set.input(b, a), within, a.now)
 	if err == nil {
 		set.inputs.back(b)
 		d.Until = set.until(entry, a)

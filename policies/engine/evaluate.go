@@ -40,22 +40,6 @@ type failed struct {
 func (f *failed) Error() string { return string(f.why) + ": " + f.cause.Error() }
 func (f *failed) Unwrap() error { return f.cause }
 
-// evaluation is one that may be done on another goroutine, while whoever asks waits for it.
-type evaluation struct {
-	set      *Set
-	ctx      context.Context
-	entry    string
-	input    *ast.Term
-	within   time.Duration
-	now      resources.Time
-	decision resources.Decision
-	err      error
-}
-
-func (v *evaluation) evaluate() {
-	v.decision, v.err = v.set.evaluate(v.ctx, v.entry, v.input, v.within, v.now)
-}
-
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(

@@ -14,21 +14,17 @@ import (
 type builder struct {
 	*words
 	asked
-	question     evaluation
-	do           func()    // the evaluation
 	whole, place *ast.Term // input and input.target
 	terms        [20]ast.Term
 	used         int
 }
 
 func newBuilder(w *words) *builder {
-	b := &builder{
+	return &builder{
 		words: w,
 		whole: w.form(w.k.action, w.k.now, w.k.principal, w.k.route, w.k.account, w.k.subject, w.k.target, w.k.grant),
 		place: w.form(w.k.account, w.k.project, w.k.projectState, w.k.resource, w.k.rest, w.k.user),
 	}
-	b.do = b.question.evaluate
-	return b
 }
 
 // form is an object with the keys, to be filled in for each question.
@@ -68,7 +64,7 @@ func (p *inputsPool) back(b *builder) {
 	for i := range b.terms[:b.used] {
 		b.terms[i].Value = b.blank.Value // the forms still hold the term
 	}
-	b.asked, b.question, b.used = asked{}, evaluation{}, 0
+	b.asked, b.used = asked{}, 0
 	p.Put(b)
 }
 

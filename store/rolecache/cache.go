@@ -199,13 +199,11 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 
 // view reads the store when there is room: what is known already is never in its way.
 func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
-	err := c.reads.Enter(ctx)
-	if err != nil {
+	if err := c.reads.Enter(ctx); err != nil {
 		return err
 	}
 	defer c.reads.Leave()
-	c.reads.Do(func() { err = c.store.View(ctx, fn) })
-	return err
+	return c.store.View(ctx, fn)
 }
 
 // keep stores the values under the revision of which they are.

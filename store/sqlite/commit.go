@@ -19,7 +19,7 @@ const (
 // commit makes the transaction durable. The caller's context does not interrupt it:
 // an interrupted COMMIT would leave open whether it happened.
 func commit(ctx context.Context, ses *session, seq int64) error {
-	cause := aside(func() error { _, err := ses.exec(context.WithoutCancel(ctx), "COMMIT"); return err })
+	_, cause := ses.exec(context.WithoutCancel(ctx), "COMMIT")
 	if cause == nil {
 		return nil
 	}
@@ -55,7 +55,7 @@ func probe(ctx context.Context, ses *session) (seq int64, err error) {
 		ses.rollback()
 		return 0, err
 	}
-	if err := aside(func() error { _, err := ses.exec(ctx, "COMMIT"); return err }); err != nil {
+	if _, err := ses.exec(ctx, "COMMIT"); err != nil {
 		ses.rollback()
 		return 0, err
 	}

@@ -19,9 +19,6 @@
 // an index record by record has no goroutine to interrupt it. Reads that are asked for together are one statement,
 // a snapshot is one that is held, and the session that was used last is used next.
 //
-// A COMMIT waits for the disk. On a single processor Go would have everybody wait with it, for up to twenty
-// milliseconds: it has a second one meanwhile.
-//
 // Rejected: database/sql (its sessions, locks and conversions take longer than SQLite needs for a record, and
 // sql.Tx interrupts a COMMIT when the context ends, which makes its outcome a guess), one pool for reading and writing (a reader that begins to write
 // meets SQLITE_BUSY_SNAPSHOT), synchronous=NORMAL (loses answered writes with the

@@ -64,6 +64,3 @@ func onAll(ctx context.Context, p *pool, n int, fn func(*session) error) error {
 		return onAll(ctx, p, n-1, fn)
 	})
 }
-
-// Aside runs what waits for the disk.
-var Aside = aside
