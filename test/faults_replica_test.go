@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -121,7 +121,7 @@ func replicaClockMoved(t *testing.T) {
 	t.Parallel()
 	const lease = 200 * time.Millisecond // of the others too: nobody waits longer for this one
 	r := startTwo(t)
-	collections := store.NewCollections()
+	collections := records.NewCollections()
 	db, err := mongodb.Open(t.Context(), mongodb.Options{URL: r.mongo, Schemas: collections.Schemas()})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ const (
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
 // request is made once is shared by all of them.
-var area = row{inside: []string{"resources", "resources/wire", "resources/idempotency", "store"}, outside: []string{fiber}}
+var area = row{inside: []string{"resources", "resources/wire", "resources/idempotency", "store", "store/records"}, outside: []string{fiber}}
 
 // mayImport is the table "Who may import whom". A package without a row is a finding.
 var mayImport = map[string]row{
@@ -62,17 +62,18 @@ var mayImport = map[string]row{
 	"resources/users":    area,
 
 	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
-	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store"}},
+	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store", "store/records"}},
 	"resources/memo":        {},
-	"resources/outbox":      {inside: []string{"resources", "store"}, outside: []string{mail}},
+	"resources/outbox":      {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
 
 	"store":              {inside: []string{"resources"}},
+	"store/records":      {inside: []string{"store", "resources"}},
 	"store/storetest":    {inside: []string{"store", "resources"}},
 	"store/mongodb":      {inside: []string{"store", "resources"}, outside: []string{mongodb}},
 	"store/sqlite":       {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
 	"store/breaker":      {outside: []string{breaker}},
 	"store/sharedbucket": {inside: []string{"store/breaker"}, outside: []string{redis}},
-	"store/rolecache":    {inside: []string{"store", "store/breaker", "resources", "resources/gate"}, outside: []string{lru, redis}},
+	"store/rolecache":    {inside: []string{"store", "store/breaker", "store/records", "resources", "resources/gate"}, outside: []string{lru, redis}},
 	"policies":           {},
 	"policies/engine":    {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit":  {},

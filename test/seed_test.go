@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // member is a user to be put into a data folder, with roles at account level.
@@ -20,7 +21,7 @@ type member struct {
 // holds yet.
 func seed(t testing.TB, dataDir, account, project string, members ...member) {
 	t.Helper()
-	c := store.NewCollections()
+	c := records.NewCollections()
 	ctx := context.Background()
 	s := openStoreOf(t, dataDir, c)
 	now := resources.At(time.Now())
@@ -55,7 +56,7 @@ func seed(t testing.TB, dataDir, account, project string, members ...member) {
 }
 
 func seedMember(
-	ctx context.Context, tx store.Tx, c store.Collections, ids resources.IDs, account string, m member, now resources.Time,
+	ctx context.Context, tx store.Tx, c records.Collections, ids resources.IDs, account string, m member, now resources.Time,
 ) error {
 	err := c.Users.Insert(ctx, tx, resources.User{
 		ExternalID: m.id, UUID: ids.UUID(), AccountID: account, Email: m.id + "@seed.example", Name: m.id,
@@ -69,7 +70,7 @@ func seedMember(
 			AccountID: account, RoleID: role, RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
 			AssigneeID: m.id, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		}
-		a.ID = store.AssignmentID(a)
+		a.ID = records.AssignmentID(a)
 		if err := c.Assignments.Insert(ctx, tx, a); err != nil {
 			return err
 		}

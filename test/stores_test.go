@@ -20,6 +20,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
@@ -121,7 +122,7 @@ func storeArgs(t testing.TB, dataDir string, args []string) []string {
 }
 
 // openStoreOf opens the store of a data folder that no gateway holds.
-func openStoreOf(t testing.TB, dataDir string, c store.Collections) store.Store {
+func openStoreOf(t testing.TB, dataDir string, c records.Collections) store.Store {
 	t.Helper()
 	masterKeyOf(t, dataDir) // a store without its key is none that a gateway takes
 	var s store.Store

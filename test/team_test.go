@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // team is a scene with three members beside the admin, who hold no role yet.
@@ -27,7 +28,7 @@ func teamMember(n int, name string) string { return "user-" + teamName(n) + name
 // seedUsers writes users into a data folder that no gateway holds.
 func seedUsers(t testing.TB, dir string, users ...resources.User) {
 	t.Helper()
-	ctx, c := context.Background(), store.NewCollections()
+	ctx, c := context.Background(), records.NewCollections()
 	db := openStoreOf(t, dir, c)
 	err := db.Transact(ctx, func(tx store.Tx) error {
 		for _, u := range users {

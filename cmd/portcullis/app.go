@@ -25,6 +25,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -50,7 +51,7 @@ func builtIn() []string {
 type core struct {
 	master      resources.MasterKey
 	store       store.Store
-	collections store.Collections
+	collections records.Collections
 	policy      *engine.Engine
 	access      *access.Service
 	users       *users.Service
@@ -64,7 +65,7 @@ type core struct {
 
 // openCore opens the data folder and loads the policy.
 func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *core, err error) {
-	c := &core{collections: store.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
+	c := &core{collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
 	if c.master, err = s.masterKey(true); err != nil { // before the policy, whose proof takes a second
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // otherAdmin is a second admin of the demo account, who has an API key.
@@ -128,10 +129,10 @@ func replace[T any](ctx context.Context, tx store.Tx, c store.Collection[T], key
 // otherAdminRecords are as they are before anything is withdrawn.
 func otherAdminRecords() (resources.User, resources.APIKey) {
 	return resources.User{
-		ExternalID: otherAdmin, UUID: "uuid-dora", AccountID: demoAccount, Email: "dora@demo.example", Status: resources.StatusActive,
-	}, resources.APIKey{
-		ID: otherKey, AccountID: demoAccount, UserID: otherAdmin, Name: "k", Scopes: []string{resources.KeyScopeRead, resources.KeyScopeWrite},
-	}
+			ExternalID: otherAdmin, UUID: "uuid-dora", AccountID: demoAccount, Email: "dora@demo.example", Status: resources.StatusActive,
+		}, resources.APIKey{
+			ID: otherKey, AccountID: demoAccount, UserID: otherAdmin, Name: "k", Scopes: []string{resources.KeyScopeRead, resources.KeyScopeWrite},
+		}
 }
 
 func (a *app) makeOtherAdmin(t *testing.T) {
@@ -142,7 +143,7 @@ func (a *app) makeOtherAdmin(t *testing.T) {
 		AccountID: demoAccount, RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
 		AssigneeType: resources.AssigneeUser, AssigneeID: otherAdmin, Status: resources.StatusActive,
 	}
-	admin.ID = store.AssignmentID(admin)
+	admin.ID = records.AssignmentID(admin)
 	err := a.store.Transact(ctx, func(tx store.Tx) error {
 		if _, err := tx.Bump(ctx, demoAccount); err != nil {
 			return err

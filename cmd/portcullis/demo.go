@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // The demo data (API contract, 7).
@@ -30,7 +31,7 @@ const (
 func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
 	var others bool
 	err = a.store.View(ctx, func(tx store.Tx) error {
-		found, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: store.ByCreated, Limit: 2})
+		found, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 2})
 		if err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email strin
 	}
 	role.AccountID, role.AssigneeType, role.AssigneeID = demoAccount, resources.AssigneeUser, id
 	role.Status, role.CreatedAt, role.UpdatedAt = resources.StatusActive, now, now
-	role.ID = store.AssignmentID(role)
+	role.ID = records.AssignmentID(role)
 	return a.collections.Assignments.Insert(ctx, tx, role)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // errOtherKey: with another master key no API key would be known any more, and replicas
@@ -18,15 +19,15 @@ var errOtherKey = errors.New("the store was made with another master key: bring 
 // checkSeal holds the master key against the one that the store was made with. The first
 // start sets it; a key that was changed over (the former one stands on a later line)
 // becomes the store's.
-func checkSeal(ctx context.Context, s store.Store, c store.Collections, master resources.MasterKey) error {
+func checkSeal(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()
 	var refused error
 	err := s.Transact(ctx, func(tx store.Tx) error {
 		refused = nil
-		rec, err := c.Seals.Get(ctx, tx, store.SealID)
+		rec, err := c.Seals.Get(ctx, tx, records.SealID)
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			return c.Seals.Insert(ctx, tx, store.Seal{ID: store.SealID, Fingerprint: prints[0]})
+			return c.Seals.Insert(ctx, tx, records.Seal{ID: records.SealID, Fingerprint: prints[0]})
 		case err != nil:
 			return err
 		case rec.Value.Fingerprint == prints[0]:

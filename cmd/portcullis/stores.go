@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
@@ -45,7 +46,7 @@ func (s *settings) checkStore() error {
 }
 
 // openStore opens the embedded store of the data folder, or the database.
-func (s *settings) openStore(ctx context.Context, c store.Collections) (store.Store, error) {
+func (s *settings) openStore(ctx context.Context, c records.Collections) (store.Store, error) {
 	if s.mongoURL == "" {
 		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.dataDir, Schemas: c.Schemas()})
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // authenticationUnknown is the type of a user who has not signed in yet.
@@ -29,7 +30,7 @@ func (s *Service) makeAdmin(
 		AssigneeType: resources.AssigneeUser, AssigneeID: user.ExternalID,
 		Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 	}
-	assignment.ID = store.AssignmentID(assignment)
+	assignment.ID = records.AssignmentID(assignment)
 	if err := s.c.Assignments.Insert(ctx, tx, assignment); err != nil {
 		return resources.User{}, err
 	}
@@ -93,7 +94,7 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	switch {
 	case store.IsDuplicate(err, ""):
 		return resources.User{}, externalIDInUse(user.ExternalID)
-	case store.IsDuplicate(err, store.ByEmail):
+	case store.IsDuplicate(err, records.ByEmail):
 		return resources.User{}, resources.Conflict("The e-mail address %s is in use.", d.email)
 	}
 	return user, err

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const newAcct = "acct-new-v1"
@@ -159,8 +160,8 @@ func TestUserOfNoAccountBecomesTheAdmin(t *testing.T) {
 		a := resources.Assignment{
 			AccountID: u.AccountID, RoleID: "account_admin", AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID,
 		}
-		a, ok := lookUp(w, w.c.Assignments, store.AssignmentID(a))
-		if !ok || a.Status != resources.StatusActive || a.ID != store.AssignmentID(a) || a.ProjectID != "" || a.ExpiresAt != 0 {
+		a, ok := lookUp(w, w.c.Assignments, records.AssignmentID(a))
+		if !ok || a.Status != resources.StatusActive || a.ID != records.AssignmentID(a) || a.ProjectID != "" || a.ExpiresAt != 0 {
 			t.Errorf("the assignment is %+v", a)
 		}
 	}

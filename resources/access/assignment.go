@@ -5,6 +5,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // assignmentBody is the specification's "Role assignment", with the place and the end
@@ -31,7 +32,7 @@ func assignmentOf(a resources.Assignment, now resources.Time) assignmentBody {
 
 // assignmentsOf finds the assignments of a role in an account.
 func assignmentsOf(account, role string) store.Query {
-	return store.Query{Index: store.ByRole, Equal: []store.Value{store.String(account), store.String(role)}}
+	return store.Query{Index: records.ByRole, Equal: []store.Value{store.String(account), store.String(role)}}
 }
 
 // assigneeThere says whether the assignee is a member or a group of the account.

@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // putAssignment answers E6.
@@ -95,7 +96,7 @@ func (s *Service) replacedAssignment(
 	if current == nil {
 		return nil, nil
 	}
-	return ifThere(s.c.Assignments.Get(ctx, tx, store.AssignmentID(in.replaced(*current))))
+	return ifThere(s.c.Assignments.Get(ctx, tx, records.AssignmentID(in.replaced(*current))))
 }
 
 // writeAssignment leaves exactly one assignment of the new role at its place and none
@@ -103,7 +104,7 @@ func (s *Service) replacedAssignment(
 func (s *Service) writeAssignment(
 	ctx context.Context, tx store.Tx, want resources.Assignment, replaced *store.Record[resources.Assignment], now resources.Time,
 ) (resources.Assignment, error) {
-	want.ID, want.CreatedAt, want.UpdatedAt = store.AssignmentID(want), now, now
+	want.ID, want.CreatedAt, want.UpdatedAt = records.AssignmentID(want), now, now
 	if replaced != nil && replaced.Value.ID != want.ID {
 		if err := s.c.Assignments.Delete(ctx, tx, *replaced); err != nil {
 			return want, err

@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // revokeAssignment answers E7.
@@ -15,7 +16,7 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 		return wire.Response{}, err
 	}
 	err = s.changeRoles(ctx, r, "account:role_assignment:delete", func(tx store.Tx, _ resources.Facts) error {
-		rec, err := ifThere(s.c.Assignments.Get(ctx, tx, store.AssignmentID(gone)))
+		rec, err := ifThere(s.c.Assignments.Get(ctx, tx, records.AssignmentID(gone)))
 		if err != nil {
 			return err
 		}

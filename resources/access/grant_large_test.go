@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const (
@@ -97,7 +98,7 @@ func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 					RoleID: fmt.Sprintf("role-large%d-v1", r), RoleScope: resources.RoleScopeProject, Status: resources.StatusActive,
 					ExpiresAt: resources.Time(r%2) * (start + hour),
 				}
-				a.ID = store.AssignmentID(a)
+				a.ID = records.AssignmentID(a)
 				if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
 					return err
 				}

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Actions of groups, as the catalogue names them.
@@ -62,7 +63,7 @@ func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.C
 			return wire.Response{}, err
 		}
 		err := s.c.Groups.Insert(ctx, tx, group)
-		if store.IsDuplicate(err, store.ByName) {
+		if store.IsDuplicate(err, records.ByName) {
 			err = resources.Conflict("Another group of the account has this name.")
 		}
 		if err != nil {
@@ -76,7 +77,7 @@ func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.C
 func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["accountId"]
 	groups, page, err := listByToken(ctx, s, r, s.c.Groups, listing{
-		query:   store.Query{Index: store.ByAccount, Equal: []store.Value{store.String(account)}},
+		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
 		binding: binding("N7.list", account),
 	})
 	if err != nil {
@@ -119,7 +120,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 			if err := s.deleteMembers(ctx, tx, group.ID); err != nil {
 				return err
 			}
-			err := s.deleteAssignments(ctx, tx, store.ByAssignee, group.AccountID, resources.AssigneeGroup, group.ID)
+			err := s.deleteAssignments(ctx, tx, records.ByAssignee, group.AccountID, resources.AssigneeGroup, group.ID)
 			if err != nil {
 				return err
 			}
@@ -134,7 +135,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 
 func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) error {
 	found, err := s.c.Members.Find(ctx, tx, store.Query{
-		Index: store.ByGroup, Equal: []store.Value{store.String(group)},
+		Index: records.ByGroup, Equal: []store.Value{store.String(group)},
 	})
 	if err != nil {
 		return err

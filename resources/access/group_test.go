@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 func TestGroupIsMadeAndRead(t *testing.T) {
@@ -82,13 +83,13 @@ func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
 	w.expect(w.call("N7.get", as(acctA, carol), at(acctA, "groupId", groupA), "", nil), 200)
 	rev := w.revision(acctA)
 	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
-	_, member := lookUp(w, w.c.Members, store.MemberID(groupA, carol))
+	_, member := lookUp(w, w.c.Members, records.MemberID(groupA, carol))
 	if member || assigned(w, held) || assigned(w, inProject) || !assigned(w, namesake) || w.revision(acctA) != rev+1 {
 		t.Errorf("member %v, assignments %v %v, the user's %v, revision %d after %d",
 			member, assigned(w, held), assigned(w, inProject), assigned(w, namesake), w.revision(acctA), rev)
 	}
 	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 404)
-	if _, ok := lookUp(w, w.c.Members, store.MemberID(groupB, bea)); !ok {
+	if _, ok := lookUp(w, w.c.Members, records.MemberID(groupB, bea)); !ok {
 		t.Error("another group lost a member")
 	}
 }
@@ -103,7 +104,7 @@ func adminsByGroup(t *testing.T, members ...string) *world {
 	})
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		a := resources.Assignment{AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin}
-		rec, err := w.c.Assignments.Get(ctx, tx, store.AssignmentID(a))
+		rec, err := w.c.Assignments.Get(ctx, tx, records.AssignmentID(a))
 		if err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 		if _, ok := lookUp(w, w.c.Groups, "group-admins-v1"); !ok {
 			t.Error("the group is gone")
 		}
-		if _, ok := lookUp(w, w.c.Members, store.MemberID("group-admins-v1", carol)); !ok {
+		if _, ok := lookUp(w, w.c.Members, records.MemberID("group-admins-v1", carol)); !ok {
 			t.Error("the member is gone")
 		}
 	})

@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -49,7 +50,7 @@ type world struct {
 	t      *testing.T
 	ctx    context.Context //nolint:containedctx // that of each request
 	store  store.Store
-	c      store.Collections
+	c      records.Collections
 	routes wire.Routes
 	clock  *atomic.Int64 // milliseconds
 }
@@ -70,7 +71,7 @@ func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := store.NewCollections()
+	c := records.NewCollections()
 	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()})
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func (w *world) group(account, id string, members ...string) {
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		for _, user := range members {
 			if err := w.c.Members.Insert(ctx, tx, resources.GroupMember{
-				ID: store.MemberID(id, user), AccountID: account, GroupID: id, UserID: user, AddedAt: start,
+				ID: records.MemberID(id, user), AccountID: account, GroupID: id, UserID: user, AddedAt: start,
 			}); err != nil {
 				return err
 			}
@@ -214,7 +215,7 @@ func (w *world) assign(a resources.Assignment) {
 			a.RoleScope = role.Scope
 		}
 	}
-	a.ID, a.CreatedAt, a.UpdatedAt = store.AssignmentID(a), start, start
+	a.ID, a.CreatedAt, a.UpdatedAt = records.AssignmentID(a), start, start
 	w.write(func(ctx context.Context, tx store.Tx) error {
 		if a.RoleScope == "" {
 			role, err := w.c.Roles.Get(ctx, tx, a.RoleID)

@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // memberView is one member as it is shown.
@@ -25,7 +26,7 @@ type memberList struct {
 func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	group := r.Params["groupId"]
 	members, page, err := listByToken(ctx, s, r, s.c.Members, listing{
-		query:   store.Query{Index: store.ByGroup, Equal: []store.Value{store.String(group)}},
+		query:   store.Query{Index: records.ByGroup, Equal: []store.Value{store.String(group)}},
 		binding: binding("N7.members", r.Params["accountId"], group),
 		first: func(tx store.Tx) error {
 			_, err := s.pathGroup(ctx, tx, r)
@@ -77,7 +78,7 @@ func (s *Service) join(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group, u resources.User,
 ) error {
 	member := resources.GroupMember{
-		ID: store.MemberID(g.ID, u.ExternalID), AccountID: g.AccountID, GroupID: g.ID, UserID: u.ExternalID,
+		ID: records.MemberID(g.ID, u.ExternalID), AccountID: g.AccountID, GroupID: g.ID, UserID: u.ExternalID,
 		AddedAt: s.now(),
 	}
 	_, err := s.c.Members.Get(ctx, tx, member.ID)
@@ -103,7 +104,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 		if err != nil {
 			return err
 		}
-		member, err := s.c.Members.Get(ctx, tx, store.MemberID(group.Value.ID, r.Params["userId"]))
+		member, err := s.c.Members.Get(ctx, tx, records.MemberID(group.Value.ID, r.Params["userId"]))
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
 		}

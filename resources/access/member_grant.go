@@ -5,6 +5,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // place is where an assignment grants, and until when.
@@ -28,7 +29,7 @@ func (s *Service) mayShare(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group,
 ) error {
 	held, err := s.c.Assignments.Find(ctx, tx, store.Query{
-		Index: store.ByAssignee,
+		Index: records.ByAssignee,
 		Equal: []store.Value{store.String(g.AccountID), store.String(resources.AssigneeGroup), store.String(g.ID)},
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // add and remove ask for a change of a group's members.
@@ -21,7 +21,7 @@ func (w *world) remove(who resources.Principal, group, user string) answer {
 
 func (w *world) isMember(group, user string) bool {
 	w.t.Helper()
-	_, ok := lookUp(w, w.c.Members, store.MemberID(group, user))
+	_, ok := lookUp(w, w.c.Members, records.MemberID(group, user))
 	return ok
 }
 
@@ -39,8 +39,8 @@ func TestMemberIsAddedAndRemovedIdempotently(t *testing.T) {
 	got := w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "", nil)
 	w.expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
 		`{"user_id":"user-dan-v1","added_at":"2026-09-21T15:13:20.000Z"}],"total_count":2,"next_page_token":""}`)
-	m, _ := lookUp(w, w.c.Members, store.MemberID(groupA, dan))
-	if m.ID != store.MemberID(groupA, dan) || m.AccountID != acctA || m.GroupID != groupA || m.UserID != dan {
+	m, _ := lookUp(w, w.c.Members, records.MemberID(groupA, dan))
+	if m.ID != records.MemberID(groupA, dan) || m.AccountID != acctA || m.GroupID != groupA || m.UserID != dan {
 		t.Errorf("the record is %+v", m)
 	}
 	for i := range 2 {
@@ -207,7 +207,7 @@ func TestAKeyGrantsWithinItsScopes(t *testing.T) {
 // the caller was demoted since.
 func TestTheActorIsAskedAgainInTheChange(t *testing.T) {
 	w := newWorld(t)
-	admin := store.AssignmentID(resources.Assignment{
+	admin := records.AssignmentID(resources.Assignment{
 		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
 	})
 	change(w, w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })

@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Actions of projects, as the catalogue names them.
@@ -89,7 +90,7 @@ func (s *Service) makeProject(ctx context.Context, tx store.Tx, p resources.Proj
 	switch {
 	case store.IsDuplicate(err, ""):
 		return nil, resources.Conflict("The project id %s is in use, or was.", p.ID)
-	case store.IsDuplicate(err, store.ByName):
+	case store.IsDuplicate(err, records.ByName):
 		return nil, projectNameInUse()
 	case err != nil:
 		return nil, err

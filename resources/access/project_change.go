@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // projectList is the answer of N4 GET.
@@ -19,7 +20,7 @@ type projectList struct {
 func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["accountId"]
 	records, page, err := listByToken(ctx, s, r, s.c.Projects, listing{
-		query:   store.Query{Index: store.ByAccount, Equal: []store.Value{store.String(account)}},
+		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
 		binding: binding("N4.list", account),
 	})
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Respo
 		rec.Value.Name, rec.Value.UpdatedAt = name, s.now()
 		changed = projectView(rec.Value)
 		err = s.c.Projects.Replace(ctx, tx, rec)
-		if store.IsDuplicate(err, store.ByName) {
+		if store.IsDuplicate(err, records.ByName) {
 			return projectNameInUse()
 		}
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // unmarkTimeout bounds taking a mark back, which goes on when the caller is gone.
@@ -103,7 +104,7 @@ func (s *Service) finishProject(ctx context.Context, r *wire.Request, revision i
 			return errUnmarked
 		}
 		account, id := rec.Value.AccountID, rec.Value.ID
-		if err := s.deleteAssignments(ctx, tx, store.ByProject, account, id); err != nil {
+		if err := s.deleteAssignments(ctx, tx, records.ByProject, account, id); err != nil {
 			return err
 		}
 		if err := s.deleteProjectRoles(ctx, tx, account, id); err != nil {
@@ -136,7 +137,7 @@ func (s *Service) deleteAssignments(ctx context.Context, tx store.Tx, index stri
 // they are assigned.
 func (s *Service) deleteProjectRoles(ctx context.Context, tx store.Tx, account, project string) error {
 	roles, err := s.c.Roles.Find(ctx, tx, store.Query{
-		Index: store.ByName, Equal: []store.Value{store.String(account)},
+		Index: records.ByName, Equal: []store.Value{store.String(account)},
 	})
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (s *Service) deleteProjectRoles(ctx context.Context, tx store.Tx, account, 
 		if rec.Value.ProjectID != project {
 			continue
 		}
-		if err := s.deleteAssignments(ctx, tx, store.ByRole, account, rec.Value.ID); err != nil {
+		if err := s.deleteAssignments(ctx, tx, records.ByRole, account, rec.Value.ID); err != nil {
 			return err
 		}
 		if err := s.c.Roles.Delete(ctx, tx, rec); err != nil {

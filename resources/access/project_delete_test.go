@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // occupants are what a test has areas say; each may look at the world meanwhile.
@@ -65,7 +66,7 @@ func assigned(w *world, a resources.Assignment) bool {
 	if a.AssigneeType == "" {
 		a.AssigneeType = resources.AssigneeUser
 	}
-	_, ok := lookUp(w, w.c.Assignments, store.AssignmentID(a))
+	_, ok := lookUp(w, w.c.Assignments, records.AssignmentID(a))
 	return ok
 }
 
@@ -218,7 +219,7 @@ func TestProjectThatWasInUseMeanwhileIsKept(t *testing.T) {
 
 func TestProjectIsKeptWhenTheActorIsDemotedMeanwhile(t *testing.T) {
 	o := withOccupants(t, 1)
-	admin := store.AssignmentID(resources.Assignment{
+	admin := records.AssignmentID(resources.Assignment{
 		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
 	})
 	o.ask[0] = func(context.Context) (bool, error) {

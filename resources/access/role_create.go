@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // createRole answers N5.
@@ -76,7 +77,7 @@ func (s *Service) nameIsFree(name string) error {
 
 // roleConflict tells a name in use.
 func roleConflict(err error) error {
-	if store.IsDuplicate(err, store.ByName) {
+	if store.IsDuplicate(err, records.ByName) {
 		return errRoleName()
 	}
 	return err

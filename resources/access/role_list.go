@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // roleFilter is what E4 and E5 can be asked for; "" asks for nothing.
@@ -50,7 +51,7 @@ func (s *Service) listRoles(ctx context.Context, r *wire.Request) (wire.Response
 	var own []store.Record[resources.Role]
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
 		own, err = s.c.Roles.Find(ctx, tx, store.Query{
-			Index: store.ByName, Equal: []store.Value{store.String(r.Params["accountId"])},
+			Index: records.ByName, Equal: []store.Value{store.String(r.Params["accountId"])},
 		})
 		return err
 	})

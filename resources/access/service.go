@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Judge is what this area asks of policy inside a transaction. It waits for nobody who may
@@ -38,7 +39,7 @@ type Occupant interface {
 // and Release is needed.
 type Config struct {
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	Judge       Judge
 	Tokens      wire.PageTokens
 	// Idempotency runs what creates.
@@ -58,7 +59,7 @@ type Config struct {
 // Service holds the handlers of access management.
 type Service struct {
 	Config
-	c store.Collections
+	c records.Collections
 }
 
 // New makes the area's handlers.

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 func TestAKeyIsMade(t *testing.T) {
@@ -208,7 +209,7 @@ func TestOldEndedKeysGo(t *testing.T) {
 	})
 	oldest := "apikey-" + bob + "-0001-v1"
 	w.write(acctA, func(ctx context.Context, tx store.Tx) error {
-		return w.c.KeyUses.Insert(ctx, tx, store.KeyUse{KeyID: oldest, LastUsedAt: start})
+		return w.c.KeyUses.Insert(ctx, tx, records.KeyUse{KeyID: oldest, LastUsedAt: start})
 	})
 	w.clock.Add(int64(minute))
 	_, id := w.made(acctA, bob)

@@ -19,6 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -45,7 +46,7 @@ type world struct {
 	t      *testing.T
 	dir    string
 	store  store.Store
-	c      store.Collections
+	c      records.Collections
 	master resources.MasterKey
 	keys   resources.APIKeys
 	uses   *apikeys.Uses
@@ -72,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	if _, err := rand.Read(secret); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: t.TempDir(), c: store.NewCollections(), clock: &atomic.Int64{}}
+	w := &world{t: t, dir: t.TempDir(), c: records.NewCollections(), clock: &atomic.Int64{}}
 	w.clock.Store(int64(start))
 	if w.master, err = resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(secret))); err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func (w *world) seed() {
 			if user == bea {
 				a.AccountID = acctB
 			}
-			a.ID = store.AssignmentID(a)
+			a.ID = records.AssignmentID(a)
 			if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Judge is what this area asks of policy inside a transaction. It waits for nobody who may
@@ -20,7 +21,7 @@ type Judge interface {
 // Config is what the area works with; every field is needed.
 type Config struct {
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	Judge       Judge
 	// Idempotency runs what creates.
 	Idempotency *idempotency.Keeper
@@ -33,7 +34,7 @@ type Config struct {
 // Service holds the handlers of API keys.
 type Service struct {
 	Config
-	c store.Collections
+	c records.Collections
 }
 
 // New makes the area's handlers.
@@ -60,7 +61,7 @@ func placeOf(r *wire.Request) place {
 
 // keysOf asks for a user's keys in the account, newest first.
 func keysOf(p place) store.Query {
-	return store.Query{Index: store.ByUser, Equal: []store.Value{store.String(p.account), store.String(p.user)}}
+	return store.Query{Index: records.ByUser, Equal: []store.Value{store.String(p.account), store.String(p.user)}}
 }
 
 // dataBody is the success of a request about keys (specification, "Errors", user service).

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // UsesConfig is what Uses works with; Store, Collections and Log are needed.
 type UsesConfig struct {
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	Log         *slog.Logger
 	// Every is how often uses are written; 0 is DefaultEvery.
 	Every time.Duration
@@ -89,13 +90,13 @@ func (u *Uses) flush(ctx context.Context) {
 // Flush writes what was noted. What could not be written stays noted.
 func (u *Uses) Flush(ctx context.Context) error {
 	u.mu.Lock()
-	all := make([]store.KeyUse, 0, len(u.noted))
+	all := make([]records.KeyUse, 0, len(u.noted))
 	for id, at := range u.noted {
-		all = append(all, store.KeyUse{KeyID: id, LastUsedAt: at})
+		all = append(all, records.KeyUse{KeyID: id, LastUsedAt: at})
 	}
 	u.mu.Unlock()
 	// One order for all replicas, so that no two wait for each other.
-	slices.SortFunc(all, func(a, b store.KeyUse) int { return strings.Compare(a.KeyID, b.KeyID) })
+	slices.SortFunc(all, func(a, b records.KeyUse) int { return strings.Compare(a.KeyID, b.KeyID) })
 	for part := range slices.Chunk(all, batch) {
 		if err := u.write(ctx, part); err != nil {
 			return err
@@ -106,7 +107,7 @@ func (u *Uses) Flush(ctx context.Context) error {
 }
 
 // write stores the uses in one transaction; no decision rests on them, so no revision moves.
-func (u *Uses) write(ctx context.Context, part []store.KeyUse) error {
+func (u *Uses) write(ctx context.Context, part []records.KeyUse) error {
 	return u.cfg.Store.Transact(ctx, func(tx store.Tx) error {
 		for _, use := range part {
 			if err := u.put(ctx, tx, use); err != nil {
@@ -118,7 +119,7 @@ func (u *Uses) write(ctx context.Context, part []store.KeyUse) error {
 }
 
 // put stores one use, unless a later one is there or the key is gone.
-func (u *Uses) put(ctx context.Context, tx store.Tx, use store.KeyUse) error {
+func (u *Uses) put(ctx context.Context, tx store.Tx, use records.KeyUse) error {
 	c := u.cfg.Collections
 	rec, err := c.KeyUses.Get(ctx, tx, use.KeyID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -139,7 +140,7 @@ func (u *Uses) put(ctx context.Context, tx store.Tx, use store.KeyUse) error {
 }
 
 // forget drops what was written, but for a key that was used again meanwhile.
-func (u *Uses) forget(part []store.KeyUse) {
+func (u *Uses) forget(part []records.KeyUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, use := range part {

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // gate is a store whose transactions are counted and may be made to fail.
@@ -203,7 +204,7 @@ func TestRunWritesOnceAMinuteAndAtTheEnd(t *testing.T) {
 		var log bytes.Buffer
 		fake := &counter{}
 		u := apikeys.NewUses(apikeys.UsesConfig{
-			Store: fake, Collections: store.NewCollections(), Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Store: fake, Collections: records.NewCollections(), Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // request is one by a signed-in user.
@@ -48,7 +49,7 @@ func fuzzed(t *testing.T, route, collection, body string) []byte {
 	t.Helper()
 	s := &shelf{put: map[string][]byte{}}
 	g := &groups{there: map[site][]string{here: {"sg-a-v1"}}}
-	routes := clusters.New(configOf(t, s, store.NewCollections(), g, func() time.Time { return time.UnixMilli(int64(start)) })).Routes()
+	routes := clusters.New(configOf(t, s, records.NewCollections(), g, func() time.Time { return time.UnixMilli(int64(start)) })).Routes()
 	got := ask(t, routes, route, request(here, body))
 	switch {
 	case got.status == 201 && s.put[collection] != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -59,7 +60,7 @@ func anybody(context.Context, store.Tx, string, resources.Principal) error { ret
 type world struct {
 	t      *testing.T
 	store  store.Store
-	c      store.Collections
+	c      records.Collections
 	svc    *clusters.Service
 	routes wire.Routes
 	groups *groups
@@ -68,7 +69,7 @@ type world struct {
 
 func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
 	t.Helper()
-	w := &world{t: t, c: store.NewCollections(), clock: &atomic.Int64{}, groups: &groups{there: map[site][]string{
+	w := &world{t: t, c: records.NewCollections(), clock: &atomic.Int64{}, groups: &groups{there: map[site][]string{
 		here: {"sg-a-v1", "sg-b-v1"}, {acctA, two}: {"sg-two-v1"}, {acctB, one}: {"sg-theirs-v1"},
 	}}}
 	w.clock.Store(int64(start))
@@ -87,7 +88,7 @@ func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
 }
 
 // configOf is a whole configuration on that store.
-func configOf(t testing.TB, s store.Store, c store.Collections, g *groups, now func() time.Time) clusters.Config {
+func configOf(t testing.TB, s store.Store, c records.Collections, g *groups, now func() time.Time) clusters.Config {
 	t.Helper()
 	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // kind is one of the two kinds of cluster, and what they differ in; what is done with
@@ -78,7 +79,7 @@ func (k kind[T]) add(ctx context.Context, tx store.Tx, record T) error {
 		return err
 	}
 	err := k.records.Insert(ctx, tx, record)
-	if store.IsDuplicate(err, store.ByName) {
+	if store.IsDuplicate(err, records.ByName) {
 		return resources.Conflict("Another %s of the project has this name.", k.noun)
 	}
 	return err

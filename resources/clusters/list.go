@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // clusterList is the answer of E17 and, with its message, of E19.
@@ -56,12 +57,12 @@ func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err erro
 	var p wire.Problems
 	at, asked := placeOf(r), r.ParseQuery(&p)
 	q = store.Query{
-		Index: store.ByProject, Equal: []store.Value{store.String(at.account), store.String(at.project)},
+		Index: records.ByProject, Equal: []store.Value{store.String(at.account), store.String(at.project)},
 		Limit: asked.PageSize() + 1,
 	}
 	status := asked.OneOf("status", "", k.filters...)
 	if status != "" {
-		q.Index, q.Equal = store.ByStatus, append(q.Equal, store.String(status))
+		q.Index, q.Equal = records.ByStatus, append(q.Equal, store.String(status))
 	}
 	binding = strings.Join([]string{k.listRoute, at.account, at.project, status}, "|")
 	if raw := asked.PageToken(k.s.Tokens, binding); raw != nil {

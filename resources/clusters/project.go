@@ -6,11 +6,12 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // CloseProject says whether a cluster of either kind is left in the project (N4), one that
 // is being deleted included. Where none is, none can be made for the time that
-// store.Collections.CloseProject gives, or until OpenProject. Errors are the store's.
+// records.Collections.CloseProject gives, or until OpenProject. Errors are the store's.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
 	p := place{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
@@ -35,7 +36,7 @@ func (s *Service) OpenProject(ctx context.Context, by resources.Closing) error {
 // has says whether a cluster of the kind is in the place.
 func (k kind[T]) has(ctx context.Context, tx store.Tx, p place) (bool, error) {
 	_, err := k.records.First(ctx, tx, store.Query{
-		Index: store.ByProject, Equal: []store.Value{store.String(p.account), store.String(p.project)},
+		Index: records.ByProject, Equal: []store.Value{store.String(p.account), store.String(p.project)},
 	})
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil

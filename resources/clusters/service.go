@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // area names these clusters among what may occupy a project.
@@ -24,7 +25,7 @@ type SecurityGroups interface {
 // Config is what the area works with; every field is needed.
 type Config struct {
 	Store          store.Store
-	Collections    store.Collections
+	Collections    records.Collections
 	SecurityGroups SecurityGroups
 	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
 	// credential is not valid any more.
@@ -39,7 +40,7 @@ type Config struct {
 // Service holds the handlers of clusters.
 type Service struct {
 	Config
-	c          store.Collections
+	c          records.Collections
 	kubernetes kind[resources.KubernetesRecord]
 	gpu        kind[resources.GPURecord]
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // groupDraft is a group that was read and is to be added.
@@ -84,7 +85,7 @@ func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.Sec
 	if draft.tooMany {
 		return s.rulesFull()
 	}
-	groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: store.ByCreated, Equal: at.values()})
+	groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: records.ByCreated, Equal: at.values()})
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.Sec
 
 // nameTaken is the answer where the error of a write is that another group has the name.
 func nameTaken(err error) error {
-	if store.IsDuplicate(err, store.ByName) {
+	if store.IsDuplicate(err, records.ByName) {
 		return resources.Conflict("Another security group of the project has this name.")
 	}
 	return err

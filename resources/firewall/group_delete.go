@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // maxDeleted is how many deleted groups of a project are kept.
@@ -30,7 +31,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 			return err
 		}
 		_, err = s.c.SecurityGroupReferences.First(ctx, tx, store.Query{
-			Index: store.ByRemoteGroup, Equal: []store.Value{store.String(rec.Value.ID)},
+			Index: records.ByRemoteGroup, Equal: []store.Value{store.String(rec.Value.ID)},
 		})
 		if err == nil {
 			return resources.Conflict("A rule of another security group names this one; delete that rule first.")
@@ -67,7 +68,7 @@ func (s *Service) retire(ctx context.Context, tx store.Tx, rec store.Record[reso
 
 // forget makes room for one more deleted group.
 func (s *Service) forget(ctx context.Context, tx store.Tx, at place) error {
-	query := store.Query{Index: store.ByDeletion, Equal: at.values()}
+	query := store.Query{Index: records.ByDeletion, Equal: at.values()}
 	kept, err := s.c.DeletedSecurityGroups.Count(ctx, tx, query)
 	if err != nil || kept < maxDeleted {
 		return err

@@ -7,6 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const (
@@ -90,7 +91,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	status := query.OneOf("status", "", resources.SecurityGroupActive, resources.SecurityGroupPending,
 		resources.SecurityGroupError, resources.SecurityGroupDeleting, resources.SecurityGroupDeleted)
 	page := groupPage{
-		from: s.c.SecurityGroups, query: store.Query{Index: store.ByCreated, Equal: at.values()},
+		from: s.c.SecurityGroups, query: store.Query{Index: records.ByCreated, Equal: at.values()},
 		size:    query.PageSize(),
 		binding: strings.Join([]string{"E2", at.account, at.project, status}, "|"), // none of them can hold the separator
 	}
@@ -99,7 +100,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	case resources.SecurityGroupDeleted:
 		page.from = s.c.DeletedSecurityGroups
 	default:
-		page.query.Index, page.query.Equal = store.ByStatus, at.values(status)
+		page.query.Index, page.query.Equal = records.ByStatus, at.values(status)
 	}
 	if raw := query.PageToken(s.Tokens, page.binding); raw != nil {
 		after, err := store.ParseCursor(raw)

@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -37,7 +38,7 @@ func anybody(context.Context, store.Tx, string, resources.Principal) error { ret
 type world struct {
 	t       *testing.T
 	store   store.Store
-	c       store.Collections
+	c       records.Collections
 	service *firewall.Service
 	routes  wire.Routes
 	clock   *atomic.Int64 // milliseconds
@@ -47,7 +48,7 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*firewall.Config)) *world {
 	t.Helper()
-	w := &world{t: t, c: store.NewCollections(), clock: &atomic.Int64{}, account: acctA, project: projA}
+	w := &world{t: t, c: records.NewCollections(), clock: &atomic.Int64{}, account: acctA, project: projA}
 	w.clock.Store(start)
 	var err error
 	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()}); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // CloseProject says whether groups are left in a project that is to be deleted (N4),
@@ -13,7 +14,7 @@ import (
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
 	at := place{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
-		groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: store.ByCreated, Equal: at.values()})
+		groups, err := s.c.SecurityGroups.Count(ctx, tx, store.Query{Index: records.ByCreated, Equal: at.values()})
 		if occupied = groups > 0; occupied || err != nil {
 			return err
 		}

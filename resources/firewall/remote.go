@@ -8,6 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // noRemote is the problem of a named group that is not there; another project's, a
@@ -120,7 +121,7 @@ func (s *Service) refer(ctx context.Context, tx store.Tx, group string, before, 
 		if slices.Contains(before, remote) {
 			continue
 		}
-		if err := s.c.SecurityGroupReferences.Insert(ctx, tx, store.SecurityGroupReference{GroupID: group, RemoteID: remote}); err != nil {
+		if err := s.c.SecurityGroupReferences.Insert(ctx, tx, records.SecurityGroupReference{GroupID: group, RemoteID: remote}); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (s *Service) refer(ctx context.Context, tx store.Tx, group string, before, 
 		if slices.Contains(after, remote) {
 			continue
 		}
-		rec, err := s.c.SecurityGroupReferences.Get(ctx, tx, store.SecurityGroupReferenceID(group, remote))
+		rec, err := s.c.SecurityGroupReferences.Get(ctx, tx, records.SecurityGroupReferenceID(group, remote))
 		if err == nil {
 			err = s.c.SecurityGroupReferences.Delete(ctx, tx, rec)
 		}

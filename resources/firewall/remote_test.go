@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // TestNamedGroupMustBeThere: another project's, another account's, a deleted, an absent
@@ -64,7 +65,7 @@ func TestGroupThatIsNamedStays(t *testing.T) {
 	w.expect(w.call("N11.rule_create", naming(target, 9), target), 201) // a rule of its own keeps nothing
 	w.expect(w.call("N11.delete", nil, target), 200)
 	err := w.store.View(t.Context(), func(tx store.Tx) error {
-		left, err := w.c.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: store.ByRemoteGroup})
+		left, err := w.c.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
 		if len(left) > 0 {
 			t.Errorf("references of nothing: %v", left)
 		}

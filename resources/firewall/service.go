@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Quotas where nothing else is set (API contract, E1).
@@ -20,7 +21,7 @@ const (
 // Config is what the area works with; every field is needed.
 type Config struct {
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
 	// credential is not valid any more.
 	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
@@ -38,7 +39,7 @@ type Config struct {
 // Service holds the handlers of security groups.
 type Service struct {
 	Config
-	c store.Collections
+	c records.Collections
 }
 
 // New makes the area's handlers.

@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -28,7 +29,7 @@ var errBroken = errors.New("the commit is broken")
 type world struct {
 	t      *testing.T
 	store  store.Store
-	c      store.Collections
+	c      records.Collections
 	clock  atomic.Int64
 	keeper *idempotency.Keeper
 	make   wire.Handler
@@ -44,7 +45,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, c: store.NewCollections()}
+	w := &world{t: t, c: records.NewCollections()}
 	w.clock.Store(1_790_000_000_000)
 	opened, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()})
 	if err != nil {
@@ -120,19 +121,19 @@ func (w *world) refused(r *wire.Request, kind resources.Kind) string {
 	return resources.AsError(err).Message
 }
 
-// count holds how many records and answers are stored.
-func (w *world) count(records, answers int) {
+// count holds how many API keys and answers are stored.
+func (w *world) count(keys, answers int) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {
-		theirs := store.Query{Index: store.ByUser, Equal: []store.Value{store.String(account), store.String(owner)}}
+		theirs := store.Query{Index: records.ByUser, Equal: []store.Value{store.String(account), store.String(owner)}}
 		made, err := w.c.APIKeys.Count(ctx, tx, theirs)
 		if err != nil {
 			return err
 		}
-		kept, err := w.c.Answers.Count(ctx, tx, store.Query{Index: store.ByExpiry})
-		if made != records || kept != answers {
-			w.t.Errorf("%d records and %d answers are stored, want %d and %d", made, kept, records, answers)
+		kept, err := w.c.Answers.Count(ctx, tx, store.Query{Index: records.ByExpiry})
+		if made != keys || kept != answers {
+			w.t.Errorf("%d keys and %d answers are stored, want %d and %d", made, kept, keys, answers)
 		}
 		return err
 	})

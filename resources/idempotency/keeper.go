@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const (
@@ -33,7 +34,7 @@ type Creating func(ctx context.Context, r *wire.Request) (Commit, error)
 // Keeper runs creating handlers.
 type Keeper struct {
 	store   store.Store
-	answers store.Collection[store.Answer]
+	answers store.Collection[records.Answer]
 	now     func() time.Time
 
 	mu      sync.Mutex
@@ -41,7 +42,7 @@ type Keeper struct {
 }
 
 // New makes a keeper on the store.
-func New(s store.Store, c store.Collections, now func() time.Time) *Keeper {
+func New(s store.Store, c records.Collections, now func() time.Time) *Keeper {
 	return &Keeper{store: s, answers: c.Answers, now: now, running: map[string]bool{}}
 }
 
@@ -72,7 +73,7 @@ func (k *Keeper) run(ctx context.Context, commit Commit) (response wire.Response
 }
 
 // once commits unless the same was committed before.
-func (k *Keeper) once(ctx context.Context, want store.Answer, commit Commit) (response wire.Response, err error) {
+func (k *Keeper) once(ctx context.Context, want records.Answer, commit Commit) (response wire.Response, err error) {
 	if !k.begin(want.ID) {
 		return wire.Response{}, resources.Conflict("The first request with this Idempotency-Key is still running.")
 	}
@@ -97,7 +98,7 @@ func (k *Keeper) once(ctx context.Context, want store.Answer, commit Commit) (re
 }
 
 // known is the kept answer, nil where there is none that still holds.
-func (k *Keeper) known(ctx context.Context, tx store.Tx, want store.Answer) (*store.Answer, error) {
+func (k *Keeper) known(ctx context.Context, tx store.Tx, want records.Answer) (*records.Answer, error) {
 	rec, err := k.answers.Get(ctx, tx, want.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
@@ -112,7 +113,7 @@ func (k *Keeper) known(ctx context.Context, tx store.Tx, want store.Answer) (*st
 }
 
 // replay gives a kept answer again.
-func replay(known, want store.Answer) (wire.Response, error) {
+func replay(known, want records.Answer) (wire.Response, error) {
 	if known.Request != want.Request {
 		return wire.Response{}, resources.Conflict("This Idempotency-Key was used for another request; use a new one.")
 	}
@@ -124,7 +125,7 @@ func replay(known, want store.Answer) (wire.Response, error) {
 }
 
 // keep stores a success; of one that is shown once, only what it made.
-func (k *Keeper) keep(ctx context.Context, tx store.Tx, want store.Answer, response wire.Response) error {
+func (k *Keeper) keep(ctx context.Context, tx store.Tx, want records.Answer, response wire.Response) error {
 	if err := k.sweep(ctx, tx); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (k *Keeper) keep(ctx context.Context, tx store.Tx, want store.Answer, respo
 
 // sweep removes some of the answers that have ended.
 func (k *Keeper) sweep(ctx context.Context, tx store.Tx) error {
-	old, err := k.answers.Find(ctx, tx, store.Query{Index: store.ByExpiry, Limit: sweep})
+	old, err := k.answers.Find(ctx, tx, store.Query{Index: records.ByExpiry, Limit: sweep})
 	if err != nil {
 		return err
 	}
@@ -175,8 +176,8 @@ func (k *Keeper) end(id string) {
 
 // answerOf names the answer by caller, credential's account and key: a caller has one
 // request for a key, and anything else with it is another request.
-func answerOf(route string, r *wire.Request) store.Answer {
-	return store.Answer{
+func answerOf(route string, r *wire.Request) records.Answer {
+	return records.Answer{
 		ID:      digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey),
 		Request: digest(route, r.Path, r.Query, string(r.Body)),
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // stored shows the body of every kept answer.
@@ -17,7 +18,7 @@ func (w *world) stored(show func(body string)) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	err := w.store.View(ctx, func(tx store.Tx) error {
-		found, err := w.c.Answers.Find(ctx, tx, store.Query{Index: store.ByExpiry})
+		found, err := w.c.Answers.Find(ctx, tx, store.Query{Index: records.ByExpiry})
 		for _, rec := range found {
 			show(rec.Value.Body)
 		}

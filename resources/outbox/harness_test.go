@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -67,7 +68,7 @@ func (f deliverFunc) Deliver(ctx context.Context, m resources.Message) error { r
 type scene struct {
 	*testing.T
 	dir   string
-	c     store.Collections
+	c     records.Collections
 	store store.Store
 	clock *clock
 	ids   resources.IDs
@@ -79,7 +80,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	logs := &logBuffer{}
 	s := &scene{
-		T: t, dir: t.TempDir(), c: store.NewCollections(), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		T: t, dir: t.TempDir(), c: records.NewCollections(), clock: &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
 		logs: logs, log: newLog(logs),
 	}
 	s.ids = resources.IDs{Now: s.clock.now, Random: rand.Reader}

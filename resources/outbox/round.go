@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Once delivers a few of the messages that are due, oldest first, and returns how many
@@ -83,7 +84,7 @@ func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (le
 
 // pending asks for waiting messages, the one that is due first before the others.
 func pending(limit int) store.Query {
-	return store.Query{Index: store.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}, Limit: limit}
+	return store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}, Limit: limit}
 }
 
 func millis(d time.Duration) resources.Time { return resources.Time(d.Milliseconds()) }

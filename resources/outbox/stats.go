@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // sample bounds how many waiting messages Stats reads.
@@ -46,7 +47,7 @@ func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 			return err
 		}
 		out.Dead, err = w.c.Count(ctx, tx, store.Query{
-			Index: store.ByDue, Equal: []store.Value{store.String(resources.MessageDead)},
+			Index: records.ByDue, Equal: []store.Value{store.String(resources.MessageDead)},
 		})
 		return err
 	})

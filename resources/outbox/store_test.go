@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // faulty is a store whose transactions can be made to fail.
@@ -97,7 +98,7 @@ func TestCheckWritesAndLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := s.store.View(t.Context(), func(tx store.Tx) error {
-		left, err := s.c.Outbox.Find(t.Context(), tx, store.Query{Index: store.ByDue})
+		left, err := s.c.Outbox.Find(t.Context(), tx, store.Query{Index: records.ByDue})
 		if len(left) > 0 {
 			t.Errorf("left %+v", left)
 		}

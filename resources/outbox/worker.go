@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // Defaults of Config.
@@ -40,7 +41,7 @@ const (
 type Config struct {
 	// Store, Collections, Deliver, Now, Random and Log are needed.
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	Deliver     Deliverer
 	Now         func() time.Time
 	// Random spreads the attempts and names the probe of Check.

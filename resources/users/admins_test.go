@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // admins are the active users of A who hold account_admin.
@@ -29,7 +30,7 @@ func TestLastAdminStays(t *testing.T) {
 			AccountID: acctA, RoleID: "role-hr-v1", RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
 			AssigneeID: bob, Status: resources.StatusActive, CreatedAt: start, UpdatedAt: start,
 		}
-		a.ID = store.AssignmentID(a)
+		a.ID = records.AssignmentID(a)
 		if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
 			return err
 		}

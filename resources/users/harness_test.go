@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -44,7 +45,7 @@ type object map[string]any
 type world struct {
 	t      *testing.T
 	store  store.Store
-	c      store.Collections
+	c      records.Collections
 	users  *users.Service
 	routes wire.Routes
 	clock  *atomic.Int64 // milliseconds
@@ -64,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, c: store.NewCollections(), clock: &atomic.Int64{}}
+	w := &world{t: t, c: records.NewCollections(), clock: &atomic.Int64{}}
 	w.clock.Store(int64(start))
 	if w.store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: w.c.Schemas()}); err != nil {
 		t.Fatal(err)
@@ -150,7 +151,7 @@ func (w *world) assign(account, user, role string) {
 		AccountID: account, RoleID: role, RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
 		AssigneeID: user, Status: resources.StatusActive, CreatedAt: start, UpdatedAt: start,
 	}
-	a.ID = store.AssignmentID(a)
+	a.ID = records.AssignmentID(a)
 	w.write(func(ctx context.Context, tx store.Tx) error { return w.c.Assignments.Insert(ctx, tx, a) })
 }
 
@@ -206,7 +207,7 @@ func (w *world) byEmail(email string) (u resources.User) {
 func (w *world) mails() (out []resources.Message) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
-		found, err := w.c.Outbox.Find(ctx, tx, store.Query{Index: store.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}})
+		found, err := w.c.Outbox.Find(ctx, tx, store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}})
 		for _, rec := range found {
 			out = append(out, rec.Value)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // maxPage is E12's largest page, and its default.
@@ -25,7 +26,7 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	var p wire.Problems
 	query := r.ParseQuery(&p)
 	size := query.Int("page_size", maxPage, 1, maxPage)
-	members := store.Query{Index: store.ByAccount, Equal: []store.Value{store.String(account)}, Limit: size + 1}
+	members := store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}, Limit: size + 1}
 	if raw := query.PageToken(s.Tokens, binding); raw != nil {
 		var err error
 		if members.After, err = store.ParseCursor(raw); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // nounUser is a user in an error (USER_001).
@@ -34,7 +35,7 @@ func (s *Service) lookUp(ctx context.Context, tx store.Tx, id string) (*userRow,
 	if err != nil || rec != nil {
 		return rec, err
 	}
-	return ifThere(s.c.Users.First(ctx, tx, store.Query{Index: store.ByUUID, Equal: []store.Value{store.String(id)}}))
+	return ifThere(s.c.Users.First(ctx, tx, store.Query{Index: records.ByUUID, Equal: []store.Value{store.String(id)}}))
 }
 
 // member is lookUp for a user of that account; another account's is not there.
@@ -54,7 +55,7 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 		AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID,
 		Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 	}
-	a.ID = store.AssignmentID(a)
+	a.ID = records.AssignmentID(a)
 	return s.c.Assignments.Insert(ctx, tx, a)
 }
 
@@ -63,11 +64,11 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 // is changed in the value alone.
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
-	held := store.Query{Index: store.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
+	held := store.Query{Index: records.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
 	if err := deleteAll(ctx, tx, s.c.Assignments, held); err != nil {
 		return err
 	}
-	theirs := store.Query{Index: store.ByUser, Equal: []store.Value{account, user}}
+	theirs := store.Query{Index: records.ByUser, Equal: []store.Value{account, user}}
 	if err := deleteAll(ctx, tx, s.c.Members, theirs); err != nil {
 		return err
 	}

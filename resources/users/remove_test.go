@@ -6,13 +6,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // key adds an API key that was used once.
 func (w *world) key(account, user, id string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
-		if err := w.c.KeyUses.Insert(ctx, tx, store.KeyUse{KeyID: id, LastUsedAt: start}); err != nil {
+		if err := w.c.KeyUses.Insert(ctx, tx, records.KeyUse{KeyID: id, LastUsedAt: start}); err != nil {
 			return err
 		}
 		return w.c.APIKeys.Insert(ctx, tx, resources.APIKey{ID: id, AccountID: account, UserID: user, Hash: []byte(id), CreatedAt: start})
@@ -27,12 +28,12 @@ func (w *world) join(account, group, user string) {
 			AccountID: account, RoleID: "account_reader", RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeGroup,
 			AssigneeID: group, Status: resources.StatusActive, CreatedAt: start, UpdatedAt: start,
 		}
-		a.ID = store.AssignmentID(a)
+		a.ID = records.AssignmentID(a)
 		if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
 			return err
 		}
 		return w.c.Members.Insert(ctx, tx, resources.GroupMember{
-			ID: store.MemberID(group, user), AccountID: account, GroupID: group, UserID: user, AddedAt: start,
+			ID: records.MemberID(group, user), AccountID: account, GroupID: group, UserID: user, AddedAt: start,
 		})
 	})
 }
@@ -40,7 +41,7 @@ func (w *world) join(account, group, user string) {
 func (w *world) unassign(account, user, role string) {
 	w.t.Helper()
 	w.write(func(ctx context.Context, tx store.Tx) error {
-		rec, err := w.c.Assignments.Get(ctx, tx, store.AssignmentID(resources.Assignment{
+		rec, err := w.c.Assignments.Get(ctx, tx, records.AssignmentID(resources.Assignment{
 			AccountID: account, RoleID: role, AssigneeType: resources.AssigneeUser, AssigneeID: user,
 		}))
 		if err != nil {

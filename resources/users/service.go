@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // DefaultInvitationTTL is how long an invitation binds where nothing else is configured.
@@ -24,7 +25,7 @@ type Judge interface {
 // Config is what the area works with; every field but InvitationTTL is needed.
 type Config struct {
 	Store       store.Store
-	Collections store.Collections
+	Collections records.Collections
 	Judge       Judge
 	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
@@ -42,7 +43,7 @@ type Config struct {
 // Service holds the handlers of users.
 type Service struct {
 	Config
-	c store.Collections
+	c records.Collections
 }
 
 // New makes the area's handlers.

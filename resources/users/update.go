@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // updateUser answers E8: fields that are there are changed, others kept.
@@ -117,9 +118,9 @@ func (s *Service) freePartner(ctx context.Context, tx store.Tx, u resources.User
 // inUse tells in words what of a user is somebody else's.
 func inUse(err error, u resources.User) error {
 	switch {
-	case store.IsDuplicate(err, store.ByEmail):
+	case store.IsDuplicate(err, records.ByEmail):
 		return resources.Conflict("The e-mail address %s is in use.", u.Email)
-	case store.IsDuplicate(err, store.ByPartner):
+	case store.IsDuplicate(err, records.ByPartner):
 		return partnerInUse()
 	case store.IsDuplicate(err, ""):
 		return externalIDInUse(u.ExternalID)

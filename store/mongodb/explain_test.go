@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
@@ -18,7 +19,7 @@ import (
 // None reads a whole collection, and none sorts what an index has in order.
 func TestEveryQueryUsesAnIndex(t *testing.T) {
 	for name, schemas := range map[string][]*store.Schema{
-		"the suite's collections": storetest.Schemas(), "the house's collections": store.NewCollections().Schemas(),
+		"the suite's collections": storetest.Schemas(), "the house's collections": records.NewCollections().Schemas(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, sent := database(t), &recorder{}

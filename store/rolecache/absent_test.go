@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -22,7 +23,7 @@ func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	const entries = 10
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	var err error
-	w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{
+	w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: entries, Local: true, Remote: s, Secrets: [][]byte{secret}, Observe: func(string) {},
 	})
 	if err != nil {
@@ -67,7 +68,7 @@ func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
 	var err error
-	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 10, Reads: reads}); err != nil {
+	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads}); err != nil {
 		t.Fatal(err)
 	}
 	if err := reads.Enter(t.Context()); err != nil {
@@ -94,7 +95,7 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	w.changes = noList
 	w.view = func(_ context.Context, fn func(store.Tx) error) error { return fn(manyAccounts{&snapshot{}}) }
 	var err error
-	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 1, Local: true}); err != nil {
+	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1, Local: true}); err != nil {
 		t.Fatal(err)
 	}
 	ask := func(id string) resources.Stamp {

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const (
@@ -37,7 +38,7 @@ type key struct {
 // sharedKey names an immutable value that many users share.
 type sharedKey struct {
 	key
-	kind store.Shared
+	kind records.Shared
 }
 
 // Options bound the cache.
@@ -69,7 +70,7 @@ type Options struct {
 // Cache answers with facts of the current revision.
 type Cache struct {
 	store    store.Store
-	c        store.Collections
+	c        records.Collections
 	subjects *lru.Cache[key, *resources.Subject]
 	shared   *lru.Cache[sharedKey, any]
 	homes    *lru.Cache[lookup, home]
@@ -95,7 +96,7 @@ type Cache struct {
 }
 
 // New makes an empty cache in front of the store.
-func New(s store.Store, c store.Collections, o Options) (*Cache, error) {
+func New(s store.Store, c records.Collections, o Options) (*Cache, error) {
 	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{}}
 	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
@@ -140,7 +141,7 @@ func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
 	facts.Revision, facts.Generation = k.revision, k.generation
 	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
 		var state any
-		if state, ok = c.shared.Get(k.of(store.SharedProject, project)); ok {
+		if state, ok = c.shared.Get(k.of(records.SharedProject, project)); ok {
 			facts.ProjectState = state.(string)
 		}
 	}
@@ -170,7 +171,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, func(tx store.Tx) (err error) {
-		facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) store.Keep {
+		facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) records.Keep {
 			found = map[sharedKey]any{}
 			return c.sharing(key{k.generation, k.account, revision, ""}, found)
 		})
@@ -211,13 +212,13 @@ func (c *Cache) keep(k key, project string, facts resources.Facts) {
 	k.revision = facts.Revision
 	c.subjects.Add(k, facts.Subject)
 	if project != "" {
-		c.shared.Add(k.of(store.SharedProject, project), facts.ProjectState)
+		c.shared.Add(k.of(records.SharedProject, project), facts.ProjectState)
 	}
 }
 
 // sharing gives what users of the account share at that revision; what had to be read is in found.
-func (c *Cache) sharing(k key, found map[sharedKey]any) store.Keep {
-	return func(kind store.Shared, id string, read func() (any, error)) (any, error) {
+func (c *Cache) sharing(k key, found map[sharedKey]any) records.Keep {
+	return func(kind records.Shared, id string, read func() (any, error)) (any, error) {
 		named := k.of(kind, id)
 		if v, ok := c.shared.Get(named); ok {
 			return v, nil
@@ -234,7 +235,7 @@ func (c *Cache) sharing(k key, found map[sharedKey]any) store.Keep {
 }
 
 // of names what is shared at the same revision.
-func (k key) of(kind store.Shared, id string) sharedKey {
+func (k key) of(kind records.Shared, id string) sharedKey {
 	k.id = id
 	return sharedKey{k, kind}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -249,7 +250,7 @@ func TestKeptFactsAreBounded(t *testing.T) {
 	for _, room := range []int{few, users + 1} {
 		w := newWorld(t)
 		var err error
-		if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: room}); err != nil {
+		if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: room}); err != nil {
 			t.Fatal(err)
 		}
 		round := func() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -78,7 +79,7 @@ func TestNothingIsCurrentBeyondTheLease(t *testing.T) {
 	})
 	w := newWorld(t)
 	var err error
-	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 10}); err != nil {
+	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10}); err != nil {
 		t.Fatal(err)
 	}
 	if w.cache.Current(w.stamp()) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // lookup is a token's subject and which of a user's two names it may be, or the id of
@@ -93,5 +94,5 @@ func (c *Cache) user(ctx context.Context, tx store.Tx, look lookup) (store.Recor
 			return rec, err
 		}
 	}
-	return c.c.Users.First(ctx, tx, store.Query{Index: store.ByPartner, Equal: []store.Value{store.String(look.subject)}})
+	return c.c.Users.First(ctx, tx, store.Query{Index: records.ByPartner, Equal: []store.Value{store.String(look.subject)}})
 }

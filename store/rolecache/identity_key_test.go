@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
@@ -37,13 +38,13 @@ func (s *keyStore) View(ctx context.Context, fn func(store.Tx) error) error {
 type keyWorld struct {
 	t     *testing.T
 	store *keyStore
-	c     store.Collections
+	c     records.Collections
 	cache *rolecache.Cache
 }
 
 func newKeyWorld(t *testing.T) *keyWorld {
 	t.Helper()
-	c := store.NewCollections()
+	c := records.NewCollections()
 	db, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()})
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -27,7 +28,7 @@ func leased(t *testing.T) (w *world, reads, leases *atomic.Int64) {
 	w.lease = func(context.Context, time.Duration) error { leases.Add(1); return nil }
 	started := time.Now()
 	var err error
-	w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{
+	w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: 1000, Lease: lease, Clock: func() time.Duration { return time.Since(started) + time.Second },
 	})
 	if err != nil {

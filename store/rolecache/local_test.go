@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -15,7 +16,7 @@ func local(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	var err error
-	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 1000, Local: true}); err != nil {
+	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000, Local: true}); err != nil {
 		t.Fatal(err)
 	}
 	return w

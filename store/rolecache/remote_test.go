@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -47,7 +48,7 @@ var secret, older = bytes.Repeat([]byte("a"), 32), bytes.Repeat([]byte("b"), 32)
 func (w *world) replica(r rolecache.Remote, secrets ...[]byte) (*rolecache.Cache, *[]string) {
 	w.t.Helper()
 	var seen []string
-	c, err := rolecache.New(w, store.NewCollections(), rolecache.Options{
+	c, err := rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: 1000, Remote: r, Secrets: secrets, Observe: func(result string) { seen = append(seen, result) },
 	})
 	if err != nil {

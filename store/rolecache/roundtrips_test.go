@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
@@ -58,7 +59,7 @@ func (n *trips) monitor() *event.CommandMonitor {
 // replica is a cache of its own on a database and a Redis, as a further process has it.
 func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rolecache.Cache) {
 	t.Helper()
-	c := store.NewCollections()
+	c := records.NewCollections()
 	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: mongo, Schemas: c.Schemas(), Monitor: n.monitor()})
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +84,7 @@ func TestRoundTrips(t *testing.T) {
 	redis := servers.NewRedis(t)
 	first := &trips{}
 	s, cache := first.replica(t, url, redis.URL)
-	c := store.NewCollections()
+	c := records.NewCollections()
 	err := s.Transact(t.Context(), func(tx store.Tx) error {
 		if err := c.Accounts.Insert(t.Context(), tx, resources.Account{ID: account, Status: "ACTIVE"}); err != nil {
 			return err

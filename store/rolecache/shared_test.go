@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
@@ -16,7 +17,7 @@ import (
 // sharing is an embedded store with a cache, which counts the records that are got, by collection.
 type sharing struct {
 	store.Store
-	c     store.Collections
+	c     records.Collections
 	cache *rolecache.Cache
 	got   map[string]int
 }
@@ -55,7 +56,7 @@ func member(i int) string { return fmt.Sprintf("user-%d-v1", i) }
 // newSharing has an account of so many users, each in one group and with one role of their own.
 func newSharing(t testing.TB, users, entries int) *sharing {
 	t.Helper()
-	s := &sharing{c: store.NewCollections(), got: map[string]int{}}
+	s := &sharing{c: records.NewCollections(), got: map[string]int{}}
 	engine, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: s.c.Schemas()})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func (s *sharing) hold(ctx context.Context, tx store.Tx, kind, assignee, role st
 		AccountID: account, RoleID: role, RoleScope: resources.RoleScopeProject, ProjectID: "proj-p-v1",
 		AssigneeType: kind, AssigneeID: assignee, Status: resources.StatusActive,
 	}
-	a.ID = store.AssignmentID(a)
+	a.ID = records.AssignmentID(a)
 	return s.c.Assignments.Insert(ctx, tx, a)
 }
 
@@ -112,7 +113,7 @@ func (s *sharing) join(ctx context.Context, tx store.Tx, user string) error {
 	err := s.c.Users.Insert(ctx, tx, resources.User{ExternalID: user, UUID: user, Email: user, AccountID: account, Status: resources.StatusActive})
 	if err == nil {
 		err = s.c.Members.Insert(ctx, tx, resources.GroupMember{
-			ID: store.MemberID("group-a-v1", user), AccountID: account, GroupID: "group-a-v1", UserID: user,
+			ID: records.MemberID("group-a-v1", user), AccountID: account, GroupID: "group-a-v1", UserID: user,
 		})
 	}
 	if err == nil {

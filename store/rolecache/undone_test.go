@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -29,7 +30,7 @@ func (f *failover) View(ctx context.Context, fn func(store.Tx) error) error {
 }
 
 // grants are changes of what users share, each of which would let them do more.
-func grants(c store.Collections) map[string]func(context.Context, store.Tx) error {
+func grants(c records.Collections) map[string]func(context.Context, store.Tx) error {
 	return map[string]func(context.Context, store.Tx) error{
 		"account": func(ctx context.Context, tx store.Tx) error {
 			rec, err := c.Accounts.Get(ctx, tx, account)
@@ -58,7 +59,7 @@ func grants(c store.Collections) map[string]func(context.Context, store.Tx) erro
 // TestUndoneHistoryAnswersForNobody guarantees that nothing of a read whose commit fails is in the
 // process or in what replicas share: the revision under which it stood is given to another change.
 func TestUndoneHistoryAnswersForNobody(t *testing.T) {
-	for changed, grant := range grants(store.NewCollections()) {
+	for changed, grant := range grants(records.NewCollections()) {
 		for _, asked := range []string{member(0), member(1)} {
 			t.Run(changed+" asked about "+asked, func(t *testing.T) { undone(t, grant, asked) })
 		}
@@ -97,7 +98,7 @@ func undone(t *testing.T, grant func(context.Context, store.Tx) error, asked str
 // TestOnlyTheLastRunOfAViewCounts guarantees that an engine may run a view's function on a history
 // that is undone, and then on the one that holds, at the same revision.
 func TestOnlyTheLastRunOfAViewCounts(t *testing.T) {
-	for changed, grant := range grants(store.NewCollections()) {
+	for changed, grant := range grants(records.NewCollections()) {
 		t.Run(changed, func(t *testing.T) {
 			f := &failover{sharing: newSharing(t, 2, 100), old: newSharing(t, 2, 100)}
 			c := f.replica(t, &shelf{values: map[string][]byte{}})

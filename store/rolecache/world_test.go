@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
@@ -61,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.engine = engine{freshness: w.tellFreshness, changes: w.tellChanges, view: w.tellView}
 	var err error
-	if w.cache, err = rolecache.New(w, store.NewCollections(), rolecache.Options{Entries: 1000}); err != nil {
+	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range []string{account, other} {
@@ -157,7 +158,7 @@ func (s *snapshot) Get(_ context.Context, schema *store.Schema, key string) (sto
 }
 
 func (s *snapshot) Find(_ context.Context, schema *store.Schema, q store.Query) ([]store.Row, error) {
-	if schema.Name != "users" || q.Index != store.ByPartner {
+	if schema.Name != "users" || q.Index != records.ByPartner {
 		return nil, nil
 	}
 	for id, u := range s.users {

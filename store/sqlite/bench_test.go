@@ -7,6 +7,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -16,7 +17,7 @@ const benchUsers = 2000
 // BenchmarkFacts reads what a decision about a user rests on: one who holds a role in a project, and one
 // who holds a custom role more, through a group.
 func BenchmarkFacts(b *testing.B) {
-	ctx, c := context.Background(), store.NewCollections()
+	ctx, c := context.Background(), records.NewCollections()
 	s, err := sqlite.Open(ctx, sqlite.Options{Dir: b.TempDir(), Schemas: c.Schemas()})
 	if err != nil {
 		b.Fatal(err)
@@ -45,7 +46,7 @@ func BenchmarkFacts(b *testing.B) {
 func benchUser(i int) string { return fmt.Sprintf("user-%d-v1", i) }
 
 // benchAccount is one whose every second user is in a group.
-func benchAccount(ctx context.Context, tx store.Tx, c store.Collections) error {
+func benchAccount(ctx context.Context, tx store.Tx, c records.Collections) error {
 	if _, err := tx.Bump(ctx, "acct-a-v1"); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func benchAccount(ctx context.Context, tx store.Tx, c store.Collections) error {
 		}
 		if err == nil && i%2 == 1 {
 			err = c.Members.Insert(ctx, tx, resources.GroupMember{
-				ID: store.MemberID("group-a-v1", benchUser(i)), AccountID: "acct-a-v1", GroupID: "group-a-v1", UserID: benchUser(i),
+				ID: records.MemberID("group-a-v1", benchUser(i)), AccountID: "acct-a-v1", GroupID: "group-a-v1", UserID: benchUser(i),
 			})
 		}
 	}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // TestFactsHoldEveryFieldThatTheyTake of records in which no field is empty.
 func TestFactsHoldEveryFieldThatTheyTake(t *testing.T) {
-	c := store.NewCollections()
+	c := records.NewCollections()
 	s := open(t, t.TempDir(), c.Schemas()...)
 	user := resources.User{
 		ExternalID: "user", UUID: "uuid", AccountID: "acct", Email: "e", Name: "n", ProfilePicURL: "p", IsVerified: true,
@@ -53,7 +54,7 @@ func TestFactsHoldEveryFieldThatTheyTake(t *testing.T) {
 	}
 }
 
-func factsOf(ctx context.Context, t *testing.T, s store.Store, c store.Collections) (facts resources.Facts) {
+func factsOf(ctx context.Context, t *testing.T, s store.Store, c records.Collections) (facts resources.Facts) {
 	t.Helper()
 	err := s.View(ctx, func(tx store.Tx) (err error) {
 		facts, err = c.LoadFacts(ctx, tx, "acct", "user", "")

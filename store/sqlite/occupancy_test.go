@@ -5,13 +5,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // TestLateWordOfAnAttemptIsVoid: attempts to delete a project are told apart by their marks,
 // in whatever order an area hears of them.
 func TestLateWordOfAnAttemptIsVoid(t *testing.T) {
 	const now = resources.Time(1_000_000)
-	c := store.NewCollections()
+	c := records.NewCollections()
 	s := open(t, t.TempDir(), c.Schemas()...)
 	defer func() { _ = s.Close() }()
 	at := func(mark int64) resources.Closing {

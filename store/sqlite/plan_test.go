@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
@@ -14,7 +15,7 @@ import (
 // collections and the domain's: one step, through the declared index, no sorting.
 func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir, append(storetest.Schemas(), store.NewCollections().Schemas()...)...)
+	s := open(t, dir, append(storetest.Schemas(), records.NewCollections().Schemas()...)...)
 	db := raw(t, filepath.Join(dir, "portcullis.db"))
 	queries := s.Queries()
 	if len(queries) < 100 {
@@ -34,9 +35,9 @@ func TestEveryQueryGoesThroughItsIndex(t *testing.T) {
 
 // TestReadsTogetherGoThroughTheirIndexes guarantees that each of them is a search, and nothing is sorted or set aside.
 func TestReadsTogetherGoThroughTheirIndexes(t *testing.T) {
-	dir, c := t.TempDir(), store.NewCollections()
+	dir, c := t.TempDir(), records.NewCollections()
 	s := open(t, dir, c.Schemas()...)
-	own := store.Query{Index: store.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
+	own := store.Query{Index: records.ByUser, Equal: []store.Value{store.String("a"), store.String("u")}}
 	text, err := s.Together(
 		store.Read{Schema: c.Users.Schema(), Key: "u"},
 		store.Read{Schema: c.Members.Schema(), Query: own},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // ending is a context that ends after it was looked at a number of times.
@@ -26,11 +27,11 @@ func (e *ending) Err() error {
 // TestALongListEndsWithItsContext guarantees that a query which gives many records ends soon after its
 // context has, and fails the whole snapshot.
 func TestALongListEndsWithItsContext(t *testing.T) {
-	const records, looks = 1000, 100
-	c := store.NewCollections()
+	const accounts, looks = 1000, 100
+	c := records.NewCollections()
 	s := open(t, t.TempDir(), c.Schemas()...)
 	err := s.Transact(t.Context(), func(tx store.Tx) error {
-		for i := range records {
+		for i := range accounts {
 			a := resources.Account{ID: fmt.Sprint("acct-", i, "-v1")}
 			if err := c.Accounts.Insert(t.Context(), tx, a); err != nil {
 				return err
@@ -44,12 +45,12 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 	for what, want := range map[string]error{"ends": store.ErrUnavailable, "goes on": nil} {
 		ctx := &ending{t.Context(), looks}
 		if want == nil {
-			ctx.looks = 10 * records
+			ctx.looks = 10 * accounts
 		}
 		err := s.View(t.Context(), func(tx store.Tx) error {
-			found, err := c.Accounts.Find(ctx, tx, store.Query{Index: store.ByCreated})
-			if err == nil && len(found) != records {
-				t.Errorf("%d records", len(found))
+			found, err := c.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated})
+			if err == nil && len(found) != accounts {
+				t.Errorf("%d accounts", len(found))
 			}
 			if want != nil && (!errors.Is(err, want) || !errors.Is(err, context.Canceled)) {
 				t.Errorf("the query: %v", err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // cell is one right of one user: a register that changes set and questions read.
@@ -240,7 +241,7 @@ func seedGroup(ctx context.Context, w *world, tx store.Tx, c *cell) error {
 		AccountID: c.account, RoleID: "project_reader", RoleScope: resources.RoleScopeProject, AssigneeType: resources.AssigneeGroup, AssigneeID: id,
 		ProjectID: c.project, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 	}
-	a.ID = store.AssignmentID(a)
+	a.ID = records.AssignmentID(a)
 	return w.collections.Assignments.Insert(ctx, tx, a)
 }
 

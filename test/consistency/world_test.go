@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
@@ -48,7 +49,7 @@ type world struct {
 	// checker, sync and platform are services; admins are of the accounts.
 	checker, sync, platform string
 
-	collections store.Collections
+	collections records.Collections
 	cells       []*cell
 	duels       []*duel
 	h           *history
@@ -63,7 +64,7 @@ type world struct {
 func newWorld(t testing.TB, binary string, set *servers.ReplicaSet, s shape) *world {
 	t.Helper()
 	dir := t.TempDir()
-	w := &world{shape: s, t: t, mongo: set, dir: dir, issuer: newIssuer(t, dir), collections: store.NewCollections()}
+	w := &world{shape: s, t: t, mongo: set, dir: dir, issuer: newIssuer(t, dir), collections: records.NewCollections()}
 	if set != nil {
 		w.database, w.redis = set.Database(t), servers.NewRedis(t)
 	}
@@ -190,6 +191,6 @@ func (w *world) seedRole(ctx context.Context, tx store.Tx, p place, user, role, 
 	if project != "" {
 		a.RoleScope = resources.RoleScopeProject
 	}
-	a.ID = store.AssignmentID(a)
+	a.ID = records.AssignmentID(a)
 	return w.collections.Assignments.Insert(ctx, tx, a)
 }

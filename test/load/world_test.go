@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
@@ -60,7 +61,7 @@ func newWorld(b *testing.B, users, assignments int, tree string, roles []role) *
 		dir: b.TempDir(), tree: tree, account: "acct-load-v1", users: users, assignments: assignments, roles: roles,
 	}
 	key := w.masterKey(b)
-	c := store.NewCollections()
+	c := records.NewCollections()
 	s, err := sqlite.Open(context.Background(), sqlite.Options{Dir: w.dir, Schemas: c.Schemas()})
 	if err != nil {
 		b.Fatal(err)
@@ -76,7 +77,7 @@ func newWorld(b *testing.B, users, assignments int, tree string, roles []role) *
 // onMongoDB is the same world in a database.
 func (w *world) onMongoDB(b *testing.B, url string) {
 	b.Helper()
-	c := store.NewCollections()
+	c := records.NewCollections()
 	s, err := mongodb.Open(context.Background(), mongodb.Options{URL: url, Schemas: c.Schemas()})
 	if err != nil {
 		b.Fatal(err)
@@ -144,7 +145,7 @@ func (w *world) sign(b *testing.B, key resources.MasterKey) {
 }
 
 // seed writes the records, seedStep of them at a time.
-func (w *world) seed(b *testing.B, s store.Store, c store.Collections) {
+func (w *world) seed(b *testing.B, s store.Store, c records.Collections) {
 	b.Helper()
 	ctx, now := context.Background(), resources.At(time.Now())
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
@@ -176,7 +177,7 @@ func (w *world) seed(b *testing.B, s store.Store, c store.Collections) {
 	}
 }
 
-func (w *world) seedUser(ctx context.Context, tx store.Tx, c store.Collections, ids resources.IDs, u int, now resources.Time) error {
+func (w *world) seedUser(ctx context.Context, tx store.Tx, c records.Collections, ids resources.IDs, u int, now resources.Time) error {
 	err := c.Users.Insert(ctx, tx, resources.User{
 		ExternalID: userID(u), UUID: ids.UUID(), AccountID: w.account, Email: userID(u) + "@load.example", Name: userID(u),
 		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
@@ -187,7 +188,7 @@ func (w *world) seedUser(ctx context.Context, tx store.Tx, c store.Collections, 
 			AccountID: w.account, RoleID: r.id, RoleScope: r.scope, ProjectID: project,
 			AssigneeType: resources.AssigneeUser, AssigneeID: userID(u), Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		}
-		a.ID = store.AssignmentID(a)
+		a.ID = records.AssignmentID(a)
 		err = c.Assignments.Insert(ctx, tx, a)
 	}
 	return err

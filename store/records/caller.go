@@ -1,10 +1,11 @@
-package store
+package records
 
 import (
 	"context"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the
@@ -16,7 +17,7 @@ import (
 //
 // It stands here because every area's changes are bound by it.
 func (c Collections) LoadCaller(
-	ctx context.Context, tx Tx, account string, p resources.Principal, now resources.Time,
+	ctx context.Context, tx store.Tx, account string, p resources.Principal, now resources.Time,
 ) (resources.Facts, error) {
 	facts, err := c.LoadFacts(ctx, tx, account, p.ID, "")
 	if err == nil {

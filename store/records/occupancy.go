@@ -1,4 +1,4 @@
-package store
+package records
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // Occupancy is what an area knows of a project that it may hold something in. Every
@@ -31,15 +32,14 @@ const closedFor = 2 * time.Minute
 // errGivenUp is what a late closing is told.
 var errGivenUp = resources.Unavailable("This deletion of the project was given up; try again.", nil)
 
-func occupancies() Collection[Occupancy] {
-	return NewCollection(Schema{Name: "occupancies"},
-		func(o *Occupancy) string { return compositeKey(o.Area, o.AccountID, o.ProjectID) },
-		func(*Occupancy) []Value { return nil })
+func occupancies() store.Collection[Occupancy] {
+	return store.NewCollection(store.Schema{Name: "occupancies"}, func(o *Occupancy) string { return compositeKey(o.Area, o.AccountID, o.ProjectID) },
+		func(*Occupancy) []store.Value { return nil })
 }
 
 // EnterProject is called by an area in the transaction that makes something in a
 // project. A project that is closed is a 503: the caller's next request is judged anew.
-func (c Collections) EnterProject(ctx context.Context, tx Tx, area, account, project string, now resources.Time) error {
+func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, account, project string, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
 		if o.ClosedUntil > now {
 			return resources.Unavailable("The project is being deleted; try again.", nil)
@@ -50,7 +50,7 @@ func (c Collections) EnterProject(ctx context.Context, tx Tx, area, account, pro
 
 // CloseProject is called by an area in the transaction that finds nothing of its own
 // in a project: for a time nothing can be made there. An attempt that was given up is a 503.
-func (c Collections) CloseProject(ctx context.Context, tx Tx, area string, by resources.Closing, now resources.Time) error {
+func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string, by resources.Closing, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
 		if by.Mark <= o.Opened {
 			return errGivenUp
@@ -62,7 +62,7 @@ func (c Collections) CloseProject(ctx context.Context, tx Tx, area string, by re
 
 // OpenProject takes the closing of an attempt back, when the project is kept after all;
 // that of a later attempt stays.
-func (c Collections) OpenProject(ctx context.Context, tx Tx, area string, by resources.Closing) error {
+func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, by resources.Closing) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
 		if o.Opened = max(o.Opened, by.Mark); o.ClosedBy <= by.Mark {
 			o.ClosedUntil = 0
@@ -72,10 +72,10 @@ func (c Collections) OpenProject(ctx context.Context, tx Tx, area string, by res
 }
 
 // occupy writes the record in any case: that is what makes two transactions conflict.
-func (c Collections) occupy(ctx context.Context, tx Tx, o Occupancy, change func(*Occupancy) error) error {
+func (c Collections) occupy(ctx context.Context, tx store.Tx, o Occupancy, change func(*Occupancy) error) error {
 	rec, err := c.Occupancies.Get(ctx, tx, compositeKey(o.Area, o.AccountID, o.ProjectID))
 	switch {
-	case errors.Is(err, ErrNotFound):
+	case errors.Is(err, store.ErrNotFound):
 		if err := change(&o); err != nil {
 			return err
 		}

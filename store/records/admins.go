@@ -1,9 +1,10 @@
-package store
+package records
 
 import (
 	"context"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // KeepAdmins makes a change that may take account_admin away from somebody, in the
@@ -16,7 +17,7 @@ import (
 // It stands here because every area that changes users, groups or assignments is
 // bound by it.
 func (c Collections) KeepAdmins(
-	ctx context.Context, tx Tx, account string, caller resources.Principal, now resources.Time, change func() error,
+	ctx context.Context, tx store.Tx, account string, caller resources.Principal, now resources.Time, change func() error,
 ) error {
 	before, err := c.admins(ctx, tx, account, now)
 	if err != nil {
@@ -42,9 +43,9 @@ func (c Collections) KeepAdmins(
 }
 
 // admins are the active users who hold account_admin now; true where for ever.
-func (c Collections) admins(ctx context.Context, tx Tx, account string, now resources.Time) (map[string]bool, error) {
-	found, err := c.Assignments.Find(ctx, tx, Query{
-		Index: ByRole, Equal: []Value{String(account), String(resources.RoleAccountAdmin)},
+func (c Collections) admins(ctx context.Context, tx store.Tx, account string, now resources.Time) (map[string]bool, error) {
+	found, err := c.Assignments.Find(ctx, tx, store.Query{
+		Index: ByRole, Equal: []store.Value{store.String(account), store.String(resources.RoleAccountAdmin)},
 	})
 	if err != nil {
 		return nil, err
@@ -74,11 +75,11 @@ func (c Collections) admins(ctx context.Context, tx Tx, account string, now reso
 }
 
 // assignees are the users whom an assignment reaches.
-func (c Collections) assignees(ctx context.Context, tx Tx, a resources.Assignment) ([]string, error) {
+func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Assignment) ([]string, error) {
 	if a.AssigneeType != resources.AssigneeGroup {
 		return []string{a.AssigneeID}, nil
 	}
-	members, err := c.Members.Find(ctx, tx, Query{Index: ByGroup, Equal: []Value{String(a.AssigneeID)}})
+	members, err := c.Members.Find(ctx, tx, store.Query{Index: ByGroup, Equal: []store.Value{store.String(a.AssigneeID)}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,11 @@
-package store
+package records
 
 import (
 	"encoding/json"
 	"fmt"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // Of the records that facts rest on, these are the fields that they take: each further one, an instant above all,
@@ -33,7 +34,7 @@ type (
 )
 
 // decoded reads T of each row's body.
-func decoded[T any](s *Schema, rows []Row) ([]T, error) {
+func decoded[T any](s *store.Schema, rows []store.Row) ([]T, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}

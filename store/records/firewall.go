@@ -1,6 +1,9 @@
-package store
+package records
 
-import "github.com/portcullis-authz/portcullis/resources"
+import (
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
 
 // Names of indexes of security groups, beside those that several areas use.
 const (
@@ -21,40 +24,40 @@ func SecurityGroupReferenceID(group, remote string) string { return compositeKey
 
 // securityGroups are those that were not deleted. Rules are part of their group's record:
 // two changes of one group's rules at once conflict, and a page of groups is one query.
-func securityGroups() Collection[resources.SecurityGroup] {
-	return NewCollection(Schema{
+func securityGroups() store.Collection[resources.SecurityGroup] {
+	return store.NewCollection(store.Schema{
 		Name:    "security_groups",
 		Columns: append(text("account", "project", "name", "status"), createdColumn()),
-		Indexes: []Index{
+		Indexes: []store.Index{
 			{Name: ByName, Columns: []string{"account", "project", "name"}, Unique: true},
 			{Name: ByCreated, Columns: []string{"account", "project", "created"}, Descending: true},
 			{Name: ByStatus, Columns: []string{"account", "project", "status", "created"}, Descending: true},
 		},
-	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []Value {
-		return []Value{String(g.AccountID), String(g.ProjectID), String(g.Name), String(g.Status), created(g.CreatedAt)}
+	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []store.Value {
+		return []store.Value{store.String(g.AccountID), store.String(g.ProjectID), store.String(g.Name), store.String(g.Status), created(g.CreatedAt)}
 	})
 }
 
 // deletedSecurityGroups are kept apart: what reads a group that is in use can't meet one,
 // and no index has to leave them out. UpdatedAt is when they were deleted.
-func deletedSecurityGroups() Collection[resources.SecurityGroup] {
-	return NewCollection(Schema{
+func deletedSecurityGroups() store.Collection[resources.SecurityGroup] {
+	return store.NewCollection(store.Schema{
 		Name:    "security_groups_deleted",
-		Columns: append(text("account", "project"), createdColumn(), Column{Name: "deleted", Kind: KindInt}),
-		Indexes: []Index{
+		Columns: append(text("account", "project"), createdColumn(), store.Column{Name: "deleted", Kind: store.KindInt}),
+		Indexes: []store.Index{
 			{Name: ByCreated, Columns: []string{"account", "project", "created"}, Descending: true},
 			{Name: ByDeletion, Columns: []string{"account", "project", "deleted"}},
 		},
-	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []Value {
-		return []Value{String(g.AccountID), String(g.ProjectID), created(g.CreatedAt), Int(int64(g.UpdatedAt))}
+	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []store.Value {
+		return []store.Value{store.String(g.AccountID), store.String(g.ProjectID), created(g.CreatedAt), store.Int(int64(g.UpdatedAt))}
 	})
 }
 
-func securityGroupReferences() Collection[SecurityGroupReference] {
-	return NewCollection(Schema{
+func securityGroupReferences() store.Collection[SecurityGroupReference] {
+	return store.NewCollection(store.Schema{
 		Name:    "security_group_references",
 		Columns: text("remote"),
-		Indexes: []Index{{Name: ByRemoteGroup, Columns: []string{"remote"}}},
+		Indexes: []store.Index{{Name: ByRemoteGroup, Columns: []string{"remote"}}},
 	}, func(r *SecurityGroupReference) string { return SecurityGroupReferenceID(r.GroupID, r.RemoteID) },
-		func(r *SecurityGroupReference) []Value { return []Value{String(r.RemoteID)} })
+		func(r *SecurityGroupReference) []store.Value { return []store.Value{store.String(r.RemoteID)} })
 }

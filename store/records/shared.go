@@ -1,4 +1,4 @@
-package store
+package records
 
 // Shared is a kind of what the facts of many users of an account rest on.
 type Shared string

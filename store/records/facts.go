@@ -1,38 +1,34 @@
-package store
+package records
 
 import (
 	"context"
 	"errors"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // LoadFacts reads, in one snapshot, what a decision about a user, an account and,
 // where project is not "", a project rests on. What is not there is a fact too, not
 // an error. It is the one reader of these facts: caches fill themselves with it and
 // changes judge their actor by it.
-func (c Collections) LoadFacts(ctx context.Context, tx Tx, account, user, project string) (resources.Facts, error) {
+func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, project string) (resources.Facts, error) {
 	return c.LoadFactsKeeping(ctx, tx, account, user, project, func(int64) Keep { return readOnce() })
 }
 
 // ProjectState is the project's state as facts of the account have it: absent where it is not there,
 // deleted or another account's, "" for no project.
-func (c Collections) ProjectState(ctx context.Context, tx Tx, account, project string) (string, error) {
+func (c Collections) ProjectState(ctx context.Context, tx store.Tx, account, project string) (string, error) {
 	return factsReader{Collections: c, tx: tx, account: account}.projectState(ctx, project)
 }
 
 // LoadFactsKeeping is LoadFacts for whoever keeps what many users of an account share: it is told the
 // revision of the snapshot, and reads only what it does not give.
 func (c Collections) LoadFactsKeeping(
-	ctx context.Context, tx Tx, account, user, project string, keeping func(revision int64) Keep,
+	ctx context.Context, tx store.Tx, account, user, project string, keeping func(revision int64) Keep,
 ) (resources.Facts, error) {
-	own := Query{Index: ByUser, Equal: []Value{String(account), String(user)}}
-	revision, found, err := tx.Together(ctx, account,
-		Read{Schema: c.Users.schema, Key: user},
-		Read{Schema: c.Members.schema, Query: own},
-		Read{Schema: c.Assignments.schema, Query: assignedTo(account, resources.AssigneeUser, user)},
-		Read{Schema: c.APIKeys.schema, Query: own},
-	)
+	own := store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}
+	revision, found, err := tx.Together(ctx, account, store.Read{Schema: c.Users.Schema(), Key: user}, store.Read{Schema: c.Members.Schema(), Query: own}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)}, store.Read{Schema: c.APIKeys.Schema(), Query: own})
 	if err != nil {
 		return resources.Facts{}, err
 	}
@@ -51,15 +47,15 @@ func (c Collections) LoadFactsKeeping(
 // factsReader reads from one snapshot, of which keep knows something already where it is not nil.
 type factsReader struct {
 	Collections
-	tx      Tx
+	tx      store.Tx
 	account string
 	keep    Keep
 }
 
 // subject puts together what was found: the user, memberships, assignments and keys.
-func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*resources.Subject, error) {
+func (r factsReader) subject(ctx context.Context, user string, found [][]store.Row) (*resources.Subject, error) {
 	s := &resources.Subject{AccountID: r.account, UserID: user}
-	acct, err := kept(r.keep, SharedAccount, r.account, func() (*Record[resources.Account], error) {
+	acct, err := kept(r.keep, SharedAccount, r.account, func() (*store.Record[resources.Account], error) {
 		return optional(r.Accounts.Get(ctx, r.tx, r.account))
 	})
 	if err != nil {
@@ -68,7 +64,7 @@ func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*
 	if acct != nil {
 		s.AccountExists, s.AccountStatus = true, acct.Value.Status
 	}
-	users, err := decoded[userFacts](r.Users.schema, found[0])
+	users, err := decoded[userFacts](r.Users.Schema(), found[0])
 	if err != nil || len(users) == 0 {
 		return s, err
 	}
@@ -87,8 +83,8 @@ func (r factsReader) subject(ctx context.Context, user string, found [][]Row) (*
 }
 
 // usableKeys are the keys that were not revoked; their end is for the decision to judge.
-func (r factsReader) usableKeys(rows []Row) ([]resources.KeyFact, error) {
-	found, err := decoded[resources.APIKey](r.APIKeys.schema, rows)
+func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
+	found, err := decoded[resources.APIKey](r.APIKeys.Schema(), rows)
 	if err != nil {
 		return nil, err
 	}
@@ -103,19 +99,16 @@ func (r factsReader) usableKeys(rows []Row) ([]resources.KeyFact, error) {
 
 // HeldRoles lists the user's assignments in the account, direct ones first, then
 // those through groups, each with what is known of its role.
-func (c Collections) HeldRoles(ctx context.Context, tx Tx, account, user string) ([]resources.HeldRole, error) {
-	_, found, err := tx.Together(ctx, account,
-		Read{Schema: c.Members.schema, Query: Query{Index: ByUser, Equal: []Value{String(account), String(user)}}},
-		Read{Schema: c.Assignments.schema, Query: assignedTo(account, resources.AssigneeUser, user)},
-	)
+func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user string) ([]resources.HeldRole, error) {
+	_, found, err := tx.Together(ctx, account, store.Read{Schema: c.Members.Schema(), Query: store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
 	if err != nil {
 		return nil, err
 	}
 	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user, found[0], found[1])
 }
 
-func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []Row) ([]resources.HeldRole, error) {
-	memberships, err := decoded[memberFacts](r.Members.schema, members)
+func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []store.Row) ([]resources.HeldRole, error) {
+	memberships, err := decoded[memberFacts](r.Members.Schema(), members)
 	if err != nil {
 		return nil, err
 	}
@@ -136,20 +129,20 @@ func (r factsReader) heldRoles(ctx context.Context, user string, members, assign
 }
 
 func (r factsReader) heldByGroup(ctx context.Context, group string) ([]resources.HeldRole, error) {
-	rows, err := r.tx.Find(ctx, r.Assignments.schema, assignedTo(r.account, resources.AssigneeGroup, group))
+	rows, err := r.tx.Find(ctx, r.Assignments.Schema(), assignedTo(r.account, resources.AssigneeGroup, group))
 	if err != nil {
 		return nil, err
 	}
 	return r.held(ctx, resources.AssigneeGroup, group, rows)
 }
 
-func assignedTo(account, kind, assignee string) Query {
-	return Query{Index: ByAssignee, Equal: []Value{String(account), String(kind), String(assignee)}}
+func assignedTo(account, kind, assignee string) store.Query {
+	return store.Query{Index: ByAssignee, Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)}}
 }
 
 // held are the roles that an assignee was assigned.
-func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []Row) ([]resources.HeldRole, error) {
-	found, err := decoded[assignmentFacts](r.Assignments.schema, assigned)
+func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []store.Row) ([]resources.HeldRole, error) {
+	found, err := decoded[assignmentFacts](r.Assignments.Schema(), assigned)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +155,7 @@ func (r factsReader) held(ctx context.Context, kind, assignee string, assigned [
 		if kind == resources.AssigneeGroup {
 			held.GroupID = assignee
 		}
-		role, err := kept(r.keep, SharedRole, a.RoleID, func() (*Record[resources.Role], error) {
+		role, err := kept(r.keep, SharedRole, a.RoleID, func() (*store.Record[resources.Role], error) {
 			return optional(r.Roles.Get(ctx, r.tx, a.RoleID))
 		})
 		if err != nil {
@@ -196,8 +189,8 @@ func (r factsReader) projectState(ctx context.Context, project string) (string, 
 }
 
 // optional turns "not found" into nothing.
-func optional[T any](rec Record[T], err error) (*Record[T], error) {
-	if errors.Is(err, ErrNotFound) {
+func optional[T any](rec store.Record[T], err error) (*store.Record[T], error) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {

@@ -1,0 +1,202 @@
+package records
+
+import (
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Collections are the records that several areas share. Build it once
+// (NewCollections) and hand it to whoever reads or writes.
+type Collections struct {
+	Accounts    store.Collection[resources.Account]
+	Projects    store.Collection[resources.Project]
+	Users       store.Collection[resources.User]
+	Roles       store.Collection[resources.Role]
+	Assignments store.Collection[resources.Assignment]
+	Groups      store.Collection[resources.Group]
+	Members     store.Collection[resources.GroupMember]
+	APIKeys     store.Collection[resources.APIKey]
+	KeyUses     store.Collection[KeyUse]
+	Outbox      store.Collection[resources.Message]
+	Answers     store.Collection[Answer]
+	Occupancies store.Collection[Occupancy]
+	Seals       store.Collection[Seal]
+
+	KubernetesClusters store.Collection[resources.KubernetesRecord]
+	GPUClusters        store.Collection[resources.GPURecord]
+
+	SecurityGroups          store.Collection[resources.SecurityGroup]
+	DeletedSecurityGroups   store.Collection[resources.SecurityGroup]
+	SecurityGroupReferences store.Collection[SecurityGroupReference]
+}
+
+// Names of indexes, for queries and for telling duplicates apart.
+const (
+	ByName     = "by_name"
+	ByCreated  = "by_created"
+	ByAccount  = "by_account"
+	ByUUID     = "by_uuid"
+	ByEmail    = "by_email"
+	ByPartner  = "by_partner"
+	ByRole     = "by_role"
+	ByAssignee = "by_assignee"
+	ByProject  = "by_project"
+	ByGroup    = "by_group"
+	ByUser     = "by_user"
+	ByDue      = "by_due"
+	ByExpiry   = "by_expiry"
+	ByStatus   = "by_status"
+)
+
+// NewCollections declares all of them.
+func NewCollections() Collections {
+	return Collections{
+		Accounts:    accounts(),
+		Projects:    projects(),
+		Users:       users(),
+		Roles:       roles(),
+		Assignments: assignments(),
+		Groups:      groups(),
+		Members:     members(),
+		APIKeys:     apiKeys(),
+		KeyUses:     keyUses(),
+		Outbox:      outbox(),
+		Answers:     answers(),
+		Occupancies: occupancies(),
+		Seals:       seals(),
+
+		KubernetesClusters: kubernetesClusters(),
+		GPUClusters:        gpuClusters(),
+
+		SecurityGroups:          securityGroups(),
+		DeletedSecurityGroups:   deletedSecurityGroups(),
+		SecurityGroupReferences: securityGroupReferences(),
+	}
+}
+
+// Schemas lists what an engine has to make room for.
+func (c Collections) Schemas() []*store.Schema {
+	return []*store.Schema{
+		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
+		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(),
+		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(),
+		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
+	}
+}
+
+func text(names ...string) []store.Column {
+	out := make([]store.Column, len(names))
+	for i, n := range names {
+		out[i] = store.Column{Name: n, Kind: store.KindString}
+	}
+	return out
+}
+
+func createdColumn() store.Column          { return store.Column{Name: "created", Kind: store.KindInt} }
+func created(t resources.Time) store.Value { return store.Int(int64(t)) }
+func compositeKey(parts ...string) string  { return strings.Join(parts, "|") }
+
+func accounts() store.Collection[resources.Account] {
+	return store.NewCollection(store.Schema{
+		Name:    "accounts",
+		Columns: []store.Column{createdColumn()},
+		Indexes: []store.Index{{Name: ByCreated, Columns: []string{"created"}}},
+	}, func(a *resources.Account) string { return a.ID }, func(a *resources.Account) []store.Value {
+		return []store.Value{created(a.CreatedAt)}
+	})
+}
+
+// projects: a deleted project keeps its key, since its id is never given again, and
+// leaves every index.
+func projects() store.Collection[resources.Project] {
+	return store.NewCollection(store.Schema{
+		Name:    "projects",
+		Columns: append(text("account", "name"), createdColumn()),
+		Indexes: []store.Index{
+			{Name: ByName, Columns: []string{"account", "name"}, Unique: true},
+			{Name: ByAccount, Columns: []string{"account", "created"}},
+		},
+	}, func(p *resources.Project) string { return p.ID }, func(p *resources.Project) []store.Value {
+		if p.State == resources.ProjectDeleted {
+			return []store.Value{{}, {}, created(p.CreatedAt)}
+		}
+		return []store.Value{store.String(p.AccountID), store.String(p.Name), created(p.CreatedAt)}
+	})
+}
+
+func users() store.Collection[resources.User] {
+	return store.NewCollection(store.Schema{
+		Name:    "users",
+		Columns: append(text("uuid", "email", "partner", "account"), store.Column{Name: "since", Kind: store.KindInt}),
+		Indexes: []store.Index{
+			{Name: ByUUID, Columns: []string{"uuid"}, Unique: true},
+			{Name: ByEmail, Columns: []string{"email"}, Unique: true},
+			{Name: ByPartner, Columns: []string{"partner"}, Unique: true},
+			{Name: ByAccount, Columns: []string{"account", "since"}},
+		},
+	}, func(u *resources.User) string { return u.ExternalID }, func(u *resources.User) []store.Value {
+		return []store.Value{store.String(u.UUID), store.String(resources.FoldEmail(u.Email)), store.OptionalString(u.AuthenticationPartnerID), store.OptionalString(u.AccountID), store.Int(int64(u.MemberSince))}
+	})
+}
+
+func roles() store.Collection[resources.Role] {
+	return store.NewCollection(store.Schema{
+		Name:    "roles",
+		Columns: text("account", "name"),
+		Indexes: []store.Index{{Name: ByName, Columns: []string{"account", "name"}, Unique: true}},
+	}, func(r *resources.Role) string { return r.ID }, func(r *resources.Role) []store.Value {
+		return []store.Value{store.String(r.AccountID), store.String(r.Name)}
+	})
+}
+
+// AssignmentID names an assignment by what it is; no part can hold the separator.
+func AssignmentID(a resources.Assignment) string {
+	return compositeKey(a.AccountID, a.RoleID, a.AssigneeType, a.AssigneeID, a.ProjectID, a.ResourceID)
+}
+
+func assignments() store.Collection[resources.Assignment] {
+	return store.NewCollection(store.Schema{
+		Name:    "role_assignments",
+		Columns: append(text("account", "role", "type", "assignee", "project"), createdColumn()),
+		Indexes: []store.Index{
+			{Name: ByRole, Columns: []string{"account", "role", "created"}},
+			{Name: ByAssignee, Columns: []string{"account", "type", "assignee", "created"}},
+			{Name: ByProject, Columns: []string{"account", "project", "created"}},
+		},
+	}, func(a *resources.Assignment) string { return AssignmentID(*a) }, func(a *resources.Assignment) []store.Value {
+		return []store.Value{store.String(a.AccountID), store.String(a.RoleID), store.String(a.AssigneeType), store.String(a.AssigneeID), store.OptionalString(a.ProjectID), created(a.CreatedAt)}
+	})
+}
+
+func groups() store.Collection[resources.Group] {
+	return store.NewCollection(store.Schema{
+		Name:    "groups",
+		Columns: append(text("account", "name"), createdColumn()),
+		Indexes: []store.Index{
+			{Name: ByName, Columns: []string{"account", "name"}, Unique: true},
+			{Name: ByAccount, Columns: []string{"account", "created"}},
+		},
+	}, func(g *resources.Group) string { return g.ID }, func(g *resources.Group) []store.Value {
+		return []store.Value{store.String(g.AccountID), store.String(g.Name), created(g.CreatedAt)}
+	})
+}
+
+// MemberID names a membership by group and user.
+func MemberID(group, user string) string { return compositeKey(group, user) }
+
+func members() store.Collection[resources.GroupMember] {
+	return store.NewCollection(store.Schema{
+		Name:    "group_members",
+		Columns: append(text("account", "group_id", "user_id"), store.Column{Name: "added", Kind: store.KindInt}),
+		Indexes: []store.Index{
+			{Name: ByGroup, Columns: []string{"group_id", "added"}},
+			{Name: ByUser, Columns: []string{"account", "user_id", "added"}},
+		},
+	}, func(m *resources.GroupMember) string { return MemberID(m.GroupID, m.UserID) },
+		func(m *resources.GroupMember) []store.Value {
+			return []store.Value{store.String(m.AccountID), store.String(m.GroupID), store.String(m.UserID), store.Int(int64(m.AddedAt))}
+		})
+}

@@ -1,0 +1,74 @@
+package records
+
+import (
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// KeyUse is when an API key was last used. It stands apart from the key, so that a
+// use never competes with a change, and moves no revision.
+type KeyUse struct {
+	KeyID      string         `json:"key_id"`
+	LastUsedAt resources.Time `json:"last_used_at"`
+}
+
+// Answer is the kept success of a request with an Idempotency-Key (API contract, 6).
+type Answer struct {
+	// ID names caller, its account and key, by a hash.
+	ID string `json:"id"`
+	// Request is a hash of route, path, query and body.
+	Request string `json:"request"`
+	Status  int    `json:"status"`
+	// Body is the answer; "" for one that is shown once, of which Made names what it made.
+	Body      string         `json:"body,omitempty"`
+	Made      string         `json:"made,omitempty"`
+	ExpiresAt resources.Time `json:"expires_at"`
+}
+
+// Seal says with which master key the secrets in the store were made.
+type Seal struct {
+	// ID is SealID: there is one.
+	ID          string `json:"id"`
+	Fingerprint string `json:"fingerprint"`
+}
+
+// SealID is the key of the one Seal.
+const SealID = "master_key"
+
+func seals() store.Collection[Seal] {
+	return store.NewCollection(store.Schema{Name: "seals"}, func(s *Seal) string { return s.ID }, func(*Seal) []store.Value { return nil })
+}
+
+func apiKeys() store.Collection[resources.APIKey] {
+	return store.NewCollection(store.Schema{
+		Name:    "api_keys",
+		Columns: append(text("account", "user_id"), createdColumn()),
+		Indexes: []store.Index{{Name: ByUser, Columns: []string{"account", "user_id", "created"}, Descending: true}},
+	}, func(k *resources.APIKey) string { return k.ID }, func(k *resources.APIKey) []store.Value {
+		return []store.Value{store.String(k.AccountID), store.String(k.UserID), created(k.CreatedAt)}
+	})
+}
+
+func keyUses() store.Collection[KeyUse] {
+	return store.NewCollection(store.Schema{Name: "api_key_uses"}, func(u *KeyUse) string { return u.KeyID }, func(*KeyUse) []store.Value { return nil })
+}
+
+func outbox() store.Collection[resources.Message] {
+	return store.NewCollection(store.Schema{
+		Name:    "outbox",
+		Columns: append(text("state"), store.Column{Name: "next", Kind: store.KindInt}),
+		Indexes: []store.Index{{Name: ByDue, Columns: []string{"state", "next"}}},
+	}, func(m *resources.Message) string { return m.ID }, func(m *resources.Message) []store.Value {
+		return []store.Value{store.String(m.State), store.Int(int64(m.NextAt))}
+	})
+}
+
+func answers() store.Collection[Answer] {
+	return store.NewCollection(store.Schema{
+		Name:    "idempotency",
+		Columns: []store.Column{{Name: "expires", Kind: store.KindInt}},
+		Indexes: []store.Index{{Name: ByExpiry, Columns: []string{"expires"}}},
+	}, func(a *Answer) string { return a.ID }, func(a *Answer) []store.Value {
+		return []store.Value{store.Int(int64(a.ExpiresAt))}
+	})
+}
