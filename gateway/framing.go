@@ -116,7 +116,7 @@ func (f *headers) line(line []byte) bool {
 // setLength takes the length of the body; false is that it is none.
 func (f *headers) setLength(value []byte) bool {
 	length, err := strconv.ParseUint(string(bytes.Trim(value, " \t")), 10, strconv.IntSize-1)
-	f.length = int(length) //nolint:gosec // it has a bit less
+	f.length = int(length) // it has a bit less than an int
 	return err == nil
 }
 

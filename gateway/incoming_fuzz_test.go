@@ -109,8 +109,9 @@ func FuzzFraming(f *testing.F) {
 	go func() { served <- e.Listen(in) }()
 	f.Cleanup(func() { close(in.done); <-served })
 	f.Fuzz(func(t *testing.T, tail []byte, length, piece int) {
-		head, body, rest, ok := inChunks, "", "", false
-		if body, rest, ok = strictChunks(string(tail)); length > 0 {
+		head := inChunks
+		body, rest, ok := strictChunks(string(tail))
+		if length > 0 {
 			head = request("POST", "/public", "", jsonType, fmt.Sprintf("Content-Length: %d", length))
 			if ok = length <= len(tail); ok {
 				body, rest = string(tail[:length]), string(tail[length:])

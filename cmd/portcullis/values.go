@@ -36,11 +36,11 @@ func (s *size) Set(text string) error {
 			break
 		}
 	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil || n > uint64(math.MaxInt/unit) {
+	n, err := strconv.ParseUint(text, 10, strconv.IntSize-1)
+	if err != nil || int(n) > math.MaxInt/unit {
 		return errSize
 	}
-	*s = size(n) * size(unit)
+	*s = size(int(n) * unit)
 	return nil
 }
 

@@ -65,11 +65,11 @@ func (t countingTx) Get(ctx context.Context, schema *store.Schema, key string) (
 // Bob is in it, and holds all of it at account level, too.
 func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 	t.Helper()
-	real, err := policy()
+	trusted, err := policy()
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge, reads := &judging{Inside: real.Inside()}, map[string]int{}
+	judge, reads := &judging{Inside: trusted.Inside()}, map[string]int{}
 	w := newWorld(t, func(cfg *access.Config) {
 		cfg.Judge, cfg.Store = judge, counting{cfg.Store, reads}
 	})
