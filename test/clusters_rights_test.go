@@ -125,16 +125,16 @@ func TestRepeatedOrderMakesOneCluster(t *testing.T) {
 	})
 }
 
-// TestProjectWithAClusterIsKept (N4): also with one that is being deleted, and more can be
-// made in it afterwards; an empty one goes, and takes nothing more.
+// TestProjectWithAClusterIsKept (N4), and more can be made in it afterwards; one whose only cluster
+// was deleted while PENDING goes, and takes nothing more.
 func TestProjectWithAClusterIsKept(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		id := s.newCluster(t, k, s.Project, "web")
-		wantRefusal(t, s.do(t, "DELETE", "/projects/"+s.Project, ""), 409, "CONFLICT")
-		s.must(t, 200, "DELETE", k.in(s.Project)+"/"+id, "")
+		s.newCluster(t, k, s.Project, "web")
 		wantRefusal(t, s.do(t, "DELETE", "/projects/"+s.Project, ""), 409, "CONFLICT")
 		s.newCluster(t, k, s.Project, "more")
 		empty := s.newProject(t, "Empty")
+		id := s.newCluster(t, k, empty, "web")
+		s.must(t, 200, "DELETE", k.in(empty)+"/"+id, "")
 		s.must(t, 200, "DELETE", "/projects/"+empty, "")
 		for _, c := range k.calls(empty, id, "late") {
 			wantRefusal(t, call(t, c.method, s.path(c.rest), s.AdminToken, c.body), 403, "FORBIDDEN")

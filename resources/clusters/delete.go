@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// remove answers N12 DELETE: whatever state the cluster is in, it is DELETING from now
-// on. A repeat changes nothing, nor does it bring a deleted one back.
+// remove answers N12 DELETE. A PENDING cluster, which nobody has begun to make, is DELETED at once;
+// any other one is DELETING from now on. A repeat changes nothing, nor does it bring a deleted one back.
 func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -24,7 +24,11 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 			return err
 		}
 		if h := k.head(&rec.Value); !k.ending(*h.status) {
-			*h.status, *h.updatedAt = k.status(resources.ClusterDeleting), k.s.now()
+			next := resources.ClusterDeleting
+			if *h.status == k.status(resources.ClusterPending) {
+				next = resources.ClusterDeleted
+			}
+			*h.status, *h.updatedAt = k.status(next), k.s.now()
 			err = k.records.Replace(ctx, tx, rec)
 		}
 		left = rec.Value

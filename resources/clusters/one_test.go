@@ -20,8 +20,9 @@ func TestClusterIsRead(t *testing.T) {
 	})
 }
 
-// TestClusterIsDeleting (N12): from any state, listed and with its name taken; a repeat
-// answers the same. What is deleted does not come back.
+// TestClusterIsDeleting (N12): from any state but PENDING, listed and with its name taken; a PENDING
+// one is DELETED at once, and its name is free. A repeat answers the same. What is deleted does not
+// come back.
 func TestClusterIsDeleting(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		for _, state := range resources.ClusterStates() {
@@ -29,8 +30,9 @@ func TestClusterIsDeleting(t *testing.T) {
 			w.set(k, id, state)
 			w.clock.Add(int64(time.Hour / time.Millisecond))
 			want, moved := k.state(resources.ClusterDeleting), state != resources.ClusterDeleting && state != resources.ClusterDeleted
-			if state == resources.ClusterDeleted {
-				want = k.state(state)
+			gone := state == resources.ClusterPending || state == resources.ClusterDeleted
+			if gone {
+				want = k.state(resources.ClusterDeleted)
 			}
 			before := w.call(k.get, here, id, "")
 			first := w.call(k.remove, here, id, "")
@@ -45,7 +47,9 @@ func TestClusterIsDeleting(t *testing.T) {
 					w.t.Errorf("%s: again %d %s, first %s", state, again.status, again.text, first.text)
 				}
 			}
-			if list := w.call(k.list, here, "", ""); state != resources.ClusterDeleted {
+			if list := w.call(k.list, here, "", ""); gone {
+				w.expect(list, 200, `"total_count":0`)
+			} else {
 				w.expect(list, 200, id, `"total_count":1`)
 				w.expect(w.call(k.create, here, "", k.body("web")), 409)
 			}
