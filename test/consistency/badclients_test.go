@@ -85,7 +85,7 @@ func malformed(s *storm, c *net.TCPConn) []*http.Response {
 	good := s.head("") + "\r\n"
 	spoil := [][2]string{
 		{"POST ", "POST  "},
-		{" HTTP/1.1", " HTTP/1.0"},
+		{" HTTP/1.1", " HTTP/1.2"},
 		{" HTTP/1.1", ""},
 		{"Host: ", "Host : "},
 		{"Host: ", "Host:\x00"},
