@@ -128,11 +128,13 @@ func replace[T any](ctx context.Context, tx store.Tx, c store.Collection[T], key
 
 // otherAdminRecords are as they are before anything is withdrawn.
 func otherAdminRecords() (resources.User, resources.APIKey) {
-	return resources.User{
+	user := resources.User{
 		ExternalID: otherAdmin, UUID: "uuid-dora", AccountID: demoAccount, Email: "dora@demo.example", Status: resources.StatusActive,
-	}, resources.APIKey{
+	}
+	key := resources.APIKey{
 		ID: otherKey, AccountID: demoAccount, UserID: otherAdmin, Name: "k", Scopes: []string{resources.KeyScopeRead, resources.KeyScopeWrite},
 	}
+	return user, key
 }
 
 func (a *app) makeOtherAdmin(t *testing.T) {
