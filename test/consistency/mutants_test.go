@@ -90,7 +90,7 @@ var mutants = []mutant{
 `, "		return s.c.Assignments.Delete(ctx, tx, *rec)\n"},
 		{revokeFile, "// readRevocation names", `func (s *Service) adminLeft(ctx context.Context, gone resources.Assignment) error {
 	return s.Store.View(ctx, func(tx store.Tx) error {
-		n, err := s.c.Assignments.Count(ctx, tx, store.Query{Index: store.ByRole, Equal: []store.Value{store.String(gone.AccountID), store.String(resources.RoleAccountAdmin)}})
+		n, err := s.c.Assignments.Count(ctx, tx, store.Query{Index: "by_role", Equal: []store.Value{store.String(gone.AccountID), store.String(resources.RoleAccountAdmin)}})
 		if err == nil && n < 2 && gone.RoleID == resources.RoleAccountAdmin {
 			err = resources.Forbidden("the last one")
 		}
