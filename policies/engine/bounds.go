@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Bounds of what one evaluation makes, in bytes. What is thrown away meanwhile counts as well, so
+// Bounds of what one evaluation makes, in bytes. Garbage counts as well, so
 // that an evaluation neither holds more nor has the garbage collector work for more.
 const (
 	// maxMade bounds the evaluation of a question.
