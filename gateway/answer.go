@@ -6,21 +6,44 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// answer serves an allowed request: E3 by itself, a handler of this process, or an
-// upstream.
-func (e *Edge) answer(x *exchange) error {
-	switch {
-	case x.entry.answers:
-		return e.decide(x)
-	case x.entry.proxy != nil:
-		return e.passOn(x)
-	default:
-		return e.call(x)
+// throughDoor has a door answer the call that it gets; the other calls go on. A door has its own
+// refusals from here on: of the path, of the headers, of the body and of the caller.
+func (e *Edge) throughDoor(x *exchange) error {
+	if x.entry.door == nil {
+		return nil
 	}
+	x.answered = true
+	call := doors.Call{
+		Caller: x.principal, Route: &x.entry.Route, Path: x.values[len(x.values)-1], HasQuery: x.hasQuery,
+		Headers: x, Body: x.body, Encoded: x.headers.encoded,
+	}
+	if problem := x.consistencyProblem(); problem != "" {
+		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}
+	}
+	a, err := x.entry.door.Answer(x.ctx, call)
+	x.record.Account, x.record.Subject, x.record.Action = a.Question.AccountID, a.Question.SubjectID, a.Question.Action.ID
+	x.record.judged(a.Verdict)
+	if err != nil {
+		return err
+	}
+	for _, h := range a.Headers {
+		setHeader(&x.raw.Response.Header, h.Name, h.Value)
+	}
+	send(x.raw, a.Status, a.Body)
+	return nil
+}
+
+// answer serves an allowed call: a handler of this process, or an upstream.
+func (e *Edge) answer(x *exchange) error {
+	if x.entry.proxy != nil {
+		return e.passOn(x)
+	}
+	return e.call(x)
 }
 
 // call runs a handler of this process.
@@ -30,7 +53,7 @@ func (e *Edge) call(x *exchange) error {
 	}
 	response, err := x.entry.handler(x.ctx, &wire.Request{
 		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
-		Path: x.path, AccountID: x.ask.account, IdempotencyKey: x.idempotencyKey(),
+		Path: x.path, AccountID: x.account, IdempotencyKey: x.idempotencyKey(),
 	})
 	if err != nil {
 		return err
@@ -41,7 +64,7 @@ func (e *Edge) call(x *exchange) error {
 	}
 	body, err := wire.Render(response.Body)
 	if err != nil {
-		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Name, err)
+		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Row.Name, err)
 	}
 	send(x.raw, response.Status, body)
 	return nil

@@ -40,7 +40,7 @@ func realPolicy(b *testing.B) func(*gateway.Config) {
 	}
 	nobody := &resources.Subject{AccountID: "acct-a-v1", AccountExists: true, AccountStatus: resources.StatusActive}
 	return func(c *gateway.Config) {
-		c.Policy = e
+		c.Judge.Policy = e
 		for _, r := range e.Routes() {
 			if r.Name == "E3" {
 				c.Catalogue, c.Handlers, c.Upstreams = []resources.Route{r}, nil, nil
@@ -49,7 +49,7 @@ func realPolicy(b *testing.B) func(*gateway.Config) {
 		c.Authn = authn{func(context.Context, string) (resources.Principal, error) {
 			return resources.Principal{Kind: resources.PrincipalService, ID: "service-bench", Scopes: []string{resources.ServiceScopeCheck}, Credential: resources.CredentialToken}, nil
 		}}
-		c.Facts = facts{func(_ context.Context, _, user, project string) (resources.Facts, error) {
+		c.Judge.Facts = facts{func(_ context.Context, _, user, project string) (resources.Facts, error) {
 			f := resources.Facts{Revision: 7, Subject: nobody}
 			if user != "" {
 				f.Subject = subject
@@ -135,7 +135,7 @@ func warm(t testing.TB, remembered int) (*edge, string) {
 	known := resources.Facts{Revision: 7000, Subject: &resources.Subject{}}
 	e := start(t, func(c *gateway.Config) {
 		c.Authn = authenticator
-		c.Facts = facts{func(context.Context, string, string, string) (resources.Facts, error) { return known, nil }}
+		c.Judge.Facts = facts{func(context.Context, string, string, string) (resources.Facts, error) { return known, nil }}
 		c.Observe = func(gateway.Record) {}
 	})
 	return e, strings.Replace(benchQuestion(), goodToken, token, 1)

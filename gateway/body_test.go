@@ -67,7 +67,7 @@ func TestBodyAtTheLimitIsTaken(t *testing.T) {
 func TestBodyHidesNoSecondRequest(t *testing.T) {
 	judged := 0
 	e := start(t, func(c *gateway.Config) {
-		c.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			judged++
 			return allow(ctx, q)
 		}, allow}

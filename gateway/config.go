@@ -7,33 +7,16 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
-
-// Policy answers questions (policies/engine). An error is never an allow.
-type Policy interface {
-	// Decide says whether the question's subject may do its action there.
-	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
-	// Access says whether the caller may make the request.
-	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
-	// Revision names the policy tree in force.
-	Revision() string
-}
 
 // Authenticator turns the values of Authorization and X-API-Key, of which each was
 // sent once at most, into a principal (gateway/authn).
 type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
-}
-
-// Facts gives what decisions rest on, at least as new as the last change that was
-// answered before the call (store/rolecache).
-type Facts interface {
-	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
-	// Current says at once whether Facts would give the facts of that name again; false
-	// also where that can't be said.
-	Current(of resources.Stamp) bool
 }
 
 // Record is what is known of one request when it has been answered.
@@ -47,7 +30,7 @@ type Record struct {
 	Principal string
 	// KeyID is the API key's, where one was the credential; it is no secret.
 	KeyID string
-	// Subject is about whom an E3 asks; DecisionID is that of its answer.
+	// Subject is the user about whom a door was asked; DecisionID is that of its verdict.
 	Subject, DecisionID string
 	Action              string
 	Account             string
@@ -58,17 +41,17 @@ type Record struct {
 	// At is when it was answered, Duration how long that took.
 	At       time.Time
 	Duration time.Duration
-	// Remembered says that the answer was given before, and still stood; Prepared is what
-	// Config.Prepare made of its record then, all but the request's and the decision's ids and
-	// the times.
-	Remembered bool
-	Prepared   string
 	// Limited is the rate that refused the request, "" where none did.
 	Limited string
 	// Problems are those of a 400, "" for every other answer.
 	Problems string
 	// Err is what went wrong, for the log; nil when nothing did.
 	Err error
+}
+
+// judged records a verdict.
+func (r *Record) judged(v verdict.Verdict) {
+	r.Allowed, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Reason, v.PolicyRevision, v.ID
 }
 
 // Limits bound what one request and one connection may take.
@@ -101,12 +84,13 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Config is what the edge works with; every field but Upstreams, Rates, Prepare and Observe is needed.
+// Config is what the edge works with; every field but Upstreams, Rates and Observe is needed.
 type Config struct {
-	Policy Policy
-	Authn  Authenticator
-	Facts  Facts
-	// Catalogue is bound to Handlers and Upstreams; what does not fit is an error.
+	Judge *verdict.Judge
+	Authn Authenticator
+	// Doors answer the rows whose upstream is UpstreamAuthorize, by the row's name.
+	Doors map[string]doors.Door
+	// Catalogue is bound to Doors, Handlers and Upstreams; what does not fit is an error.
 	Catalogue []resources.Route
 	// Handlers are this process's, by upstream name.
 	Handlers map[string]wire.Routes
@@ -114,19 +98,11 @@ type Config struct {
 	Upstreams map[string]*url.URL
 	// Assertions vouch for callers to Upstreams; an inner edge checks them.
 	Assertions *assertion.Keys
-	// DenyStatus is the status of a denied E3: 200 or 403.
-	DenyStatus int
-	// Answers is how many answers of E3 are remembered at most; 0 is DefaultAnswers, less
-	// than 0 none. One takes about 800 bytes, at most three kilobytes.
-	Answers int
-	Limits  Limits
-	Rates   Rates
-	IDs     resources.IDs
-	Now     func() time.Time
-	Log     *slog.Logger
-	// Prepare is what Observe wants to find in the records of an answer that is remembered;
-	// nil is nothing.
-	Prepare func(Record) string
+	Limits     Limits
+	Rates      Rates
+	IDs        resources.IDs
+	Now        func() time.Time
+	Log        *slog.Logger
 	// Observe is told of every request when it has been answered; it must not block.
 	Observe func(Record)
 }

@@ -13,7 +13,7 @@ import (
 func TestStrictConsistencyIsAskedOfTheFacts(t *testing.T) {
 	var strict []bool
 	e := start(t, func(c *gateway.Config) {
-		c.Facts = facts{func(ctx context.Context, account, user, _ string) (resources.Facts, error) {
+		c.Judge.Facts = facts{func(ctx context.Context, account, user, _ string) (resources.Facts, error) {
 			strict = append(strict, resources.IsStrict(ctx))
 			return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 		}}

@@ -5,9 +5,6 @@
 // An inner edge (NewInner) serves areas to gateways from another process: it takes
 // nobody's word for who calls but a gateway's.
 //
-// A question (E3) that was answered before is given the same answer in front of all that,
-// for as long as everything on which it rests is as it was (answers.go).
-//
 // What one sender can take is bounded, by what is known of them at each step: connections by
 // their address, then requests under way by their number, then, when it is known who calls,
 // requests by their rates (gateway/ratelimit). Rejected: any header that says where a request comes from.

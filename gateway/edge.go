@@ -21,10 +21,9 @@ type Edge struct {
 	cfg   Config
 	serve server
 	// rows are those that this edge serves of a catalogue.
-	rows    func([]resources.Route) []resources.Route
-	routes  atomic.Pointer[table]
-	answers *answers // nil remembers none
-	app     *fiber.App
+	rows   func([]resources.Route) []resources.Route
+	routes atomic.Pointer[table]
+	app    *fiber.App
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate
 	open *listen.Bounds
@@ -47,12 +46,8 @@ func New(cfg Config) (*Edge, error) {
 	}
 	e := newBounded(cfg)
 	e.rows = slices.Clone[[]resources.Route]
-	var err error
-	if e.answers, err = newAnswers(cfg.Answers); err != nil {
-		return nil, err
-	}
 	e.steps = []step{
-		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
+		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
@@ -121,7 +116,7 @@ func (e *Edge) newApp() *fiber.App {
 		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
-	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context(), nil); return nil })
+	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
 	srv := app.Server()
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
@@ -136,15 +131,10 @@ func (e *Edge) newApp() *fiber.App {
 			}
 		}()
 		if !knownMethod(ctx.Method()) {
-			e.handle(ctx, nil) // the framework would answer a method it does not know by itself
+			e.handle(ctx) // the framework would answer a method it does not know by itself
 			return
 		}
-		switch answered, paid := e.recall(ctx); {
-		case paid != nil:
-			e.handle(ctx, paid)
-		case !answered:
-			routed(ctx)
-		}
+		routed(ctx)
 	}
 	return app
 }

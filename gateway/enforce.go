@@ -4,18 +4,9 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// ask is what policy is asked about a request, as its path and headers say it.
-type ask struct {
-	target resources.Target
-	// account is the account in question.
-	account string
-	// subject and action are E3's: about whom and what.
-	subject string
-	action  resources.Action
-}
 
 // params are a route's path parameters by name.
 func (x *exchange) params() map[string]string {
@@ -42,9 +33,6 @@ func (x *exchange) paramProblems(params map[string]string) (out []resources.Prob
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.
 func (e *Edge) checkHeaders(x *exchange) error {
-	if x.entry.answers {
-		return e.readQuestion(x)
-	}
 	var problems []resources.Problem
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 
@@ -74,14 +62,14 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	var account string
 	if len(problems) == 0 || len(x.values) == 0 { // else it is not known whether the path names one
 		var problem string
-		if account, problem = x.account(target); problem != "" {
+		if account, problem = x.accountInQuestion(target); problem != "" {
 			note("X-Account-ID", problem)
 		}
 	}
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.ask = routeAsk(x, target, account, params)
+	x.account, x.target = account, x.entry.place(target, params)
 	return nil
 }
 
@@ -102,14 +90,14 @@ func (x *exchange) consistencyProblem() string {
 	return ""
 }
 
-// account is whose request it is: the path's account; where the path names none, the
+// accountInQuestion is whose request it is: the path's account; where the path names none, the
 // caller's own, but for an account action, which names its account in a header that
 // policy then judges.
-func (x *exchange) account(target resources.Target) (account, problem string) {
+func (x *exchange) accountInQuestion(target resources.Target) (account, problem string) {
 	if target.AccountID != "" {
 		return target.AccountID, ""
 	}
-	if x.entry.action.Scope != resources.ScopeAccount {
+	if x.entry.Action.Scope != resources.ScopeAccount {
 		return x.principal.AccountID, ""
 	}
 	named := string(x.raw.Request.Header.Peek("X-Account-ID"))
@@ -122,49 +110,20 @@ func (x *exchange) account(target resources.Target) (account, problem string) {
 	return named, ""
 }
 
-// routeAsk makes the question of an ordinary route. An account action is judged in
-// the account, also where the path goes on to one of its projects (N4).
-func routeAsk(x *exchange, target resources.Target, account string, params map[string]string) ask {
-	if x.entry.action.Scope == resources.ScopeAccount {
+// place is what policy is asked about. An account action is judged in the account, also where the
+// path goes on to one of its projects (N4).
+func (r *entry) place(target resources.Target, params map[string]string) resources.Target {
+	if r.Action.Scope == resources.ScopeAccount {
 		target.ProjectID, target.Resource = "", ""
 	}
 	target.UserID = params["userId"] + params["user_id"]
-	return ask{target: target, account: account, action: x.entry.action}
+	return target
 }
 
-// authorize asks policy whether the caller may make this request: 403 or 503.
+// authorize has the call judged: 403 or 503.
 func (e *Edge) authorize(x *exchange) error {
-	now := resources.At(e.cfg.Now())
-	q := resources.Question{
-		Principal: x.principal, Action: x.entry.action, AccountID: x.ask.account,
-		Target: x.ask.target, Route: x.entry.Route, Now: now,
-	}
-	if x.entry.answers { // may they ask? the question itself comes after
-		q.Target = resources.Target{UserID: x.ask.subject}
-	}
-	x.record.Action, x.record.Account = q.Action.ID, q.AccountID
-	if !x.entry.public {
-		caller := x.principal.ID
-		if x.principal.Kind != resources.PrincipalUser {
-			caller = ""
-		}
-		facts, err := e.cfg.Facts.Facts(x.ctx, q.AccountID, caller, q.Target.ProjectID)
-		if err != nil {
-			return asUnavailable(err)
-		}
-		q.Facts = facts
-	}
-	decision, err := e.cfg.Policy.Access(x.ctx, q)
-	if err != nil {
-		return asUnavailable(err)
-	}
-	x.record.Allowed, x.record.Reason, x.record.PolicyRevision = decision.Allowed, decision.Reason, decision.PolicyRevision
-	x.rests = x.rests.also(q.Facts.Stamp(q.AccountID), q.Now, decision.Until)
-	if !decision.Allowed {
-		return &resources.Error{
-			Kind: resources.KindForbidden, Message: "You may not do this.",
-			Problems: []resources.Problem{{Text: decision.Reason}},
-		}
-	}
-	return nil
+	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
+	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target})
+	x.record.judged(v)
+	return err
 }

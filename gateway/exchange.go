@@ -30,7 +30,6 @@ type exchange struct {
 	headers  headers
 	// consistency says that a consistency was asked for.
 	consistency bool
-	routes      *table
 	entry       *entry
 	values      []string
 	body        []byte
@@ -40,13 +39,12 @@ type exchange struct {
 	// inside is the gate that the request has to leave; rated how its caller's rates stand.
 	inside *gate.Gate
 	rated  *ratelimit.Verdict
-	// paid is what the caller has paid for the request already, nil for nothing.
-	paid   *payment
-	ask    ask
-	rests  rests
-	record Record
-	// decisionID is made with the request's, "" where the caller brought one.
-	decisionID string
+	// account is the account in question, target the place that the path names.
+	account string
+	target  resources.Target
+	record  Record
+	// answered ends the steps.
+	answered bool
 	// room spares an allocation for each of these lists.
 	room struct {
 		authorization, apiKey [1]string
@@ -56,10 +54,10 @@ type exchange struct {
 }
 
 // handle runs the steps and answers; it never panics and never answers twice.
-func (e *Edge) handle(raw *fasthttp.RequestCtx, paid *payment) {
+func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	x := &exchange{raw: raw, paid: paid, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
+	x := &exchange{raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
 	x.ctx = &x.lifetime
 	defer x.lifetime.end()
 	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // whatever it says: checkHeaders judges that
@@ -99,15 +97,15 @@ func (e *Edge) run(x *exchange) (err error) {
 		}
 	}()
 	for _, s := range e.steps {
-		if err := s(x); err != nil {
+		if err := s(x); err != nil || x.answered {
 			return err
 		}
 	}
 	return nil
 }
 
-// refuse answers with an error in the shape of the route's area. A denied decision
-// that could not be made has its own body (E3).
+// refuse answers with an error in the shape of the route's area. A door may have a body of its own
+// where there is no verdict.
 func (e *Edge) refuse(x *exchange, err error) {
 	domain := resources.AsError(err)
 	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
@@ -128,24 +126,15 @@ func (e *Edge) refuse(x *exchange, err error) {
 	}
 	area := ""
 	if x.entry != nil {
-		area = x.entry.Area
-		if x.entry.answers && domain.Kind == resources.KindUnavailable {
-			send(x.raw, wire.Status(domain.Kind), []byte(`{"allowed":false,"reason":"`+whyUndecided(err)+`"}`))
-			return
+		area = x.entry.Row.Area
+		if x.entry.door != nil && domain.Kind == resources.KindUnavailable {
+			if body := x.entry.door.Unavailable(err); body != nil {
+				send(x.raw, wire.Status(domain.Kind), body)
+				return
+			}
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
-}
-
-// whyUndecided is E3's reason where there is no decision: a bound of policy that the question met,
-// or that something which is asked for it does not answer.
-func whyUndecided(err error) string {
-	for _, bound := range []error{resources.ErrPolicyTime, resources.ErrPolicyMemory} {
-		if errors.Is(err, bound) {
-			return bound.Error()
-		}
-	}
-	return "authorization state unavailable"
 }
 
 // malformed answers what could not be read as a request at all; the connection is
@@ -218,14 +207,4 @@ func sendHead(raw *fasthttp.RequestCtx, status int) {
 // retryAfter renders a wait in whole seconds, at least one.
 func retryAfter(d time.Duration) string {
 	return fmt.Sprint(max(1, int64((d+time.Second-1)/time.Second)))
-}
-
-// asUnavailable turns an error of the decision path into a 503, whatever it was: what
-// could not be decided is not allowed, and is no fault of the request.
-func asUnavailable(err error) error {
-	var domain *resources.Error
-	if errors.As(err, &domain) && domain.Kind == resources.KindUnavailable {
-		return err
-	}
-	return resources.Unavailable("The decision could not be made now; try again.", err)
 }

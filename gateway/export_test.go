@@ -8,6 +8,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -33,13 +35,17 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	for i := range routes {
 		routes[i].Upstream = UpstreamAuthorize
 	}
-	t, err := newTable(routes, server{})
+	all := server{doors: map[string]doors.Door{}}
+	for _, r := range routes {
+		all.doors[r.Name] = e3.Door{}
+	}
+	t, err := newTable(routes, all)
 	if err != nil {
 		return "", nil, nil, err
 	}
 	m := t.Find(method, path, nil)
 	if m.Found != nil {
-		name = m.Found.Name
+		name = m.Found.Row.Name
 	}
 	return name, m.Values, m.Allow, nil
 }

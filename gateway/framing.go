@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -157,11 +158,19 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 // that not every server reads alike.
 func (f *headers) ambiguous(name string) bool {
 	for i, identity := range identityHeaders {
-		if identity == name {
+		if strings.EqualFold(identity, name) {
 			return f.counts[i] > 1 || f.odd[i]
 		}
 	}
 	return false
+}
+
+// Identity implements doors.Headers.
+func (x *exchange) Identity(name string) (value, problem string) {
+	if x.headers.ambiguous(name) {
+		problem = sentOnce
+	}
+	return string(x.raw.Request.Header.Peek(name)), problem
 }
 
 // equalFold compares a header's name with a lower-case one; an underscore is read as

@@ -21,7 +21,7 @@ func FuzzPath(f *testing.F) {
 	}
 	var seen *resources.Question
 	e := start(f, func(c *gateway.Config) {
-		c.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			seen = &q
 			return allow(ctx, q)
 		}, allow}

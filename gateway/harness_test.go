@@ -21,6 +21,9 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	credential "github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -37,8 +40,6 @@ func (p policy) Decide(ctx context.Context, q resources.Question) (resources.Dec
 func (p policy) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	return p.access(ctx, q)
 }
-
-func (policy) Revision() string { return "rev-1" }
 
 type authn struct {
 	verify func(context.Context, string) (resources.Principal, error)
@@ -59,8 +60,6 @@ type facts struct {
 func (f facts) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	return f.get(ctx, account, user, project)
 }
-
-func (facts) Current(resources.Stamp) bool { return false }
 
 // goodToken is the one the fake authenticator takes; secret marks what no answer and
 // no record may show.
@@ -139,15 +138,19 @@ func config() gateway.Config {
 	limits := gateway.DefaultLimits()
 	limits.Body = 64 << 10
 	nowhere := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
-	return gateway.Config{
-		Policy: policy{allow, allow}, Authn: authn{alice},
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	judge := &verdict.Judge{
+		Policy: policy{allow, allow},
 		Facts: facts{func(_ context.Context, account, user, _ string) (resources.Facts, error) {
 			return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 		}},
+		IDs: ids, Now: time.Now,
+	}
+	return gateway.Config{
+		Judge: judge, Authn: authn{alice}, Doors: map[string]doors.Door{"E3": e3.Door{Judge: judge, DenyStatus: 200}},
 		Catalogue: catalogue(), Handlers: handlers(), Upstreams: map[string]*url.URL{"things": nowhere},
 		Assertions: assertions(),
-		DenyStatus: 200, Limits: limits, Now: time.Now, Log: slog.New(slog.DiscardHandler),
-		IDs: resources.IDs{Now: time.Now, Random: rand.Reader},
+		Limits:     limits, Now: time.Now, Log: slog.New(slog.DiscardHandler), IDs: ids,
 	}
 }
 

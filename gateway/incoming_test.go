@@ -221,7 +221,7 @@ func (e *edge) overTCP(t testing.TB) *link {
 
 // TestHTTP10IsTaken: answered, and its connection closed.
 func TestHTTP10IsTaken(t *testing.T) {
-	e, _ := answering(t, 0)
+	e := start(t)
 	old := func(raw string) string { return strings.Replace(raw, " HTTP/1.1\r\n", " HTTP/1.0\r\n", 1) }
 	noHost := func(raw string) string { return strings.Replace(raw, "Host: gateway\r\n", "", 1) }
 	create := request("POST", "/api/v1/accounts/acct-a-v1/roles", "{}", bearer, jsonType)
@@ -230,7 +230,6 @@ func TestHTTP10IsTaken(t *testing.T) {
 		want int
 	}{
 		"question":          {old(question("x")), 200},
-		"remembered":        {old(question("x")), 200},
 		"no host":           {noHost(old(question("x"))), 200},
 		"kept alive":        {old(question("x", "Connection: keep-alive")), 200},
 		"body":              {old(create), 200},

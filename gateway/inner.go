@@ -59,11 +59,11 @@ func (e *Edge) accept(x *exchange) error {
 	err := errNotVouched
 	if tokens := sent(&x.raw.Request.Header, assertion.Header); len(tokens) == 1 {
 		said, err = e.cfg.Assertions.Verify(tokens[0], assertion.Statement{
-			Upstream: x.entry.Upstream, RequestID: x.record.RequestID, Method: x.method,
+			Upstream: x.entry.Row.Upstream, RequestID: x.record.RequestID, Method: x.method,
 			Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
 		})
 	}
-	if err == nil && said.Action != x.entry.Action {
+	if err == nil && said.Action != x.entry.Row.Action {
 		err = errNotVouched
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *Edge) accept(x *exchange) error {
 	if problems := x.paramProblems(x.params()); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.principal, x.ask.account = said.Principal, said.Account
+	x.principal, x.account = said.Principal, said.Account
 	x.record.Principal, x.record.KeyID, x.record.Account, x.record.Action = said.Principal.ID, said.Principal.KeyID, said.Account, said.Action
 	x.record.Allowed, x.record.Reason = true, "a gateway allowed it"
 	return nil

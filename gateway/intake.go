@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -42,12 +41,11 @@ func scanHead(raw *fasthttp.RequestCtx) (headers, error) {
 
 // find looks the route up: 404 and 405.
 func (e *Edge) find(x *exchange) error {
-	x.routes = e.routes.Load()
-	m := x.routes.Find(x.method, x.path, x.room.values[:0])
+	m := e.routes.Load().Find(x.method, x.path, x.room.values[:0])
 	switch {
 	case m.Found != nil:
 		x.entry, x.values = m.Found, m.Values
-		x.record.Route = m.Found.Name
+		x.record.Route = m.Found.Row.Name
 		return nil
 	case len(m.Allow) > 0:
 		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
@@ -96,7 +94,7 @@ func (x *exchange) leaveBody() {
 // authenticate finds out who calls; a public route asks nobody.
 func (e *Edge) authenticate(x *exchange) error {
 	x.principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
-	if x.entry.public {
+	if x.entry.Public {
 		return nil
 	}
 	for _, name := range []string{"authorization", "x-api-key"} {
@@ -118,7 +116,7 @@ func (e *Edge) authenticate(x *exchange) error {
 // header that is not the path's, or another user's name, is 401 on routes that want
 // them (specification, E1 and E2). What was sent twice is a 400 of a later step.
 func (x *exchange) checkClaims() error {
-	if !x.entry.Claims {
+	if !x.entry.Row.Claims {
 		return nil
 	}
 	h := &x.raw.Request.Header
@@ -138,12 +136,8 @@ func (x *exchange) checkClaims() error {
 	return nil
 }
 
-// checkMediaType refuses a body that is not plain JSON. E3 has no body at all, which
-// is its own refusal.
+// checkMediaType refuses a body that is not plain JSON.
 func (e *Edge) checkMediaType(x *exchange) error {
-	if x.entry.answers {
-		return nil
-	}
 	kind, _, _ := strings.Cut(string(x.raw.Request.Header.ContentType()), ";")
 	if x.headers.encoded || (len(x.body) > 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json")) {
 		return &resources.Error{
@@ -160,7 +154,9 @@ func (e *Edge) readLine(x *exchange) {
 	var text [2]string
 	own(text[:], h.RequestURI(), sentID(h))
 	x.path, x.query, x.hasQuery = splitTarget(text[0])
-	x.record.RequestID, x.decisionID = e.requestIDs(text[1], e.cfg.IDs.Now())
+	if x.record.RequestID = text[1]; !ValidRequestID(text[1]) {
+		x.record.RequestID = e.cfg.IDs.ULID()
+	}
 	x.method = ownMethod(h.Method())
 	x.record.Method, x.record.Path = x.method, x.path
 }
@@ -172,15 +168,6 @@ func sentID(h *fasthttp.RequestHeader) []byte {
 		return nil
 	}
 	return id
-}
-
-// requestIDs are the request's id, the one sent where it is well-formed, and its
-// decision's, "" for one that is made when there is a decision.
-func (e *Edge) requestIDs(sent string, now time.Time) (request, decision string) {
-	if ValidRequestID(sent) {
-		return sent, ""
-	}
-	return e.cfg.IDs.ULIDs(now)
 }
 
 func alphanumeric(c byte) bool {

@@ -63,7 +63,7 @@ func TestARequestsContextEnds(t *testing.T) {
 func TestAContextEndsWithItsRequest(t *testing.T) {
 	var kept context.Context
 	e := start(t, func(c *gateway.Config) {
-		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			kept = ctx
 			return allow(ctx, q)
 		}}

@@ -81,7 +81,7 @@ func (e *Edge) passOn(x *exchange) error {
 
 // identify finds out who calls, unless too many credentials from their address were refused.
 func (e *Edge) identify(x *exchange) error {
-	if x.entry.public {
+	if x.entry.Public {
 		return e.authenticate(x)
 	}
 	if v := e.cfg.Rates.ofFailures(x.raw); !v.Allowed {
@@ -106,17 +106,14 @@ func (r *Rates) ofFailures(raw *fasthttp.RequestCtx) ratelimit.Verdict {
 
 // limit holds the caller, and then their account, to their rates: 429.
 func (e *Edge) limit(x *exchange) error {
-	if x.entry.public || !e.cfg.Rates.ofCallers() {
+	if x.entry.Public || !e.cfg.Rates.ofCallers() {
 		return nil
 	}
-	if x.paid == nil {
-		p := e.cfg.Rates.charge(x.ctx, &x.principal)
-		x.paid = &p
-	}
-	if x.rated = x.paid.told; x.rated != nil {
+	paid := e.cfg.Rates.charge(x.ctx, &x.principal)
+	if x.rated = paid.told; x.rated != nil {
 		tellRate(&x.raw.Response.Header, x.rated)
 	}
-	if x.record.Limited = x.paid.refused; x.record.Limited == "" {
+	if x.record.Limited = paid.refused; x.record.Limited == "" {
 		return nil
 	}
 	return tooMany("Too many requests; wait before sending another one.", *x.rated)

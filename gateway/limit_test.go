@@ -261,62 +261,17 @@ func TestUpstreamThatHangsIsInTheWayOfNobodyElse(t *testing.T) {
 	}
 }
 
-// TestRememberedAnswersAreHeldToTheRate, and tell of it, like those that are worked out.
-func TestRememberedAnswersAreHeldToTheRate(t *testing.T) {
-	rates := gateway.Rates{Service: limiter(t, "1/h,5")}
-	e, s := answering(t, 0, func(c *gateway.Config) { c.Rates = rates })
-	for i := range 8 {
-		r := e.send(t, question("x"))
-		want, left := 200, fmt.Sprint(4-i)
-		if i >= 5 {
-			want, left = 429, "0"
-		}
-		if r.Status != want || r.Header.Get("RateLimit-Remaining") != left {
-			t.Errorf("request %d: %d %s, %q remain, want %d, %s", i+1, r.Status, r.Body, r.Header.Get("RateLimit-Remaining"), want, left)
-		}
-	}
-	if s.decided != 1 {
-		t.Errorf("%d were worked out, want 1: no answer was remembered", s.decided)
-	}
-}
-
-// TestRefusalByTheAccountIsPaidOnce by the caller it refuses, also where the answer is
-// remembered: as many of theirs are refused by the account as their own rate has left.
+// TestRefusalByTheAccountIsPaidOnce by the caller it refuses: as many of theirs are refused by the
+// account as their own rate has left.
 func TestRefusalByTheAccountIsPaidOnce(t *testing.T) {
-	for name, answers := range map[string]int{"remembered": 0, "worked out": -1} {
-		e, s := answering(t, answers, func(c *gateway.Config) {
-			c.Rates = gateway.Rates{Principal: limiter(t, "1/h,6"), Account: limiter(t, "1/h,2")}
-		})
-		s.caller = "user-ann-v1"
-		for i, limited := range []string{"", "", gateway.LimitAccount, gateway.LimitAccount, gateway.LimitAccount, gateway.LimitAccount, gateway.LimitPrincipal} {
-			r := e.send(t, question(asked))
-			if want := map[bool]int{true: 200, false: 429}[limited == ""]; r.Status != want || e.last(t).Limited != limited {
-				t.Errorf("%s, request %d: %d by %q, want %d by %q", name, i+1, r.Status, e.last(t).Limited, want, limited)
-			}
+	e := start(t, func(c *gateway.Config) {
+		c.Rates = gateway.Rates{Principal: limiter(t, "1/h,6"), Account: limiter(t, "1/h,2")}
+	})
+	for i, limited := range []string{"", "", gateway.LimitAccount, gateway.LimitAccount, gateway.LimitAccount, gateway.LimitAccount, gateway.LimitPrincipal} {
+		r := e.send(t, question("x"))
+		if want := map[bool]int{true: 200, false: 429}[limited == ""]; r.Status != want || e.last(t).Limited != limited {
+			t.Errorf("request %d: %d by %q, want %d by %q", i+1, r.Status, e.last(t).Limited, want, limited)
 		}
-		if limit := map[string]int{"remembered": 1, "worked out": 2}[name]; s.decided != limit {
-			t.Errorf("%s: %d were worked out, want %d", name, s.decided, limit)
-		}
-	}
-}
-
-// TestRememberedAnswersEndWithRefusedCredentials of their address, like those that are worked out.
-func TestRememberedAnswersEndWithRefusedCredentials(t *testing.T) {
-	e, s := answering(t, 0, func(c *gateway.Config) { c.Rates.Failures = limiter(t, "1/h,3") })
-	for range 2 {
-		if r := e.send(t, question(asked)); r.Status != 200 {
-			t.Fatalf("%d %s", r.Status, r.Body)
-		}
-	}
-	s.caller = ""
-	for range 3 {
-		if r := e.send(t, question("x")); r.Status != 401 {
-			t.Fatalf("%d %s", r.Status, r.Body)
-		}
-	}
-	s.caller = "service-a"
-	if r := e.send(t, question(asked)); r.Status != 429 || e.last(t).Limited != gateway.LimitFailures || s.decided != 1 {
-		t.Errorf("%d %s by %q, %d were worked out", r.Status, r.Body, e.last(t).Limited, s.decided)
 	}
 }
 

@@ -56,7 +56,7 @@ func checkOrder(t *testing.T, fresh func() draft, faults []fault) {
 			}
 			return p, err
 		}}
-		c.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			if refuse {
 				return deny(ctx, q)
 			}

@@ -145,7 +145,7 @@ func (p *proxy) request(ctx context.Context, x *exchange) (*http.Request, error)
 	}
 	out, err := p.signed(ctx, x.body, assertion.Statement{
 		RequestID: x.record.RequestID, Method: x.method, Target: target, IdempotencyKey: x.idempotencyKey(),
-		Principal: x.principal, Account: x.ask.account, Action: x.entry.Action,
+		Principal: x.principal, Account: x.account, Action: x.entry.Action.ID,
 	})
 	if err != nil {
 		return nil, err
@@ -192,11 +192,11 @@ func identify(h http.Header, x *exchange) {
 		h.Set("X-User-ID", x.principal.ID)
 		h.Set("X-Principal-Kind", x.principal.Kind)
 	}
-	if x.ask.account != "" {
-		h.Set("X-Account-ID", x.ask.account)
+	if x.account != "" {
+		h.Set("X-Account-ID", x.account)
 	}
-	if x.entry.Action != "" {
-		h.Set("X-Action", x.entry.Action)
+	if x.entry.Action.ID != "" {
+		h.Set("X-Action", x.entry.Action.ID)
 	}
 }
 

@@ -3,28 +3,33 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// UpstreamAuthorize is the name under which the catalogue sends E3 to the gateway itself.
+// UpstreamAuthorize is the name under which the catalogue sends calls to the gateway's own doors.
 const UpstreamAuthorize = "authorize"
 
 var (
+	errNoDoor     = errors.New("the gateway has no door of that name")
 	errNoHandler  = errors.New("no handler in this process has that name")
 	errNoUpstream = errors.New("its upstream is neither in this process nor given with --upstream")
 )
 
 // server is everything that can serve a route.
 type server struct {
+	doors     map[string]doors.Door
 	handlers  map[string]wire.Routes
 	upstreams map[string]*proxy
 }
 
 func newServer(cfg Config) server {
-	s := server{handlers: cfg.Handlers, upstreams: map[string]*proxy{}}
+	s := server{doors: cfg.Doors, handlers: cfg.Handlers, upstreams: map[string]*proxy{}}
 	for name, base := range cfg.Upstreams {
 		s.upstreams[name] = newProxy(name, base, cfg.Limits, cfg.Assertions)
 	}
@@ -34,19 +39,18 @@ func newServer(cfg Config) server {
 // bind finds who serves the row; an upstream that was given takes over from handlers
 // of the same name.
 func (s server) bind(r resources.Route) (*entry, error) {
-	e := &entry{Route: r}
-	for _, way := range r.Access {
-		e.public = e.public || way == "public"
-	}
+	e := &entry{Route: verdict.Route{Row: r, Public: slices.Contains(r.Access, "public")}}
 	if r.Action != "" {
 		action, err := resources.ParseAction(r.Action)
 		if err != nil {
 			return nil, fmt.Errorf("action %w", err)
 		}
-		e.action = action
+		e.Action = action
 	}
 	if r.Upstream == UpstreamAuthorize {
-		e.answers = true
+		if e.door = s.doors[r.Name]; e.door == nil {
+			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
+		}
 		return e, nil
 	}
 	if e.proxy = s.upstreams[r.Upstream]; e.proxy != nil {

@@ -6,7 +6,9 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -16,13 +18,12 @@ const paramAccount = "accountId"
 
 // entry is a route that is ready to be served.
 type entry struct {
-	resources.Route
+	verdict.Route
 	pattern route.Pattern
-	action  resources.Action
-	public  bool
+	// One of the three serves it.
+	door    doors.Door
 	handler wire.Handler
 	proxy   *proxy
-	answers bool // the gateway answers by itself: E3
 }
 
 // table finds entries by method and raw path.
@@ -55,14 +56,14 @@ func newTable(routes []resources.Route, serve server) (*table, error) {
 
 // insert adds an entry under its method and path.
 func insert(t *table, e *entry) (err error) {
-	if e.pattern, err = route.ParsePattern(e.Path); err != nil {
+	if e.pattern, err = route.ParsePattern(e.Row.Path); err != nil {
 		return err
 	}
-	if e.Claims && !slices.Contains(e.pattern.Params, paramAccount) {
+	if e.Row.Claims && !slices.Contains(e.pattern.Params, paramAccount) {
 		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
-	if other := t.Insert(e.Method, e.pattern, e); other != nil {
-		return fmt.Errorf("has the method and path of route %s", other.Name)
+	if other := t.Insert(e.Row.Method, e.pattern, e); other != nil {
+		return fmt.Errorf("has the method and path of route %s", other.Row.Name)
 	}
 	return nil
 }

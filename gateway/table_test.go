@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -90,12 +91,18 @@ func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 		"unknown id form":       {[]resources.Route{served(row("N89", "GET", "/{id:sgx}"))}, nil, []string{"N89", "sgx-<id>-v1"}},
 		"claims, no account":    {[]resources.Route{{Name: "N91", Method: "GET", Path: "/{id}", Claims: true, Upstream: "authorize"}}, nil, []string{"N91", "{accountId}"}},
 		"claims of the rest":    {[]resources.Route{{Name: "N92", Method: "GET", Path: "/x/{proxy+}", Claims: true, Upstream: "authorize"}}, nil, []string{"N92", "{accountId}"}},
+		"row without a door":    {[]resources.Route{{Name: "N93", Method: "GET", Path: "/x", Upstream: "authorize"}}, nil, []string{"N93", "no door"}},
 		"ill-formed action":     {[]resources.Route{{Name: "N85", Method: "GET", Path: "/x", Action: "read", Upstream: "authorize"}}, nil, []string{"N85", "scope"}},
 		"several at once":       {[]resources.Route{{Name: "N86", Path: "/x", Upstream: "q"}, {Name: "N87", Path: "/y", Upstream: "r"}}, map[string]wire.Routes{"access": {"N88": ok}}, []string{"N86", "N87", "N88"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := config()
 			cfg.Catalogue, cfg.Handlers, cfg.Upstreams = c.rows, c.handlers, nil
+			for _, r := range c.rows {
+				if r.Name != "N93" {
+					cfg.Doors[r.Name] = e3.Door{}
+				}
+			}
 			_, err := gateway.New(cfg)
 			if err == nil {
 				t.Fatal("the edge was made")

@@ -66,25 +66,13 @@ type Subject struct {
 // Facts are what a decision about one user, account and project rests on, all of
 // one account revision.
 type Facts struct {
-	// Revision is the account's revision of which all of these facts are; Generation is the
-	// life of the store in which it is.
-	Revision   int64
-	Generation string
+	// Revision is the account's revision of which all of these facts are.
+	Revision int64
 	// Subject is never nil in facts that a store gave.
 	Subject *Subject
 	// ProjectState is active, deleting or absent; "" when no project was asked about.
 	ProjectState string
 }
-
-// Stamp names the facts of an account at one revision: as long as it is the current one,
-// they all are as they were. The zero value is never current.
-type Stamp struct {
-	AccountID, Generation string
-	Revision              int64
-}
-
-// Stamp names these facts, which are of that account.
-func (f Facts) Stamp(account string) Stamp { return Stamp{account, f.Generation, f.Revision} }
 
 // Target is the place an action is meant for, as the request names it.
 type Target struct {

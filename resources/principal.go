@@ -2,7 +2,6 @@ package resources
 
 import (
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -57,19 +56,6 @@ type Principal struct {
 	KeyScopes  []string
 	// KeyID is the id of the key's record, which is no secret; "" for another credential.
 	KeyID string
-	// Standing says whether the same credential would be taken for the same subject now;
-	// nil is that it has to be authenticated anew.
-	Standing Standing
-	// FoundIn names the facts in which a user was found. As long as they are current, the
-	// same subject is the same user; the zero value is that they have to be looked for anew.
-	FoundIn Stamp
-}
-
-// Standing is what was found out once and may not hold any more. It never changes.
-type Standing interface {
-	// Stands says at once, without waiting for anybody, whether it holds at that time;
-	// false also where that can't be said.
-	Stands(now time.Time) bool
 }
 
 // HasScope says whether a service holds the scope.

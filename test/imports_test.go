@@ -78,8 +78,11 @@ var mayImport = map[string]row{
 	"policies/engine":    {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit":  {},
 	"gateway/authn":      {inside: []string{"resources", "resources/wire", "resources/gate"}, outside: []string{jwt, jose, syncExt}},
-	"gateway":            {inside: []string{"resources", "resources/gate", "resources/memo", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/listen", "gateway/ratelimit", "gateway/route"}, outside: []string{fiber, fasthttp}},
+	"gateway":            {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/doors", "gateway/listen", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp}},
 	"gateway/route":      {inside: []string{"resources"}},
+	"gateway/verdict":    {inside: []string{"resources"}},
+	"gateway/doors":      {inside: []string{"resources", "gateway/verdict"}},
+	"gateway/doors/e3":   {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},
 	"gateway/listen":     {inside: []string{"resources", "resources/wire"}},
 
 	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},

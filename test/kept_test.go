@@ -12,7 +12,7 @@ const metricReused = `portcullis_policy_reused_total{entry="decision"}`
 func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 	const questions, few = 40, 16
 	reused := func(args ...string) (of float64) {
-		s := newScene(t, startGateway(t, append(args, "--kept-answers", "0")...)) // which are in front of verdicts
+		s := newScene(t, startGateway(t, args...))
 		round := func() float64 {
 			for i := range questions {
 				s.ask(t, s.Admin, fmt.Sprintf("project:kept:verb%02d", i), "/projects/"+s.Project+"/kept")

@@ -72,7 +72,6 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"a burst of nothing":    {args: []string{"--rate-failures", "10/m,0"}, says: []string{"--rate-failures"}},
 		"connections below 0":   {args: []string{"--max-connections", "-1"}, says: []string{"--max-connections"}},
 		"no groups":             {args: []string{"--max-security-groups", "0"}, says: []string{"--max-security-groups"}},
-		"answers below none":    {args: []string{"--kept-answers", "-1"}, says: []string{"--kept-answers", "0 to 16777216"}},
 		"verdicts below none":   {args: []string{"--kept-verdicts", "-1"}, says: []string{"--kept-verdicts", "0 to 16777216"}},
 		"too many tokens":       {args: []string{"--kept-tokens", "16777217"}, says: []string{"--kept-tokens", "0 to 16777216"}},
 		"no facts":              {args: []string{"--kept-facts", "0"}, says: []string{"--kept-facts", "1 to 16777216"}},

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"io"
 	"log/slog"
-	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -39,17 +37,12 @@ func newAccessLog(w io.Writer, format string, level slog.Level) *accessLog {
 
 // request writes the line of a request.
 func (l *accessLog) request(r *gateway.Record) {
-	prepared := l.out != nil && r.Prepared != ""
-	if l.out == nil || !prepared && !plain(r) {
+	if l.out == nil || !plain(r) {
 		accessLine(l.handler, r)
 		return
 	}
 	line := l.lines.Get().(*[]byte)
-	if prepared {
-		*line = appendPrepared((*line)[:0], r)
-	} else {
-		*line = appendLine((*line)[:0], r)
-	}
+	*line = appendLine((*line)[:0], r)
 	_, _ = l.out.Write(*line) // nobody is there to be told
 	l.lines.Put(line)
 }
@@ -64,31 +57,6 @@ func plain(r *gateway.Record) bool {
 }
 
 func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCredential(text) }
-
-// prepare makes what is the same in each line of an answer that is given again, "" where the
-// lines can't be written by hand. The ids that come are plain: the gateway made or checked them.
-func (l *accessLog) prepare(r *gateway.Record) string {
-	if l.out == nil || !plain(r) || r.Subject == "" || r.KeyID != "" || r.Problems != "" {
-		return ""
-	}
-	text := appendAbout(make([]byte, preparedHead), r)
-	if len(text) > math.MaxUint16 {
-		return ""
-	}
-	binary.LittleEndian.PutUint16(text, uint16(len(text))) //nolint:gosec // see above
-	return string(appendSubject(text, r))
-}
-
-// preparedHead is how many bytes of a prepared line say where its first part ends, after
-// which the duration comes.
-const preparedHead = 2
-
-// appendPrepared appends what appendLine does.
-func appendPrepared(to []byte, r *gateway.Record) []byte {
-	duration := int(r.Prepared[0]) | int(r.Prepared[1])<<8
-	to = appendDuration(append(appendStart(to, r), r.Prepared[preparedHead:duration]...), r)
-	return append(append(append(to, r.Prepared[duration:]...), r.DecisionID...), `"}`+"\n"...)
-}
 
 // appendLine appends what accessLine writes of a plain record.
 func appendLine(to []byte, r *gateway.Record) []byte {

@@ -12,6 +12,9 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -172,9 +175,6 @@ func (a *app) observe(r gateway.Record) {
 	a.log.access.request(&r)
 }
 
-// prepare makes what the log wants to find in each record of a remembered answer.
-func (a *app) prepare(r gateway.Record) string { return a.log.access.prepare(&r) }
-
 // reloaded takes a new tree's catalogue into use.
 func (a *app) reloaded(revision string) {
 	if err := a.edge.SetCatalogue(a.policy.Routes()); err != nil {
@@ -215,11 +215,12 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	for name, area := range s.localAreas(a.core) {
 		handlers[name] = area.Routes
 	}
+	judge := &verdict.Judge{Policy: a.policy, Facts: cache, IDs: a.ids, Now: time.Now}
 	return gateway.New(gateway.Config{
-		Policy: a.policy, Authn: authenticator, Facts: cache,
+		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"E3": e3.Door{Judge: judge, DenyStatus: s.denyStatus}},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
-		DenyStatus: s.denyStatus, Answers: orNone(s.kept.answers), Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Prepare: a.prepare, Observe: a.observe,
+		Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }
 

@@ -118,6 +118,6 @@ type directory struct{ cache *rolecache.Cache }
 func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
 	id, found, err := d.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
 	return authn.Identity{
-		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status, FoundIn: id.Stamp,
+		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status,
 	}, found, err
 }

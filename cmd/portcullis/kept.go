@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
@@ -20,10 +19,9 @@ const (
 
 // kept is how many of each are in memory at most. They cost time where they are missing,
 // and nothing else.
-type kept struct{ answers, verdicts, tokens, facts int }
+type kept struct{ verdicts, tokens, facts int }
 
 func (k *kept) flags(f *pflag.FlagSet) {
-	f.IntVar(&k.answers, "kept-answers", gateway.DefaultAnswers, "how many whole answers are kept for equal requests; 0 goes through all steps for each")
 	f.IntVar(&k.verdicts, "kept-verdicts", engine.DefaultMemo, "how many verdicts are kept for equal questions; 0 judges each anew")
 	f.IntVar(&k.tokens, "kept-tokens", authn.DefaultRemembered, "how many verified tokens are remembered; 0 checks each signature anew")
 	f.IntVar(&k.facts, "kept-facts", defaultKeptFacts, "how many facts of each kind (users, projects, subjects of tokens) are kept near the decision")
@@ -33,7 +31,7 @@ func (k kept) check() error {
 	for _, one := range []struct {
 		flag           string
 		value, atLeast int
-	}{{"--kept-answers", k.answers, 0}, {"--kept-verdicts", k.verdicts, 0}, {"--kept-tokens", k.tokens, 0}, {"--kept-facts", k.facts, 1}} {
+	}{{"--kept-verdicts", k.verdicts, 0}, {"--kept-tokens", k.tokens, 0}, {"--kept-facts", k.facts, 1}} {
 		if one.value < one.atLeast || one.value > mostKept {
 			return fmt.Errorf("%s must be from %d to %d, not %d", one.flag, one.atLeast, mostKept, one.value)
 		}

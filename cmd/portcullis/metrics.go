@@ -28,7 +28,6 @@ type metrics struct {
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
 	deliveries  *prometheus.CounterVec
-	remembers   *prometheus.CounterVec
 	kinds       requestKinds
 	limited     *prometheus.CounterVec
 }
@@ -46,9 +45,6 @@ func newMetrics() *metrics {
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_decisions_total", Help: "Decisions of policy that were answered, by route.",
 		}, []string{"route", "decision"}),
-		remembers: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_answers_remembered_total", Help: "Answers that were given before and still stood, by route; they count as requests and decisions too.",
-		}, []string{"route"}),
 		evaluations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
@@ -70,7 +66,7 @@ func newMetrics() *metrics {
 		}, []string{"outcome"}),
 		limited: newLimited(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.remembers, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.reloads.WithLabelValues("taken")
 	m.reloads.WithLabelValues("refused")

@@ -11,15 +11,15 @@ import (
 
 // requestKind are the labels of a request; there are few.
 type requestKind struct {
-	route                        string
-	status                       int
-	decided, allowed, remembered bool
+	route            string
+	status           int
+	decided, allowed bool
 }
 
 // counters are a kind's, nil where it has none.
 type counters struct {
-	requests, decisions, remembers prometheus.Counter
-	seconds                        prometheus.Observer
+	requests, decisions prometheus.Counter
+	seconds             prometheus.Observer
 }
 
 // requestKinds holds the counters of each kind that was seen: finding one by its labels
@@ -31,14 +31,11 @@ type requestKinds struct {
 
 // request counts one answered request.
 func (m *metrics) request(r *gateway.Record) {
-	c := m.counters(requestKind{r.Route, r.Status, r.PolicyRevision != "", r.Allowed, r.Remembered})
+	c := m.counters(requestKind{r.Route, r.Status, r.PolicyRevision != "", r.Allowed})
 	c.requests.Inc()
 	c.seconds.Observe(r.Duration.Seconds())
 	if c.decisions != nil {
 		c.decisions.Inc()
-	}
-	if c.remembers != nil {
-		c.remembers.Inc()
 	}
 	if r.Limited != "" {
 		m.limited.WithLabelValues(r.Limited).Inc()
@@ -70,9 +67,6 @@ func (m *metrics) newCounters(kind requestKind) *counters {
 	c := &counters{requests: m.requests.WithLabelValues(route, strconv.Itoa(kind.status)), seconds: m.seconds.WithLabelValues(route)}
 	if kind.decided {
 		c.decisions = m.decisions.WithLabelValues(route, decisionWord(kind.allowed))
-	}
-	if kind.remembered {
-		c.remembers = m.remembers.WithLabelValues(route)
 	}
 	return c
 }

@@ -94,7 +94,7 @@ func TestWhatWasSaidArrives(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, statement()) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if reflect.TypeFor[resources.Principal]().NumField() != 8+2 { // its standing and the facts it was found in are known to the gateway only
+	if reflect.TypeFor[resources.Principal]().NumField() != 8 {
 		t.Error("a principal has another number of fields than are vouched for")
 	}
 }

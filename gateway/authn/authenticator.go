@@ -106,7 +106,6 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Pri
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	p.Standing = v
 	return p, nil
 }
 

@@ -184,7 +184,7 @@ func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects)
 var errDirectory = errors.New("directory is down")
 
 func users(_ context.Context, sub string, _ authn.Subjects) (authn.Identity, bool, error) {
-	user := authn.Identity{ExternalID: sub, UUID: "uuid-of-" + sub, AccountID: "acct-1-v1", Status: resources.StatusActive, FoundIn: resources.Stamp{AccountID: "acct-1-v1", Generation: "one", Revision: 7}}
+	user := authn.Identity{ExternalID: sub, UUID: "uuid-of-" + sub, AccountID: "acct-1-v1", Status: resources.StatusActive}
 	switch {
 	case sub == "user-unreachable":
 		return authn.Identity{}, false, errDirectory

@@ -25,9 +25,6 @@ type Identity struct {
 	AccountID string
 	// Status is as in resources: only resources.StatusActive may sign in.
 	Status string
-	// FoundIn names the facts in which the user was found; the zero value is that the
-	// directory has to be asked each time.
-	FoundIn resources.Stamp
 }
 
 // Directory finds users by what a token says of them.
@@ -93,7 +90,6 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 		UUID:       identity.UUID,
 		AccountID:  identity.AccountID,
 		Credential: resources.CredentialToken,
-		FoundIn:    identity.FoundIn,
 	}, nil
 }
 

@@ -1,5 +1,17 @@
 package wire
 
+// AppendString appends the text as a JSON string, with the bytes that Render gives.
+func AppendString(to []byte, text string) []byte {
+	if Plain(text) {
+		return append(append(append(to, '"'), text...), '"')
+	}
+	rendered, err := Render(text)
+	if err != nil { // a string can always be rendered
+		return append(to, `""`...)
+	}
+	return append(to, rendered...)
+}
+
 // Plain says whether the text stands in JSON as it is: printable ASCII without quotation
 // marks and backslashes. It is asked of all that is logged of each request, so it looks at
 // eight bytes at once.

@@ -98,23 +98,22 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1, Local: true}); err != nil {
 		t.Fatal(err)
 	}
-	ask := func(id string) resources.Stamp {
-		facts, err := w.cache.Facts(t.Context(), id, user, "")
-		if err != nil {
+	ask := func(id string) string {
+		if _, err := w.cache.Facts(t.Context(), id, user, ""); err != nil {
 			t.Fatal(err)
 		}
-		return facts.Stamp(id)
+		return id
 	}
-	stamps := make([]resources.Stamp, known+more)
+	accounts := make([]string, known+more)
 	current := func() (n int) {
-		for _, s := range stamps {
-			if w.cache.Current(s) {
+		for _, id := range accounts {
+			if w.cache.Knows(id) {
 				n++
 			}
 		}
 		return n
 	}
-	for i := range stamps {
+	for i := range accounts {
 		if i == known {
 			for n := range 1000 {
 				ask(fmt.Sprintf("%s%d-v1", none, n))
@@ -123,12 +122,12 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 				t.Errorf("%d of %d revisions are known after questions about accounts that don't exist", got, known)
 			}
 		}
-		if stamps[i] = ask(fmt.Sprintf("acct-%d-v1", i)); !w.cache.Current(stamps[i]) {
+		if accounts[i] = ask(fmt.Sprintf("acct-%d-v1", i)); !w.cache.Knows(accounts[i]) {
 			t.Fatalf("account %d is not known after it was asked for", i)
 		}
 	}
 	if got := current(); got != known {
-		t.Errorf("%d revisions are known after %d, want %d", got, len(stamps), known)
+		t.Errorf("%d revisions are known after %d, want %d", got, len(accounts), known)
 	}
 }
 

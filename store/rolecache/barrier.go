@@ -50,19 +50,6 @@ func (c *Cache) caughtUp(ctx context.Context) bool {
 	return err == nil && fresh == c.now()
 }
 
-// Current says whether the facts of that name are still those that Facts would give, if
-// that can be said at once: it never waits for the store. What would have Facts make a
-// read of its own is false.
-func (c *Cache) Current(of resources.Stamp) bool {
-	if !c.withinLease() && !c.caughtUp(context.Background()) {
-		return false
-	}
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	revision, known := c.revisions[of.AccountID]
-	return known && revision == of.Revision && c.generation == of.Generation
-}
-
 // Run reads ahead, so that requests find a read within the lease; it ends with ctx.
 func (c *Cache) Run(ctx context.Context) {
 	if c.lease <= 0 {

@@ -138,7 +138,7 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 
 // kept gives what is there of that very revision.
 func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
-	facts.Revision, facts.Generation = k.revision, k.generation
+	facts.Revision = k.revision
 	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
 		var state any
 		if state, ok = c.shared.Get(k.of(records.SharedProject, project)); ok {
@@ -157,7 +157,6 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 		}
 		if c.remote != nil {
 			if facts, ok := c.remote.facts(ctx, k, project); ok {
-				facts.Generation = k.generation
 				c.keep(k, project, facts)
 				return facts, nil
 			}
@@ -183,7 +182,6 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	facts.Generation = k.generation
 	if facts.Revision == 0 { // the account does not exist
 		return facts, nil
 	}

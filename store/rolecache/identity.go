@@ -24,8 +24,6 @@ type home struct{ user, account string }
 // Identity is the user whom a token's subject names now.
 type Identity struct {
 	UserID, UUID, AccountID, Status string
-	// Stamp names the facts that say so; it is zero of an API key's owner.
-	Stamp resources.Stamp
 }
 
 // Identify finds the user with that external id (byExternal) or identity provider's
@@ -61,9 +59,7 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, 
 	if !s.UserExists || !named || s.HomeID != hint.account {
 		return Identity{}, false, nil
 	}
-	return Identity{
-		UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus, Stamp: facts.Stamp(hint.account),
-	}, true, nil
+	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
 }
 
 // find asks the store; an external id goes before a partner's subject. A store that can't

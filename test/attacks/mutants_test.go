@@ -66,7 +66,7 @@ var mutants = []mutant{
 	{"headers", "a header twice", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.odd[i]"}}},
 	{"headers", "a header in another spelling", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.counts[i] > 1"}}},
 	{"headers", "an underscore is no hyphen", []edit{{framingFile, " && (c != '_' || want != '-')", ""}}},
-	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
+	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Row.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
 	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil", "_, _, err := issuer.parser.ParseUnverified(token, claims); err != nil && jwt.SigningMethodNone != nil"}}},

@@ -1,0 +1,55 @@
+package doors
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Door answers the calls of one route by verdicts.
+type Door interface {
+	// Answer reads the question, has it judged and renders the verdict. Errors are
+	// *resources.Error; the answer's question and verdict are recorded beside one, too.
+	Answer(ctx context.Context, c Call) (Answer, error)
+	// Unavailable is the body of a 503 for that error; nil is the body of the route's area.
+	Unavailable(err error) []byte
+}
+
+// Call is a call of a door. Its headers are valid until the door has answered.
+type Call struct {
+	Caller resources.Principal
+	Route  *verdict.Route
+	// Path is the raw path behind the door's own.
+	Path string
+	// HasQuery says that a ? was sent.
+	HasQuery bool
+	Headers  Headers
+	Body     []byte
+	// Encoded says that the body has a Content-Encoding.
+	Encoded bool
+	// Problems are those of a 400 that hold at every door; the door adds its own to them.
+	Problems []resources.Problem
+}
+
+// Headers are the request's headers.
+type Headers interface {
+	// Identity gives the value of an identity header, "" where it was not sent, or the problem of
+	// one that two servers could read differently: sent twice, padded, with underscores.
+	Identity(name string) (value, problem string)
+}
+
+// Answer is a door's answer.
+type Answer struct {
+	Status  int
+	Headers []Header
+	// Body is JSON. It is the edge's from then on.
+	Body []byte
+	// Question is as far as it was read, Verdict as far as it was reached.
+	Question verdict.Question
+	Verdict  verdict.Verdict
+}
+
+// Header is a header of the answer, its name in the canonical spelling of RFC 9110's examples:
+// `X-Decision-Id`.
+type Header struct{ Name, Value string }
