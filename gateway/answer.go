@@ -40,7 +40,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 
 // answer serves an allowed call: a handler of this process, or an upstream.
 func (e *Edge) answer(x *exchange) error {
-	if x.entry.proxy != nil {
+	if x.entry.upstream != nil {
 		return e.passOn(x)
 	}
 	return e.call(x)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
@@ -90,7 +91,7 @@ func (f *headers) line(line []byte) bool {
 		return false
 	}
 	name, value, ok := line[:colon], line[colon+1:], true
-	if !isToken(name) {
+	if !httpguts.ValidHeaderFieldName(string(name)) {
 		return false // a folded line has no token before a colon
 	}
 	switch {
@@ -187,18 +188,4 @@ func sameFold(name []byte, lower string) bool {
 		}
 	}
 	return true
-}
-
-// isToken says whether name is a header name of RFC 9110 (5.6.2).
-func isToken(name []byte) bool {
-	const below64, from64 = 0x3ff6cfa00000000, 0x57ffffffc7fffffe // a bit for each letter, digit and one of !#$%&'*+-.^_`|~
-	token := len(name) > 0
-	for _, c := range name {
-		bits := uint64(below64)
-		if c >= 64 {
-			bits = from64
-		}
-		token = token && c < 128 && bits>>(c%64)&1 == 1
-	}
-	return token
 }

@@ -1,17 +1,13 @@
 package gateway
 
 import (
-	"context"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
-
-// refusedHeader tells a gateway that its assertion was refused, so that it does not
-// tell its caller to sign in again.
-const refusedHeader = "X-Portcullis-Assertion-Refused"
 
 // assertionRoom is how much longer a request's head is than what the gateway let in.
 const assertionRoom = 16 << 10
@@ -19,13 +15,7 @@ const assertionRoom = 16 << 10
 // Area is an area of resources as a process serves it to gateways.
 type Area struct {
 	Routes wire.Routes
-	Projects
-}
-
-// Projects closes and opens projects: see access.Occupant.
-type Projects interface {
-	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
-	OpenProject(ctx context.Context, by resources.Closing) error
+	peer.Projects
 }
 
 // NewInner makes the edge of a process behind gateways: it serves the catalogue's rows
@@ -36,7 +26,7 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	cfg.Limits.Header += assertionRoom // what the gateway lets in comes with its word
 	var closing []resources.Route
 	for name, area := range areas {
-		rows, handlers := closingRoutes(name, area)
+		rows, handlers := peer.ClosingRoutes(name, area)
 		closing = append(closing, rows...)
 		for route, handler := range area.Routes {
 			handlers[route] = handler
@@ -52,25 +42,15 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	return e.start()
 }
 
-// accept takes the gateway's word for who calls: 401 without it. What it says must be
-// about this request, and about the action that this process has for it too.
+// accept takes the gateway's word for who calls: 401 without it.
 func (e *Edge) accept(x *exchange) error {
-	var said assertion.Statement
-	err := errNotVouched
-	if tokens := sent(&x.raw.Request.Header, assertion.Header); len(tokens) == 1 {
-		said, err = e.cfg.Assertions.Verify(tokens[0], assertion.Statement{
-			Upstream: x.entry.Row.Upstream, RequestID: x.record.RequestID, Method: x.method,
-			Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
-		})
-	}
-	if err == nil && said.Action != x.entry.Row.Action {
-		err = errNotVouched
-	}
+	said, err := peer.Accept(e.cfg.Assertions, sent(&x.raw.Request.Header, assertion.Header), assertion.Statement{
+		Upstream: x.entry.Row.Upstream, RequestID: x.record.RequestID, Method: x.method,
+		Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
+	}, x.entry.Row.Action)
 	if err != nil {
-		x.raw.Response.Header.Set(refusedHeader, "1")
-		return &resources.Error{
-			Kind: resources.KindNoCredential, Message: "This address is for the gateway: ask there.", Cause: err,
-		}
+		x.raw.Response.Header.Set(peer.RefusedHeader, "1")
+		return err
 	}
 	if problems := x.paramProblems(x.params()); len(problems) > 0 {
 		return resources.BadRequest(problems...)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -154,12 +155,17 @@ func TestRefusedAssertionIsNotTheCallersFault(t *testing.T) {
 	}
 }
 
+// remoteArea is the area of an inner edge, as a gateway asks it.
+func remoteArea(base *url.URL) peer.RemoteArea {
+	return peer.RemoteArea{Upstream: peer.NewUpstream("things", base, time.Second, time.Minute, assertions()), IDs: config().IDs}
+}
+
 var closing = resources.Closing{AccountID: "acct-a-v1", ProjectID: "proj-a-v1", Mark: 7}
 
 func TestProjectIsClosedInAnotherProcess(t *testing.T) {
 	a := &area{}
 	_, base := inner(t, a)
-	remote := gateway.NewRemoteArea("things", base, gateway.DefaultLimits(), assertions(), config().IDs)
+	remote := remoteArea(base)
 	for _, want := range []bool{false, true} {
 		a.occupied = want
 		if got, err := remote.CloseProject(t.Context(), closing); err != nil || got != want {
@@ -224,7 +230,7 @@ func TestUnclearAnswerClosesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			remote := gateway.NewRemoteArea("things", base, gateway.DefaultLimits(), assertions(), config().IDs)
+			remote := remoteArea(base)
 			if _, err := remote.CloseProject(t.Context(), closing); err == nil {
 				t.Error("taken for an answer")
 			}

@@ -59,26 +59,6 @@ func (e *Edge) admit(x *exchange) error {
 	return nil
 }
 
-// passOn sends the request to its upstream. There it is in the way of none but the
-// upstream's own.
-func (e *Edge) passOn(x *exchange) error {
-	x.inside.Leave()
-	x.inside = nil
-	to := x.entry.proxy
-	if err := to.gate.Enter(x.ctx); err != nil {
-		return err
-	}
-	x.inside = to.gate
-	err := to.pass(x, &e.bodies)
-	if h := &x.raw.Response.Header; x.rated != nil { // else the upstream's own may stand beside them
-		h.Del("RateLimit-Limit")
-		h.Del("RateLimit-Remaining")
-		h.Del("RateLimit-Reset")
-		tellRate(h, x.rated)
-	}
-	return err
-}
-
 // identify finds out who calls, unless too many credentials from their address were refused.
 func (e *Edge) identify(x *exchange) error {
 	if x.entry.Public {

@@ -25,13 +25,13 @@ var (
 type server struct {
 	doors     map[string]doors.Door
 	handlers  map[string]wire.Routes
-	upstreams map[string]*proxy
+	upstreams map[string]*upstream
 }
 
 func newServer(cfg Config) server {
-	s := server{doors: cfg.Doors, handlers: cfg.Handlers, upstreams: map[string]*proxy{}}
+	s := server{doors: cfg.Doors, handlers: cfg.Handlers, upstreams: map[string]*upstream{}}
 	for name, base := range cfg.Upstreams {
-		s.upstreams[name] = newProxy(name, base, cfg.Limits, cfg.Assertions)
+		s.upstreams[name] = newUpstream(name, base, cfg.Limits, cfg.Assertions)
 	}
 	return s
 }
@@ -53,7 +53,7 @@ func (s server) bind(r resources.Route) (*entry, error) {
 		}
 		return e, nil
 	}
-	if e.proxy = s.upstreams[r.Upstream]; e.proxy != nil {
+	if e.upstream = s.upstreams[r.Upstream]; e.upstream != nil {
 		return e, nil
 	}
 	handlers, ok := s.handlers[r.Upstream]

@@ -21,9 +21,9 @@ type entry struct {
 	verdict.Route
 	pattern route.Pattern
 	// One of the three serves it.
-	door    doors.Door
-	handler wire.Handler
-	proxy   *proxy
+	door     doors.Door
+	handler  wire.Handler
+	upstream *upstream
 }
 
 // table finds entries by method and raw path.

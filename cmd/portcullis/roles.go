@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources/access"
 )
 
@@ -88,7 +89,7 @@ func (s *settings) occupants(c *core) (out []access.Occupant) {
 	local := s.localAreas(c)
 	for _, name := range resourceAreas() {
 		if base := s.bases[name]; base != nil {
-			out = append(out, gateway.NewRemoteArea(name, base, s.limits, c.assertions, c.ids))
+			out = append(out, peer.RemoteArea{Upstream: peer.NewUpstream(name, base, s.limits.Upstream, s.limits.Idle, c.assertions), IDs: c.ids})
 		} else if area, ok := local[name]; ok {
 			out = append(out, area)
 		}

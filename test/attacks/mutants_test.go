@@ -53,7 +53,7 @@ var mutants = []mutant{
 	{"path", "only the decision's path is looked at", []edit{{enforceFile, "range route.PathProblems(strings.TrimPrefix(x.path, \"/\"))", "range route.PathProblems(\"x\")"}, {enforceFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
-	{"framing", "names of any bytes", []edit{{framingFile, "token = token && c < 128 && bits>>(c%64)&1 == 1", "token = token && bits != 1"}}},
+	{"framing", "names of any bytes", []edit{{framingFile, "if !httpguts.ValidHeaderFieldName(string(name)) {", "if len(name) == 0 && !httpguts.ValidHeaderFieldName(string(name)) {"}}},
 	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {incomingFile, "		b.ended = true\n		return b.empty()\n", "		b.ended = true\n		for len(line) > 0 && err == nil && string(line) != \"\\r\\n\" {\n			line, err = b.c.line(fillSize)\n		}\n		return err\n"}}},
 	{"framing", "chunks end in any line's end", []edit{{incomingFile, "string(line) != \"\\r\\n\"", "!bytes.HasSuffix(line, []byte(\"\\n\"))"}}},
 	{"framing", "extensions of any bytes", []edit{{incomingFile, " || bytes.ContainsFunc(extension, unprintable)", ""}}},

@@ -1,4 +1,4 @@
-package gateway
+package peer
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"sync"
 )
@@ -107,7 +108,11 @@ func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
 	}}
 	in, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
 	if err != nil {
-		return nil, withoutURL(err)
+		var told *url.Error
+		if errors.As(err, &told) { // it holds the upstream's address and the query, which are not logged
+			err = told.Err
+		}
+		return nil, err
 	}
 	names, err := on.names()
 	if err != nil {

@@ -1,4 +1,4 @@
-package gateway
+package peer
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -31,8 +30,14 @@ type closed struct {
 	Occupied *bool `json:"occupied"`
 }
 
-// closingRoutes are the rows and handlers of one area's closings.
-func closingRoutes(name string, area Area) ([]resources.Route, wire.Routes) {
+// Projects closes and opens projects: see access.Occupant.
+type Projects interface {
+	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
+	OpenProject(ctx context.Context, by resources.Closing) error
+}
+
+// ClosingRoutes are the rows and handlers of one area's closings.
+func ClosingRoutes(name string, area Projects) ([]resources.Route, wire.Routes) {
 	path := fmt.Sprintf(closingPath, name, "{accountId}", "{projectId}", "{mark}")
 	row := func(verb, method string) resources.Route {
 		return resources.Route{
@@ -72,17 +77,12 @@ func forGateways(do func(ctx context.Context, by resources.Closing) (closed, err
 
 // RemoteArea closes and opens projects in an area of another process.
 type RemoteArea struct {
-	proxy *proxy
-	ids   resources.IDs
-}
-
-// NewRemoteArea asks the area of that name at that address.
-func NewRemoteArea(name string, base *url.URL, limits Limits, keys *assertion.Keys, ids resources.IDs) *RemoteArea {
-	return &RemoteArea{proxy: newProxy(name, base, limits, keys), ids: ids}
+	Upstream *Upstream
+	IDs      resources.IDs
 }
 
 // CloseProject asks the area; anything but a clear answer is an error.
-func (a *RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
+func (a RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
 	answer, err := a.ask(ctx, http.MethodPut, by)
 	if err != nil {
 		return false, err
@@ -91,37 +91,32 @@ func (a *RemoteArea) CloseProject(ctx context.Context, by resources.Closing) (oc
 }
 
 // OpenProject tells the area.
-func (a *RemoteArea) OpenProject(ctx context.Context, by resources.Closing) error {
+func (a RemoteArea) OpenProject(ctx context.Context, by resources.Closing) error {
 	_, err := a.ask(ctx, http.MethodDelete, by)
 	return err
 }
 
-func (a *RemoteArea) ask(ctx context.Context, method string, by resources.Closing) (answer closed, err error) {
+func (a RemoteArea) ask(ctx context.Context, method string, by resources.Closing) (answer closed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
 	defer cancel()
-	id := a.ids.ULID()
-	out, err := a.proxy.signed(ctx, nil, assertion.Statement{
-		RequestID: id, Method: method, Target: fmt.Sprintf(closingPath, a.proxy.name, by.AccountID, by.ProjectID, strconv.FormatInt(by.Mark, 10)),
+	area := a.Upstream.name
+	in, err := a.Upstream.ask(ctx, assertion.Statement{
+		RequestID: a.IDs.ULID(), Method: method, Target: fmt.Sprintf(closingPath, area, by.AccountID, by.ProjectID, strconv.FormatInt(by.Mark, 10)),
 		Principal: resources.Principal{Kind: resources.PrincipalGateway, ID: assertion.Issuer, Credential: resources.CredentialNone},
 		Account:   by.AccountID,
-	})
-	if err != nil {
-		return answer, err
-	}
-	out.Header.Set("X-Request-ID", id)
-	in, err := a.proxy.send(out)
+	}, nil)
 	if err != nil {
 		return answer, err
 	}
 	defer func() { _ = in.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(in.Body, closingAnswer))
 	if err != nil {
-		return answer, fmt.Errorf("gateway: area %s: %w", a.proxy.name, err)
+		return answer, fmt.Errorf("peer: area %s: %w", area, err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if in.StatusCode != http.StatusOK || dec.Decode(&answer) != nil || answer.Occupied == nil {
-		return answer, fmt.Errorf("gateway: area %s answered %d %.200q", a.proxy.name, in.StatusCode, body)
+		return answer, fmt.Errorf("peer: area %s answered %d %.200q", area, in.StatusCode, body)
 	}
 	return answer, nil
 }

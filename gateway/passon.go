@@ -1,0 +1,93 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+)
+
+var errUnknownLength = errors.New("the upstream's answer does not say how long it is, and is over --body-limit")
+
+// upstream is a peer with the bound of the calls that are under way to it.
+type upstream struct {
+	*peer.Upstream
+	gate *gate.Gate
+}
+
+func newUpstream(name string, base *url.URL, limits Limits, keys *assertion.Keys) *upstream {
+	return &upstream{peer.NewUpstream(name, base, limits.Upstream, limits.Idle, keys), newGate(limits.Requests)}
+}
+
+// passOn passes an allowed call to its upstream. There it is in the way of none but the upstream's
+// own.
+func (e *Edge) passOn(x *exchange) error {
+	x.inside.Leave()
+	x.inside = nil
+	to := x.entry.upstream
+	if err := to.gate.Enter(x.ctx); err != nil {
+		return err
+	}
+	x.inside = to.gate
+	a, err := to.Pass(x.ctx, assertion.Statement{
+		RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
+		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Row.Action,
+	}, x.passed())
+	if err != nil {
+		return err
+	}
+	if a.Length < 0 && !x.raw.Request.Header.IsHTTP11() {
+		if err := e.readWhole(x, a); err != nil {
+			return err
+		}
+	}
+	h := &x.raw.Response.Header
+	for name, values := range a.Header {
+		for _, value := range values {
+			h.Add(name, value)
+		}
+	}
+	if x.rated != nil { // else the upstream's own may stand there
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+			h.Del(name)
+		}
+		tellRate(h, x.rated)
+	}
+	x.raw.Response.SetStatusCode(a.Status)
+	x.raw.Response.SetBodyStream(a.Body, int(a.Length))
+	return nil
+}
+
+// passed are copies of the caller's headers that reach an upstream.
+func (x *exchange) passed() http.Header {
+	out := http.Header{}
+	for _, name := range peer.Passed() {
+		for _, value := range x.raw.Request.Header.PeekAll(name) {
+			if len(value) > 0 {
+				out.Add(name, string(value))
+			}
+		}
+	}
+	return out
+}
+
+// readWhole reads an answer's body to its end, so that its length is known: a client of HTTP/1.0
+// does not know the chunks in which it would be sent.
+func (e *Edge) readWhole(x *exchange, a *peer.Answer) error {
+	most := e.cfg.Limits.Body
+	read, err := io.ReadAll(io.LimitReader(counting{a.Body, &e.bodies, &x.bodyHeld}, int64(most)+1))
+	if err = errors.Join(err, a.Body.Close()); err == nil && len(read) > most {
+		err = errUnknownLength
+	}
+	if err != nil {
+		return resources.Unavailable("The service behind this path did not answer as HTTP/1.0 needs it; ask by HTTP/1.1.", err)
+	}
+	a.Body, a.Length = io.NopCloser(bytes.NewReader(read)), int64(len(read))
+	return nil
+}

@@ -1,0 +1,69 @@
+package peer
+
+import (
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// RefusedHeader tells a gateway that its assertion was refused, so that it does not tell its caller
+// to sign in again.
+const RefusedHeader = ownPrefix + "Assertion-Refused"
+
+// ownPrefix begins the names of the headers in which gateways and areas speak to each other.
+const ownPrefix = "X-Portcullis-"
+
+// Passed are the caller's headers that reach an upstream. All others stay behind: the credential,
+// hop-by-hop headers, and claims of an identity under any name.
+func Passed() []string {
+	return []string{
+		"Accept", "Accept-Language", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "User-Agent",
+		"Traceparent", "Tracestate",
+	}
+}
+
+// outgoing are the headers of a call to an upstream: those of the caller that are passed, and the
+// identity headers, which an upstream can trust since nothing else reaches it under these names.
+func outgoing(header http.Header, said assertion.Statement) http.Header {
+	out := http.Header{"User-Agent": nil} // else the client adds its own
+	for _, name := range Passed() {
+		if values := header.Values(name); len(values) > 0 {
+			out[name] = values
+		}
+	}
+	out.Set("X-Request-ID", said.RequestID)
+	if said.Principal.Kind != resources.PrincipalNone {
+		out.Set("X-User-ID", said.Principal.ID)
+		out.Set("X-Principal-Kind", said.Principal.Kind)
+	}
+	if said.Account != "" {
+		out.Set("X-Account-ID", said.Account)
+	}
+	if said.Action != "" {
+		out.Set("X-Action", said.Action)
+	}
+	return out
+}
+
+// passesBack says whether a header of an upstream's answer is the caller's, too. Some servers read
+// an underscore as a hyphen.
+func passesBack(name string) bool {
+	if !httpguts.ValidHeaderFieldName(name) {
+		return false
+	}
+	read := http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	switch read {
+	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade": // hop-by-hop (RFC 9110, 7.6.1)
+		return false
+	case "Content-Length", "Server", "Date", "X-Request-Id", "X-Decision-Id", "X-Policy-Revision", "X-Account-Revision": // the gateway's own
+		return false
+	case "X-User-Id", "X-Account-Id", "X-Action", "X-Principal-Kind", "Authorization", "X-Api-Key":
+		return false // a server in front might take an echo for the gateway's word
+	}
+	return !strings.HasPrefix(read, ownPrefix)
+}
