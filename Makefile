@@ -61,7 +61,7 @@ test-replicas: ## the black box tests on three replicas with MongoDB and Redis
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
-	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
+	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 80m -v -run 'InForce|Figures' ./test/consistency
 	go test -count=1 -timeout 60m -v -tags mutants -run 'Mutants' ./test/consistency
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence

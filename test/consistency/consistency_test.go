@@ -28,12 +28,16 @@ func uneven() shape {
 func TestChangeThatWasAnsweredIsInForce(t *testing.T) {
 	most, enough := 20*time.Second, 0
 	if n, err := strconv.Atoi(os.Getenv(envDecisions)); err == nil {
-		most, enough = 20*time.Minute, n
+		most, enough = 50*time.Minute, n
 	}
 	w := newWorld(t, program(t, ""), servers.NewMongo(t, 3), uneven())
 	w.run(clients{writers: 8, readers: 8}, allFaults(), most, enough)
 	w.settle()
-	w.report(w.verdict())
+	v := w.verdict()
+	w.report(v)
+	if v.judged < enough {
+		t.Errorf("%d decisions were judged within %s, want %d", v.judged, most, enough)
+	}
 }
 
 // TestScenarios: the program stands each of those that tell its mutants.
