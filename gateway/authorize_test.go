@@ -56,7 +56,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 	}
 	want := resources.Target{AccountID: "acct-b-v1", ProjectID: "proj-b-v1", Resource: "instances/i%20x", Rest: "instances/i%20x"}
 	if asked.Target != want || asked.AccountID != "acct-a-v1" || asked.Action.ID != "project:instance:read" || asked.Principal.ID != "user-alice-v1" ||
-		asked.Facts.Subject.UserID != "user-bob-v1" || asked.Now == 0 || asked.Route.Name != "E3" {
+		asked.Facts.Subject.UserID != "user-bob-v1" || asked.Now == 0 || asked.Route.Name != "authorization.check" {
 		t.Errorf("asked %+v", asked)
 	}
 	if access.Target != (resources.Target{UserID: "user-bob-v1"}) || access.AccountID != "acct-a-v1" || access.Action.ID != "account:authorization:check" ||
@@ -75,13 +75,13 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 func TestDenyIsAnAnswer(t *testing.T) {
 	for _, status := range []int{200, 403} {
 		e := start(t, func(c *gateway.Config) {
-			c.Judge.Policy, c.Doors["E3"] = policy{deny, allow}, e3.Door{Judge: c.Judge, DenyStatus: status}
+			c.Judge.Policy, c.Doors["authorization.check"] = policy{deny, allow}, e3.Door{Judge: c.Judge, DenyStatus: status}
 		})
 		r := e.send(t, question("x"))
 		if r.Status != status || r.Body != `{"allowed":false,"reason":"a test says no"}` || r.Header.Get("X-Decision-ID") == "" || e.last(t).Allowed {
 			t.Errorf("%d %s %v", r.Status, r.Body, r.Header)
 		}
-		e = start(t, func(c *gateway.Config) { c.Doors["E3"] = e3.Door{Judge: c.Judge, DenyStatus: status} })
+		e = start(t, func(c *gateway.Config) { c.Doors["authorization.check"] = e3.Door{Judge: c.Judge, DenyStatus: status} })
 		if r := e.send(t, question("x")); r.Status != 200 {
 			t.Errorf("an allow: %d", r.Status)
 		}

@@ -42,7 +42,7 @@ func realPolicy(b *testing.B) func(*gateway.Config) {
 	return func(c *gateway.Config) {
 		c.Judge.Policy = e
 		for _, r := range e.Routes() {
-			if r.Name == "E3" {
+			if r.Name == "authorization.check" {
 				c.Catalogue, c.Handlers, c.Upstreams = []resources.Route{r}, nil, nil
 			}
 		}

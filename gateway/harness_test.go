@@ -99,7 +99,7 @@ func ok(_ context.Context, r *wire.Request) (wire.Response, error) { return wire
 // catalogue has a row of every kind.
 func catalogue() []resources.Route {
 	return []resources.Route{
-		{Name: "E3", Method: "POST", Path: "/api/v1/authorize/{proxy+}", Action: "account:authorization:check", Area: "access", Upstream: "authorize"},
+		{Name: "authorization.check", Method: "POST", Path: "/api/v1/authorize/{proxy+}", Action: "account:authorization:check", Area: "access", Upstream: "authorize"},
 		{Name: "list", Method: "GET", Path: "/api/v1/accounts/{accountId}/roles", Action: "account:role:read", Area: "access", Upstream: "access"},
 		{Name: "create", Method: "POST", Path: "/api/v1/accounts/{accountId}/roles", Action: "account:role:create", Area: "access", Upstream: "access"},
 		{Name: "user", Method: "PUT", Path: "/api/v1/users/{user_id}", Area: "users", Upstream: "access"},
@@ -147,7 +147,7 @@ func config() gateway.Config {
 		IDs: ids, Now: time.Now,
 	}
 	return gateway.Config{
-		Judge: judge, Authn: authn{alice}, Doors: map[string]doors.Door{"E3": e3.Door{Judge: judge, DenyStatus: 200}},
+		Judge: judge, Authn: authn{alice}, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: 200}},
 		Catalogue: catalogue(), Handlers: handlers(), Upstreams: map[string]*url.URL{"things": nowhere},
 		Assertions: assertions(),
 		Limits:     limits, Now: time.Now, Log: slog.New(slog.DiscardHandler), IDs: ids,

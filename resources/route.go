@@ -16,8 +16,10 @@ const (
 
 // Route is one row of the action catalogue (policies/routes).
 type Route struct {
-	// Name is the endpoint's: "E5", or an operator's own.
-	Name   string `json:"-"`
+	// Name is the row's key: "security_group.create", or an operator's own.
+	Name string `json:"-"`
+	// Spec is the specification's code of the endpoint, such as E1; "" for an operator's own.
+	Spec   string `json:"spec,omitempty"`
 	Method string `json:"method"`
 	// Path is a pattern such as /api/v1/accounts/{accountId}/roles; a last segment
 	// {proxy+} takes the rest.

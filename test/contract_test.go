@@ -16,8 +16,8 @@ import (
 
 // probes are what the private listener has beside the catalogue.
 var probes = map[string]catalogueRow{
-	"E20": {Method: "GET", Path: "/healthz/live"}, "E20.prefixed": {Method: "GET", Path: "/api/v1/healthz/live"},
-	"E21": {Method: "GET", Path: "/healthz/ready"}, "E21.prefixed": {Method: "GET", Path: "/api/v1/healthz/ready"},
+	"health.live": {Method: "GET", Path: "/healthz/live"}, "health.live_prefixed": {Method: "GET", Path: "/api/v1/healthz/live"},
+	"health.ready": {Method: "GET", Path: "/healthz/ready"}, "health.ready_prefixed": {Method: "GET", Path: "/api/v1/healthz/ready"},
 }
 
 // paramOf is a parameter in the catalogue's path, with the form of its ids.
@@ -113,21 +113,23 @@ func TestMissingAndInventedRoutesAreFound(t *testing.T) {
 		change func(rows map[string]catalogueRow)
 		want   []string
 	}{
-		"missing":        {func(r map[string]catalogueRow) { r["X1"] = catalogueRow{Method: "GET", Path: "/x", Area: "access"} }, []string{`missing: GET /x, route "X1"`}},
-		"invented":       {func(r map[string]catalogueRow) { delete(r, "E4") }, []string{`invented: GET /api/v1/accounts/{accountId}/roles, route "E4"`}},
-		"another method": {func(r map[string]catalogueRow) { change(r, "N2.patch", func(row *catalogueRow) { row.Method = "PUT" }) }, []string{"route N2.patch is PATCH"}},
+		"missing":  {func(r map[string]catalogueRow) { r["X1"] = catalogueRow{Method: "GET", Path: "/x", Area: "access"} }, []string{`missing: GET /x, route "X1"`}},
+		"invented": {func(r map[string]catalogueRow) { delete(r, "role.list") }, []string{`invented: GET /api/v1/accounts/{accountId}/roles, route "role.list"`}},
+		"another method": {func(r map[string]catalogueRow) {
+			change(r, "account.update", func(row *catalogueRow) { row.Method = "PUT" })
+		}, []string{"route N2.patch is PATCH"}},
 		"another name": {func(r map[string]catalogueRow) {
-			change(r, "N6.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "roleId", "role") })
+			change(r, "role.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "roleId", "role") })
 		}, []string{"N6.get: the document has no path parameter role", "N6.get: the path has no parameter roleId", "route N6.get is GET"}},
 		"another form": {func(r map[string]catalogueRow) {
-			change(r, "N2.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "accountId", "accountId:acct") })
+			change(r, "account.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "accountId", "accountId:acct") })
 		}, []string{"N2.get: accountId must have the form acct"}},
-		"not public": {func(r map[string]catalogueRow) { change(r, "N14", func(row *catalogueRow) { row.Access = nil }) }, []string{"N14: public is true in the document"}},
+		"not public": {func(r map[string]catalogueRow) { change(r, "jwks.get", func(row *catalogueRow) { row.Access = nil }) }, []string{"N14: public is true in the document"}},
 		"keys everywhere": {func(r map[string]catalogueRow) {
-			change(r, "E13", func(row *catalogueRow) { row.Access = []string{"self"} })
+			change(r, "api_key.create", func(row *catalogueRow) { row.Access = []string{"self"} })
 		}, []string{"E13: the document has the credentials [token]"}},
 		"the whole path": {func(r map[string]catalogueRow) {
-			change(r, "E3", func(row *catalogueRow) { row.Path = strings.TrimSuffix(row.Path, "+}") + "}" })
+			change(r, "authorization.check", func(row *catalogueRow) { row.Path = strings.TrimSuffix(row.Path, "+}") + "}" })
 		}, []string{"E3: proxy takes the rest"}},
 	} {
 		t.Run(name, func(t *testing.T) {

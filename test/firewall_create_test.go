@@ -48,7 +48,7 @@ func TestSecurityGroupIsCreated(t *testing.T) {
 		t.Errorf("ids %s, %s", id, first)
 	}
 	read := w.must(t, 200, "GET", "/"+id, "")
-	for what, raw := range map[string][]byte{"E1": r.Raw, "N11": read.Raw} {
+	for what, raw := range map[string][]byte{"security_group.create": r.Raw, "N11": read.Raw} {
 		if !strings.Contains(string(raw), `"metadata":`+metadata) {
 			t.Errorf("%s: the metadata is not as it was sent: %s", what, raw)
 		}

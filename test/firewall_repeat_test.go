@@ -14,8 +14,8 @@ func TestSecurityGroupsAreMadeOnce(t *testing.T) {
 	w := newWall(t)
 	id := w.made(t, "base")
 	for name, c := range map[string]struct{ rest, body, other string }{
-		"E1":  {"", w.draft("once", ""), w.draft("other", "")},
-		"N11": {"/" + id + "/rules", onPort(1, ""), onPort(2, "")},
+		"security_group.create": {"", w.draft("once", ""), w.draft("other", "")},
+		"N11":                   {"/" + id + "/rules", onPort(1, ""), onPort(2, "")},
 	} {
 		key := []string{"Idempotency-Key", "once-" + name}
 		first := w.must(t, 201, "POST", c.rest, c.body, key...)

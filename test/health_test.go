@@ -75,8 +75,8 @@ func TestMetricsTellOfRequestsAndDecisions(t *testing.T) {
 	call(t, "GET", s.URL+"/nowhere/"+s.Account, "", "")
 	text := metricsOf(t, s.gatewayProcess)
 	for _, want := range []string{
-		`portcullis_requests_total{route="E3",status="200"}`, `portcullis_requests_total{route="none",status="404"}`, `portcullis_requests_total{route="N1",status="201"}`,
-		`portcullis_request_seconds_bucket{route="E3",`, `portcullis_decisions_total{decision="allow",route="E3"}`, `portcullis_decisions_total{decision="deny",route="E3"}`,
+		`portcullis_requests_total{route="authorization.check",status="200"}`, `portcullis_requests_total{route="none",status="404"}`, `portcullis_requests_total{route="account.create",status="201"}`,
+		`portcullis_request_seconds_bucket{route="authorization.check",`, `portcullis_decisions_total{decision="allow",route="authorization.check"}`, `portcullis_decisions_total{decision="deny",route="authorization.check"}`,
 		`portcullis_policy_evaluation_seconds_count{entry="decision"}`, `portcullis_policy_reloads_total{result="refused"} 0`, `portcullis_policy_info{revision="`, "go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(text, want) {

@@ -17,12 +17,12 @@ func creations(t testing.TB, s *team, name string) map[string]creation {
 		return creation{path, token, fmt.Sprintf(form, name), fmt.Sprintf(form, name+"-other")}
 	}
 	return map[string]creation{
-		"N1":        of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
-		"N3":        of(s.path("/projects"), s.AdminToken, `{"name":%q}`),
-		"N5":        of(s.path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
-		"N7.create": of(s.path("/groups"), s.AdminToken, `{"name":%q}`),
-		"E11":       of(s.path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
-		"N8":        of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
+		"account.create": of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
+		"project.create": of(s.path("/projects"), s.AdminToken, `{"name":%q}`),
+		"role.create":    of(s.path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
+		"group.create":   of(s.path("/groups"), s.AdminToken, `{"name":%q}`),
+		"user.invite":    of(s.path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
+		"user.create":    of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
 	}
 }
 
@@ -34,7 +34,7 @@ func (c creation) send(t testing.TB, key string) reply {
 // conflict holds a repeat to 409 in the shape of its area.
 func conflict(t testing.TB, name string, r reply) {
 	t.Helper()
-	if name[0] == 'E' || name == "N8" || name == "N16" {
+	if strings.HasPrefix(name, "user.") {
 		wantUserRefusal(t, name, r, 409, "USER_002")
 		return
 	}
@@ -79,10 +79,10 @@ func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
 	all := creations(t, s, "elsewhere-"+s.Account)
-	if r := all["N3"].send(t, "one"); r.Status != 201 {
+	if r := all["project.create"].send(t, "one"); r.Status != 201 {
 		t.Fatalf("N3: %d %s", r.Status, r.Raw)
 	}
-	for _, name := range []string{"N5", "N7.create", "E11"} { // of the same caller
+	for _, name := range []string{"role.create", "group.create", "user.invite"} { // of the same caller
 		conflict(t, name, all[name].send(t, "one"))
 	}
 	if r := s.must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
@@ -138,7 +138,7 @@ func TestRepeatIsAuthorizedAnew(t *testing.T) {
 	}
 	s.must(t, 200, "DELETE", assignmentPath("account_admin", s.Bob, ""), "")
 	wantRefusal(t, group.send(t, "k"), 403, "FORBIDDEN")
-	wantUserRefusal(t, "E11", invite.send(t, "k2"), 403, "AUTH_003")
+	wantUserRefusal(t, "user.invite", invite.send(t, "k2"), 403, "AUTH_003")
 	s.setStatus(t, s.Bob, "SUSPENDED")
 	wantRefusal(t, group.send(t, "k"), 401, "UNAUTHORIZED")
 	s.setStatus(t, s.Bob, "ACTIVE")
@@ -185,7 +185,7 @@ func TestRepeatedInvitationMailIsSentOnce(t *testing.T) {
 	s := newTeamIn(t, startGatewayIn(t, dir), 1)
 	c := creation{s.path("/users/" + invitedOf(1) + "/invitation"), s.AdminToken, "", ""}
 	for range 2 {
-		wantMessage(t, "N16", c.send(t, "k"))
+		wantMessage(t, "user.resend_invitation", c.send(t, "k"))
 	}
 	wantUserRefusal(t, "with another key", c.send(t, "k2"), 429, "RATE_001")
 	s.drained(t)

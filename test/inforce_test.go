@@ -74,7 +74,7 @@ func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	const action = "project:instance:create"
 	for name, take := range map[string]func(s *team) func(testing.TB){
-		"E7": func(s *team) func(testing.TB) {
+		"role_assignment.revoke": func(s *team) func(testing.TB) {
 			return func(t testing.TB) { s.must(t, 200, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), "") }
 		},
 		"E6 replaced": func(s *team) func(testing.TB) {

@@ -53,7 +53,7 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 	wantMessage(t, "E11 of a member whose invitation ran out", s.asked(t, old.Email))
 	wantUserRefusal(t, "E11 does not start it anew", s.comes(t, old), 401, "AUTH_002")
 	again := "/api/v1/accounts/" + signInAccount + "/users/" + old.ExternalID + "/invitation"
-	wantMessage(t, "N16", call(t, "POST", s.URL+again, s.admin, ""))
+	wantMessage(t, "user.resend_invitation", call(t, "POST", s.URL+again, s.admin, ""))
 	if r := s.comes(t, old); r.Status != 200 {
 		t.Errorf("after N16: %d %s", r.Status, r.Raw)
 	}
@@ -134,7 +134,7 @@ func TestInviteeMadeActiveByTheAdmin(t *testing.T) {
 		return call(t, "PUT", s.URL+"/api/v1/users/"+u.ExternalID, token, body, "x-account-id", signInAccount)
 	}
 	wantUserRefusal(t, "before", call(t, "GET", s.profile(u), s.staff.sign(t, u.ExternalID), ""), 401, "AUTH_002")
-	wantMessage(t, "E8", put(s.admin, `{"status":"ACTIVE"}`))
+	wantMessage(t, "user.update", put(s.admin, `{"status":"ACTIVE"}`))
 	if r := call(t, "GET", s.profile(u), s.staff.sign(t, u.ExternalID), ""); r.Status != 200 {
 		t.Errorf("by the external id: %d %s", r.Status, r.Raw)
 	}

@@ -70,7 +70,7 @@ func TestInvitedUserOfNoAccountGetsNoMail(t *testing.T) {
 	}
 	profile := s.path("/users/" + id + "/profile")
 	wantUserRefusal(t, "before", call(t, "GET", profile, s.userToken(t, id), ""), 403, "AUTH_003")
-	wantMessage(t, "E11", s.invite(t, email))
+	wantMessage(t, "user.invite", s.invite(t, email))
 	if r := call(t, "GET", profile, s.userToken(t, id), ""); r.Status != 200 || at(r.Body, "user", "status") != "ACTIVE" {
 		t.Errorf("after: %d %s", r.Status, r.Raw)
 	}

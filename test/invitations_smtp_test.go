@@ -97,7 +97,7 @@ func mailServerDown(killed bool) func(*testing.T) {
 		flags := []string{"--smtp-url", "smtp://" + address + "?tls=none&from=us@portcullis.example&helo=gate.example"}
 		s := startTeam(t, flags...)
 		started := time.Now()
-		wantMessage(t, "E11", s.invite(t, email))
+		wantMessage(t, "user.invite", s.invite(t, email))
 		if took := time.Since(started); took > 5*time.Second {
 			t.Errorf("the invitation took %s", took)
 		}

@@ -19,13 +19,13 @@ func TestScopesBoundAnAdminsKey(t *testing.T) {
 		for name, c := range map[string]struct {
 			scope, method, rest, body string
 		}{
-			"E4":  {"read", "GET", "/roles", ""},
-			"E12": {"read", "GET", "/users", ""},
-			"E10": {"read", "GET", own + "/profile", ""},
-			"E14": {"read", "GET", own + "/keys", ""},
-			"E9":  {"write", "PUT", own + "/profile", `{"name":"N"}`},
-			"E15": {"write", "DELETE", own + "/keys/" + spare, ""},
-			"E11": {"write", "POST", "/users/invite", fmt.Sprintf(`{"email":"%s@scopes.example"}`, s.Account)},
+			"role.list":           {"read", "GET", "/roles", ""},
+			"user.list":           {"read", "GET", "/users", ""},
+			"user_profile.get":    {"read", "GET", own + "/profile", ""},
+			"api_key.list":        {"read", "GET", own + "/keys", ""},
+			"user_profile.update": {"write", "PUT", own + "/profile", `{"name":"N"}`},
+			"api_key.revoke":      {"write", "DELETE", own + "/keys/" + spare, ""},
+			"user.invite":         {"write", "POST", "/users/invite", fmt.Sprintf(`{"email":"%s@scopes.example"}`, s.Account)},
 		} {
 			r := call(t, c.method, s.path(c.rest), "", c.body, "X-API-Key", key)
 			if want := map[bool]int{true: 200, false: 403}[allowed[c.scope]]; r.Status != want {

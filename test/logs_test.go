@@ -24,9 +24,9 @@ func TestEveryRequestHasOneAccessLine(t *testing.T) {
 	}
 	s.settled(t)
 	for suffix, want := range map[string]map[string]any{
-		"-allow":  {"principal": "service-test", "action": "project:x:read", "decision": "allow", "reason": "role account_admin grants project:x:read", "status": 200.0, "route": "E3", "account": s.Account, "method": "POST", "level": "INFO"},
+		"-allow":  {"principal": "service-test", "action": "project:x:read", "decision": "allow", "reason": "role account_admin grants project:x:read", "status": 200.0, "route": "authorization.check", "account": s.Account, "method": "POST", "level": "INFO"},
 		"-deny":   {"principal": "service-test", "decision": "deny", "reason": "no active role of the user grants project:x:read in " + s.Project, "status": 200.0},
-		"-own":    {"principal": s.Admin, "action": "account:role:read", "decision": "allow", "status": 200.0, "route": "E4", "path": "/api/v1/accounts/" + s.Account + "/roles"},
+		"-own":    {"principal": s.Admin, "action": "account:role:read", "decision": "allow", "status": 200.0, "route": "role.list", "path": "/api/v1/accounts/" + s.Account + "/roles"},
 		"-nobody": {"principal": "", "decision": "deny", "status": 401.0, "policy_revision": ""},
 	} {
 		lines := s.requestLines(id + suffix)

@@ -203,7 +203,7 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 	group, _ := at(s.must(t, 201, "POST", "/groups", `{"name":"g"}`).Body, "group", "id").(string)
 	role, _ := s.must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	body := map[string]string{
-		"N4.patch": `{"name":"N"}`, "E9": `{"name":"N"}`, "E13": `{"key_name":"k","scopes":["read"]}`, "N6.put": `{"name":"N","permissions":["account:user:read"]}`, "E6": `{}`,
+		"project.update": `{"name":"N"}`, "user_profile.update": `{"name":"N"}`, "api_key.create": `{"key_name":"k","scopes":["read"]}`, "role.replace": `{"name":"N","permissions":["account:user:read"]}`, "role_assignment.put": `{}`,
 	}
 	for name, row := range catalogue(t) {
 		if !row.namesAccount() || strings.Count(row.Path, "{") < 2 {

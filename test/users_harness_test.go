@@ -172,7 +172,7 @@ func (p *people) update(t testing.TB, user, token, body string) reply {
 // linked gives the user a subject of the identity provider.
 func (p *people) linked(t testing.TB, user, subject string) {
 	t.Helper()
-	wantMessage(t, "E8", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
+	wantMessage(t, "user.update", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
 }
 
 // holds gives the user a custom role with these permissions in the account.

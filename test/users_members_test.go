@@ -27,7 +27,7 @@ func TestInvitationMakesAMemberOnce(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
 	email := "Guest@" + p.Account + ".example"
-	wantMessage(t, "E11", p.invite(t, email))
+	wantMessage(t, "user.invite", p.invite(t, email))
 	found := call(t, "GET", p.URL+"/api/v1/users?email="+email, p.sync, "")
 	id, _ := at(found.Body, "users", 0, "external_id").(string)
 	record := p.record(t, id)
@@ -62,7 +62,7 @@ func TestInvitationOfAnothersMemberLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
 	guest := "guest@" + other.Account + ".example"
-	wantMessage(t, "E11", other.invite(t, guest))
+	wantMessage(t, "user.invite", other.invite(t, guest))
 	other.setStatus(t, other.Carol, "SUSPENDED")
 	for name, email := range map[string]string{"an active member": other.Bob + "@team.example", "a suspended one": other.Carol + "@team.example", "an invited one": strings.ToUpper(guest)} {
 		wantUserRefusal(t, name, p.invite(t, email), 409, "USER_002")
@@ -166,7 +166,7 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	if !p.allowed(t, p.Bob, "project:x:create", rest) || !p.allowed(t, p.Bob, "account:user:read", "") {
 		t.Fatal("what was granted does not count")
 	}
-	wantMessage(t, "N10", p.do(t, "DELETE", "/users/"+p.Bob, ""))
+	wantMessage(t, "user.remove", p.do(t, "DELETE", "/users/"+p.Bob, ""))
 	gone := func(when string) {
 		if p.allowed(t, p.Bob, "project:x:read", rest) || p.allowed(t, p.Bob, "project:x:create", rest) {
 			t.Errorf("%s: E3 allows what was granted before", when)
@@ -177,14 +177,14 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 		}
 	}
 	gone("after")
-	for name, r := range map[string]reply{"E10": p.on(t, "GET", profile, token, ""), "E12": p.on(t, "GET", "/users", token, ""), "E14": p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""), "N10": p.on(t, "DELETE", "/users/"+p.Bob, token, "")} {
+	for name, r := range map[string]reply{"user_profile.get": p.on(t, "GET", profile, token, ""), "user.list": p.on(t, "GET", "/users", token, ""), "api_key.list": p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""), "user.remove": p.on(t, "DELETE", "/users/"+p.Bob, token, "")} {
 		wantUserRefusal(t, name+" by the former member", r, 403, "AUTH_003")
 	}
 	wantUserRefusal(t, "N10 again", p.do(t, "DELETE", "/users/"+p.Bob, ""), 404, "USER_001")
 	if account, ok := p.record(t, p.Bob)["account_id"]; ok {
 		t.Errorf("a member of %v", account)
 	}
-	wantMessage(t, "E11", p.invite(t, p.Bob+"@team.example"))
+	wantMessage(t, "user.invite", p.invite(t, p.Bob+"@team.example"))
 	gone("back")
 	if roles := p.rolesOf(t, p.Bob); !slices.Equal(roles, []string{"team_member"}) {
 		t.Errorf("back with the roles %v", roles)

@@ -15,18 +15,18 @@ func (p *people) calls(subject string) map[string]peopleCall {
 	below := "/api/v1/accounts/" + p.Account
 	of := below + "/users/" + subject
 	return map[string]peopleCall{
-		"E8":  {"PUT", "/api/v1/users/" + subject, `{"name":"N"}`},
-		"E9":  {"PUT", of + "/profile", `{"name":"N"}`},
-		"E10": {"GET", of + "/profile", ""},
-		"E11": {"POST", below + "/users/invite", `{"email":"x@refused.example"}`},
-		"E12": {"GET", below + "/users", ""},
-		"E13": {"POST", of + "/keys", `{"key_name":"k","scopes":["read"]}`},
-		"E14": {"GET", of + "/keys", ""},
-		"E15": {"DELETE", of + "/keys/absent", ""},
-		"N8":  {"POST", "/api/v1/users", `{"email":"y@refused.example"}`},
-		"N9":  {"GET", "/api/v1/users?email=x@refused.example", ""},
-		"N10": {"DELETE", of, ""},
-		"N16": {"POST", of + "/invitation", ""},
+		"user.update":            {"PUT", "/api/v1/users/" + subject, `{"name":"N"}`},
+		"user_profile.update":    {"PUT", of + "/profile", `{"name":"N"}`},
+		"user_profile.get":       {"GET", of + "/profile", ""},
+		"user.invite":            {"POST", below + "/users/invite", `{"email":"x@refused.example"}`},
+		"user.list":              {"GET", below + "/users", ""},
+		"api_key.create":         {"POST", of + "/keys", `{"key_name":"k","scopes":["read"]}`},
+		"api_key.list":           {"GET", of + "/keys", ""},
+		"api_key.revoke":         {"DELETE", of + "/keys/absent", ""},
+		"user.create":            {"POST", "/api/v1/users", `{"email":"y@refused.example"}`},
+		"user.find":              {"GET", "/api/v1/users?email=x@refused.example", ""},
+		"user.remove":            {"DELETE", of, ""},
+		"user.resend_invitation": {"POST", of + "/invitation", ""},
 	}
 }
 

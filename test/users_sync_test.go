@@ -32,7 +32,7 @@ func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, record[field], want)
 		}
 	}
-	wantSame(t, "N9", record, p.record(t, "whole-"+p.Account))
+	wantSame(t, "user.find", record, p.record(t, "whole-"+p.Account))
 	if roles := p.rolesOf(t, "whole-"+p.Account); len(roles) != 0 {
 		t.Errorf("roles %v", roles)
 	}
@@ -142,7 +142,7 @@ func TestInvitationIsSentAgainToInviteesOnly(t *testing.T) {
 		wantUserRefusal(t, status, p.do(t, "POST", path(p.Bob), ""), 409, "USER_002")
 	}
 	email := "again@" + p.Account + ".example"
-	wantMessage(t, "E11", p.invite(t, email))
+	wantMessage(t, "user.invite", p.invite(t, email))
 	r := call(t, "GET", p.URL+"/api/v1/users?email="+email, p.sync, "")
 	id, _ := at(r.Body, "users", 0, "external_id").(string)
 	wantUserRefusal(t, "within a minute of E11", p.do(t, "POST", path(id), ""), 429, "RATE_001")

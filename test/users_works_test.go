@@ -66,7 +66,7 @@ func TestUsersAndKeysWorkOnBothListeners(t *testing.T) {
 		p.profileWorks(t, id)
 		p.invitationsWork(t)
 		p.keysWork(t, id)
-		wantMessage(t, "N10", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""))
+		wantMessage(t, "user.remove", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""))
 		wantUserRefusal(t, "N10 again", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""), 404, "USER_001")
 	})
 }
@@ -82,7 +82,7 @@ func (p *people) recordsWork(t *testing.T) string {
 	if r.Status != 201 || !strings.HasPrefix(id, "user-") || len(uuid) != 36 || !bytes.Contains(r.Raw, []byte(`{"n":1.50}`)) {
 		t.Fatalf("N8: %d %s", r.Status, r.Raw)
 	}
-	wantFields(t, "N8", r.Body, "user")
+	wantFields(t, "user.create", r.Body, "user")
 	wantFields(t, "the record", made, "id", "email", "external_id", "name", "profile_pic_url", "is_verified", "metadata",
 		"status", "authentication_type", "account_id", "created_at", "updated_at")
 	wantTimes(t, made, "created_at", "updated_at")
@@ -96,7 +96,7 @@ func (p *people) recordsWork(t *testing.T) string {
 		t.Errorf("N9 of nobody: %d %s", r.Status, r.Raw)
 	}
 	for _, name := range []string{uuid, id} { // external_id is read-only, and ignored
-		wantMessage(t, "E8", call(t, "PUT", p.base+"/api/v1/users/"+name, p.AdminToken,
+		wantMessage(t, "user.update", call(t, "PUT", p.base+"/api/v1/users/"+name, p.AdminToken,
 			`{"name":"Changed","external_id":"x"}`, "x-account-id", p.Account))
 	}
 	wantMessage(t, "E8 by the service", call(t, "PUT", p.base+"/api/v1/users/"+uuid, p.sync, `{"authentication_type":"google"}`))
@@ -130,15 +130,15 @@ func (p *people) profileWorks(t *testing.T, id string) {
 func (p *people) invitationsWork(t *testing.T) {
 	t.Helper()
 	guest := "guest-" + p.email
-	wantMessage(t, "E11", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, guest)))
+	wantMessage(t, "user.invite", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, guest)))
 	soon(t, "the mail is written", func() bool { return p.mailsTo(t, guest) == 1 })
 	wantMessage(t, "E11 again", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(guest))))
-	wantMessage(t, "N16", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""))
+	wantMessage(t, "user.resend_invitation", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""))
 	soon(t, "the mail is written again", func() bool { return p.mailsTo(t, p.invited+"@team.example") == 1 })
 	wantUserRefusal(t, "N16 within a minute", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""), 429, "RATE_001")
 
 	r := p.on(t, "GET", "/users", p.AdminToken, "")
-	wantFields(t, "E12", r.Body, "users", "total", "message", "next_page_token")
+	wantFields(t, "user.list", r.Body, "users", "total", "message", "next_page_token")
 	if r.Status != 200 || r.Body["total"] != json.Number("7") || r.Body["next_page_token"] != "" {
 		t.Errorf("E12: %d %s", r.Status, r.Raw)
 	}
@@ -161,7 +161,7 @@ func (p *people) keysWork(t *testing.T, id string) {
 	t.Helper()
 	token, keys := p.userToken(t, id), "/users/"+id+"/keys"
 	r := p.on(t, "POST", keys, token, `{"key_name":"CI","scopes":["read"],"expires_at":"2999-01-01T00:00:00Z"}`)
-	wantFields(t, "E13", r.Body, "success", "data")
+	wantFields(t, "api_key.create", r.Body, "success", "data")
 	wantFields(t, "the new key", r.Body["data"], "id", "key_name", "raw_key", "scopes", "created_at", "expires_at")
 	key, _ := at(r.Body, "data", "id").(string)
 	raw, _ := at(r.Body, "data", "raw_key").(string)
@@ -170,7 +170,7 @@ func (p *people) keysWork(t *testing.T, id string) {
 	}
 	for _, token := range []string{token, p.AdminToken, raw} {
 		r := p.on(t, "GET", keys, token, "")
-		wantFields(t, "E14", r.Body, "success", "data")
+		wantFields(t, "api_key.list", r.Body, "success", "data")
 		listed := at(r.Body, "data", "keys", 0)
 		wantFields(t, "the listed key", listed, "id", "key_name", "masked_key", "scopes", "is_active", "created_at", "expires_at")
 		if r.Status != 200 || at(listed, "masked_key") != "pcl_sk_…"+raw[len(raw)-4:] || at(listed, "is_active") != true || at(listed, "id") != key {
@@ -179,7 +179,7 @@ func (p *people) keysWork(t *testing.T, id string) {
 	}
 	for range 2 {
 		r := p.on(t, "DELETE", keys+"/"+key, token, "")
-		wantFields(t, "E15", r.Body, "success", "data")
+		wantFields(t, "api_key.revoke", r.Body, "success", "data")
 		wantFields(t, "E15's data", r.Body["data"], "message")
 		if r.Status != 200 || r.Body["success"] != true {
 			t.Errorf("E15: %d %s", r.Status, r.Raw)

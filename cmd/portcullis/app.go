@@ -217,7 +217,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	}
 	judge := &verdict.Judge{Policy: a.policy, Facts: cache, IDs: a.ids, Now: time.Now}
 	return gateway.New(gateway.Config{
-		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"E3": e3.Door{Judge: judge, DenyStatus: s.denyStatus}},
+		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: s.denyStatus}},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: s.bases, Assertions: a.assertions,
 		Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
@@ -226,7 +226,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 
 // keyRoutes serves the data folder's public keys while it signs (N14).
 func (s *settings) keyRoutes(signer *authn.Signer) wire.Routes {
-	return wire.Routes{"N14": func(context.Context, *wire.Request) (wire.Response, error) {
+	return wire.Routes{"jwks.get": func(context.Context, *wire.Request) (wire.Response, error) {
 		if s.outside() {
 			return wire.Response{}, resources.NotFound("key set: tokens come from an outside issuer")
 		}

@@ -42,25 +42,25 @@ func demoApp(t *testing.T, configure func(*settings)) (*app, wire.Routes) {
 
 // bodies are what the routes are asked with that need a body to get as far as policy.
 var bodies = map[string]string{
-	"E1": `{"name":"g","project_id":"proj-demo-v1"}`, "E6": `{"projectId":"proj-demo-v1"}`, "E8": `{"name":"n"}`, "E9": `{"name":"n"}`,
-	"E11": `{"email":"new@demo.example"}`, "E13": `{"key_name":"k","scopes":["read"]}`,
-	"E16": `{"name":"c","flavor_id":"f","image_id":"i"}`, "E18": `{"cluster_name":"c","flavor_id":"f","image_id":"i"}`,
-	"N1": `{"name":"n","admin":{"email":"first@other.example"}}`, "N2.patch": `{"name":"n"}`, "N3": `{"name":"n"}`, "N4.patch": `{"name":"n"}`,
-	"N5": `{"name":"n","scope":"ACCOUNT","permissions":["project:*:*"]}`, "N6.put": `{"name":"n","permissions":["project:*:*"]}`,
-	"N7.create": `{"name":"n"}`, "N8": `{"email":"other@demo.example"}`,
-	"N11.patch": `{"name":"n"}`, "N11.rule_create": `{"direction":"ingress","protocol":"tcp"}`,
+	"security_group.create": `{"name":"g","project_id":"proj-demo-v1"}`, "role_assignment.put": `{"projectId":"proj-demo-v1"}`, "user.update": `{"name":"n"}`, "user_profile.update": `{"name":"n"}`,
+	"user.invite": `{"email":"new@demo.example"}`, "api_key.create": `{"key_name":"k","scopes":["read"]}`,
+	"kubernetes_cluster.create": `{"name":"c","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"c","flavor_id":"f","image_id":"i"}`,
+	"account.create": `{"name":"n","admin":{"email":"first@other.example"}}`, "account.update": `{"name":"n"}`, "project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`,
+	"role.create": `{"name":"n","scope":"ACCOUNT","permissions":["project:*:*"]}`, "role.replace": `{"name":"n","permissions":["project:*:*"]}`,
+	"group.create": `{"name":"n"}`, "user.create": `{"email":"other@demo.example"}`,
+	"security_group.update": `{"name":"n"}`, "security_group_rule.create": `{"direction":"ingress","protocol":"tcp"}`,
 }
 
 // forServices says which handlers are a service's alone.
 func forServices(route string) bool {
-	return slices.Contains([]string{"N1", "N2.patch", "N8", "N9"}, route)
+	return slices.Contains([]string{"account.create", "account.update", "user.create", "user.find"}, route)
 }
 
 // requestOf is a well-formed request for the route; it is about bob, or where it can be
 // about nobody else, about the caller.
 func requestOf(route string, caller resources.Principal) *wire.Request {
 	user := demoBob
-	if slices.Contains([]string{"E9", "E10", "E13"}, route) {
+	if slices.Contains([]string{"user_profile.update", "user_profile.get", "api_key.create"}, route) {
 		user = caller.ID
 	}
 	r := &wire.Request{Principal: caller, AccountID: demoAccount, RequestID: "test", Body: []byte(bodies[route]), Params: map[string]string{
@@ -68,9 +68,9 @@ func requestOf(route string, caller resources.Principal) *wire.Request {
 		"userId": user, "user_id": user, "assigneeId": user, "id": "absent-v1", "ruleId": "absent-v1",
 	}}
 	switch route {
-	case "N6.put", "N6.delete": // a system role is refused to everybody
+	case "role.replace", "role.delete": // a system role is refused to everybody
 		r.Params["roleId"] = "role-absent-v1"
-	case "N9":
+	case "user.find":
 		r.Query = "external_id=" + demoBob
 	}
 	return r

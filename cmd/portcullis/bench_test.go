@@ -20,7 +20,7 @@ import (
 // benchRecord is that of a warm E3.
 func benchRecord() gateway.Record {
 	return gateway.Record{
-		RequestID: "01kajx5v2m8q4r6s8t0v2w4x6y", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-a-v1/instances", Route: "E3",
+		RequestID: "01kajx5v2m8q4r6s8t0v2w4x6y", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-a-v1/instances", Route: "authorization.check",
 		Principal: "service-bench", Subject: "user-bob-v1", DecisionID: "01kajx5v2m8q4r6s8t0v2w4x6z", Action: "project:instance:read", Account: "acct-a-v1",
 		Status: 200, Allowed: true, Reason: "role project_reader grants project:instance:read", PolicyRevision: "sha256:0123456789ab", At: time.Now(), Duration: 1234567 * time.Nanosecond,
 	}

@@ -86,7 +86,7 @@ func TestWithdrawnCredentialChangesNothing(t *testing.T) {
 	}
 	t.Run("the others go on", func(t *testing.T) {
 		err := a.inLine(t, func(*resources.User, *resources.APIKey) {}, func(ctx context.Context) error {
-			_, err := routes["E6"](ctx, requestOf("E6", byKey()))
+			_, err := routes["role_assignment.put"](ctx, requestOf("role_assignment.put", byKey()))
 			return err
 		})
 		if err != nil {

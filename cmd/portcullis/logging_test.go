@@ -52,8 +52,8 @@ func TestAccessLineIsOneLine(t *testing.T) {
 func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m := newMetrics()
 	m.request(&gateway.Record{Status: 404})
-	m.request(&gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one", Allowed: true})
-	m.request(&gateway.Record{Route: "E3", Status: 200, PolicyRevision: "one"})
+	m.request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one", Allowed: true})
+	m.request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one"})
 	m.evaluated("decision", time.Millisecond, "timeout")
 	m.evaluated("decision", time.Millisecond, "")
 	m.remembered("decision")
@@ -63,8 +63,8 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m.handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	text := rec.Body.String()
 	for _, want := range []string{
-		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="E3",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="E3"} 1`,
-		`portcullis_decisions_total{decision="deny",route="E3"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_seconds_count{entry="decision"} 2`,
+		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="authorization.check"} 1`,
+		`portcullis_decisions_total{decision="deny",route="authorization.check"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_seconds_count{entry="decision"} 2`,
 		`portcullis_policy_reused_total{entry="decision"} 1`,
 		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
 	} {

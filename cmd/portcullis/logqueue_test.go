@@ -199,7 +199,7 @@ func TestNoLineIsTorn(t *testing.T) {
 func BenchmarkAccessLine(b *testing.B) {
 	record := gateway.Record{
 		RequestID: "01k8zs3v9m5w0c6q7r8t9x2y4z", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-p-v1/instances/i-1",
-		Route: "E3", Principal: "service-proxy", Action: "project:instance:read", Account: "acct-a-v1", Subject: "user-alice-v1", Status: 200, Allowed: true,
+		Route: "authorization.check", Principal: "service-proxy", Action: "project:instance:read", Account: "acct-a-v1", Subject: "user-alice-v1", Status: 200, Allowed: true,
 		Reason: "role project_reader grants project:instance:read", PolicyRevision: "0123456789abcdef", Duration: 123 * time.Microsecond,
 	}
 	pipe := func(b *testing.B) io.Writer {

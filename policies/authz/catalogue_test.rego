@@ -9,7 +9,7 @@ package authz_test
 # Each row is held against it by itself, under the one name that the schema requires; a case of a thousand roles would
 # be one long step.
 test_data_has_the_form_of_its_schema[table][name] if {
-	some table, [required, rows] in {"grants": ["account_admin", data.grants], "routes": ["E3", data.routes]}
+	some table, [required, rows] in {"grants": ["account_admin", data.grants], "routes": ["authorization.check", data.routes]}
 	some name, row in rows
 	rows[required]
 	[true, []] == json.match_schema({required: row}, data.schemas[table])

@@ -23,7 +23,7 @@ field_values := {
 	"/principal/credential": ["token", "key", "none", "cookie"],
 	"/principal/key_scopes": [{}, {"read": true}, {"write": true}, {"read": false}],
 	"/principal/scopes": [{"authz:check": true}, {"platform:admin": true}],
-	"/route": [{"name": "E5", "access": {"self": true}, "effect": "write"}],
+	"/route": [{"name": "role_assignment.list_of_user", "access": {"self": true}, "effect": "write"}],
 	"/account": [{"id": "", "exists": false, "status": ""}, {"id": "acct-other-v1", "exists": false, "status": ""}],
 	"/account/id": ["acct-other-v1", ""],
 	"/account/exists": [false],

@@ -18,8 +18,10 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		return loose.with("grants/data.json", strings.TrimSuffix(strings.TrimSpace(smallGrants), "}")+",\n\"r\": {"+fields+"}}")
 	}
 	const fine = `"method": "GET", "path": "/x", "access": ["member"], "effect": "read", "area": "users", "upstream": "users"`
-	change := func(old, fresh string) testTree { return row("E1", strings.Replace(fine, old, fresh, 1)) }
-	if _, err := engine.Load(t.Context(), row("E1", fine), engine.LoadOptions{}); err != nil {
+	change := func(old, fresh string) testTree {
+		return row("security_group.create", strings.Replace(fine, old, fresh, 1))
+	}
+	if _, err := engine.Load(t.Context(), row("security_group.create", fine), engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"self", "self_by_token", "asks_self", "public", "service:authz:check"} {
@@ -28,16 +30,16 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		}
 	}
 	for want, tree := range map[string]testTree{
-		`routes/data.json:2: E1: method "get" is none of`:                           change("GET", "get"),
-		`routes/data.json:2: E1: path "x" must begin with /`:                        change("/x", "x"),
-		`routes/data.json:2: E1: path "/a//b" must begin with /`:                    change("/x", "/a//b"),
-		`routes/data.json:2: E1: effect "" is neither read nor write`:               change(`"read"`, `""`),
-		`routes/data.json:2: E1: area "moon" is none of`:                            change(`"area": "users"`, `"area": "moon"`),
-		`routes/data.json:2: E1: access "Member" is none of`:                        change("member", "Member"),
-		`routes/data.json:2: E1: access "self_by_key" is none of`:                   change("member", "self_by_key"),
-		`routes/data.json:2: E1: has neither an action nor an access kind`:          change(`["member"]`, `[]`),
-		`routes/data.json:2: E1: action "account:user:*" must have the form`:        change(`"method"`, `"action": "account:user:*", "method"`),
-		`unknown field "colour"`:                                                    change(`"method"`, `"colour": "red", "method"`),
+		`routes/data.json:2: security_group.create: method "get" is none of`:                    change("GET", "get"),
+		`routes/data.json:2: security_group.create: path "x" must begin with /`:                 change("/x", "x"),
+		`routes/data.json:2: security_group.create: path "/a//b" must begin with /`:             change("/x", "/a//b"),
+		`routes/data.json:2: security_group.create: effect "" is neither read nor write`:        change(`"read"`, `""`),
+		`routes/data.json:2: security_group.create: area "moon" is none of`:                     change(`"area": "users"`, `"area": "moon"`),
+		`routes/data.json:2: security_group.create: access "Member" is none of`:                 change("member", "Member"),
+		`routes/data.json:2: security_group.create: access "self_by_key" is none of`:            change("member", "self_by_key"),
+		`routes/data.json:2: security_group.create: has neither an action nor an access kind`:   change(`["member"]`, `[]`),
+		`routes/data.json:2: security_group.create: action "account:user:*" must have the form`: change(`"method"`, `"action": "account:user:*", "method"`),
+		`unknown field "colour"`: change(`"method"`, `"colour": "red", "method"`),
 		`grants/data.json:7: r: scope must be ACCOUNT, PROJECT or RESOURCE`:         role(`"name": "r", "scope": "", "permissions": {"project:a:b": true}`),
 		`grants/data.json:7: r: permissions must not be empty`:                      role(`"name": "r", "scope": "PROJECT", "permissions": {}`),
 		`grants/data.json:7: r: permission "project:**:b" must have the form`:       role(`"name": "r", "scope": "PROJECT", "permissions": {"project:**:b": true}`),

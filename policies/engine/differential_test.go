@@ -211,7 +211,7 @@ func (d *differing) change(a *asking) {
 		func() {
 			a.q.Action, _ = resources.ParseAction(pick(r, "project:a:b", "account:user:read", "project:a:read"))
 		},
-		func() { a.q.Route.Name = pick(r, "E3", "E5", "grant", "") },
+		func() { a.q.Route.Name = pick(r, "authorization.check", "role_assignment.list_of_user", "grant", "") },
 		func() { a.q.Route.Effect = pick(r, "read", "write", "") },
 		func() {
 			a.q.Route.Access = pick(r, nil, []string{"self"}, []string{"asks_self", "service:users:sync"}, []string{"member"})

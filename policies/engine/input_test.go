@@ -44,7 +44,7 @@ func fullQuestion() resources.Question {
 	s.Assignments = append(s.Assignments, s.Assignments[1])
 	q := question(s, "project:a:b")
 	q.Principal.Credential, q.Principal.KeyScopes, q.Principal.Scopes = "key", []string{"read", "read"}, []string{"platform:admin"}
-	q.Route = resources.Route{Name: "E5", Access: []string{"self", "service:authz:check"}, Effect: "read"}
+	q.Route = resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
 	q.Target.UserID = "user-eve-v1"
 	return q
 }
@@ -65,7 +65,7 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 			"kind": "user", "id": "user-bob-v1", "uuid": "b0b", "account": "acct-demo-v1",
 			"scopes": object{}, "credential": "key", "key_scopes": object{"read": true},
 		},
-		"route":   object{"name": "E5", "access": object{"self": true, "service:authz:check": true}, "effect": "read"},
+		"route":   object{"name": "role_assignment.list_of_user", "access": object{"self": true, "service:authz:check": true}, "effect": "read"},
 		"account": object{"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
 		"subject": object{
 			"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,

@@ -105,13 +105,13 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"unknown scope":         {grants("ACCOUNT", "GALAXY"), []string{"grants/data.json:3: account_admin.scope"}},
 		"permission is false":   {grants(`"project:*:*": true`, `"project:*:*": false`), []string{"grants/data.json:4: account_admin.permissions.project:*:*"}},
 		"unknown field":         {grants(`"scope"`, `"colour": "red", "scope"`), []string{"grants/data.json:2: account_admin", "colour"}},
-		"unknown method":        {routes("POST", "FETCH"), []string{"routes/data.json:3: E3.method"}},
-		"unknown access":        {routes("asks_self", "anybody"), []string{"routes/data.json:4: E3.access.0"}},
-		"unknown service scope": {routes("service:authz:check", "service:authz:chek"), []string{"routes/data.json:4: E3: access \"service:authz:chek\""}},
-		"action nobody has":     {routes("account:authorization", "resource:authorization"), []string{"routes/data.json:3: E3: action resource:authorization:check is granted by no system role"}},
+		"unknown method":        {routes("POST", "FETCH"), []string{"routes/data.json:3: authorization.check.method"}},
+		"unknown access":        {routes("asks_self", "anybody"), []string{"routes/data.json:4: authorization.check.access.0"}},
+		"unknown service scope": {routes("service:authz:check", "service:authz:chek"), []string{"routes/data.json:4: authorization.check: access \"service:authz:chek\""}},
+		"action nobody has":     {routes("account:authorization", "resource:authorization"), []string{"routes/data.json:3: authorization.check: action resource:authorization:check is granted by no system role"}},
 		"same place": {
-			routes("{\n  \"E3\"", `{"E2": {"method": "POST", "path": "/api/v1/authorize/{proxy+}", "access": ["public"], "effect": "read", "area": "access", "upstream": "x"},`+"\n\"E3\""),
-			[]string{"routes/data.json:3: E3: POST /api/v1/authorize/{proxy+} is already the place of E2"},
+			routes("{\n  \"authorization.check\"", `{"account.get": {"method": "POST", "path": "/api/v1/authorize/{proxy+}", "access": ["public"], "effect": "read", "area": "access", "upstream": "x"},`+"\n\"authorization.check\""),
+			[]string{"routes/data.json:3: authorization.check: POST /api/v1/authorize/{proxy+} is already the place of account.get"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

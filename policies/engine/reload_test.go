@@ -269,7 +269,7 @@ func TestALinkToAParentEnds(t *testing.T) {
 // about another catalogue before it is in force, and only then.
 func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 	var asked [][]route
-	answer := errors.New("E99 has no handler")
+	answer := errors.New("widget.list has no handler")
 	e := newEngine(t, smallTree(t), engine.Options{CheckRoutes: func(r []route) error {
 		asked = append(asked, r)
 		return answer
@@ -278,13 +278,13 @@ func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 	if len(asked) != 0 {
 		t.Error("asked about the same catalogue")
 	}
-	other := smallTree(t).with("routes/data.json", strings.Replace(smallRoutes, "{", `{"E99": {"method": "GET", "path": "/x", "access": ["public"], "effect": "read", "area": "users", "upstream": "users"},`, 1))
+	other := smallTree(t).with("routes/data.json", strings.Replace(smallRoutes, "{", `{"widget.list": {"method": "GET", "path": "/x", "access": ["public"], "effect": "read", "area": "users", "upstream": "users"},`, 1))
 	if err := e.Reload(t.Context(), other); !errors.Is(err, answer) || len(asked) != 1 || len(asked[0]) != 2 || len(e.Routes()) != 1 {
 		t.Errorf("got %v, asked %v, in force %v", err, asked, e.Routes())
 	}
 	answer = nil
 	must(t, e.Reload(t.Context(), other))
-	if got := e.Routes(); len(got) != 2 || got[1].Name != "E99" {
+	if got := e.Routes(); len(got) != 2 || got[1].Name != "widget.list" {
 		t.Errorf("in force %v", got)
 	}
 }

@@ -53,7 +53,7 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 	}
 	_, err := engine.Load(t.Context(), allowing(slices.Collect(maps.Values(conditions))), engine.LoadOptions{})
 	must(t, err)
-	for who, kind := range map[string]string{"a caller without a credential on E3": "none", "a service without a scope on E3": "service"} {
+	for who, kind := range map[string]string{"a caller without a credential on authorization.check": "none", "a service without a scope on authorization.check": "service"} {
 		t.Run(who, func(t *testing.T) {
 			refused(t, allowing([]string{`input.route.name != ""`, `input.principal.kind == "` + kind + `"`}), who)
 		})

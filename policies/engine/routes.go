@@ -95,6 +95,6 @@ func sameRoutes(a, b []resources.Route) bool {
 }
 
 func sameRoute(a, b resources.Route) bool {
-	return a.Name == b.Name && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
+	return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
 		a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && slices.Equal(a.Access, b.Access)
 }

@@ -100,7 +100,7 @@ test_nobody_is_denied if not authz.decision.allow with input as {}
 }
 `
 	smallRoutes = `{
-  "E3": {
+  "authorization.check": {
     "method": "POST", "path": "/api/v1/authorize/{proxy+}", "action": "account:authorization:check",
     "access": ["asks_self", "service:authz:check"], "effect": "read", "area": "access", "upstream": "access"
   }

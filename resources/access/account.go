@@ -12,13 +12,13 @@ import (
 // AccountRoutes are the handlers of accounts and projects (N1 to N4).
 func (s *Service) AccountRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
-		"N1":        s.Idempotency.Create("N1", s.createAccount),
-		"N2.get":    s.getAccount,
-		"N2.patch":  s.patchAccount,
-		"N3":        s.Idempotency.Create("N3", s.createProject),
-		"N4.list":   s.listProjects,
-		"N4.patch":  s.patchProject,
-		"N4.delete": s.deleteProject,
+		"account.create": s.Idempotency.Create("account.create", s.createAccount),
+		"account.get":    s.getAccount,
+		"account.update": s.patchAccount,
+		"project.create": s.Idempotency.Create("project.create", s.createProject),
+		"project.list":   s.listProjects,
+		"project.update": s.patchProject,
+		"project.delete": s.deleteProject,
 	})
 }
 

@@ -30,7 +30,7 @@ func TestBootstrapMakesAllAndARepeatNothing(t *testing.T) {
 	if first.Account.Name != "Demo" || first.Admin.ID != "user-ada-v1" || first.Admin.Status != "ACTIVE" || first.Project.Name != "Demo project" {
 		t.Errorf("%+v", first)
 	}
-	w.expect(w.call("N4.patch", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-demo-v1", "", `{"name":"Demo project"}`), 200)
+	w.expect(w.call("project.update", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-demo-v1", "", `{"name":"Demo project"}`), 200)
 	project, _ := lookUp(w, w.c.Projects, demo.ProjectID)
 	w.clock.Add(int64(hour))
 
@@ -70,8 +70,8 @@ func TestBootstrapNamesWhatDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.user(newAcct, "user-plain-v1", resources.StatusActive)
-	w.expect(w.call("N3", platform, "accountId="+newAcct, "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
-	w.expect(w.call("N4.delete", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-gone-v1", "", nil), 200)
+	w.expect(w.call("project.create", platform, "accountId="+newAcct, "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
+	w.expect(w.call("project.delete", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-gone-v1", "", nil), 200)
 	for text, alter := range map[string]func(b *access.Bootstrap){
 		`its name is "Demo"`:                      func(b *access.Bootstrap) { b.AccountName = "Other" },
 		"nobody@example.com is not a member":      func(b *access.Bootstrap) { b.AdminEmail = "nobody@example.com" },

@@ -87,7 +87,7 @@ func oneOfTwo(t *testing.T, got [2]int) {
 func TestAccountIsMadeWithItsAdmin(t *testing.T) {
 	w := newWorld(t)
 	before := w.revision("")
-	got := w.call("N1", platform, "", "", `{"id":"acct-new-v1","name":"  New  ","admin":{"email":"Ada@Example.com","name":" Ada ","external_id":"user-ada-v1"}}`)
+	got := w.call("account.create", platform, "", "", `{"id":"acct-new-v1","name":"  New  ","admin":{"email":"Ada@Example.com","name":" Ada ","external_id":"user-ada-v1"}}`)
 	w.expect(got, 201)
 	want := `{"account":{"id":"acct-new-v1","name":"New","status":"ACTIVE","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"},` +
 		`"admin":{"id":"user-ada-v1","email":"Ada@Example.com","name":"Ada","status":"ACTIVE","is_verified":false,"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`
@@ -98,8 +98,8 @@ func TestAccountIsMadeWithItsAdmin(t *testing.T) {
 	if u.AccountID != newAcct || u.MemberSince != start || u.AuthenticationType != "unknown" || len(u.UUID) != 36 {
 		t.Errorf("the admin's record is %+v", u)
 	}
-	w.expect(w.call("N7.list", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", nil), 200)
-	w.expect(w.call("N7.create", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", `{"name":"g"}`), 201)
+	w.expect(w.call("group.list", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", nil), 200)
+	w.expect(w.call("group.create", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", `{"name":"g"}`), 201)
 	if w.revision(newAcct) < 1 || w.revision("") <= before {
 		t.Error("the revisions of the account and of users without one did not move")
 	}
@@ -113,7 +113,7 @@ func TestAccountWithoutIDsGetsGeneratedOnes(t *testing.T) {
 			return nil
 		}
 	})
-	got := w.call("N1", platform, "", "", `{"id":null,"name":"New","admin":{"email":"ada@example.com"}}`)
+	got := w.call("account.create", platform, "", "", `{"id":null,"name":"New","admin":{"email":"ada@example.com"}}`)
 	w.expect(got, 201, `"status":"INVITED"`, `"name":""`)
 	account, admin := got.dig("account.id"), got.dig("admin.id")
 	if !resources.ValidExternalID("acct", account) || !strings.HasPrefix(admin, "user-") || !strings.HasSuffix(admin, "-v1") {
@@ -125,7 +125,7 @@ func TestAccountWithoutIDsGetsGeneratedOnes(t *testing.T) {
 	if len(invited) != 1 || invited[0] != account+" "+admin {
 		t.Errorf("invited %q, want the admin once", invited)
 	}
-	w.expect(w.call("N1", platform, "", "", `{"name":"Other","admin":{"email":"b@example.com","external_id":"b"}}`), 201, `"ACTIVE"`)
+	w.expect(w.call("account.create", platform, "", "", `{"name":"Other","admin":{"email":"b@example.com","external_id":"b"}}`), 201, `"ACTIVE"`)
 	if len(invited) != 1 {
 		t.Error("an admin who can sign in was invited")
 	}
@@ -135,7 +135,7 @@ func TestAccountIsNotMadeWhenTheInvitationCannotBeStored(t *testing.T) {
 	w := newWorld(t, func(cfg *access.Config) {
 		cfg.Invite = func(context.Context, store.Tx, resources.Account, resources.User) error { return errors.New("full") }
 	})
-	w.expect(w.call("N1", platform, "", "", `{"id":"acct-new-v1","name":"New","admin":{"email":"ada@example.com"}}`), 500)
+	w.expect(w.call("account.create", platform, "", "", `{"id":"acct-new-v1","name":"New","admin":{"email":"ada@example.com"}}`), 500)
 	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok {
 		t.Error("the account is there without its admin's mail")
 	}
@@ -151,7 +151,7 @@ func TestUserOfNoAccountBecomesTheAdmin(t *testing.T) {
 		if i == 1 {
 			w.loner("user-lone2-v1", "lone2@example.com", resources.StatusActive)
 		}
-		got := w.call("N1", platform, "", "", body)
+		got := w.call("account.create", platform, "", "", body)
 		w.expect(got, 201, `"name":"Loner"`)
 		u, _ := lookUp(w, w.c.Users, got.dig("admin.id"))
 		if u.AccountID != got.dig("account.id") || u.MemberSince != start || u.Status != got.dig("admin.status") {
@@ -185,14 +185,14 @@ func TestUserWhomAnAccountLetsGoBecomesTheAdmin(t *testing.T) {
 	})
 	body := `{"id":"acct-new-v1","name":"New","admin":{"email":"USER-ivan-v1@example.com"}}`
 	before := w.revision(acctA)
-	w.expect(w.call("N1", platform, "", "", body), 409, "a member of another account")
+	w.expect(w.call("account.create", platform, "", "", body), 409, "a member of another account")
 	free, failure = true, errors.New("full")
-	w.expect(w.call("N1", platform, "", "", body), 500)
+	w.expect(w.call("account.create", platform, "", "", body), 500)
 	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok || w.revision(acctA) != before {
 		t.Error("an account was made")
 	}
 	failure = nil
-	w.expect(w.call("N1", platform, "", "", body), 201, ivan, `"status":"INVITED"`)
+	w.expect(w.call("account.create", platform, "", "", body), 201, ivan, `"status":"INVITED"`)
 	if u, _ := lookUp(w, w.c.Users, ivan); u.AccountID != newAcct || u.InvitedAt != start || u.MemberSince != start {
 		t.Errorf("the admin's record is %+v", u)
 	}
@@ -216,7 +216,7 @@ func TestAccountRefusesWhatIsInUse(t *testing.T) {
 		"other external id of e-mail": `{"id":"acct-new-v1","name":"New","admin":{"email":"lone@example.com","external_id":"user-n-v1"}}`,
 	} {
 		t.Run("409 "+name, func(t *testing.T) {
-			w.expect(w.call("N1", platform, "", "", body), 409)
+			w.expect(w.call("account.create", platform, "", "", body), 409)
 			if _, ok := lookUp(w, w.c.Accounts, newAcct); ok {
 				t.Fatal("the account was made")
 			}
@@ -229,7 +229,7 @@ func TestAccountRefusesWhatIsInUse(t *testing.T) {
 
 func TestAccountTellsAllProblemsAtOnce(t *testing.T) {
 	w := newWorld(t)
-	got := w.call("N1", platform, "", "x=1", `{"id":"acct_1","name":" ","admin":{"email":"a@b","name":"","external_id":"service-x","z":1},"y":2}`)
+	got := w.call("account.create", platform, "", "x=1", `{"id":"acct_1","name":" ","admin":{"email":"a@b","name":"","external_id":"service-x","z":1},"y":2}`)
 	w.expect(got, 400, "x: ", "id: ", "name: ", "admin.email: ", "admin.name: ", "admin.external_id: ", "admin.z: ", "y: ")
 	for name, body := range map[string]string{
 		"none":              ``,
@@ -245,9 +245,9 @@ func TestAccountTellsAllProblemsAtOnce(t *testing.T) {
 		"id upper case":     `{"id":"ACCT-1-v1","name":"n","admin":{"email":"a@example.com"}}`,
 		"id too long":       `{"id":"acct-` + strings.Repeat("a", 130) + `-v1","name":"n","admin":{"email":"a@example.com"}}`,
 	} {
-		t.Run("400 "+name, func(t *testing.T) { w.expect(w.call("N1", platform, "", "", body), 400) })
+		t.Run("400 "+name, func(t *testing.T) { w.expect(w.call("account.create", platform, "", "", body), 400) })
 	}
-	w.expect(w.call("N1", platform, "", "", `{"name":"`+strings.Repeat("ä", 255)+`","admin":{"email":"a@example.com"}}`), 201)
+	w.expect(w.call("account.create", platform, "", "", `{"name":"`+strings.Repeat("ä", 255)+`","admin":{"email":"a@example.com"}}`), 201)
 }
 
 func TestAdminAddressIsOneBareAddress(t *testing.T) {
@@ -258,7 +258,7 @@ func TestAdminAddressIsOneBareAddress(t *testing.T) {
 		"a@-b.co", "a@b-.co", "a@b_c.de", "a..b@c.de", ".a@c.de", strings.Repeat("a", 65) + "@b.co",
 		"a@" + strings.Repeat("b", 64) + ".co", "a@" + strings.Repeat("b.", 126) + "co", "a@b@c.de", "a:b@c.de;",
 	} {
-		got := w.call("N1", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`)
+		got := w.call("account.create", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`)
 		if got.status != 400 || !strings.Contains(got.text, "admin.email: ") {
 			t.Errorf("%s: %d %s", email, got.status, got.text)
 		}
@@ -267,7 +267,7 @@ func TestAdminAddressIsOneBareAddress(t *testing.T) {
 		"a@b.co", "a.b+c@d-e.fg", "o'neil@x.example", "root@localhost", "a@xn--bcher-kva.example", "A@B.CO.UK",
 		strings.Repeat("a", 64) + "@b.co",
 	} {
-		if got := w.call("N1", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`); got.status != 201 {
+		if got := w.call("account.create", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`); got.status != 201 {
 			t.Errorf("%s: %d %s", email, got.status, got.text)
 		}
 	}
@@ -280,7 +280,7 @@ func TestTwoAccountsAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			oneOfTwo(t, atOnce(func(i int) answer { return w.call("N1", platform, "", "", fmt.Sprintf(body, i)) }))
+			oneOfTwo(t, atOnce(func(i int) answer { return w.call("account.create", platform, "", "", fmt.Sprintf(body, i)) }))
 		})
 	}
 }
@@ -288,30 +288,30 @@ func TestTwoAccountsAtOnce(t *testing.T) {
 func TestAccountIsReadAndChanged(t *testing.T) {
 	w := newWorld(t)
 	w.clock.Add(int64(hour))
-	w.expect(w.call("N2.get", as(acctA, dan), "accountId="+acctA, "", nil), 200,
+	w.expect(w.call("account.get", as(acctA, dan), "accountId="+acctA, "", nil), 200,
 		`{"account":{"id":"acct-a-v1","name":"acct-a-v1","status":"ACTIVE","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`)
 	rev := w.revision(acctA)
-	w.expect(w.call("N2.patch", platform, "accountId="+acctA, "", `{"status":"SUSPENDED"}`), 200,
+	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"status":"SUSPENDED"}`), 200,
 		`{"account":{"id":"acct-a-v1","name":"acct-a-v1","status":"SUSPENDED","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T15:13:20.000Z"}}`)
 	if w.revision(acctA) != rev+1 {
 		t.Error("the revision did not move")
 	}
-	w.expect(w.call("N7.create", as(acctA, alice), "accountId="+acctA, "", `{"name":"g"}`), 403, "suspended")
-	w.expect(w.call("N2.patch", platform, "accountId="+acctA, "", `{"name":" Neu ","status":"ACTIVE"}`), 200, `"name":"Neu"`, `"ACTIVE"`)
-	w.expect(w.call("N2.patch", platform, "accountId="+acctA, "", `{"name":"A","status":null}`), 200, `"name":"A"`, `"ACTIVE"`)
-	w.expect(w.call("N2.get", platform, "accountId="+acctA, "", nil), 200, `"name":"A"`)
+	w.expect(w.call("group.create", as(acctA, alice), "accountId="+acctA, "", `{"name":"g"}`), 403, "suspended")
+	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":" Neu ","status":"ACTIVE"}`), 200, `"name":"Neu"`, `"ACTIVE"`)
+	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":"A","status":null}`), 200, `"name":"A"`, `"ACTIVE"`)
+	w.expect(w.call("account.get", platform, "accountId="+acctA, "", nil), 200, `"name":"A"`)
 }
 
 func TestAccountChangeIsRefused(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("N2.get", platform, "accountId="+absent, "", nil), 404)
-	w.expect(w.call("N2.get", platform, "accountId="+acctA, "x=1", nil), 400, "x: ")
-	w.expect(w.call("N2.patch", platform, "accountId="+absent, "", `{"name":"n"}`), 404)
+	w.expect(w.call("account.get", platform, "accountId="+absent, "", nil), 404)
+	w.expect(w.call("account.get", platform, "accountId="+acctA, "x=1", nil), 400, "x: ")
+	w.expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"n"}`), 404)
 	if w.revision(absent) != 0 {
 		t.Error("a refused change moved a revision")
 	}
-	w.expect(w.call("N2.patch", platform, "accountId="+absent, "", `{"name":"","status":"x","id":"acct-c-v1"}`), 400, "name: ", "status: ", "id: ")
+	w.expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"","status":"x","id":"acct-c-v1"}`), 400, "name: ", "status: ", "id: ")
 	for _, body := range []string{`{}`, ``, `{"name":null}`, `{"status":"INVITED"}`, `{"status":"active"}`, `{"status":""}`, `{"name":1}`} {
-		w.expect(w.call("N2.patch", platform, "accountId="+acctA, "", body), 400)
+		w.expect(w.call("account.update", platform, "accountId="+acctA, "", body), 400)
 	}
 }

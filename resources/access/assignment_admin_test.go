@@ -20,7 +20,7 @@ func TestAnAdminKeepsTheirOwnRole(t *testing.T) {
 	w.holds(alice, "account_admin@ ACTIVE")
 	t.Run("200 by another admin", func(t *testing.T) {
 		w := w.in(t)
-		got := w.call("E6", as(acctA, dan), "accountId="+acctA+",roleId=team_member,assigneeId="+alice, "", object{"roleId": admin})
+		got := w.call("role_assignment.put", as(acctA, dan), "accountId="+acctA+",roleId=team_member,assigneeId="+alice, "", object{"roleId": admin})
 		w.expect(got, 200)
 	})
 }
@@ -35,10 +35,10 @@ func TestTheLastAdminStays(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		w.expect(by("E7", admin, "", nil), 403, "last organization admin")
-		w.expect(by("E6", "team_member", "", object{"roleId": admin}), 403, "last organization admin")
-		w.expect(by("E6", admin, "", object{"status": "INACTIVE"}), 403, "last organization admin")
-		w.expect(by("E6", admin, "", object{"expiresAt": (start + hour).String()}), 403, "last organization admin")
+		w.expect(by("role_assignment.revoke", admin, "", nil), 403, "last organization admin")
+		w.expect(by("role_assignment.put", "team_member", "", object{"roleId": admin}), 403, "last organization admin")
+		w.expect(by("role_assignment.put", admin, "", object{"status": "INACTIVE"}), 403, "last organization admin")
+		w.expect(by("role_assignment.put", admin, "", object{"expiresAt": (start + hour).String()}), 403, "last organization admin")
 		w.holds(alice, "account_admin@ ACTIVE")
 	}
 	refused()
@@ -49,8 +49,8 @@ func TestTheLastAdminStays(t *testing.T) {
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: admin, RoleScope: "PROJECT"})
 	refused()
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: admin})
-	w.expect(by("E7", admin, "", nil), 200) // carol has it through her group
-	got := w.call("E7", as(acctA, carol), "accountId="+acctA+",roleId="+admin+",assigneeId="+groupA, "assigneeType=IAMGROUP", nil)
+	w.expect(by("role_assignment.revoke", admin, "", nil), 200) // carol has it through her group
+	got := w.call("role_assignment.revoke", as(acctA, carol), "accountId="+acctA+",roleId="+admin+",assigneeId="+groupA, "assigneeType=IAMGROUP", nil)
 	w.expect(got, 403, "own admin role")
 }
 
@@ -71,11 +71,11 @@ func TestTwoAdminsCannotRemoveEachOther(t *testing.T) {
 				params := "accountId=" + acctA + ",assigneeId=" + pair[1] + ",roleId="
 				switch (round + i) % 3 {
 				case 0:
-					answers[i] = w.call("E7", as(acctA, pair[0]), params+admin, "", nil)
+					answers[i] = w.call("role_assignment.revoke", as(acctA, pair[0]), params+admin, "", nil)
 				case 1:
-					answers[i] = w.call("E6", as(acctA, pair[0]), params+"team_member", "", object{"roleId": admin})
+					answers[i] = w.call("role_assignment.put", as(acctA, pair[0]), params+"team_member", "", object{"roleId": admin})
 				default:
-					answers[i] = w.call("E6", as(acctA, pair[0]), params+admin, "", object{"status": "INACTIVE"})
+					answers[i] = w.call("role_assignment.put", as(acctA, pair[0]), params+admin, "", object{"status": "INACTIVE"})
 				}
 			})
 		}
@@ -91,7 +91,7 @@ func TestTwoAdminsCannotRemoveEachOther(t *testing.T) {
 		if won == 1 {
 			survivor, other = dan, alice
 		}
-		w.expect(w.call("E6", as(acctA, survivor), "accountId="+acctA+",roleId="+admin+",assigneeId="+other, "", object{}), 200)
+		w.expect(w.call("role_assignment.put", as(acctA, survivor), "accountId="+acctA+",roleId="+admin+",assigneeId="+other, "", object{}), 200)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestAReplacementIsNeverSeenHalfDone(t *testing.T) {
 		defer close(done)
 		for i := range 100 {
 			role := [...]string{"team_member", "account_reader"}
-			got := w.call("E6", as(acctA, alice), "accountId="+acctA+",roleId="+role[(i+1)%2]+",assigneeId="+carol, "", object{"roleId": role[i%2]})
+			got := w.call("role_assignment.put", as(acctA, alice), "accountId="+acctA+",roleId="+role[(i+1)%2]+",assigneeId="+carol, "", object{"roleId": role[i%2]})
 			if got.status != 200 {
 				t.Errorf("round %d: %s", i, got.text)
 			}

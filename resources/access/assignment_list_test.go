@@ -15,7 +15,7 @@ func TestRolesOfAUser(t *testing.T) {
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "role-res-v1", ProjectID: projA2, ResourceID: "instances/i-1", Status: "INACTIVE"})
 	list := func(query string) string {
 		t.Helper()
-		got := w.call("E5", as(acctA, carol), "accountId="+acctA+",userId="+carol, query, nil)
+		got := w.call("role_assignment.list_of_user", as(acctA, carol), "accountId="+acctA+",userId="+carol, query, nil)
 		w.expect(got, 200)
 		return got.text
 	}
@@ -50,9 +50,9 @@ func TestRolesOfAUser(t *testing.T) {
 
 func TestRolesOfNobody(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("E5", as(acctA, alice), "accountId="+acctA+",userId="+absent, "", nil), 404, "There is no such user.")
-	w.expect(w.call("E5", as(acctA, alice), "accountId="+acctA+",userId="+bea, "", nil), 404, "There is no such user.")
-	for _, route := range []string{"E4", "E5"} {
+	w.expect(w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+absent, "", nil), 404, "There is no such user.")
+	w.expect(w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+bea, "", nil), 404, "There is no such user.")
+	for _, route := range []string{"role.list", "role_assignment.list_of_user"} {
 		got := w.call(route, as(acctA, alice), "accountId="+acctA+",userId="+absent,
 			"status=active&scope=account&projectId=a|b&page=0&pageSize=101&x=1", nil)
 		w.expect(got, 400, "status: must be", "scope: must be", "projectId: must be", "page: must be", "pageSize: must be", "x: unknown")
@@ -63,7 +63,7 @@ func TestHoldersOfARole(t *testing.T) {
 	w := newWorld(t)
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "team_member", ExpiresAt: start})
 	list := func(role, query string) answer {
-		return w.call("N15", as(acctA, alice), "accountId="+acctA+",roleId="+role, query, nil)
+		return w.call("role_assignment.list_of_role", as(acctA, alice), "accountId="+acctA+",roleId="+role, query, nil)
 	}
 	times := `"createdAt":"` + start.String() + `","updatedAt":"` + start.String() + `"}`
 	want := `{"data":[{"assigneeId":"group-a-v1","assigneeType":"IAMGROUP","roleId":"team_member","status":"INACTIVE","expiresAt":"` + start.String() + `",` + times +

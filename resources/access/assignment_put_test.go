@@ -11,13 +11,13 @@ import (
 // put asks E6 as alice, an account admin of A.
 func (w *world) put(role, assignee, query string, body any) answer {
 	w.t.Helper()
-	return w.call("E6", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, body)
+	return w.call("role_assignment.put", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, body)
 }
 
 // held is a user's E5 as lines of role@project#resource status.
 func (w *world) held(user string) string {
 	w.t.Helper()
-	got := w.call("E5", as(acctA, alice), "accountId="+acctA+",userId="+user, "pageSize=100", nil)
+	got := w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+user, "pageSize=100", nil)
 	w.expect(got, 200)
 	var out []string
 	for _, item := range got.body["data"].([]any) {
@@ -170,7 +170,7 @@ func TestAGrantMendsAnAssignmentOfAnotherScope(t *testing.T) {
 	w := newWorld(t)
 	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "team_member", RoleScope: "PROJECT"})
 	scoped := func() answer {
-		return w.call("E5", as(acctA, alice), "accountId="+acctA+",userId="+dan, "scope=ACCOUNT", nil)
+		return w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+dan, "scope=ACCOUNT", nil)
 	}
 	w.expect(scoped(), 200, `"total":0`)
 	w.expect(w.put("team_member", dan, "", object{}), 200)

@@ -9,7 +9,7 @@ import (
 // revoke asks E7 as alice, an account admin of A.
 func (w *world) revoke(role, assignee, query string) answer {
 	w.t.Helper()
-	return w.call("E7", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)
+	return w.call("role_assignment.revoke", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)
 }
 
 func TestAnAssignmentIsRevoked(t *testing.T) {
@@ -61,7 +61,7 @@ func TestRevokingWhatIsNotThere(t *testing.T) {
 	}
 	w.holds(carol, "team_member@ ACTIVE") // and nothing was granted by it
 	w.holds(bob, "project_reader@proj-a1-v1 ACTIVE")
-	w.expect(w.call("E5", as(acctB, bea), "accountId="+acctB+",userId="+bea, "", nil), 200, "account_admin")
+	w.expect(w.call("role_assignment.list_of_user", as(acctB, bea), "accountId="+acctB+",userId="+bea, "", nil), 200, "account_admin")
 }
 
 func TestWhatARevocationIsRefusedFor(t *testing.T) {
@@ -69,6 +69,6 @@ func TestWhatARevocationIsRefusedFor(t *testing.T) {
 	got := w.revoke("team_member", carol, "assigneeType=GROUP&projectId=a|b&resourceId=x&status=ACTIVE&project=1&project=2")
 	w.expect(got, 400, "assigneeType: must be one of", "projectId: must be 1 to 128", "resourceId: must have the form",
 		"status: unknown", "project: unknown", "project: must be sent once")
-	w.expect(w.call("E7", as(acctA, alice), "accountId="+acctA+",roleId=team_member,assigneeId="+carol, "", `{"projectId":"x"}`), 400)
+	w.expect(w.call("role_assignment.revoke", as(acctA, alice), "accountId="+acctA+",roleId=team_member,assigneeId="+carol, "", `{"projectId":"x"}`), 400)
 	w.holds(carol, "team_member@ ACTIVE")
 }

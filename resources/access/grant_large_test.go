@@ -155,12 +155,12 @@ func TestLargeRoleIsMadeByNoAdmin(t *testing.T) {
 		patterns = append(patterns, fmt.Sprintf("project:thing%d:read", i))
 	}
 	body := object{"name": "n", "scope": "PROJECT", "permissions": patterns}
-	w.expect(w.call("N5", as(acctA, bob), at(acctA), "", body), 201)
+	w.expect(w.call("role.create", as(acctA, bob), at(acctA), "", body), 201)
 	if len(judge.grants) != 1 {
 		t.Errorf("%d questions", len(judge.grants))
 	}
 	body["name"], body["permissions"] = "more", slices.Concat(patterns, []string{"project:thing0:update"})
-	w.expect(w.call("N5", as(acctA, bob), at(acctA), "", body), 403, "the caller does not hold project:thing0:update")
+	w.expect(w.call("role.create", as(acctA, bob), at(acctA), "", body), 403, "the caller does not hold project:thing0:update")
 }
 
 // TestManyPatternsAtOnePlaceAreAskedInPieces: of the size of one role, and none is left out.

@@ -59,7 +59,7 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 				tc.has.AccountID, tc.has.AssigneeID = acctA, carol
 				w.assign(tc.has)
 			}
-			got := w.call("E6", tc.caller, "accountId="+acctA+",roleId="+tc.role+",assigneeId="+tc.assignee, "", tc.body)
+			got := w.call("role_assignment.put", tc.caller, "accountId="+acctA+",roleId="+tc.role+",assigneeId="+tc.assignee, "", tc.body)
 			w.expect(got, tc.status)
 			if tc.status == 403 {
 				w.expect(got, 403, "You cannot grant more than you have")
@@ -81,15 +81,15 @@ func TestADemotedActorChangesNothing(t *testing.T) {
 	params := "accountId=" + acctA + ",assigneeId=" + dan + ",roleId="
 	for _, who := range []resources.Principal{as(acctA, bob), as(acctA, ivan), as(acctB, bea), {}} {
 		before := w.revision(acctA)
-		w.expect(w.call("E6", who, params+"team_member", "", object{}), 403)
-		w.expect(w.call("E7", who, params+"team_member", "", nil), 403)
-		w.expect(w.call("N5", who, params, "", role), 403)
-		w.expect(w.call("N6.put", who, params+"role-own-v1", "", role), 403)
-		w.expect(w.call("N6.delete", who, params+"role-own-v1", "", nil), 403)
+		w.expect(w.call("role_assignment.put", who, params+"team_member", "", object{}), 403)
+		w.expect(w.call("role_assignment.revoke", who, params+"team_member", "", nil), 403)
+		w.expect(w.call("role.create", who, params, "", role), 403)
+		w.expect(w.call("role.replace", who, params+"role-own-v1", "", role), 403)
+		w.expect(w.call("role.delete", who, params+"role-own-v1", "", nil), 403)
 		if after := w.revision(acctA); after != before {
 			t.Errorf("the revision moved from %d to %d", before, after)
 		}
 	}
 	w.holds(dan, "")
-	w.expect(w.call("N6.get", as(acctA, alice), params+"role-own-v1", "", nil), 200, `"name":"own"`)
+	w.expect(w.call("role.get", as(acctA, alice), params+"role-own-v1", "", nil), 200, `"name":"own"`)
 }

@@ -22,13 +22,13 @@ const (
 // GroupRoutes are the handlers of groups and their members (N7).
 func (s *Service) GroupRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
-		"N7.create":  s.Idempotency.Create("N7.create", s.createGroup),
-		"N7.list":    s.listGroups,
-		"N7.get":     s.getGroup,
-		"N7.delete":  s.deleteGroup,
-		"N7.members": s.listMembers,
-		"N7.add":     s.addMember,
-		"N7.remove":  s.removeMember,
+		"group.create":        s.Idempotency.Create("group.create", s.createGroup),
+		"group.list":          s.listGroups,
+		"group.get":           s.getGroup,
+		"group.delete":        s.deleteGroup,
+		"group_member.list":   s.listMembers,
+		"group_member.add":    s.addMember,
+		"group_member.remove": s.removeMember,
 	})
 }
 
@@ -78,7 +78,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 	account := r.Params["accountId"]
 	groups, page, err := listByToken(ctx, s, r, s.c.Groups, listing{
 		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
-		binding: binding("N7.list", account),
+		binding: binding("group.list", account),
 	})
 	if err != nil {
 		return wire.Response{}, err

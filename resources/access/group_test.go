@@ -15,18 +15,18 @@ import (
 func TestGroupIsMadeAndRead(t *testing.T) {
 	w := newWorld(t)
 	rev := w.revision(acctA)
-	got := w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":" Ops ","description":"who runs it"}`)
+	got := w.call("group.create", as(acctA, alice), at(acctA), "", `{"name":" Ops ","description":"who runs it"}`)
 	id := got.dig("group.id")
 	w.expect(got, 201, fmt.Sprintf(`{"group":{"id":"%s","account_id":"acct-a-v1","name":"Ops","description":"who runs it",`+
 		`"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`, id))
 	if !strings.HasPrefix(id, "group-") || !strings.HasSuffix(id, "-v1") || w.revision(acctA) != rev+1 {
 		t.Errorf("id %q, revision %d after %d", id, w.revision(acctA), rev)
 	}
-	read := w.call("N7.get", as(acctA, alice), at(acctA, "groupId", id), "", nil)
+	read := w.call("group.get", as(acctA, alice), at(acctA, "groupId", id), "", nil)
 	if read.status != 200 || read.text != got.text {
 		t.Errorf("read as %d %s", read.status, read.text)
 	}
-	w.expect(w.call("N7.create", as(acctB, bea), at(acctB), "", `{"name":"Ops"}`), 201)
+	w.expect(w.call("group.create", as(acctB, bea), at(acctB), "", `{"name":"Ops"}`), 201)
 }
 
 func TestGroupIsRefused(t *testing.T) {
@@ -42,32 +42,32 @@ func TestGroupIsRefused(t *testing.T) {
 		"no body":          ``,
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", body), 400)
+			w.expect(w.call("group.create", as(acctA, alice), at(acctA), "", body), 400)
 		})
 	}
-	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "q=1", `{"name":"","description":1,"x":1}`), 400,
+	w.expect(w.call("group.create", as(acctA, alice), at(acctA), "q=1", `{"name":"","description":1,"x":1}`), 400,
 		"q: ", "name: ", "description: ", "x: ")
-	w.expect(w.call("N7.create", as(acctA, carol), at(acctA), "", `{"name":"n"}`), 403)
-	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"group-a-v1"}`), 409)
-	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"`+strings.Repeat("ö", 255)+`","description":"`+strings.Repeat("ö", 1024)+`"}`), 201)
+	w.expect(w.call("group.create", as(acctA, carol), at(acctA), "", `{"name":"n"}`), 403)
+	w.expect(w.call("group.create", as(acctA, alice), at(acctA), "", `{"name":"group-a-v1"}`), 409)
+	w.expect(w.call("group.create", as(acctA, alice), at(acctA), "", `{"name":"`+strings.Repeat("ö", 255)+`","description":"`+strings.Repeat("ö", 1024)+`"}`), 201)
 }
 
 func TestTwoGroupsOfOneNameAtOnce(t *testing.T) {
 	w := newWorld(t)
-	oneOfTwo(t, atOnce(func(int) answer { return w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"n"}`) }))
+	oneOfTwo(t, atOnce(func(int) answer { return w.call("group.create", as(acctA, alice), at(acctA), "", `{"name":"n"}`) }))
 }
 
 func TestGroupsAreListedByToken(t *testing.T) {
 	w := newWorld(t)
 	w.clock.Add(1)
-	w.expect(w.call("N7.create", as(acctA, alice), at(acctA), "", `{"name":"a-later"}`), 201)
-	first := w.call("N7.list", as(acctA, alice), at(acctA), "page_size=1", nil)
+	w.expect(w.call("group.create", as(acctA, alice), at(acctA), "", `{"name":"a-later"}`), 201)
+	first := w.call("group.list", as(acctA, alice), at(acctA), "page_size=1", nil)
 	w.expect(first, 200, `{"groups":[{"id":"group-a-v1",`, `"total_count":2`)
-	second := w.call("N7.list", as(acctA, alice), at(acctA), "page_size=1&page_token="+url.QueryEscape(first.dig("next_page_token")), nil)
+	second := w.call("group.list", as(acctA, alice), at(acctA), "page_size=1&page_token="+url.QueryEscape(first.dig("next_page_token")), nil)
 	w.expect(second, 200, `"name":"a-later"`, `"total_count":2,"next_page_token":""`)
-	w.expect(w.call("N7.list", as(acctB, bea), at(acctB), "page_token="+url.QueryEscape(first.dig("next_page_token")), nil), 400, "page_token: ")
-	w.expect(w.call("N7.list", as(absent, alice), at(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
-	w.expect(w.call("N7.list", as(acctA, alice), at(acctA), "page_token="+first.dig("next_page_token")+"&name=x", nil), 400, "name: ")
+	w.expect(w.call("group.list", as(acctB, bea), at(acctB), "page_token="+url.QueryEscape(first.dig("next_page_token")), nil), 400, "page_token: ")
+	w.expect(w.call("group.list", as(absent, alice), at(absent), "", nil), 200, `{"groups":[],"total_count":0,"next_page_token":""}`)
+	w.expect(w.call("group.list", as(acctA, alice), at(acctA), "page_token="+first.dig("next_page_token")+"&name=x", nil), 400, "name: ")
 }
 
 func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
@@ -80,15 +80,15 @@ func TestGroupIsDeletedWithMembersAndAssignments(t *testing.T) {
 	for _, a := range []resources.Assignment{held, inProject, namesake} {
 		w.assign(a)
 	}
-	w.expect(w.call("N7.get", as(acctA, carol), at(acctA, "groupId", groupA), "", nil), 200)
+	w.expect(w.call("group.get", as(acctA, carol), at(acctA, "groupId", groupA), "", nil), 200)
 	rev := w.revision(acctA)
-	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
+	w.expect(w.call("group.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 200, `{"success":true,"message":"`)
 	_, member := lookUp(w, w.c.Members, records.MemberID(groupA, carol))
 	if member || assigned(w, held) || assigned(w, inProject) || !assigned(w, namesake) || w.revision(acctA) != rev+1 {
 		t.Errorf("member %v, assignments %v %v, the user's %v, revision %d after %d",
 			member, assigned(w, held), assigned(w, inProject), assigned(w, namesake), w.revision(acctA), rev)
 	}
-	w.expect(w.call("N7.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 404)
+	w.expect(w.call("group.delete", as(acctA, alice), at(acctA, "groupId", groupA), "", nil), 404)
 	if _, ok := lookUp(w, w.c.Members, records.MemberID(groupB, bea)); !ok {
 		t.Error("another group lost a member")
 	}
@@ -122,8 +122,8 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 		w := adminsByGroup(t, carol)
 		w.role(manager)
 		w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: manager.ID})
-		w.expect(w.call("N7.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "last organization admin")
-		w.expect(w.call("N7.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "last organization admin")
+		w.expect(w.call("group.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "last organization admin")
+		w.expect(w.call("group_member.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "last organization admin")
 		if _, ok := lookUp(w, w.c.Groups, "group-admins-v1"); !ok {
 			t.Error("the group is gone")
 		}
@@ -134,16 +134,16 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 	t.Run("403 the caller's own admin role", func(t *testing.T) {
 		w := adminsByGroup(t, carol)
 		w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: resources.RoleAccountAdmin})
-		w.expect(w.call("N7.delete", as(acctA, carol), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "own admin role")
-		w.expect(w.call("N7.remove", as(acctA, carol), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "own admin role")
-		w.expect(w.call("N7.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 200)
-		w.expect(w.call("N7.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 200)
+		w.expect(w.call("group.delete", as(acctA, carol), at(acctA, "groupId", "group-admins-v1"), "", nil), 403, "own admin role")
+		w.expect(w.call("group_member.remove", as(acctA, carol), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 403, "own admin role")
+		w.expect(w.call("group_member.remove", as(acctA, dan), at(acctA, "groupId", "group-admins-v1", "userId", carol), "", nil), 200)
+		w.expect(w.call("group.delete", as(acctA, dan), at(acctA, "groupId", "group-admins-v1"), "", nil), 200)
 	})
 	t.Run("two admins at once remove each other", func(t *testing.T) {
 		w := adminsByGroup(t, carol, dan)
 		who := [2]string{carol, dan}
 		got := atOnce(func(i int) answer {
-			return w.call("N7.remove", as(acctA, who[i]), at(acctA, "groupId", "group-admins-v1", "userId", who[1-i]), "", nil)
+			return w.call("group_member.remove", as(acctA, who[i]), at(acctA, "groupId", "group-admins-v1", "userId", who[1-i]), "", nil)
 		})
 		if got != [2]int{200, 403} && got != [2]int{403, 200} {
 			t.Errorf("statuses %v", got)
@@ -153,7 +153,7 @@ func TestGroupOfTheLastAdminsIsKept(t *testing.T) {
 
 func TestForeignGroupIsAnsweredLikeAnAbsentOne(t *testing.T) {
 	w := newWorld(t)
-	for _, route := range []string{"N7.get", "N7.delete", "N7.members", "N7.add", "N7.remove"} {
+	for _, route := range []string{"group.get", "group.delete", "group_member.list", "group_member.add", "group_member.remove"} {
 		for _, member := range []string{alice, bea, absent} {
 			ask := func(group string) answer {
 				return w.call(route, as(acctA, alice), at(acctA, "groupId", group, "userId", member), "", nil)

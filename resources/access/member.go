@@ -27,7 +27,7 @@ func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Respon
 	group := r.Params["groupId"]
 	members, page, err := listByToken(ctx, s, r, s.c.Members, listing{
 		query:   store.Query{Index: records.ByGroup, Equal: []store.Value{store.String(group)}},
-		binding: binding("N7.members", r.Params["accountId"], group),
+		binding: binding("group_member.list", r.Params["accountId"], group),
 		first: func(tx store.Tx) error {
 			_, err := s.pathGroup(ctx, tx, r)
 			return err

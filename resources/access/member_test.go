@@ -11,12 +11,12 @@ import (
 // add and remove ask for a change of a group's members.
 func (w *world) add(who resources.Principal, group, user string) answer {
 	w.t.Helper()
-	return w.call("N7.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
+	return w.call("group_member.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
 func (w *world) remove(who resources.Principal, group, user string) answer {
 	w.t.Helper()
-	return w.call("N7.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
+	return w.call("group_member.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
 func (w *world) isMember(group, user string) bool {
@@ -36,7 +36,7 @@ func TestMemberIsAddedAndRemovedIdempotently(t *testing.T) {
 		}
 		w.clock.Add(1)
 	}
-	got := w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "", nil)
+	got := w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "", nil)
 	w.expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
 		`{"user_id":"user-dan-v1","added_at":"2026-09-21T15:13:20.000Z"}],"total_count":2,"next_page_token":""}`)
 	m, _ := lookUp(w, w.c.Members, records.MemberID(groupA, dan))
@@ -57,12 +57,12 @@ func TestMembersAreListedByToken(t *testing.T) {
 	w.clock.Add(1)
 	w.expect(w.add(as(acctA, alice), groupA, dan), 200)
 	w.group(acctA, "group-other-v1", dan)
-	first := w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
+	first := w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
 	w.expect(first, 200, `"user_id":"user-carol-v1"`, `"total_count":2`)
 	token := url.QueryEscape(first.dig("next_page_token"))
-	w.expect(w.call("N7.members", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
+	w.expect(w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
 		`"user_id":"user-dan-v1"`, `"next_page_token":""`)
-	w.expect(w.call("N7.members", as(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
+	w.expect(w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
 }
 
 func TestMemberIsAUserOfTheAccount(t *testing.T) {
@@ -82,8 +82,8 @@ func TestMemberIsAUserOfTheAccount(t *testing.T) {
 	}
 	w.expect(w.add(as(acctA, carol), groupA, dan), 403)
 	w.expect(w.remove(as(acctA, carol), groupA, carol), 403)
-	w.expect(w.call("N7.add", as(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
-	for _, route := range []string{"N7.add", "N7.remove", "N7.delete"} {
+	w.expect(w.call("group_member.add", as(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
+	for _, route := range []string{"group_member.add", "group_member.remove", "group.delete"} {
 		who := at(acctA, "groupId", groupA, "userId", dan)
 		w.expect(w.call(route, as(acctA, alice), who, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
 		w.expect(w.call(route, as(acctA, alice), who, "force=1", nil), 400, "force: ")
@@ -212,7 +212,7 @@ func TestTheActorIsAskedAgainInTheChange(t *testing.T) {
 	})
 	change(w, w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
 	for route, body := range map[string]any{
-		"N3": `{"name":"n"}`, "N4.patch": `{"name":"n"}`, "N4.delete": nil, "N7.create": `{"name":"n"}`, "N7.delete": nil, "N7.add": nil, "N7.remove": nil,
+		"project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`, "project.delete": nil, "group.create": `{"name":"n"}`, "group.delete": nil, "group_member.add": nil, "group_member.remove": nil,
 	} {
 		for _, id := range []string{carol, absent} {
 			got := w.call(route, as(acctA, alice), at(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)

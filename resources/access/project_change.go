@@ -21,7 +21,7 @@ func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Respo
 	account := r.Params["accountId"]
 	records, page, err := listByToken(ctx, s, r, s.c.Projects, listing{
 		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
-		binding: binding("N4.list", account),
+		binding: binding("project.list", account),
 	})
 	if err != nil {
 		return wire.Response{}, err

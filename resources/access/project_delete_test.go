@@ -54,7 +54,7 @@ func withOccupants(t *testing.T, n int) *occupants {
 }
 
 func (o *occupants) delete() answer {
-	return o.w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+	return o.w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
 }
 
 func (o *occupants) state() string {
@@ -173,7 +173,7 @@ func TestMarkIsTakenBackForACallerWhoWentAway(t *testing.T) {
 	o := withOccupants(t, 1)
 	ctx, leave := context.WithCancel(t.Context())
 	o.ask[0] = func(ctx context.Context) (bool, error) { leave(); return false, ctx.Err() }
-	_, err := o.w.routes["N4.delete"](ctx, &wire.Request{
+	_, err := o.w.routes["project.delete"](ctx, &wire.Request{
 		Principal: as(acctA, alice), Params: map[string]string{"accountId": acctA, "projectId": projA1},
 	})
 	if !resources.IsKind(err, resources.KindUnavailable) || o.state() != resources.ProjectActive {
@@ -270,7 +270,7 @@ func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
 func TestTwoDeletionsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	got := atOnce(func(int) answer {
-		return w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+		return w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
 	})
 	if got != [2]int{200, 404} && got != [2]int{404, 200} {
 		t.Errorf("statuses %v", got)

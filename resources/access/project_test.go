@@ -30,7 +30,7 @@ func same(t *testing.T, what string, a, b answer) {
 func TestProjectIsMade(t *testing.T) {
 	w := newWorld(t)
 	rev := w.revision(acctA)
-	got := w.call("N3", as(acctA, alice), at(acctA), "", `{"name":" Neu "}`)
+	got := w.call("project.create", as(acctA, alice), at(acctA), "", `{"name":" Neu "}`)
 	id := got.dig("project.id")
 	w.expect(got, 201, fmt.Sprintf(`{"project":{"id":"%s","account_id":"acct-a-v1","name":"Neu",`+
 		`"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`, id))
@@ -40,19 +40,19 @@ func TestProjectIsMade(t *testing.T) {
 	if p, _ := lookUp(w, w.c.Projects, id); p.State != resources.ProjectActive {
 		t.Errorf("the state is %q", p.State)
 	}
-	w.expect(w.call("N3", platform, at(acctB), "", `{"id":"proj-given-v1","name":"Neu"}`), 201, `"proj-given-v1"`)
+	w.expect(w.call("project.create", platform, at(acctB), "", `{"id":"proj-given-v1","name":"Neu"}`), 201, `"proj-given-v1"`)
 }
 
 func TestProjectIsMadeForASuspendedAccountByThePlatformOnly(t *testing.T) {
 	w := newWorld(t)
 	change(w, w.c.Accounts, acctA, func(a *resources.Account) { a.Status = resources.StatusSuspended })
-	w.expect(w.call("N3", as(acctA, alice), at(acctA), "", `{"name":"n"}`), 403, "suspended")
-	w.expect(w.call("N3", platform, at(acctA), "", `{"name":"n"}`), 201)
+	w.expect(w.call("project.create", as(acctA, alice), at(acctA), "", `{"name":"n"}`), 403, "suspended")
+	w.expect(w.call("project.create", platform, at(acctA), "", `{"name":"n"}`), 201)
 }
 
 func TestProjectIsRefused(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA2), "", nil), 200)
+	w.expect(w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA2), "", nil), 200)
 	for _, c := range []struct {
 		name   string
 		who    resources.Principal
@@ -80,7 +80,7 @@ func TestProjectIsRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rev := w.revision(c.in)
-			got := w.call("N3", c.who, at(c.in), "", c.body)
+			got := w.call("project.create", c.who, at(c.in), "", c.body)
 			if got.status != c.status {
 				t.Errorf("%d %s", got.status, got.text)
 			}
@@ -89,25 +89,25 @@ func TestProjectIsRefused(t *testing.T) {
 			}
 		})
 	}
-	w.expect(w.call("N3", as(acctA, alice), at(acctA), "", `{"name":"two"}`), 201) // a deleted project's name is free
+	w.expect(w.call("project.create", as(acctA, alice), at(acctA), "", `{"name":"two"}`), 201) // a deleted project's name is free
 }
 
 func TestTwoProjectsOfOneNameAtOnce(t *testing.T) {
 	w := newWorld(t)
-	oneOfTwo(t, atOnce(func(int) answer { return w.call("N3", as(acctA, alice), at(acctA), "", `{"name":"n"}`) }))
+	oneOfTwo(t, atOnce(func(int) answer { return w.call("project.create", as(acctA, alice), at(acctA), "", `{"name":"n"}`) }))
 }
 
 func TestProjectsAreListedByToken(t *testing.T) {
 	w := newWorld(t)
 	for i := range 4 {
 		w.clock.Add(1)
-		w.expect(w.call("N3", as(acctA, alice), at(acctA), "", fmt.Sprintf(`{"name":"p%d"}`, i)), 201)
+		w.expect(w.call("project.create", as(acctA, alice), at(acctA), "", fmt.Sprintf(`{"name":"p%d"}`, i)), 201)
 	}
-	w.expect(w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", projA2), "", nil), 200)
+	w.expect(w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA2), "", nil), 200)
 	var names []string
 	query, pages := "page_size=2", 0
 	for {
-		got := w.call("N4.list", as(acctA, carol), at(acctA), query, nil)
+		got := w.call("project.list", as(acctA, carol), at(acctA), query, nil)
 		w.expect(got, 200, `"total_count":6`)
 		for _, p := range got.body["projects"].([]any) {
 			names = append(names, p.(map[string]any)["name"].(string))
@@ -121,17 +121,17 @@ func TestProjectsAreListedByToken(t *testing.T) {
 	if s := strings.Join(names, " "); s != "one leaving p0 p1 p2 p3" || pages != 3 {
 		t.Errorf("%d pages: %s", pages, s)
 	}
-	w.expect(w.call("N4.list", platform, at(absent), "", nil), 200, `{"projects":[],"total_count":0,"next_page_token":""}`)
+	w.expect(w.call("project.list", platform, at(absent), "", nil), 200, `{"projects":[],"total_count":0,"next_page_token":""}`)
 }
 
 func TestPageTokenIsOfItsListOnly(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("N3", as(acctB, bea), at(acctB), "", `{"name":"more"}`), 201)
-	token := w.call("N4.list", as(acctB, bea), at(acctB), "page_size=1", nil).dig("next_page_token")
+	w.expect(w.call("project.create", as(acctB, bea), at(acctB), "", `{"name":"more"}`), 201)
+	token := w.call("project.list", as(acctB, bea), at(acctB), "page_size=1", nil).dig("next_page_token")
 	if token == "" {
 		t.Fatal("no token")
 	}
-	w.expect(w.call("N4.list", as(acctB, bea), at(acctB), "page_token="+token, nil), 200)
+	w.expect(w.call("project.list", as(acctB, bea), at(acctB), "page_token="+token, nil), 200)
 	for name, query := range map[string]string{
 		"of another account": "page_token=" + token,
 		"forged":             "page_token=x",
@@ -145,41 +145,41 @@ func TestPageTokenIsOfItsListOnly(t *testing.T) {
 		"operator":           "page_size[$ne]=1",
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
-			w.expect(w.call("N4.list", as(acctA, alice), at(acctA), query, nil), 400)
+			w.expect(w.call("project.list", as(acctA, alice), at(acctA), query, nil), 400)
 		})
 	}
-	w.expect(w.call("N7.list", as(acctB, bea), at(acctB), "page_token="+token, nil), 400, "page_token: ")
-	w.expect(w.call("N7.members", as(acctB, bea), at(acctB, "groupId", groupB), "page_token="+token, nil), 400)
+	w.expect(w.call("group.list", as(acctB, bea), at(acctB), "page_token="+token, nil), 400, "page_token: ")
+	w.expect(w.call("group_member.list", as(acctB, bea), at(acctB, "groupId", groupB), "page_token="+token, nil), 400)
 }
 
 func TestProjectIsRenamed(t *testing.T) {
 	w := newWorld(t)
 	w.clock.Add(int64(hour))
 	rev := w.revision(acctA)
-	w.expect(w.call("N4.patch", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":" Neu "}`), 200,
+	w.expect(w.call("project.update", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":" Neu "}`), 200,
 		`{"project":{"id":"proj-a1-v1","account_id":"acct-a-v1","name":"Neu","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T15:13:20.000Z"}}`)
 	if w.revision(acctA) != rev+1 {
 		t.Error("the revision did not move")
 	}
-	w.expect(w.call("N4.patch", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":"Neu"}`), 200)
-	w.expect(w.call("N4.patch", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":"two"}`), 409)
-	w.expect(w.call("N4.patch", as(acctA, alice), at(acctA, "projectId", projLeaving), "", `{"name":"n"}`), 409, "being deleted")
-	w.expect(w.call("N4.patch", as(acctA, carol), at(acctA, "projectId", projA1), "", `{"name":"n"}`), 403)
+	w.expect(w.call("project.update", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":"Neu"}`), 200)
+	w.expect(w.call("project.update", as(acctA, alice), at(acctA, "projectId", projA1), "", `{"name":"two"}`), 409)
+	w.expect(w.call("project.update", as(acctA, alice), at(acctA, "projectId", projLeaving), "", `{"name":"n"}`), 409, "being deleted")
+	w.expect(w.call("project.update", as(acctA, carol), at(acctA, "projectId", projA1), "", `{"name":"n"}`), 403)
 	for _, body := range []string{``, `{}`, `{"name":""}`, `{"name":"n","id":"proj-x-v1"}`, `{"name":"n","state":"active"}`} {
-		w.expect(w.call("N4.patch", as(acctA, alice), at(acctA, "projectId", projA1), "", body), 400)
+		w.expect(w.call("project.update", as(acctA, alice), at(acctA, "projectId", projA1), "", body), 400)
 	}
 }
 
 func TestForeignProjectIsAnsweredLikeAnAbsentOne(t *testing.T) {
 	w := newWorld(t)
 	const gone, goneThere = "proj-gone-v1", "proj-gonethere-v1"
-	w.expect(w.call("N3", platform, at(acctA), "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
-	w.expect(w.call("N3", platform, at(acctB), "", `{"id":"proj-gonethere-v1","name":"gone"}`), 201)
-	w.expect(w.call("N4.delete", as(acctA, alice), at(acctA, "projectId", gone), "", nil), 200)
-	w.expect(w.call("N4.delete", as(acctB, bea), at(acctB, "projectId", goneThere), "", nil), 200)
-	for _, route := range []string{"N4.patch", "N4.delete"} {
+	w.expect(w.call("project.create", platform, at(acctA), "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
+	w.expect(w.call("project.create", platform, at(acctB), "", `{"id":"proj-gonethere-v1","name":"gone"}`), 201)
+	w.expect(w.call("project.delete", as(acctA, alice), at(acctA, "projectId", gone), "", nil), 200)
+	w.expect(w.call("project.delete", as(acctB, bea), at(acctB, "projectId", goneThere), "", nil), 200)
+	for _, route := range []string{"project.update", "project.delete"} {
 		for _, body := range []string{`{"name":"two"}`, `{}`, `[`} {
-			if route == "N4.delete" && body != `[` {
+			if route == "project.delete" && body != `[` {
 				body = ""
 			}
 			ask := func(id string) answer { return w.call(route, as(acctA, alice), at(acctA, "projectId", id), "", body) }
@@ -189,7 +189,7 @@ func TestForeignProjectIsAnsweredLikeAnAbsentOne(t *testing.T) {
 			same(t, route+" foreign, deleted", never, ask(goneThere))
 		}
 		body := `{"name":"n"}`
-		if route == "N4.delete" {
+		if route == "project.delete" {
 			body = ""
 		}
 		w.expect(w.call(route, as(acctA, alice), at(acctA, "projectId", gone), "", body), 404)

@@ -10,12 +10,12 @@ import (
 // caller may not have heard that one's answer. The revision moves by what is committed only.
 func TestRepeatThatFindsNothingIsCommitted(t *testing.T) {
 	for name, tc := range map[string]struct{ first, repeat, params, body string }{
-		"a group":               {"N7.delete", "N7.delete", at(acctA, "groupId", groupA), ""},
-		"a member of a group":   {"N7.delete", "N7.remove", at(acctA, "groupId", groupA, "userId", carol), ""},
-		"a role":                {"N6.delete", "N6.delete", at(acctA, "roleId", "role-unused-v1"), ""},
-		"a project":             {"N4.delete", "N4.delete", at(acctA, "projectId", projA2), ""},
-		"a role assignment":     {"E7", "E7", at(acctA, "roleId", "team_member", "assigneeId", carol), ""},
-		"a replaced assignment": {"E6", "E6", at(acctA, "roleId", "account_reader", "assigneeId", carol), `{"roleId":"team_member"}`},
+		"a group":               {"group.delete", "group.delete", at(acctA, "groupId", groupA), ""},
+		"a member of a group":   {"group.delete", "group_member.remove", at(acctA, "groupId", groupA, "userId", carol), ""},
+		"a role":                {"role.delete", "role.delete", at(acctA, "roleId", "role-unused-v1"), ""},
+		"a project":             {"project.delete", "project.delete", at(acctA, "projectId", projA2), ""},
+		"a role assignment":     {"role_assignment.revoke", "role_assignment.revoke", at(acctA, "roleId", "team_member", "assigneeId", carol), ""},
+		"a replaced assignment": {"role_assignment.put", "role_assignment.put", at(acctA, "roleId", "account_reader", "assigneeId", carol), `{"roleId":"team_member"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -20,9 +20,9 @@ const (
 // RoleRoutes are the handlers of roles and their assignments.
 func (s *Service) RoleRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
-		"E4": s.listRoles, "E5": s.listUserRoles, "E6": s.putAssignment, "E7": s.revokeAssignment,
-		"N5": s.Idempotency.Create("N5", s.createRole), "N6.get": s.getRole, "N6.put": s.replaceRole, "N6.delete": s.deleteRole,
-		"N15": s.listRoleAssignments,
+		"role.list": s.listRoles, "role_assignment.list_of_user": s.listUserRoles, "role_assignment.put": s.putAssignment, "role_assignment.revoke": s.revokeAssignment,
+		"role.create": s.Idempotency.Create("role.create", s.createRole), "role.get": s.getRole, "role.replace": s.replaceRole, "role.delete": s.deleteRole,
+		"role_assignment.list_of_role": s.listRoleAssignments,
 	})
 }
 

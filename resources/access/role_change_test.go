@@ -11,10 +11,10 @@ func changeWorld(t *testing.T) (w *world, put func(id string, body any) answer, 
 	w.role(resources.Role{ID: "role-p-v1", Name: "p", Scope: "PROJECT", AccountID: acctA, ProjectID: projA1, Description: "old", CreatedBy: dan, Permissions: []string{"project:x:read"}})
 	w.role(resources.Role{ID: "role-q-v1", Name: "q", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:user:read"}})
 	put = func(id string, body any) answer {
-		return w.call("N6.put", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", body)
+		return w.call("role.replace", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", body)
 	}
 	remove = func(id string) answer {
-		return w.call("N6.delete", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
+		return w.call("role.delete", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
 	}
 	return w, put, remove
 }
@@ -61,8 +61,8 @@ func TestWhatAReplacementIsRefusedFor(t *testing.T) {
 	w.expect(put("team_member", body(nil)), 403, "read only")
 	w.expect(put("role-p-v1", body(object{"name": "q"})), 409, "has this name already")
 	w.expect(put("role-p-v1", body(object{"name": "Team member"})), 409, "has this name already")
-	w.expect(w.call("N6.get", as(acctA, alice), "accountId="+acctA+",roleId=role-p-v1", "", nil), 200, `"description":"old"`)
-	w.expect(w.call("N6.get", as(acctB, bea), "accountId="+acctB+",roleId="+roleB, "", nil), 200, `"name":"theirs"`)
+	w.expect(w.call("role.get", as(acctA, alice), "accountId="+acctA+",roleId=role-p-v1", "", nil), 200, `"description":"old"`)
+	w.expect(w.call("role.get", as(acctB, bea), "accountId="+acctB+",roleId="+roleB, "", nil), 200, `"name":"theirs"`)
 }
 
 func TestARoleIsDeletedWhenNobodyHasIt(t *testing.T) {
@@ -76,7 +76,7 @@ func TestARoleIsDeletedWhenNobodyHasIt(t *testing.T) {
 	w.expect(remove("role-p-v1"), 404, "There is no such role.")
 	w.expect(remove(roleB), 404, "There is no such role.")
 	w.expect(remove("account_admin"), 403, "read only")
-	w.expect(w.call("N6.delete", as(acctA, alice), "accountId="+acctA+",roleId=role-q-v1", "force=1", nil), 400)
+	w.expect(w.call("role.delete", as(acctA, alice), "accountId="+acctA+",roleId=role-q-v1", "force=1", nil), 400)
 
 	// A name that is used again inherits nothing.
 	got := w.create(object{"name": "p", "scope": "PROJECT", "permissions": []string{"project:x:read"}})

@@ -10,7 +10,7 @@ import (
 
 func (w *world) create(body any) answer {
 	w.t.Helper()
-	return w.call("N5", as(acctA, alice), "accountId="+acctA, "", body)
+	return w.call("role.create", as(acctA, alice), "accountId="+acctA, "", body)
 }
 
 func patterns(n int) []string {
@@ -32,7 +32,7 @@ func TestARoleIsMade(t *testing.T) {
 	if got.text != want || !strings.HasPrefix(id, "role-") || !strings.HasSuffix(id, "-v1") {
 		t.Errorf("got  %s\nwant %s", got.text, want)
 	}
-	again := w.call("N6.get", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
+	again := w.call("role.get", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
 	if again.text != got.text {
 		t.Errorf("made %s\nread %s", got.text, again.text)
 	}
@@ -90,7 +90,7 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 			}
 		})
 	}
-	w.expect(w.call("N5", as(acctA, alice), "accountId="+acctA, "x=1", nil), 400, "x: unknown query", "the body must be")
+	w.expect(w.call("role.create", as(acctA, alice), "accountId="+acctA, "x=1", nil), 400, "x: unknown query", "the body must be")
 	if got := w.role4("status=ACTIVE&pageSize=100"); len(got) != 5 {
 		t.Errorf("something was made: %v", got)
 	}
@@ -136,14 +136,14 @@ func TestARoleHoldsNoMoreThanItsMaker(t *testing.T) {
 			for k, v := range tc.change {
 				body[k] = v
 			}
-			got := w.call("N5", as(acctA, carol), "accountId="+acctA, "", body)
+			got := w.call("role.create", as(acctA, carol), "accountId="+acctA, "", body)
 			w.expect(got, tc.status)
 			// N6 is held to the same: a role with nothing in it to begin with.
 			if tc.change["name"] == nil {
 				project, _ := tc.change["projectId"].(string)
 				w.role(resources.Role{ID: "role-put-v1", Name: "put", Scope: "PROJECT", AccountID: acctA, ProjectID: project, Permissions: []string{"project:none:none"}})
 				body["name"] = "put"
-				got := w.call("N6.put", as(acctA, carol), "accountId="+acctA+",roleId=role-put-v1", "", body)
+				got := w.call("role.replace", as(acctA, carol), "accountId="+acctA+",roleId=role-put-v1", "", body)
 				w.expect(got, map[int]int{201: 200, 403: 403}[tc.status])
 			}
 		})

@@ -34,9 +34,9 @@ func faulty(f *faultyStore) func(*access.Config) {
 }
 
 var roleBodies = map[string]any{
-	"E4": nil, "E5": nil, "E6": object{}, "E7": nil, "N6.get": nil, "N6.delete": nil, "N15": nil,
-	"N5":     object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}},
-	"N6.put": object{"name": "n", "permissions": []string{"account:user:read"}},
+	"role.list": nil, "role_assignment.list_of_user": nil, "role_assignment.put": object{}, "role_assignment.revoke": nil, "role.get": nil, "role.delete": nil, "role_assignment.list_of_role": nil,
+	"role.create":  object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}},
+	"role.replace": object{"name": "n", "permissions": []string{"account:user:read"}},
 }
 
 // TestNoStoreNoAnswer guarantees that a store that can't answer is never taken for one
@@ -64,7 +64,7 @@ func TestARetriedTransactionForgetsTheFirstTry(t *testing.T) {
 	w := newWorld(t, faulty(&f))
 	transact := f.transact
 	conflict := errors.New("conflict")
-	for route, body := range map[string]any{"E6": object{"roleId": "account_reader"}, "E7": nil} {
+	for route, body := range map[string]any{"role_assignment.put": object{"roleId": "account_reader"}, "role_assignment.revoke": nil} {
 		f.transact = func(ctx context.Context, fn func(store.Tx) error) error {
 			err := transact(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), conflict) })
 			if !errors.Is(err, conflict) {
@@ -73,7 +73,7 @@ func TestARetriedTransactionForgetsTheFirstTry(t *testing.T) {
 			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "account_reader"})
 			return transact(ctx, fn)
 		}
-		role := map[string]string{"E6": "team_member", "E7": "account_reader"}[route]
+		role := map[string]string{"role_assignment.put": "team_member", "role_assignment.revoke": "account_reader"}[route]
 		w.expect(w.call(route, as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+dan, "", body), 200)
 	}
 }

@@ -38,9 +38,9 @@ func New() (*Service, error) {
 // Routes are the handlers of N13.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apidoc", wire.Routes{
-		"N13.openapi": func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.document) },
-		"N13.docs":    func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.page) },
-		"N13.asset":   s.asset,
+		"openapi.get": func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.document) },
+		"docs.get":    func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.page) },
+		"docs.asset":  s.asset,
 	})
 }
 

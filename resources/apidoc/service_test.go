@@ -23,13 +23,13 @@ func routes(t testing.TB) wire.Routes {
 // with its kind.
 func TestFilesAreSentAsTheyAre(t *testing.T) {
 	for _, tc := range []struct{ route, asset, kind, begin string }{
-		{"N13.openapi", "", "application/json", `{"openapi":"3.1.0",`},
-		{"N13.docs", "", "text/html; charset=utf-8", "<!DOCTYPE html>"},
-		{"N13.asset", "start.js", "text/javascript", "//"},
-		{"N13.asset", "start.css", "text/css", "body"},
-		{"N13.asset", "swagger-ui-bundle.js", "text/javascript", "/*! For license"},
-		{"N13.asset", "swagger-ui.css", "text/css", ".swagger-ui"},
-		{"N13.asset", "favicon-32x32.png", "image/png", "\x89PNG"},
+		{"openapi.get", "", "application/json", `{"openapi":"3.1.0",`},
+		{"docs.get", "", "text/html; charset=utf-8", "<!DOCTYPE html>"},
+		{"docs.asset", "start.js", "text/javascript", "//"},
+		{"docs.asset", "start.css", "text/css", "body"},
+		{"docs.asset", "swagger-ui-bundle.js", "text/javascript", "/*! For license"},
+		{"docs.asset", "swagger-ui.css", "text/css", ".swagger-ui"},
+		{"docs.asset", "favicon-32x32.png", "image/png", "\x89PNG"},
 	} {
 		got, err := routes(t)[tc.route](context.Background(), &wire.Request{Params: map[string]string{"asset": tc.asset}})
 		if err != nil || got.Status != 200 || got.File == nil || got.File.ContentType != tc.kind || !strings.HasPrefix(string(got.File.Content), tc.begin) {
@@ -45,13 +45,13 @@ func TestNothingElseIsServed(t *testing.T) {
 		r     wire.Request
 		want  resources.Kind
 	}{
-		"404 another file":       {"N13.asset", wire.Request{Params: map[string]string{"asset": "index.html"}}, resources.KindNotFound},
-		"404 packed":             {"N13.asset", wire.Request{Params: map[string]string{"asset": "swagger-ui.css.gz"}}, resources.KindNotFound},
-		"400 a query":            {"N13.docs", wire.Request{Query: "x=1"}, resources.KindBadRequest},
-		"400 a query, a file":    {"N13.asset", wire.Request{Params: map[string]string{"asset": "start.js"}, Query: "x=1"}, resources.KindBadRequest},
-		"400 a body":             {"N13.openapi", wire.Request{Body: []byte(`{"a":1}`)}, resources.KindBadRequest},
-		"400 what is no JSON":    {"N13.docs", wire.Request{Body: []byte(`x`)}, resources.KindBadRequest},
-		"400 a document's query": {"N13.openapi", wire.Request{Query: "pretty"}, resources.KindBadRequest},
+		"404 another file":       {"docs.asset", wire.Request{Params: map[string]string{"asset": "index.html"}}, resources.KindNotFound},
+		"404 packed":             {"docs.asset", wire.Request{Params: map[string]string{"asset": "swagger-ui.css.gz"}}, resources.KindNotFound},
+		"400 a query":            {"docs.get", wire.Request{Query: "x=1"}, resources.KindBadRequest},
+		"400 a query, a file":    {"docs.asset", wire.Request{Params: map[string]string{"asset": "start.js"}, Query: "x=1"}, resources.KindBadRequest},
+		"400 a body":             {"openapi.get", wire.Request{Body: []byte(`{"a":1}`)}, resources.KindBadRequest},
+		"400 what is no JSON":    {"docs.get", wire.Request{Body: []byte(`x`)}, resources.KindBadRequest},
+		"400 a document's query": {"openapi.get", wire.Request{Query: "pretty"}, resources.KindBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := routes(t)[tc.route](context.Background(), &tc.r); !resources.IsKind(err, tc.want) {

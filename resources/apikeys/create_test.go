@@ -19,7 +19,7 @@ import (
 func TestAKeyIsMade(t *testing.T) {
 	w := newWorld(t)
 	before := w.revision(acctA)
-	got := w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "Größe 1", "scopes": []string{"write", "read"}, "expires_at": (start + 1).String()})
+	got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "Größe 1", "scopes": []string{"write", "read"}, "expires_at": (start + 1).String()})
 	w.expect(got, 201)
 	raw, _ := got.data["raw_key"].(string)
 	id, ok := resources.ParseAPIKey(raw)
@@ -31,7 +31,7 @@ func TestAKeyIsMade(t *testing.T) {
 	if w.revision(acctA) != before+1 {
 		t.Error("the revision did not move by one")
 	}
-	got = w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": strings.Repeat("ß", 100), "scopes": []string{"read"}, "expires_at": nil})
+	got = w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": strings.Repeat("ß", 100), "scopes": []string{"read"}, "expires_at": nil})
 	w.expect(got, 201)
 	if strings.Contains(got.text, "expires_at") {
 		t.Errorf("a key without an end: %s", got.text)
@@ -72,15 +72,15 @@ func TestWhatAKeyIsRefusedFor(t *testing.T) {
 			for k, v := range tc.change {
 				body[k] = v
 			}
-			got := w.call("E13", as(acctA, bob), acctA, bob, "", body)
+			got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", body)
 			w.expect(got, 400, append(tc.problems, `"REQ_001"`)...)
 			if len(got.err.Problems) != len(tc.problems) {
 				t.Errorf("%d problems: %s", len(got.err.Problems), got.text)
 			}
 		})
 	}
-	w.expect(w.call("?E13 x=1", as(acctA, bob), acctA, bob, "", nil), 400, "x: unknown query", "the body must be")
-	w.expect(w.call("E13", as(acctA, bob), acctA, bob, "", `{"key_name":"a","scopes":["read"],"scopes":["write"]}`), 400, "twice")
+	w.expect(w.call("?api_key.create x=1", as(acctA, bob), acctA, bob, "", nil), 400, "x: unknown query", "the body must be")
+	w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", `{"key_name":"a","scopes":["read"],"scopes":["write"]}`), 400, "twice")
 	if got := w.list(acctA, bob); len(got) != 0 {
 		t.Errorf("something was made: %v", got)
 	}
@@ -111,11 +111,11 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 			w := w.in(t)
 			// A refusal comes before the body is looked at.
 			for _, body := range []any{object{"key_name": "n", "scopes": []string{"read"}}} {
-				w.expect(w.call("E13", tc.who, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
+				w.expect(w.call("api_key.create", tc.who, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
 			}
 		})
 	}
-	w.expect(w.call("E13", by(acctA, alice, own), acctA, alice, "", "{"), 403)
+	w.expect(w.call("api_key.create", by(acctA, alice, own), acctA, alice, "", "{"), 403)
 	for name, change := range map[string]func(){
 		"suspended user": func() { w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended }) },
 		"moved user": func() {
@@ -126,11 +126,11 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 		before++
 		t.Run("403 "+name, func(t *testing.T) {
 			w := w.in(t)
-			w.expect(w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
+			w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
 		})
 	}
 	w.setAccount(acctA, resources.StatusSuspended)
-	w.expect(w.call("E13", as(acctA, alice), acctA, alice, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
+	w.expect(w.call("api_key.create", as(acctA, alice), acctA, alice, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
 	if got := w.revision(acctA); got != before+1 {
 		t.Errorf("a refusal moved the revision from %d to %d", before+1, got)
 	}
@@ -161,13 +161,13 @@ func TestAUserHasAtMostFiftyActiveKeys(t *testing.T) {
 		k.RevokedAt, k.ExpiresAt = start*resources.Time(i%2), start*resources.Time(1-i%2)
 	})
 	_, id := w.made(acctA, bob)
-	refused := w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}})
+	refused := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}})
 	w.expect(refused, 409, `"USER_002"`, "50")
 	w.made(acctA, carol) // what ended or was revoked does not count
 	w.made(acctA, alice) // nor do the keys of others
-	w.expect(w.call("E15", as(acctA, bob), acctA, bob, id, nil), 200)
+	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, id, nil), 200)
 	_, _ = w.made(acctA, bob)
-	w.expect(w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 409)
+	w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 409)
 	if got := w.list(acctA, bob); len(got) != 51 {
 		t.Errorf("%d keys are listed", len(got))
 	}
@@ -180,7 +180,7 @@ func TestManyAtTheLimitMakeOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range statuses {
 		wg.Go(func() {
-			_, err := w.routes["E13"](t.Context(), &wire.Request{
+			_, err := w.routes["api_key.create"](t.Context(), &wire.Request{
 				Principal: as(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob},
 				Body: []byte(`{"key_name":"n","scopes":["read"]}`),
 			})
@@ -234,7 +234,7 @@ func TestTheRawKeyIsKeptNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.list(acctA, bob)
-	w.expect(w.call("E15", as(acctA, bob), acctA, bob, id, nil), 200)
+	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, id, nil), 200)
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}

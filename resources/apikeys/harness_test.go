@@ -257,7 +257,7 @@ func (w *world) expect(got answer, status int, texts ...string) {
 // made is a user's own new key with both scopes.
 func (w *world) made(account, user string) (raw, id string) {
 	w.t.Helper()
-	got := w.call("E13", as(account, user), account, user, "", object{"key_name": "k", "scopes": []string{"read", "write"}})
+	got := w.call("api_key.create", as(account, user), account, user, "", object{"key_name": "k", "scopes": []string{"read", "write"}})
 	w.expect(got, 201)
 	return got.data["raw_key"].(string), got.data["id"].(string)
 }
@@ -265,7 +265,7 @@ func (w *world) made(account, user string) (raw, id string) {
 // list are the user's keys as they see them.
 func (w *world) list(account, user string) []map[string]any {
 	w.t.Helper()
-	got := w.call("E14", as(account, user), account, user, "", nil)
+	got := w.call("api_key.list", as(account, user), account, user, "", nil)
 	w.expect(got, 200)
 	all := got.data["keys"].([]any)
 	out := make([]map[string]any, len(all))

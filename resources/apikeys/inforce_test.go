@@ -86,7 +86,7 @@ func (w *world) accepted(r *replica, what, raw string) resources.Principal {
 func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
 	w := newWorld(t)
 	one, two := w.replica(), w.replica()
-	got := w.call("E13", as(acctA, bob), acctA, bob, "", object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (start + minute).String()})
+	got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (start + minute).String()})
 	w.expect(got, 201)
 	raw, id := got.data["raw_key"].(string), got.data["id"].(string)
 	for _, r := range []*replica{one, two, one} {

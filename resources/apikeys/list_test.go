@@ -9,7 +9,7 @@ import (
 
 func TestKeysAreListedNewestFirst(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("E14", as(acctA, bob), acctA, bob, "", nil), 200, `{"success":true,"data":{"keys":[]}}`)
+	w.expect(w.call("api_key.list", as(acctA, bob), acctA, bob, "", nil), 200, `{"success":true,"data":{"keys":[]}}`)
 	raw := make([]string, 3)
 	ids := make([]string, 3)
 	for i := range ids {
@@ -17,7 +17,7 @@ func TestKeysAreListedNewestFirst(t *testing.T) {
 		if i == 1 {
 			body["expires_at"] = (w.now() + minute).String()
 		}
-		got := w.call("E13", as(acctA, bob), acctA, bob, "", body)
+		got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", body)
 		w.expect(got, 201)
 		raw[i], ids[i] = got.data["raw_key"].(string), got.data["id"].(string)
 		w.clock.Add(1000)
@@ -28,8 +28,8 @@ func TestKeysAreListedNewestFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.clock.Store(int64(start + 1000 + minute)) // the end of the second one
-	w.expect(w.call("E15", as(acctA, bob), acctA, bob, ids[2], nil), 200)
-	got := w.call("E14", as(acctA, bob), acctA, bob, "", nil)
+	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, ids[2], nil), 200)
+	got := w.call("api_key.list", as(acctA, bob), acctA, bob, "", nil)
 	masked := func(i int) string {
 		return `"masked_key":"pcl_sk_…` + raw[i][len(raw[i])-4:] + `","scopes":["read"],`
 	}
@@ -54,7 +54,7 @@ func TestWhoMaySeeWhoseKeys(t *testing.T) {
 	_, bobs := w.made(acctA, bob)
 	_, beas := w.made(acctB, bea)
 	_, gone := w.made(acctA, bob)
-	w.expect(w.call("E15", as(acctA, bob), acctA, bob, gone, nil), 200)
+	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, gone, nil), 200)
 	_, carols := w.made(acctA, carol)
 	readOnly := by(acctA, carol, carols)
 	readOnly.KeyScopes = []string{resources.KeyScopeRead}
@@ -90,24 +90,24 @@ func TestWhoMaySeeWhoseKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
-			w.expect(w.call("E14", tc.who, tc.account, tc.user, "", nil), tc.status, tc.text)
+			w.expect(w.call("api_key.list", tc.who, tc.account, tc.user, "", nil), tc.status, tc.text)
 		})
 	}
 	// What is not there and what is another's is answered alike.
 	for _, pair := range [][2]answer{
-		{w.call("E14", as(acctA, alice), acctA, bea, "", nil), w.call("E14", as(acctA, alice), acctA, absent, "", nil)},
-		{w.call("E14", as(acctA, alice), acctB, bea, "", nil), w.call("E14", as(acctA, alice), absent, bea, "", nil)},
-		{w.call("E14", as(acctA, bob), acctA, alice, "", nil), w.call("E14", as(acctA, bob), acctA, absent, "", nil)},
+		{w.call("api_key.list", as(acctA, alice), acctA, bea, "", nil), w.call("api_key.list", as(acctA, alice), acctA, absent, "", nil)},
+		{w.call("api_key.list", as(acctA, alice), acctB, bea, "", nil), w.call("api_key.list", as(acctA, alice), absent, bea, "", nil)},
+		{w.call("api_key.list", as(acctA, bob), acctA, alice, "", nil), w.call("api_key.list", as(acctA, bob), acctA, absent, "", nil)},
 	} {
 		if strings.ReplaceAll(pair[0].text, acctB, absent) != pair[1].text {
 			t.Errorf("%s\n%s", pair[0].text, pair[1].text)
 		}
 	}
-	w.expect(w.call("?E14 page=1", as(acctA, bob), acctA, bob, "", nil), 400, "page: unknown")
-	w.expect(w.call("E14", as(acctA, bob), acctA, bob, "", object{"x": 1}), 400, "x: unknown")
+	w.expect(w.call("?api_key.list page=1", as(acctA, bob), acctA, bob, "", nil), 400, "page: unknown")
+	w.expect(w.call("api_key.list", as(acctA, bob), acctA, bob, "", object{"x": 1}), 400, "x: unknown")
 	w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended })
-	w.expect(w.call("E14", as(acctA, bob), acctA, bob, "", nil), 403)
-	w.expect(w.call("E14", as(acctA, alice), acctA, bob, "", nil), 200, bobs)
+	w.expect(w.call("api_key.list", as(acctA, bob), acctA, bob, "", nil), 403)
+	w.expect(w.call("api_key.list", as(acctA, alice), acctA, bob, "", nil), 200, bobs)
 	w.setAccount(acctA, resources.StatusSuspended)
-	w.expect(w.call("E14", as(acctA, alice), acctA, alice, "", nil), 403)
+	w.expect(w.call("api_key.list", as(acctA, alice), acctA, alice, "", nil), 403)
 }

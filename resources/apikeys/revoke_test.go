@@ -2,6 +2,7 @@ package apikeys_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -11,7 +12,7 @@ import (
 
 func (w *world) revoke(who resources.Principal, account, user, id string) answer {
 	w.t.Helper()
-	return w.call("E15", who, account, user, id, nil)
+	return w.call("api_key.revoke", who, account, user, id, nil)
 }
 
 func TestAKeyIsRevokedForGood(t *testing.T) {
@@ -96,8 +97,8 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 		}
 	}
 	w.expect(w.revoke(as(acctA, alice), acctA, bob, bobs), 200)
-	w.expect(w.call("?E15 x=1", as(acctA, bob), acctA, bob, bobs, nil), 400)
-	w.expect(w.call("E15", as(acctA, bob), acctA, bob, bobs, object{"x": 1}), 400)
+	w.expect(w.call("?api_key.revoke x=1", as(acctA, bob), acctA, bob, bobs, nil), 400)
+	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, bobs, object{"x": 1}), 400)
 }
 
 // TestAKeyStaysInItsAccount: its owner, a member of another account by now, has none there.
@@ -152,12 +153,12 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 	if err := w.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for route, body := range map[string]string{"E13": `{"key_name":"n","scopes":["read"]}`, "E14": "", "E15": ""} {
+	for route, body := range map[string]string{"api_key.create": `{"key_name":"n","scopes":["read"]}`, "api_key.list": "", "api_key.revoke": ""} {
 		_, err := w.routes[route](t.Context(), &wire.Request{
 			Principal: as(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob, "id": absent}, Body: []byte(body),
 		})
 		var e *resources.Error
-		if !errors.As(err, &e) || e.Kind != resources.KindUnavailable || err.Error()[:len("apikeys: E13: ")] != "apikeys: "+route+": " {
+		if !errors.As(err, &e) || e.Kind != resources.KindUnavailable || !strings.HasPrefix(err.Error(), "apikeys: "+route+": ") {
 			t.Errorf("%s: %v", route, err)
 		}
 	}

@@ -43,9 +43,9 @@ func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections}
 // Routes are the area's handlers: E13, E14 and E15.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apikeys", wire.Routes{
-		"E13": s.Idempotency.Create("E13", s.creating),
-		"E14": s.listKeys,
-		"E15": s.revokeKey,
+		"api_key.create": s.Idempotency.Create("api_key.create", s.creating),
+		"api_key.list":   s.listKeys,
+		"api_key.revoke": s.revokeKey,
 	})
 }
 

@@ -75,7 +75,7 @@ func FuzzKubernetesBody(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		raw := fuzzed(t, "E16", "kubernetes_clusters", body)
+		raw := fuzzed(t, "kubernetes_cluster.create", "kubernetes_clusters", body)
 		if raw == nil {
 			return
 		}
@@ -107,7 +107,7 @@ func FuzzGPUBody(f *testing.F) {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		raw := fuzzed(t, "E18", "gpu_clusters", body)
+		raw := fuzzed(t, "gpu_cluster.create", "gpu_clusters", body)
 		if raw == nil {
 			return
 		}

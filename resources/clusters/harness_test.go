@@ -209,11 +209,11 @@ type sort struct {
 func sorts() []sort {
 	return []sort{
 		{
-			"kubernetes", "E16", "E17", "N12.kubernetes_get", "N12.kubernetes_delete", "cluster.base.cluster_id", "cluster.base.status",
+			"kubernetes", "kubernetes_cluster.create", "kubernetes_cluster.list", "kubernetes_cluster.get", "kubernetes_cluster.delete", "cluster.base.cluster_id", "cluster.base.status",
 			func(name string) string { return `{"name":"` + name + `","flavor_id":"f","image_id":"i"}` }, resources.ClusterState.Kubernetes,
 		},
 		{
-			"gpu", "E18", "E19", "N12.gpu_get", "N12.gpu_delete", "cluster.id", "cluster.status",
+			"gpu", "gpu_cluster.create", "gpu_cluster.list", "gpu_cluster.get", "gpu_cluster.delete", "cluster.id", "cluster.status",
 			func(name string) string { return `{"cluster_name":"` + name + `","flavor_id":"f","image_id":"i"}` }, resources.ClusterState.GPU,
 		},
 	}

@@ -38,7 +38,7 @@ type head struct {
 
 func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 	return kind[resources.KubernetesRecord]{
-		s: s, records: s.c.KubernetesClusters, noun: "Kubernetes cluster", listRoute: "E17",
+		s: s, records: s.c.KubernetesClusters, noun: "Kubernetes cluster", listRoute: "kubernetes_cluster.list",
 		status:  resources.ClusterState.Kubernetes,
 		filters: append(statuses(resources.ClusterState.Kubernetes), resources.KubernetesUnspecified),
 		head: func(r *resources.KubernetesRecord) head {
@@ -52,7 +52,7 @@ func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 func (s *Service) gpuKind() kind[resources.GPURecord] {
 	return kind[resources.GPURecord]{
 		s: s, records: s.c.GPUClusters, noun: "GPU cluster",
-		listRoute: "E19", listMessage: "The GPU clusters of the project, newest first.",
+		listRoute: "gpu_cluster.list", listMessage: "The GPU clusters of the project, newest first.",
 		status: resources.ClusterState.GPU, filters: statuses(resources.ClusterState.GPU),
 		head: func(r *resources.GPURecord) head {
 			c := &r.Cluster

@@ -25,8 +25,8 @@ func (w *world) several(k sort, at site, n int) (ids []string) {
 func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
 	w := newWorld(t)
 	for route, want := range map[string]string{
-		"E17": `{"clusters":[],"total_count":0,"count":0,"next_page_token":""}`,
-		"E19": `{"clusters":[],"total_count":0,"count":0,"next_page_token":"","message":"The GPU clusters of the project, newest first."}`,
+		"kubernetes_cluster.list": `{"clusters":[],"total_count":0,"count":0,"next_page_token":""}`,
+		"gpu_cluster.list":        `{"clusters":[],"total_count":0,"count":0,"next_page_token":"","message":"The GPU clusters of the project, newest first."}`,
 	} {
 		if got := w.call(route, here, "", ""); got.status != 200 || got.text != want {
 			t.Errorf("%s: %d %s", route, got.status, got.text)
@@ -116,7 +116,7 @@ func TestClustersAreListedByStatus(t *testing.T) {
 	})
 	w := newWorld(t)
 	w.made(sorts()[0], here, "n")
-	w.expect(w.call("E17", here, "?status="+resources.KubernetesUnspecified, ""), 200, `"total_count":0`)
+	w.expect(w.call("kubernetes_cluster.list", here, "?status="+resources.KubernetesUnspecified, ""), 200, `"total_count":0`)
 }
 
 // TestListIsAskedStrictly: what is not known, sent twice or out of bounds is 400.

@@ -55,14 +55,14 @@ func New(cfg Config) *Service {
 // Routes are the area's handlers: E16 to E19 and N12.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named(area, wire.Routes{
-		"E16":                   s.Idempotency.Create("E16", s.createKubernetes),
-		"E17":                   s.kubernetes.list,
-		"E18":                   s.Idempotency.Create("E18", s.createGPU),
-		"E19":                   s.gpu.list,
-		"N12.kubernetes_get":    s.kubernetes.get,
-		"N12.kubernetes_delete": s.kubernetes.remove,
-		"N12.gpu_get":           s.gpu.get,
-		"N12.gpu_delete":        s.gpu.remove,
+		"kubernetes_cluster.create": s.Idempotency.Create("kubernetes_cluster.create", s.createKubernetes),
+		"kubernetes_cluster.list":   s.kubernetes.list,
+		"gpu_cluster.create":        s.Idempotency.Create("gpu_cluster.create", s.createGPU),
+		"gpu_cluster.list":          s.gpu.list,
+		"kubernetes_cluster.get":    s.kubernetes.get,
+		"kubernetes_cluster.delete": s.kubernetes.remove,
+		"gpu_cluster.get":           s.gpu.get,
+		"gpu_cluster.delete":        s.gpu.remove,
 	})
 }
 

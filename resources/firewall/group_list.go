@@ -93,7 +93,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	page := groupPage{
 		from: s.c.SecurityGroups, query: store.Query{Index: records.ByCreated, Equal: at.values()},
 		size:    query.PageSize(),
-		binding: strings.Join([]string{"E2", at.account, at.project, status}, "|"), // none of them can hold the separator
+		binding: strings.Join([]string{"security_group.list", at.account, at.project, status}, "|"), // none of them can hold the separator
 	}
 	switch status {
 	case "":

@@ -13,7 +13,7 @@ import (
 func TestNewGroupIsShownWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.expect(w.call("E1", `{"project_id":"proj-a-v1","name":" web ","description":"d",`+
+	got := w.expect(w.call("security_group.create", `{"project_id":"proj-a-v1","name":" web ","description":"d",`+
 		`"metadata":{"z":1.50,"a":1e400,"n":9007199254740993,"$ne":{"$oid":"x"},"h":"<&>\u2028","e":null},`+
 		`"rules":[{"direction":"ingress","protocol":"6","port_range_min":80,"port_range_max":81,"remote_ip_prefix":"10.0.0.1","priority":0,"description":"r"},`+
 		`{"direction":"egress","protocol":"icmp","icmp_type":0,"icmp_code":0}]}`), 201,
@@ -53,10 +53,10 @@ func TestNewGroupIsShownWhole(t *testing.T) {
 			t.Errorf("id %v", id)
 		}
 	}
-	if read := w.expect(w.call("N11.get", nil, g["id"].(string)), 200); !strings.Contains(read.text, got.text[:strings.Index(got.text, `,"message"`)]) {
+	if read := w.expect(w.call("security_group.get", nil, g["id"].(string)), 200); !strings.Contains(read.text, got.text[:strings.Index(got.text, `,"message"`)]) {
 		t.Errorf("read:\n%s\nmade:\n%s", read.text, got.text)
 	}
-	bare := w.expect(w.call("E1", w.draft("bare")), 201, `"rules":[]`)
+	bare := w.expect(w.call("security_group.create", w.draft("bare")), 201, `"rules":[]`)
 	if got := strings.Join(slices.Sorted(maps.Keys(bare.body["security_group"].(map[string]any))), " "); got != "account_id created_at id is_deleted name project_id rules status updated_at" {
 		t.Errorf("a bare group has %s", got)
 	}
@@ -110,7 +110,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 			if c.fields != "" {
 				body += "," + c.fields
 			}
-			got := w.call("E1", body+"}")
+			got := w.call("security_group.create", body+"}")
 			if c.wrong == "" {
 				n++
 				w.expect(got, 201)
@@ -120,12 +120,12 @@ func TestGroupThatCannotBe(t *testing.T) {
 		})
 	}
 	for name, body := range map[string]string{"no project": `{"name":"p"}`, "null": `{"name":"p","project_id":null}`, "empty": `{"name":"p","project_id":""}`, "another": `{"name":"p","project_id":"proj-x-v1"}`, "in other letters": `{"name":"p","project_id":"PROJ-a-v1"}`} {
-		t.Run("project_id "+name, func(t *testing.T) { w.in(t).refused(w.call("E1", body), "project_id") })
+		t.Run("project_id "+name, func(t *testing.T) { w.in(t).refused(w.call("security_group.create", body), "project_id") })
 	}
-	w.refused(w.call("E1?dry_run=1", w.draft("q")), "dry_run")
-	w.refused(w.call("E1", `{"project_id":"proj-a-v1","name":"a","name":"b"}`), "request")
-	w.refused(w.call("E1", ``), "request")
-	if got := w.expect(w.call("E2?page_size=100", nil), 200); len(names(got)) != n {
+	w.refused(w.call("security_group.create?dry_run=1", w.draft("q")), "dry_run")
+	w.refused(w.call("security_group.create", `{"project_id":"proj-a-v1","name":"a","name":"b"}`), "request")
+	w.refused(w.call("security_group.create", ``), "request")
+	if got := w.expect(w.call("security_group.list?page_size=100", nil), 200); len(names(got)) != n {
 		t.Errorf("%d groups are there, %d were made", len(names(got)), n)
 	}
 }
@@ -136,7 +136,7 @@ func TestNameIsUniqueInItsProject(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.made("web")
 	for _, again := range []string{"web", " web "} {
-		got := w.expect(w.call("E1", w.draft(again)), 409)
+		got := w.expect(w.call("security_group.create", w.draft(again)), 409)
 		if got.body["code"] != "CONFLICT" {
 			t.Errorf("%s", got.text)
 		}
@@ -145,11 +145,11 @@ func TestNameIsUniqueInItsProject(t *testing.T) {
 	w.at(acctA, projX).made("web")
 	w.at(acctB, projB).made("web")
 	other, _ := w.made("other")
-	w.expect(w.call("N11.patch", object{"name": "web"}, other), 409)
-	w.expect(w.call("N11.patch", object{"name": "web"}, id), 200) // its own
-	w.expect(w.call("N11.delete", nil, id), 200)
-	w.expect(w.call("N11.patch", object{"name": "web"}, other), 200)
-	w.expect(w.call("N11.delete", nil, other), 200)
+	w.expect(w.call("security_group.update", object{"name": "web"}, other), 409)
+	w.expect(w.call("security_group.update", object{"name": "web"}, id), 200) // its own
+	w.expect(w.call("security_group.delete", nil, id), 200)
+	w.expect(w.call("security_group.update", object{"name": "web"}, other), 200)
+	w.expect(w.call("security_group.delete", nil, other), 200)
 	w.made("web")
 }
 
@@ -160,7 +160,7 @@ func TestGroupIsChanged(t *testing.T) {
 	id, _ := w.made("web", tcpRule(80))
 	before := w.group(id)
 	w.later(1000)
-	got := w.expect(w.call("N11.patch", `{"description":"d","metadata":{"a":1.0}}`, id), 200, `"metadata":{"a":1.0}`)
+	got := w.expect(w.call("security_group.update", `{"description":"d","metadata":{"a":1.0}}`, id), 200, `"metadata":{"a":1.0}`)
 	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 2 {
 		t.Errorf("%s", got.text)
 	}
@@ -168,11 +168,11 @@ func TestGroupIsChanged(t *testing.T) {
 	if g["name"] != "web" || g["description"] != "d" || g["created_at"] != before["created_at"] || g["updated_at"] == before["updated_at"] || len(g["rules"].([]any)) != 1 {
 		t.Errorf("%v", g)
 	}
-	w.expect(w.call("N11.patch", `{"name":" new ","description":null,"metadata":null}`, id), 200)
+	w.expect(w.call("security_group.update", `{"name":" new ","description":null,"metadata":null}`, id), 200)
 	if g = w.group(id); g["name"] != "new" || g["description"] != "d" || fmt.Sprint(g["metadata"]) != "map[a:1.0]" {
 		t.Errorf("%v", g)
 	}
-	w.expect(w.call("N11.patch", `{"description":"","metadata":{}}`, id), 200, `"metadata":{}`)
+	w.expect(w.call("security_group.update", `{"description":"","metadata":{}}`, id), 200, `"metadata":{}`)
 	if g = w.group(id); g["name"] != "new" || g["description"] != nil {
 		t.Errorf("%v", g)
 	}
@@ -182,9 +182,9 @@ func TestGroupIsChanged(t *testing.T) {
 		`{"description":"` + strings.Repeat("x", 256) + `","metadata":1}`: "description metadata",
 		`{"name":"a\u0001b","description":"a\u001fb"}`:                    "description name",
 	} {
-		w.refused(w.call("N11.patch", body, id), strings.Fields(wrong)...)
+		w.refused(w.call("security_group.update", body, id), strings.Fields(wrong)...)
 	}
-	w.refused(w.call("N11.patch?x=1", `{"name":"x"}`, id), "x")
+	w.refused(w.call("security_group.update?x=1", `{"name":"x"}`, id), "x")
 	if after := w.group(id); fmt.Sprint(after) != fmt.Sprint(g) {
 		t.Errorf("a refused change left %v", after)
 	}
@@ -198,27 +198,27 @@ func TestDeletedGroupIsGone(t *testing.T) {
 	id, rules := w.made("web", tcpRule(80))
 	w.made("stays")
 	w.later(1000)
-	w.refused(w.call("N11.delete?force=1", nil, id), "force")
-	w.refused(w.call("N11.delete", `{"force":true}`, id), "force")
-	got := w.expect(w.call("N11.delete", nil, id), 200)
+	w.refused(w.call("security_group.delete?force=1", nil, id), "force")
+	w.refused(w.call("security_group.delete", `{"force":true}`, id), "force")
+	got := w.expect(w.call("security_group.delete", nil, id), 200)
 	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 1 {
 		t.Errorf("%s", got.text)
 	}
-	absent := w.expect(w.call("N11.get", nil, "sg-absent-v1"), 404, `"code":"NOT_FOUND"`).text
+	absent := w.expect(w.call("security_group.get", nil, "sg-absent-v1"), 404, `"code":"NOT_FOUND"`).text
 	for name, got := range map[string]answer{
-		"get": w.call("N11.get", nil, id), "again": w.call("N11.delete", nil, id), "patch": w.call("N11.patch", object{"name": "x"}, id),
-		"add": w.call("N11.rule_create", tcpRule(81), id), "remove": w.call("N11.rule_delete", nil, id, rules[0]),
+		"get": w.call("security_group.get", nil, id), "again": w.call("security_group.delete", nil, id), "patch": w.call("security_group.update", object{"name": "x"}, id),
+		"add": w.call("security_group_rule.create", tcpRule(81), id), "remove": w.call("security_group_rule.delete", nil, id, rules[0]),
 	} {
 		if got.status != 404 || got.text != absent {
 			t.Errorf("%s: %d %s", name, got.status, got.text)
 		}
 	}
 	for query, want := range map[string]string{"": "stays", "?status=active": "stays", "?status=deleted": "web", "?status=deleting": "", "?status=error": "", "?status=pending": ""} {
-		if got := w.expect(w.call("E2"+query, nil), 200); strings.Join(names(got), " ") != want || fmt.Sprint(got.body["total_count"]) != fmt.Sprint(len(names(got))) {
+		if got := w.expect(w.call("security_group.list"+query, nil), 200); strings.Join(names(got), " ") != want || fmt.Sprint(got.body["total_count"]) != fmt.Sprint(len(names(got))) {
 			t.Errorf("E2%s: %s", query, got.text)
 		}
 	}
-	g := w.call("E2?status=deleted", nil).body["security_groups"].([]any)[0].(map[string]any)
+	g := w.call("security_group.list?status=deleted", nil).body["security_groups"].([]any)[0].(map[string]any)
 	r := g["rules"].([]any)[0].(map[string]any)
 	if g["status"] != "deleted" || g["is_deleted"] != true || r["is_deleted"] != true || g["id"] != id || r["id"] != rules[0] ||
 		g["updated_at"] == g["created_at"] || r["updated_at"] != g["updated_at"] {

@@ -194,7 +194,7 @@ func (w *world) draft(name string, rules ...object) object {
 // made is the id of a new group, whose rules' ids come after it.
 func (w *world) made(name string, rules ...object) (id string, ruleIDs []string) {
 	w.t.Helper()
-	got := w.expect(w.call("E1", w.draft(name, rules...)), 201)
+	got := w.expect(w.call("security_group.create", w.draft(name, rules...)), 201)
 	g := got.body["security_group"].(map[string]any)
 	for _, rule := range g["rules"].([]any) {
 		ruleIDs = append(ruleIDs, rule.(map[string]any)["id"].(string))
@@ -205,7 +205,7 @@ func (w *world) made(name string, rules ...object) (id string, ruleIDs []string)
 // group is a group as N11 shows it.
 func (w *world) group(id string) map[string]any {
 	w.t.Helper()
-	return w.expect(w.call("N11.get", nil, id), 200).body["security_group"].(map[string]any)
+	return w.expect(w.call("security_group.get", nil, id), 200).body["security_group"].(map[string]any)
 }
 
 // names are those of the groups in a list.

@@ -15,7 +15,7 @@ func (w *world) pages(query string, total int) []string {
 	w.t.Helper()
 	var all []string
 	for token := ""; ; {
-		got := w.expect(w.call("E2?"+query+"&page_token="+token, nil), 200)
+		got := w.expect(w.call("security_group.list?"+query+"&page_token="+token, nil), 200)
 		if fmt.Sprint(got.body["total_count"]) != fmt.Sprint(total) || len(got.body) != 4 || got.body["message"] == "" {
 			w.t.Errorf("%s", got.text)
 		}
@@ -30,7 +30,7 @@ func (w *world) pages(query string, total int) []string {
 func TestGroupsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.expect(w.call("E2", nil), 200, `"security_groups":[]`, `"next_page_token":""`); fmt.Sprint(got.body["total_count"]) != "0" {
+	if got := w.expect(w.call("security_group.list", nil), 200, `"security_groups":[]`, `"next_page_token":""`); fmt.Sprint(got.body["total_count"]) != "0" {
 		t.Errorf("%s", got.text)
 	}
 	for i := range 7 {
@@ -44,9 +44,9 @@ func TestGroupsAreListedNewestFirst(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"g1", "g5", "g3"} {
-		for _, g := range w.call("E2", nil).body["security_groups"].([]any) {
+		for _, g := range w.call("security_group.list", nil).body["security_groups"].([]any) {
 			if g := g.(map[string]any); g["name"] == name {
-				w.expect(w.call("N11.delete", nil, g["id"].(string)), 200)
+				w.expect(w.call("security_group.delete", nil, g["id"].(string)), 200)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func TestDefaultPageHolds50(t *testing.T) {
 	for i := range 51 {
 		w.made(fmt.Sprint("g", i))
 	}
-	if got := w.expect(w.call("E2", nil), 200); len(names(got)) != 50 || got.body["next_page_token"] == "" {
+	if got := w.expect(w.call("security_group.list", nil), 200); len(names(got)) != 50 || got.body["next_page_token"] == "" {
 		t.Errorf("%d groups", len(names(got)))
 	}
 }
@@ -87,8 +87,8 @@ func TestWrongQueryIsRefused(t *testing.T) {
 		w.at(acctB, projA).made(fmt.Sprint("g", i))
 		w.later(1)
 	}
-	token := w.call("E2?page_size=1", nil).body["next_page_token"].(string)
-	active := w.call("E2?page_size=1&status=active", nil).body["next_page_token"].(string)
+	token := w.call("security_group.list?page_size=1", nil).body["next_page_token"].(string)
+	active := w.call("security_group.list?page_size=1&status=active", nil).body["next_page_token"].(string)
 	for query, wrong := range map[string]string{
 		"page_size=0": "page_size", "page_size=101": "page_size", "page_size=-1": "page_size", "page_size=": "page_size", "page_size=1e1": "page_size", "page_size=01": "page_size",
 		"page_size=1&page_size=2": "page_size", "status=ACTIVE": "status", "status=": "status", "status=gone": "status", "status=active,deleted": "status", "status[$ne]=x": "status[$ne]",
@@ -97,13 +97,13 @@ func TestWrongQueryIsRefused(t *testing.T) {
 		"page_token=" + active: "page_token", "status=active&page_token=" + token: "page_token", "status=deleted&page_token=" + token: "page_token",
 		"page_token=" + strings.Repeat("A", 5000): "page_token",
 	} {
-		w.refused(w.call("E2?"+query, nil), strings.Fields(wrong)...)
+		w.refused(w.call("security_group.list?"+query, nil), strings.Fields(wrong)...)
 	}
 	for _, other := range []*world{w.at(acctA, projX), w.at(acctB, projA), w.at(acctA, "proj-absent-v1")} {
-		w.refused(other.call("E2?page_token="+token, nil), "page_token")
+		w.refused(other.call("security_group.list?page_token="+token, nil), "page_token")
 	}
 	for _, size := range []string{"1", "100"} { // a token is bound to the list and not to the size of a page
-		w.expect(w.call("E2?page_size="+size+"&page_token="+token, nil), 200, `"g1"`)
+		w.expect(w.call("security_group.list?page_size="+size+"&page_token="+token, nil), 200, `"g1"`)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 	}
 	total := func(at *world, want int) {
 		t.Helper()
-		if got := at.call("E2?status=deleted&page_size=1", nil).body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := at.call("security_group.list?status=deleted&page_size=1", nil).body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v are kept, want %d", got, want)
 		}
 	}
@@ -139,5 +139,5 @@ func (w *world) deleted(name string) {
 	w.t.Helper()
 	id, _ := w.made(name)
 	w.later(1)
-	w.expect(w.call("N11.delete", nil, id), 200)
+	w.expect(w.call("security_group.delete", nil, id), 200)
 }

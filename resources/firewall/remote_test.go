@@ -17,22 +17,22 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	id, _ := w.made("web")
 	there, _ := w.made("there")
 	deleted, _ := w.made("deleted")
-	w.expect(w.call("N11.delete", nil, deleted), 200)
+	w.expect(w.call("security_group.delete", nil, deleted), 200)
 	elsewhere, _ := w.at(acctA, projX).made("x")
 	foreign, _ := w.at(acctB, projB).made("b")
-	absent := w.call("N11.rule_create", naming("sg-absent-v1", 80), id)
+	absent := w.call("security_group_rule.create", naming("sg-absent-v1", 80), id)
 	w.refused(absent, "remote_security_group_id")
-	absentIn := w.call("E1", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
+	absentIn := w.call("security_group.create", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
 	w.refused(absentIn, "rules[1].remote_security_group_id")
 	for _, bad := range []string{deleted, elsewhere, foreign, strings.ToUpper(there), "web", " " + there, strings.Repeat("x", 5000), "a|b", "$where", "\x00"} {
-		if got := w.call("N11.rule_create", naming(bad, 80), id); got.text != absent.text && bad != "\x00" {
+		if got := w.call("security_group_rule.create", naming(bad, 80), id); got.text != absent.text && bad != "\x00" {
 			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
 		}
-		if got := w.call("E1", w.draft("new", tcpRule(1), naming(bad, 80))); got.text != absentIn.text && bad != "\x00" {
+		if got := w.call("security_group.create", w.draft("new", tcpRule(1), naming(bad, 80))); got.text != absentIn.text && bad != "\x00" {
 			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
 		}
 	}
-	w.expect(w.call("N11.rule_create", naming(there, 80), id), 201)
+	w.expect(w.call("security_group_rule.create", naming(there, 80), id), 201)
 	w.made("new", naming(there, 80), naming(id, 80))
 }
 
@@ -44,26 +44,26 @@ func TestGroupThatIsNamedStays(t *testing.T) {
 	target, _ := w.made("target")
 	one, ones := w.made("one", naming(target, 1), naming(target, 2), tcpRule(3))
 	two, _ := w.made("two")
-	w.expect(w.call("N11.rule_create", naming(target, 1), two), 201)
-	w.expect(w.call("N11.rule_create", naming(two, 1), two), 201) // itself
+	w.expect(w.call("security_group_rule.create", naming(target, 1), two), 201)
+	w.expect(w.call("security_group_rule.create", naming(two, 1), two), 201) // itself
 	conflict := func() {
 		t.Helper()
-		w.expect(w.call("N11.delete", nil, target), 409, `"code":"CONFLICT"`)
+		w.expect(w.call("security_group.delete", nil, target), 409, `"code":"CONFLICT"`)
 		w.group(target)
 	}
 	conflict()
-	w.expect(w.call("N11.rule_delete", nil, one, ones[0]), 200)
-	w.expect(w.call("N11.delete", nil, two), 200) // its reference goes with it, and its own is none
+	w.expect(w.call("security_group_rule.delete", nil, one, ones[0]), 200)
+	w.expect(w.call("security_group.delete", nil, two), 200) // its reference goes with it, and its own is none
 	conflict()
-	w.expect(w.call("N11.rule_delete", nil, one, ones[2]), 200)
+	w.expect(w.call("security_group_rule.delete", nil, one, ones[2]), 200)
 	conflict()
-	w.expect(w.call("N11.rule_delete", nil, one, ones[1]), 200)
-	w.expect(w.call("N11.rule_create", naming(target, 9), one), 201)
+	w.expect(w.call("security_group_rule.delete", nil, one, ones[1]), 200)
+	w.expect(w.call("security_group_rule.create", naming(target, 9), one), 201)
 	conflict()
 	last := w.group(one)["rules"].([]any)[0].(map[string]any)["id"].(string)
-	w.expect(w.call("N11.rule_delete", nil, one, last), 200)
-	w.expect(w.call("N11.rule_create", naming(target, 9), target), 201) // a rule of its own keeps nothing
-	w.expect(w.call("N11.delete", nil, target), 200)
+	w.expect(w.call("security_group_rule.delete", nil, one, last), 200)
+	w.expect(w.call("security_group_rule.create", naming(target, 9), target), 201) // a rule of its own keeps nothing
+	w.expect(w.call("security_group.delete", nil, target), 200)
 	err := w.store.View(t.Context(), func(tx store.Tx) error {
 		left, err := w.c.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
 		if len(left) > 0 {
@@ -83,7 +83,7 @@ func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
 	a, _ := w.made("a")
 	b, _ := w.made("b")
 	deleted, _ := w.made("deleted")
-	w.expect(w.call("N11.delete", nil, deleted), 200)
+	w.expect(w.call("security_group.delete", nil, deleted), 200)
 	elsewhere, _ := w.at(acctA, projX).made("x")
 	ask := func(account, project string, ids ...string) (missing []string) {
 		t.Helper()
@@ -115,8 +115,8 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id, rules := w.made("web", tcpRule(80))
-	before := w.expect(w.call("N11.get", nil, id), 200).text
-	for route, body := range map[string]any{"N11.get": nil, "N11.patch": object{"name": "x"}, "N11.delete": nil, "N11.rule_create": tcpRule(81), "N11.rule_delete": nil} {
+	before := w.expect(w.call("security_group.get", nil, id), 200).text
+	for route, body := range map[string]any{"security_group.get": nil, "security_group.update": object{"name": "x"}, "security_group.delete": nil, "security_group_rule.create": tcpRule(81), "security_group_rule.delete": nil} {
 		for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
 			absent := w.expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).text
 			if got := at.call(route, body, id, rules[0]); got.status != 404 || got.text != absent {
@@ -124,11 +124,11 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 			}
 		}
 	}
-	if after := w.expect(w.call("N11.get", nil, id), 200).text; after != before {
+	if after := w.expect(w.call("security_group.get", nil, id), 200).text; after != before {
 		t.Errorf("%s\nbecame %s", before, after)
 	}
 	for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projA)} {
-		if got := at.expect(at.call("E2", nil), 200); len(names(got)) != 0 {
+		if got := at.expect(at.call("security_group.list", nil), 200); len(names(got)) != 0 {
 			t.Errorf("%s", got.text)
 		}
 	}

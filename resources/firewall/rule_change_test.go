@@ -13,7 +13,7 @@ func TestRuleIsAddedAndRemoved(t *testing.T) {
 	w := newWorld(t)
 	id, first := w.made("web", tcpRule(80))
 	w.later(1000)
-	got := w.expect(w.call("N11.rule_create", tcpRule(81), id), 201)
+	got := w.expect(w.call("security_group_rule.create", tcpRule(81), id), 201)
 	added := got.body["security_group_rule"].(map[string]any)
 	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 2 || added["security_group_id"] != id {
 		t.Errorf("%s", got.text)
@@ -23,30 +23,30 @@ func TestRuleIsAddedAndRemoved(t *testing.T) {
 	if len(rules) != 2 || fmt.Sprint(rules[1]) != fmt.Sprint(added) || g["updated_at"] != added["created_at"] || g["updated_at"] == g["created_at"] {
 		t.Errorf("%v", g)
 	}
-	w.refused(w.call("N11.rule_delete?x=1", nil, id, first[0]), "x")
+	w.refused(w.call("security_group_rule.delete?x=1", nil, id, first[0]), "x")
 	w.later(1000)
-	got = w.expect(w.call("N11.rule_delete", nil, id, first[0]), 200)
+	got = w.expect(w.call("security_group_rule.delete", nil, id, first[0]), 200)
 	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 1 {
 		t.Errorf("%s", got.text)
 	}
 	if after := w.group(id); len(after["rules"].([]any)) != 1 || after["updated_at"] == g["updated_at"] {
 		t.Errorf("%v", after)
 	}
-	absent := w.expect(w.call("N11.rule_delete", nil, id, "sgr-absent-v1"), 404).text
+	absent := w.expect(w.call("security_group_rule.delete", nil, id, "sgr-absent-v1"), 404).text
 	other, others := w.made("other", tcpRule(80))
 	for name, got := range map[string]answer{
-		"a repeat": w.call("N11.rule_delete", nil, id, first[0]), "another group's": w.call("N11.rule_delete", nil, id, others[0]),
+		"a repeat": w.call("security_group_rule.delete", nil, id, first[0]), "another group's": w.call("security_group_rule.delete", nil, id, others[0]),
 	} {
 		if got.status != 404 || got.text != absent {
 			t.Errorf("%s: %d %s", name, got.status, got.text)
 		}
 	}
-	w.expect(w.call("N11.rule_delete", nil, other, added["id"].(string)), 404)
-	w.expect(w.call("N11.rule_delete", nil, other, others[0]), 200)
+	w.expect(w.call("security_group_rule.delete", nil, other, added["id"].(string)), 404)
+	w.expect(w.call("security_group_rule.delete", nil, other, others[0]), 200)
 	if rules := w.group(other)["rules"].([]any); len(rules) != 0 {
 		t.Errorf("%v", rules)
 	}
-	w.expect(w.call("N11.get", nil, other), 200, `"rules":[]`)
+	w.expect(w.call("security_group.get", nil, other), 200, `"rules":[]`)
 }
 
 // TestEqualRuleIsRefused: in one list, and beside those that are there; 409, and nothing
@@ -56,20 +56,20 @@ func TestEqualRuleIsRefused(t *testing.T) {
 	w := newWorld(t)
 	six := tcpRule(80)
 	six["protocol"], six["description"] = "6", "another name"
-	got := w.expect(w.call("E1", w.draft("web", tcpRule(80), tcpRule(81), six)), 409, `"code":"CONFLICT"`)
+	got := w.expect(w.call("security_group.create", w.draft("web", tcpRule(80), tcpRule(81), six)), 409, `"code":"CONFLICT"`)
 	if details := got.body["details"]; fmt.Sprint(details) != "map[rules[2]:is the same rule as rules[0]]" {
 		t.Errorf("%v", details)
 	}
 	id, rules := w.made("web", tcpRule(80))
-	w.expect(w.call("N11.rule_create", six, id), 409, rules[0])
+	w.expect(w.call("security_group_rule.create", six, id), 409, rules[0])
 	six["priority"] = 99
-	w.expect(w.call("N11.rule_create", six, id), 201)
-	w.expect(w.call("N11.rule_create", six, id), 409)
+	w.expect(w.call("security_group_rule.create", six, id), 201)
+	w.expect(w.call("security_group_rule.create", six, id), 409)
 	if rules := w.group(id)["rules"].([]any); len(rules) != 2 {
 		t.Errorf("%v", rules)
 	}
-	w.expect(w.call("N11.rule_delete", nil, id, rules[0]), 200)
-	w.expect(w.call("N11.rule_create", tcpRule(80), id), 201)
+	w.expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
+	w.expect(w.call("security_group_rule.create", tcpRule(80), id), 201)
 	w.made("other", tcpRule(80)) // another group's is no matter
 }
 
@@ -78,12 +78,12 @@ func TestRuleProblemsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id, _ := w.made("web")
-	w.refused(w.call("N11.rule_create?y=1", `{"direction":"in","protocol":"tcp","priority":-1,"remote_security_group_id":"sg-none-v1","x":1}`, id),
+	w.refused(w.call("security_group_rule.create?y=1", `{"direction":"in","protocol":"tcp","priority":-1,"remote_security_group_id":"sg-none-v1","x":1}`, id),
 		"y", "direction", "priority", "remote_security_group_id", "x")
-	w.refused(w.call("N11.rule_create", ``, id), "request")
+	w.refused(w.call("security_group_rule.create", ``, id), "request")
 	// What is wrong with the request is told before what is not there.
-	w.refused(w.call("N11.rule_create", `{"direction":"in","protocol":"tcp"}`, "sg-absent-v1"), "direction")
-	w.expect(w.call("N11.rule_create", tcpRule(80), "sg-absent-v1"), 404)
+	w.refused(w.call("security_group_rule.create", `{"direction":"in","protocol":"tcp"}`, "sg-absent-v1"), "direction")
+	w.expect(w.call("security_group_rule.create", tcpRule(80), "sg-absent-v1"), 404)
 	if rules := w.group(id)["rules"].([]any); len(rules) != 0 {
 		t.Errorf("%v", rules)
 	}
@@ -93,18 +93,18 @@ func TestRuleProblemsAreToldAtOnce(t *testing.T) {
 func TestRepeatWithAKeyIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	first := w.expect(w.call("E1#k1", w.draft("web")), 201)
-	if again := w.call("E1#k1", w.draft("web")); again.text != first.text || again.status != 201 {
+	first := w.expect(w.call("security_group.create#k1", w.draft("web")), 201)
+	if again := w.call("security_group.create#k1", w.draft("web")); again.text != first.text || again.status != 201 {
 		t.Errorf("%s", again.text)
 	}
-	w.expect(w.call("E1#k1", w.draft("other")), 409)
+	w.expect(w.call("security_group.create#k1", w.draft("other")), 409)
 	id := first.body["security_group"].(map[string]any)["id"].(string)
-	rule := w.expect(w.call("N11.rule_create#k2", tcpRule(80), id), 201)
-	if again := w.call("N11.rule_create#k2", tcpRule(80), id); again.text != rule.text || again.status != 201 {
+	rule := w.expect(w.call("security_group_rule.create#k2", tcpRule(80), id), 201)
+	if again := w.call("security_group_rule.create#k2", tcpRule(80), id); again.text != rule.text || again.status != 201 {
 		t.Errorf("%s", again.text)
 	}
-	w.expect(w.call("N11.rule_create#k2", tcpRule(81), id), 409)
-	if got := w.expect(w.call("E2", nil), 200); strings.Join(names(got), " ") != "web" || len(w.group(id)["rules"].([]any)) != 1 {
+	w.expect(w.call("security_group_rule.create#k2", tcpRule(81), id), 409)
+	if got := w.expect(w.call("security_group.list", nil), 200); strings.Join(names(got), " ") != "web" || len(w.group(id)["rules"].([]any)) != 1 {
 		t.Errorf("%s", got.text)
 	}
 }

@@ -48,13 +48,13 @@ func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections}
 // Routes are the area's handlers: E1, E2 and N11.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("firewall", wire.Routes{
-		"E1":              s.Idempotency.Create("E1", s.createGroup),
-		"E2":              s.listGroups,
-		"N11.get":         s.getGroup,
-		"N11.patch":       s.patchGroup,
-		"N11.delete":      s.deleteGroup,
-		"N11.rule_create": s.Idempotency.Create("N11.rule_create", s.createRule),
-		"N11.rule_delete": s.deleteRule,
+		"security_group.create":      s.Idempotency.Create("security_group.create", s.createGroup),
+		"security_group.list":        s.listGroups,
+		"security_group.get":         s.getGroup,
+		"security_group.update":      s.patchGroup,
+		"security_group.delete":      s.deleteGroup,
+		"security_group_rule.create": s.Idempotency.Create("security_group_rule.create", s.createRule),
+		"security_group_rule.delete": s.deleteRule,
 	})
 }
 

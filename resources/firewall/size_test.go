@@ -50,7 +50,7 @@ func TestPageEndsEarly(t *testing.T) {
 	slices.Reverse(want)
 	check := func(query string, want []string) {
 		t.Helper()
-		first := w.expect(w.call("E2?"+query, nil), 200)
+		first := w.expect(w.call("security_group.list?"+query, nil), 200)
 		if n := len(names(first)); n < 15 || n > 20 || len(first.text) > firewall.MaxPageBytes+1024 || first.body["next_page_token"] == "" {
 			t.Errorf("%s: %d groups in %d bytes, token %.9q", query, n, len(first.text), first.body["next_page_token"])
 		}
@@ -60,11 +60,11 @@ func TestPageEndsEarly(t *testing.T) {
 	}
 	check("page_size=100", want)
 	check("page_size=24&status=active", want)
-	if got := w.expect(w.call("E2?page_size=12", nil), 200); len(names(got)) != 12 {
+	if got := w.expect(w.call("security_group.list?page_size=12", nil), 200); len(names(got)) != 12 {
 		t.Errorf("%d groups, which had room", len(names(got)))
 	}
 	for _, id := range ids {
-		w.expect(w.call("N11.delete", nil, id), 200)
+		w.expect(w.call("security_group.delete", nil, id), 200)
 	}
 	check("page_size=100&status=deleted", want[1:])
 }
@@ -88,19 +88,19 @@ func TestPageHoldsOneGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.expect(w.call("E2", nil), 200); len(names(got)) != 1 {
+	if got := w.expect(w.call("security_group.list", nil), 200); len(names(got)) != 1 {
 		t.Errorf("%v", names(got))
 	}
 	if got := w.pages("", 3); strings.Join(got, " ") != "c b a" {
 		t.Errorf("%v", got)
 	}
 	// What is past the bound grows no further, and may shrink.
-	w.expect(w.call("N11.rule_create", tcpRule(1), great.ID), 409, `"code":"CONFLICT"`)
-	w.expect(w.call("N11.patch", object{"metadata": object{"a": 12}}, great.ID), 409, `"code":"CONFLICT"`)
-	w.expect(w.call("N11.patch", object{"metadata": object{"a": 2}}, great.ID), 200)
-	w.expect(w.call("N11.patch", object{"metadata": object{}}, great.ID), 200)
-	w.expect(w.call("N11.patch", object{"description": "x"}, great.ID), 200)
-	w.expect(w.call("N11.rule_create", tcpRule(1), great.ID), 201)
+	w.expect(w.call("security_group_rule.create", tcpRule(1), great.ID), 409, `"code":"CONFLICT"`)
+	w.expect(w.call("security_group.update", object{"metadata": object{"a": 12}}, great.ID), 409, `"code":"CONFLICT"`)
+	w.expect(w.call("security_group.update", object{"metadata": object{"a": 2}}, great.ID), 200)
+	w.expect(w.call("security_group.update", object{"metadata": object{}}, great.ID), 200)
+	w.expect(w.call("security_group.update", object{"description": "x"}, great.ID), 200)
+	w.expect(w.call("security_group_rule.create", tcpRule(1), great.ID), 201)
 }
 
 // TestGroupIsBoundedInBytes: 409 for what would make it greater, by each of the ways, on
@@ -109,7 +109,7 @@ func TestGroupIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	draft := w.draft("web", wide()...)
-	probe := w.expect(w.call("E1", draft), 201)
+	probe := w.expect(w.call("security_group.create", draft), 201)
 	room := firewall.MaxGroupBytes - bytesOf(t, probe)
 	// metadata of that many bytes, its field's name included
 	filled := func(bytes int) object {
@@ -125,23 +125,23 @@ func TestGroupIsBoundedInBytes(t *testing.T) {
 		room -= 255 * 3
 	}
 	draft["name"], draft["metadata"] = "wab", filled(room)
-	full := w.expect(w.call("E1", draft), 201)
+	full := w.expect(w.call("security_group.create", draft), 201)
 	if n := bytesOf(t, full); n != firewall.MaxGroupBytes {
 		t.Fatalf("the group takes %d bytes", n)
 	}
 	id := full.body["security_group"].(map[string]any)["id"].(string)
 	draft["name"], draft["metadata"] = "wib", filled(room+1)
-	w.expect(w.call("E1", draft), 409, `"code":"CONFLICT"`, "262145 bytes", "shorten descriptions")
-	w.expect(w.call("N11.patch", object{"metadata": filled(room + 1)}, id), 409, `"code":"CONFLICT"`)
-	w.expect(w.call("N11.patch", object{"name": "wobb"}, id), 409)
-	w.expect(w.call("N11.patch", object{"name": "wob"}, id), 200)
+	w.expect(w.call("security_group.create", draft), 409, `"code":"CONFLICT"`, "262145 bytes", "shorten descriptions")
+	w.expect(w.call("security_group.update", object{"metadata": filled(room + 1)}, id), 409, `"code":"CONFLICT"`)
+	w.expect(w.call("security_group.update", object{"name": "wobb"}, id), 409)
+	w.expect(w.call("security_group.update", object{"name": "wob"}, id), 200)
 	last := full.body["security_group"].(map[string]any)["rules"].([]any)[199].(map[string]any)["id"].(string)
-	w.expect(w.call("N11.rule_delete", nil, id, last), 200)
+	w.expect(w.call("security_group_rule.delete", nil, id, last), 200)
 	wider := rules[199]
 	wider["description"] = strings.Repeat("€", 254) + "\u2028"
-	w.expect(w.call("N11.rule_create", wider, id), 409, `"code":"CONFLICT"`, "divide the rules")
+	w.expect(w.call("security_group_rule.create", wider, id), 409, `"code":"CONFLICT"`, "divide the rules")
 	wider["description"] = strings.Repeat("€", 255)
-	w.expect(w.call("N11.rule_create", wider, id), 201)
+	w.expect(w.call("security_group_rule.create", wider, id), 201)
 }
 
 // TestManyRulesAreNotRead (E1): of a body full of them only those are looked at that a
@@ -152,7 +152,7 @@ func TestManyRulesAreNotRead(t *testing.T) {
 	call := func(first string) (got answer, taken uint64) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		got = w.call("E1", `{"project_id":"proj-a-v1","name":"web","rules":[`+first+rest+`]}`)
+		got = w.call("security_group.create", `{"project_id":"proj-a-v1","name":"web","rules":[`+first+rest+`]}`)
 		runtime.ReadMemStats(&after)
 		return got, after.TotalAlloc - before.TotalAlloc
 	}

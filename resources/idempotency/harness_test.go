@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 // use makes the handler on that store.
 func (w *world) use(s store.Store) {
 	w.keeper = idempotency.New(s, w.c, func() time.Time { return time.UnixMilli(w.clock.Load()) })
-	w.make = w.keeper.Create("N1", w.creating)
+	w.make = w.keeper.Create("account.create", w.creating)
 }
 
 func (w *world) pass(by time.Duration) { w.clock.Add(by.Milliseconds()) }

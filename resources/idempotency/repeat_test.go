@@ -35,7 +35,7 @@ func TestKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.must(request("user-u-v1", "k", "/p", "q", "a"))
-	other := w.keeper.Create("N3", w.creating)
+	other := w.keeper.Create("project.create", w.creating)
 	for name, r := range map[string]*wire.Request{
 		"body":             request("user-u-v1", "k", "/p", "q", "b"),
 		"query":            request("user-u-v1", "k", "/p", "", "a"),

@@ -41,28 +41,28 @@ func TestLastAdminStays(t *testing.T) {
 	})
 	for _, who := range []resources.Principal{as(acctA, alice), as(acctA, bob), syncer()} {
 		for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-			w.expect(w.call("E8", who, acctA, alice, object{"status": status}), 403, "AUTH_003", "admin")
+			w.expect(w.call("user.update", who, acctA, alice, object{"status": status}), 403, "AUTH_003", "admin")
 		}
-		w.expect(w.call("N10", who, acctA, alice, nil), 403, "AUTH_003")
+		w.expect(w.call("user.remove", who, acctA, alice, nil), 403, "AUTH_003")
 	}
-	w.expect(w.call("E8", syncer(), "", alice, object{"status": "INACTIVE"}), 403)
+	w.expect(w.call("user.update", syncer(), "", alice, object{"status": "INACTIVE"}), 403)
 	if u := w.get(alice); u.Status != resources.StatusActive || u.AccountID != acctA || w.admins() != 1 {
 		t.Errorf("%+v", u)
 	}
-	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
-	w.expect(w.call("E8", as(acctA, alice), acctA, alice, object{"name": "Alice"}), 200)
+	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
+	w.expect(w.call("user.update", as(acctA, alice), acctA, alice, object{"name": "Alice"}), 200)
 }
 
 func TestAdminDoesNotGiveThemselvesUp(t *testing.T) {
 	w := newWorld(t)
 	w.assign(acctA, bob, resources.RoleAccountAdmin)
 	for _, id := range []string{alice, "uuid-" + alice} {
-		w.expect(w.call("E8", as(acctA, alice), acctA, id, object{"status": "INACTIVE"}), 403, "their own admin role")
-		w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 403, "their own admin role")
+		w.expect(w.call("user.update", as(acctA, alice), acctA, id, object{"status": "INACTIVE"}), 403, "their own admin role")
+		w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 403, "their own admin role")
 	}
-	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "INACTIVE"}), 200)
-	w.expect(w.call("E8", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
-	w.expect(w.call("N10", as(acctA, bob), acctA, alice, nil), 200)
+	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "INACTIVE"}), 200)
+	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
+	w.expect(w.call("user.remove", as(acctA, bob), acctA, alice, nil), 200)
 	if w.admins() != 1 {
 		t.Error("another admin could not be removed")
 	}
@@ -76,9 +76,9 @@ func TestTwoLastAdminsDoNotRemoveEachOther(t *testing.T) {
 		against := func(who, whom string) func() answer {
 			return func() answer {
 				if round%2 == 0 {
-					return w.send("E8", ask(as(acctA, who), acctA, whom, object{"status": "SUSPENDED"}))
+					return w.send("user.update", ask(as(acctA, who), acctA, whom, object{"status": "SUSPENDED"}))
 				}
-				return w.send("N10", ask(as(acctA, who), acctA, whom, nil))
+				return w.send("user.remove", ask(as(acctA, who), acctA, whom, nil))
 			}
 		}
 		got := atOnce(against(alice, bob), against(bob, alice))

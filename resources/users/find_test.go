@@ -10,7 +10,7 @@ func TestUserIsFoundByAddressOrExternalID(t *testing.T) {
 	find := func(query string) answer {
 		r := ask(syncer(), "", "", nil)
 		r.Query = query
-		return w.send("N9", r)
+		return w.send("user.find", r)
 	}
 	for _, query := range []string{"email=user-bea-v1@example.com", "email=USER-bea-v1%40EXAMPLE.com", "external_id=user-bea-v1"} {
 		w.expect(find(query), 200, `{"users":[{"id":"uuid-user-bea-v1","email":"user-bea-v1@example.com","external_id":"user-bea-v1","name":"Name of user-bea-v1",`,

@@ -14,7 +14,7 @@ import (
 // invite asks for an invitation to an account by its admin.
 func (w *world) invite(account, email string) answer {
 	w.t.Helper()
-	return w.call("E11", as(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", object{"email": email})
+	return w.call("user.invite", as(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", object{"email": email})
 }
 
 const ttl = 14 * day
@@ -161,13 +161,13 @@ func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
 	w.expect(w.invite(acctA, "ivy@example.com"), 200)
 	id := w.byEmail("ivy@example.com").ExternalID
 	for range 5 {
-		w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 200)
+		w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 200)
 		w.expect(w.invite(acctA, "ivy@example.com"), 200)
 	}
 	if u := w.get(id); len(w.mails()) != 1 || u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != start {
 		t.Errorf("%+v, mails %v", u, w.mails())
 	}
-	w.expect(w.call("N10", as(acctA, alice), acctA, id, nil), 200)
+	w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 200)
 	w.pass(minute)
 	w.expect(w.invite(acctB, "ivy@example.com"), 200, "The invitation is sent.")
 	if u := w.get(id); len(w.mails()) != 2 || u.AccountID != acctB || u.InvitedAt != start+minute {
@@ -178,13 +178,13 @@ func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
 func TestInvitationNeedsTheRight(t *testing.T) {
 	w := newWorld(t)
 	body := object{"email": "ivy@example.com"}
-	w.expect(w.call("E11", as(acctA, bob), acctA, "", body), 403, "no active role of the user grants account:user:invite")
-	w.expect(w.call("E11", as(acctB, bea), acctA, "", body), 403)
-	w.expect(w.call("E11", service(resources.ServiceScopeAdmin), acctA, "", body), 403)
-	w.expect(w.call("E11", syncer(), absent, "", body), 404)
+	w.expect(w.call("user.invite", as(acctA, bob), acctA, "", body), 403, "no active role of the user grants account:user:invite")
+	w.expect(w.call("user.invite", as(acctB, bea), acctA, "", body), 403)
+	w.expect(w.call("user.invite", service(resources.ServiceScopeAdmin), acctA, "", body), 403)
+	w.expect(w.call("user.invite", syncer(), absent, "", body), 404)
 	w.suspend(acctA)
-	w.expect(w.call("E11", as(acctA, alice), acctA, "", body), 403, "suspended")
-	w.expect(w.call("N16", as(acctA, alice), acctA, bob, nil), 403, "suspended")
+	w.expect(w.call("user.invite", as(acctA, alice), acctA, "", body), 403, "suspended")
+	w.expect(w.call("user.resend_invitation", as(acctA, alice), acctA, bob, nil), 403, "suspended")
 	if len(w.mails()) != 0 {
 		t.Errorf("%v", w.mails())
 	}
@@ -199,9 +199,9 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 		object{"$ne": ""},
 		1,
 	} {
-		w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": email}), 400, "REQ_001", "email: ")
+		w.expect(w.call("user.invite", as(acctA, alice), acctA, "", object{"email": email}), 400, "REQ_001", "email: ")
 	}
-	w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": "x", "role": "account_admin"}), 400, "email: ", "role: unknown field")
+	w.expect(w.call("user.invite", as(acctA, alice), acctA, "", object{"email": "x", "role": "account_admin"}), 400, "email: ", "role: unknown field")
 	if len(w.mails()) != 0 {
 		t.Errorf("%v", w.mails())
 	}
@@ -212,7 +212,7 @@ func TestInvitationWithAnIdempotencyKeyIsMadeOnce(t *testing.T) {
 	r := ask(as(acctA, alice), acctA, "", object{"email": "ivy@example.com"})
 	r.IdempotencyKey = "k"
 	for range 3 {
-		w.expect(w.send("E11", r), 200, "The invitation is sent.")
+		w.expect(w.send("user.invite", r), 200, "The invitation is sent.")
 	}
 	if len(w.mails()) != 1 {
 		t.Errorf("%v", w.mails())
@@ -229,7 +229,9 @@ func TestTwoInvitationsAtOnceMakeOneUserAndOneMail(t *testing.T) {
 			other, want = acctB, 200+409
 		}
 		asks := func(account, who, email string) func() answer {
-			return func() answer { return w.send("E11", ask(as(account, who), account, "", object{"email": email})) }
+			return func() answer {
+				return w.send("user.invite", ask(as(account, who), account, "", object{"email": email}))
+			}
 		}
 		got := atOnce(
 			asks(acctA, alice, email),

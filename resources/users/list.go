@@ -22,7 +22,7 @@ type userList struct {
 // listUsers answers E12: the account's members, in the order in which they became it.
 func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
-	binding := "E12|" + account
+	binding := "user.list|" + account
 	var p wire.Problems
 	query := r.ParseQuery(&p)
 	size := query.Int("page_size", maxPage, 1, maxPage)

@@ -13,7 +13,7 @@ func (w *world) page(query string) (ids []string, total, next string) {
 	w.t.Helper()
 	r := ask(as(acctA, bob), acctA, "", nil)
 	r.Query = query
-	got := w.send("E12", r)
+	got := w.send("user.list", r)
 	w.expect(got, 200, `"message":"`)
 	for _, u := range got.body["users"].([]any) {
 		ids = append(ids, u.(map[string]any)["id"].(string))
@@ -36,7 +36,7 @@ func TestUsersAreListedInTheOrderOfTheirMembership(t *testing.T) {
 		`{"id":"user-nora-v1","email":"user-nora-v1@example.com","name":"Name of user-nora-v1","status":"ACTIVE","is_verified":false,` + fmt.Sprintf(times, 4, "unknown") + `},` +
 		`{"id":"user-bob-v1","email":"user-bob-v1@example.com","name":"Name of user-bob-v1","status":"ACTIVE","is_verified":false,` + fmt.Sprintf(times, 3, "unknown") + `}],` +
 		`"total":3,"message":"The users of the account.","next_page_token":""}`
-	if got := w.call("E12", as(acctA, bob), acctA, "", nil); got.text != want {
+	if got := w.call("user.list", as(acctA, bob), acctA, "", nil); got.text != want {
 		t.Errorf("%s\nwant %s", got.text, want)
 	}
 }
@@ -74,10 +74,10 @@ func TestUsersAreListedByToken(t *testing.T) {
 	} {
 		r := ask(as(acctA, bob), acctA, "", nil)
 		r.Query = query
-		w.expect(w.send("E12", r), 400, "REQ_001", want)
+		w.expect(w.send("user.list", r), 400, "REQ_001", want)
 	}
 	r := ask(as(acctB, bea), acctB, "", nil)
 	r.Query = "page_token=" + url.QueryEscape(next)
-	w.expect(w.send("E12", r), 400, "page_token: ") // another account's
-	w.expect(w.call("E12", as(acctA, bob), "acct-empty-v1", "", nil), 200, `{"users":[],"total":0,`)
+	w.expect(w.send("user.list", r), 400, "page_token: ") // another account's
+	w.expect(w.call("user.list", as(acctA, bob), "acct-empty-v1", "", nil), 200, `{"users":[],"total":0,`)
 }

@@ -12,17 +12,17 @@ func TestProfileIsReadAndRenamedByItsOwner(t *testing.T) {
 	const want = `{"user":{"id":"user-bob-v1","email":"user-bob-v1@example.com","name":"Name of user-bob-v1","status":"ACTIVE","is_verified":false,` +
 		`"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"},"account_id":"acct-a-v1"}`
 	for _, id := range []string{bob, "uuid-" + bob} {
-		if got := w.call("E10", as(acctA, bob), acctA, id, nil); got.text != want {
+		if got := w.call("user_profile.get", as(acctA, bob), acctA, id, nil); got.text != want {
 			t.Errorf("%s: %s", id, got.text)
 		}
 	}
 	w.pass(minute)
 	rev := w.revision(acctA)
 	renamed := strings.NewReplacer("Name of user-bob-v1", strings.Repeat("é", 255), `"updated_at":"2026-09-21T14:13`, `"updated_at":"2026-09-21T14:14`).Replace(want)
-	if got := w.call("E9", as(acctA, bob), acctA, bob, object{"name": " " + strings.Repeat("é", 255) + "\n"}); got.text != renamed {
+	if got := w.call("user_profile.update", as(acctA, bob), acctA, bob, object{"name": " " + strings.Repeat("é", 255) + "\n"}); got.text != renamed {
 		t.Errorf("%d %s", got.status, got.text)
 	}
-	if got := w.call("E10", as(acctA, bob), acctA, bob, nil); got.text != renamed || w.revision(acctA) != rev+1 {
+	if got := w.call("user_profile.get", as(acctA, bob), acctA, bob, nil); got.text != renamed || w.revision(acctA) != rev+1 {
 		t.Errorf("%s, revision %d after %d", got.text, w.revision(acctA), rev)
 	}
 }
@@ -31,14 +31,14 @@ func TestProfileOfAnotherIsForbiddenWhoeverTheyAre(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []resources.Principal{as(acctA, bob), as(acctA, alice), syncer(), {}} {
 		for _, id := range []string{absent, bea, nora, "uuid-" + bea, ""} {
-			for route, body := range map[string]any{"E9": object{"name": "x"}, "E10": nil} {
+			for route, body := range map[string]any{"user_profile.update": object{"name": "x"}, "user_profile.get": nil} {
 				w.expect(w.call(route, who, acctA, id, body), 403, "AUTH_003", notOwn)
 			}
 		}
 	}
-	w.expect(w.call("E10", as(acctA, bob), acctB, bob, nil), 403, "AUTH_003")
-	w.expect(w.call("E9", as(acctA, bob), acctB, bob, object{"name": "x"}), 403, "AUTH_003")
-	w.expect(w.call("E9", as(acctA, bob), acctA, alice, object{"name": ""}), 403, notOwn) // 403 goes before 400
+	w.expect(w.call("user_profile.get", as(acctA, bob), acctB, bob, nil), 403, "AUTH_003")
+	w.expect(w.call("user_profile.update", as(acctA, bob), acctB, bob, object{"name": "x"}), 403, "AUTH_003")
+	w.expect(w.call("user_profile.update", as(acctA, bob), acctA, alice, object{"name": ""}), 403, notOwn) // 403 goes before 400
 }
 
 const notOwn = "this is not the caller's"
@@ -51,7 +51,7 @@ func TestProfileAsksAgainInItsTransaction(t *testing.T) {
 	} {
 		w := newWorld(t)
 		change(w)
-		for route, body := range map[string]any{"E9": object{"name": "x"}, "E10": nil} {
+		for route, body := range map[string]any{"user_profile.update": object{"name": "x"}, "user_profile.get": nil} {
 			if got := w.call(route, as(acctA, bob), acctA, bob, body); got.status != 403 {
 				t.Errorf("%s: %s: %d %s", name, route, got.status, got.text)
 			}
@@ -66,11 +66,11 @@ func TestProfileByAKeyIsBoundedByIt(t *testing.T) {
 	w := newWorld(t)
 	w.key(acctA, bob, "apikey-b-v1")
 	body := object{"name": "x"}
-	w.expect(w.call("E10", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, nil), 200)
-	w.expect(w.call("E9", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, body), 200)
-	w.expect(w.call("E10", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, nil), 403)
-	w.expect(w.call("E9", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, body), 403)
-	w.expect(w.call("E10", by(acctA, bob, "apikey-gone-v1", "read", "write"), acctA, bob, nil), 403)
+	w.expect(w.call("user_profile.get", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, nil), 200)
+	w.expect(w.call("user_profile.update", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, body), 200)
+	w.expect(w.call("user_profile.get", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, nil), 403)
+	w.expect(w.call("user_profile.update", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, body), 403)
+	w.expect(w.call("user_profile.get", by(acctA, bob, "apikey-gone-v1", "read", "write"), acctA, bob, nil), 403)
 }
 
 func TestProfileTakesANameAndNothingElse(t *testing.T) {
@@ -90,9 +90,9 @@ func TestProfileTakesANameAndNothingElse(t *testing.T) {
 		{`{"name":"x","name":"y"}`, "a name stands twice"},
 		{nil, "must be a JSON object"},
 	} {
-		w.expect(w.call("E9", as(acctA, bob), acctA, bob, c.body), 400, "REQ_001", c.want)
+		w.expect(w.call("user_profile.update", as(acctA, bob), acctA, bob, c.body), 400, "REQ_001", c.want)
 	}
-	w.expect(w.call("E10", as(acctA, bob), acctA, bob, object{"name": "x"}), 400, "name: unknown field")
+	w.expect(w.call("user_profile.get", as(acctA, bob), acctA, bob, object{"name": "x"}), 400, "name: unknown field")
 	if w.get(bob).Name != "Name of "+bob {
 		t.Error("renamed")
 	}

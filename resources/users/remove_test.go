@@ -81,7 +81,7 @@ func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 			w.join(acctA, "group-a-v1", bob)
 			w.pass(minute)
 			rev, none := w.revision(acctA), w.revision("")
-			w.expect(w.call("N10", c.who, acctA, c.id, nil), 200, `{"message":"`)
+			w.expect(w.call("user.remove", c.who, acctA, c.id, nil), 200, `{"message":"`)
 			u := w.get(bob)
 			if u.AccountID != "" || u.MemberSince != 0 || u.Status != resources.StatusActive || u.UpdatedAt != start+minute || len(w.roles(acctA, bob)) != 0 {
 				t.Errorf("%+v holds %v", u, w.roles(acctA, bob))
@@ -98,7 +98,7 @@ func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 				t.Error("not both revisions moved")
 			}
 			// Whoever comes back inherits nothing.
-			w.expect(w.call("E11", as(acctA, alice), acctA, "", object{"email": u.Email}), 200)
+			w.expect(w.call("user.invite", as(acctA, alice), acctA, "", object{"email": u.Email}), 200)
 			if roles := w.roles(acctA, bob); len(roles) != 1 || roles[0] != "team_member" {
 				t.Errorf("roles %v", roles)
 			}
@@ -108,12 +108,12 @@ func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 
 func TestRepeatedRemovalIsNotFoundAndCommitted(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("N10", as(acctA, alice), acctA, bob, nil), 200)
-	want := w.call("N10", as(acctA, alice), acctA, absent, nil)
+	w.expect(w.call("user.remove", as(acctA, alice), acctA, bob, nil), 200)
+	want := w.call("user.remove", as(acctA, alice), acctA, absent, nil)
 	w.expect(want, 404, "USER_001")
 	for _, id := range []string{bob, bea, "uuid-" + bea, nora} {
 		rev := w.revision(acctA)
-		if got := w.call("N10", as(acctA, alice), acctA, id, nil); got.text != want.text {
+		if got := w.call("user.remove", as(acctA, alice), acctA, id, nil); got.text != want.text {
 			t.Errorf("%s: %s", id, got.text)
 		}
 		if w.revision(acctA) != rev+1 {
@@ -123,26 +123,26 @@ func TestRepeatedRemovalIsNotFoundAndCommitted(t *testing.T) {
 	if w.get(bea).AccountID != acctB {
 		t.Error("somebody else's member was removed")
 	}
-	w.expect(w.call("N10", as(acctA, bob), acctA, bob, nil), 403, "AUTH_003") // no member any more
+	w.expect(w.call("user.remove", as(acctA, bob), acctA, bob, nil), 403, "AUTH_003") // no member any more
 }
 
 func TestRemovalNeedsTheRight(t *testing.T) {
 	w := newWorld(t)
 	w.key(acctA, bob, "apikey-b-v1")
 	for _, id := range []string{alice, bea, absent} {
-		w.expect(w.call("N10", as(acctA, bob), acctA, id, nil), 403, "no active role of the user grants account:user:delete in acct-a-v1")
-		w.expect(w.call("N10", service(resources.ServiceScopeCheck), acctA, id, nil), 403, "no scope of the service")
+		w.expect(w.call("user.remove", as(acctA, bob), acctA, id, nil), 403, "no active role of the user grants account:user:delete in acct-a-v1")
+		w.expect(w.call("user.remove", service(resources.ServiceScopeCheck), acctA, id, nil), 403, "no scope of the service")
 	}
-	w.expect(w.call("N10", as(acctB, bea), acctA, bob, nil), 403)
-	w.expect(w.call("N10", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, nil), 403)
-	w.expect(w.call("N10", by(acctA, bob, "apikey-gone-v1", "write"), acctA, bob, nil), 403)
-	w.expect(w.call("N10", as(acctA, alice), acctA, bob, object{"force": true}), 400, "force: unknown field")
+	w.expect(w.call("user.remove", as(acctB, bea), acctA, bob, nil), 403)
+	w.expect(w.call("user.remove", by(acctA, bob, "apikey-b-v1", "read"), acctA, bob, nil), 403)
+	w.expect(w.call("user.remove", by(acctA, bob, "apikey-gone-v1", "write"), acctA, bob, nil), 403)
+	w.expect(w.call("user.remove", as(acctA, alice), acctA, bob, object{"force": true}), 400, "force: unknown field")
 	r := ask(as(acctA, alice), acctA, bob, nil)
 	r.Query = "x=1"
-	w.expect(w.send("N10", r), 400, "x: unknown query parameter")
+	w.expect(w.send("user.remove", r), 400, "x: unknown query parameter")
 	w.suspend(acctA)
-	w.expect(w.call("N10", as(acctA, alice), acctA, bob, nil), 403)
-	w.expect(w.call("N10", as(acctA, bob), acctA, bob, nil), 403)
+	w.expect(w.call("user.remove", as(acctA, alice), acctA, bob, nil), 403)
+	w.expect(w.call("user.remove", as(acctA, bob), acctA, bob, nil), 403)
 	if w.get(bob).AccountID != acctA {
 		t.Error("the member was removed")
 	}

@@ -57,15 +57,15 @@ func New(cfg Config) *Service {
 // Routes are all of the area's handlers.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("users", wire.Routes{
-		"E8":  s.updateUser,
-		"E9":  s.updateProfile,
-		"E10": s.getProfile,
-		"E11": s.Idempotency.Create("E11", s.inviting),
-		"E12": s.listUsers,
-		"N8":  s.Idempotency.Create("N8", s.creating),
-		"N9":  s.findUsers,
-		"N10": s.removeMember,
-		"N16": s.Idempotency.Create("N16", s.reinviting),
+		"user.update":            s.updateUser,
+		"user_profile.update":    s.updateProfile,
+		"user_profile.get":       s.getProfile,
+		"user.invite":            s.Idempotency.Create("user.invite", s.inviting),
+		"user.list":              s.listUsers,
+		"user.create":            s.Idempotency.Create("user.create", s.creating),
+		"user.find":              s.findUsers,
+		"user.remove":            s.removeMember,
+		"user.resend_invitation": s.Idempotency.Create("user.resend_invitation", s.reinviting),
 	})
 }
 

@@ -82,7 +82,7 @@ func TestFirstSignInIsRefused(t *testing.T) {
 			w.change(iris, func(u *resources.User) { u.Status, u.AuthenticationPartnerID = "SUSPENDED", "sub" })
 		}},
 		"removed": {"sub", iris + "@example.com", func(w *world) {
-			w.expect(w.call("N10", as(acctA, alice), acctA, iris, nil), 200)
+			w.expect(w.call("user.remove", as(acctA, alice), acctA, iris, nil), 200)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

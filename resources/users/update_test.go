@@ -12,7 +12,7 @@ func TestUpdateChangesWhatIsThereAndKeepsTheRest(t *testing.T) {
 	w.pass(minute)
 	for _, id := range []string{bob, "uuid-" + bob} {
 		rev := w.revision(acctA)
-		w.expect(w.call("E8", as(acctA, alice), acctA, id, object{"name": "  Böb  "}), 200, `{"message":"`)
+		w.expect(w.call("user.update", as(acctA, alice), acctA, id, object{"name": "  Böb  "}), 200, `{"message":"`)
 		u := w.get(bob)
 		if u.Name != "Böb" || u.Email != bob+"@example.com" || u.Status != resources.StatusActive || u.CreatedAt != start || u.UpdatedAt != start+minute {
 			t.Errorf("%s: %+v", id, u)
@@ -21,17 +21,17 @@ func TestUpdateChangesWhatIsThereAndKeepsTheRest(t *testing.T) {
 			t.Errorf("%s: revision %d after %d", id, w.revision(acctA), rev)
 		}
 	}
-	w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"profile_pic_url": "https://example.com/b.png"}), 200)
-	w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"status": "SUSPENDED", "name": nil}), 200)
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"profile_pic_url": "https://example.com/b.png"}), 200)
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"status": "SUSPENDED", "name": nil}), 200)
 	if u := w.get(bob); u.Name != "Böb" || u.ProfilePicURL != "https://example.com/b.png" || u.Status != resources.StatusSuspended {
 		t.Errorf("%+v", u)
 	}
-	w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"profile_pic_url": ""}), 200)
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"profile_pic_url": ""}), 200)
 	if u := w.get(bob); u.ProfilePicURL != "" {
 		t.Errorf("%+v", u)
 	}
 	for _, status := range []string{"ACTIVE", "INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-		w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"status": status}), 200)
+		w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"status": status}), 200)
 		if got := w.get(bob).Status; got != status {
 			t.Error(got)
 		}
@@ -45,15 +45,15 @@ func TestUpdateIgnoresReadOnlyFields(t *testing.T) {
 		{"id": "uuid-" + bob, "external_id": "user-x-v1", "created_at": "2020-01-01T00:00:00Z", "updated_at": 7},
 		{"id": bob, "account_id": acctA},
 	} {
-		w.expect(w.call("E8", as(acctA, alice), acctA, bob, body), 200)
+		w.expect(w.call("user.update", as(acctA, alice), acctA, bob, body), 200)
 	}
-	w.expect(w.call("E8", as(acctA, alice), acctA, "uuid-"+bob, object{"id": bob}), 200)
+	w.expect(w.call("user.update", as(acctA, alice), acctA, "uuid-"+bob, object{"id": bob}), 200)
 	if after := w.get(bob); after.ExternalID != before.ExternalID || after.UUID != before.UUID || after.CreatedAt != before.CreatedAt || after.AccountID != acctA {
 		t.Errorf("%+v", after)
 	}
-	w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"id": "uuid-" + alice, "name": ""}), 400, "REQ_001", "id: is not the user in the path", "name: ")
-	w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"account_id": acctB}), 400, "account_id: ")
-	w.expect(w.call("E8", syncer(), "", nora, object{"account_id": acctA}), 400, "account_id: ")
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"id": "uuid-" + alice, "name": ""}), 400, "REQ_001", "id: is not the user in the path", "name: ")
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"account_id": acctB}), 400, "account_id: ")
+	w.expect(w.call("user.update", syncer(), "", nora, object{"account_id": acctA}), 400, "account_id: ")
 }
 
 func TestUpdateTellsAllProblems(t *testing.T) {
@@ -95,7 +95,7 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 		"subject too long":  {syncer(), object{"authentication_partner_id": strings.Repeat("a", 256)}, []string{"authentication_partner_id: "}},
 		"invited by sync":   {syncer(), object{"status": "INVITED"}, []string{"status: "}},
 	} {
-		got := w.in(t).call("E8", c.who, acctA, bob, c.body)
+		got := w.in(t).call("user.update", c.who, acctA, bob, c.body)
 		if got.status != 400 {
 			t.Errorf("%s: %d %s", name, got.status, got.text)
 		}
@@ -107,7 +107,7 @@ func TestUpdateTellsAllProblems(t *testing.T) {
 	}
 	r := ask(as(acctA, alice), acctA, bob, object{"name": "x"})
 	r.Query = "status=INACTIVE"
-	w.expect(w.send("E8", r), 400, "status: unknown query parameter")
+	w.expect(w.send("user.update", r), 400, "status: unknown query parameter")
 	if after := w.get(bob); after.Name != before.Name || after.Status != before.Status || after.Email != before.Email {
 		t.Errorf("%+v", after)
 	}
@@ -117,20 +117,20 @@ func TestUpdateNeedsAnAccountButForASync(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []resources.Principal{as(acctA, alice), as("", nora), service(resources.ServiceScopeAdmin)} {
 		for _, body := range []object{{"name": "x"}, {"name": "x", "id": "uuid-" + bea}} {
-			w.expect(w.call("E8", who, "", bea, body), 400, "x-account-id: is missing")
+			w.expect(w.call("user.update", who, "", bea, body), 400, "x-account-id: is missing")
 		}
 	}
-	w.expect(w.call("E8", as(acctA, alice), "", bob, object{"name": ""}), 400, "x-account-id: is missing", "name: ")
+	w.expect(w.call("user.update", as(acctA, alice), "", bob, object{"name": ""}), 400, "x-account-id: is missing", "name: ")
 	rev, none := w.revision(acctB), w.revision("")
-	w.expect(w.call("E8", syncer(), "", bea, object{"name": "Bea"}), 200)
+	w.expect(w.call("user.update", syncer(), "", bea, object{"name": "Bea"}), 200)
 	if w.get(bea).Name != "Bea" || w.revision(acctB) != rev+1 || w.revision("") != none {
 		t.Error("the user's own account is not the one that moved")
 	}
-	w.expect(w.call("E8", syncer(), "", nora, object{"name": "Nora", "status": "SUSPENDED"}), 200)
+	w.expect(w.call("user.update", syncer(), "", nora, object{"name": "Nora", "status": "SUSPENDED"}), 200)
 	if u := w.get(nora); u.Name != "Nora" || u.Status != "SUSPENDED" || w.revision("") != none+1 {
 		t.Errorf("%+v", u)
 	}
-	w.expect(w.call("E8", syncer(), "", absent, object{"name": "x"}), 404, "USER_001")
+	w.expect(w.call("user.update", syncer(), "", absent, object{"name": "x"}), 404, "USER_001")
 }
 
 func TestUpdateOfAForeignUserIsThatOfAnAbsentOne(t *testing.T) {
@@ -138,18 +138,18 @@ func TestUpdateOfAForeignUserIsThatOfAnAbsentOne(t *testing.T) {
 	before := w.get(bea)
 	for _, who := range []resources.Principal{as(acctA, alice), syncer()} {
 		for _, body := range []object{{"name": "x"}, {"status": "SUSPENDED"}, {"id": "uuid-" + alice}} {
-			want := w.call("E8", who, acctA, absent, body)
+			want := w.call("user.update", who, acctA, absent, body)
 			for _, id := range []string{bea, "uuid-" + bea, nora} {
-				if got := w.call("E8", who, acctA, id, body); got.text != want.text || got.status < 400 {
+				if got := w.call("user.update", who, acctA, id, body); got.text != want.text || got.status < 400 {
 					t.Errorf("%s %v: %s, absent: %s", id, body, got.text, want.text)
 				}
 			}
 		}
 	}
-	w.expect(w.call("E8", as(acctA, alice), acctA, bea, object{"name": "x"}), 404, "USER_001")
+	w.expect(w.call("user.update", as(acctA, alice), acctA, bea, object{"name": "x"}), 404, "USER_001")
 	for _, id := range []string{absent, bea, bob, alice} { // bob may not change others, whoever they are
 		if id != bob {
-			w.expect(w.call("E8", as(acctA, bob), acctA, id, object{"name": "x"}), 403, "AUTH_003", "no active role of the user grants account:user:update in acct-a-v1")
+			w.expect(w.call("user.update", as(acctA, bob), acctA, id, object{"name": "x"}), 403, "AUTH_003", "no active role of the user grants account:user:update in acct-a-v1")
 		}
 	}
 	if after := w.get(bea); after.Name != before.Name || after.UpdatedAt != before.UpdatedAt {
@@ -160,7 +160,7 @@ func TestUpdateOfAForeignUserIsThatOfAnAbsentOne(t *testing.T) {
 func TestUpdateOfOneselfReachesOwnFieldsOnly(t *testing.T) {
 	w := newWorld(t)
 	for _, id := range []string{bob, "uuid-" + bob} {
-		w.expect(w.call("E8", as(acctA, bob), acctA, id, object{"name": "B", "profile_pic_url": "http://example.com/", "metadata": object{}}), 200)
+		w.expect(w.call("user.update", as(acctA, bob), acctA, id, object{"name": "B", "profile_pic_url": "http://example.com/", "metadata": object{}}), 200)
 	}
 	if u := w.get(bob); u.Name != "B" || u.ProfilePicURL != "http://example.com/" || string(u.Metadata) != "{}" {
 		t.Errorf("%+v", u)
@@ -171,14 +171,14 @@ func TestUpdateOfOneselfReachesOwnFieldsOnly(t *testing.T) {
 	}
 	for _, body := range append(sync, object{"status": "INACTIVE"}) {
 		body["name"] = "changed"
-		w.expect(w.call("E8", as(acctA, bob), acctA, bob, body), 403, "AUTH_003", "the caller may not change ")
+		w.expect(w.call("user.update", as(acctA, bob), acctA, bob, body), 403, "AUTH_003", "the caller may not change ")
 	}
 	for _, body := range sync { // nor for others, nor for an admin's own record, nor by another service
-		w.expect(w.call("E8", as(acctA, alice), acctA, bob, body), 403, "the caller may not change ")
-		w.expect(w.call("E8", as(acctA, alice), acctA, alice, body), 403, "the caller may not change ")
-		w.expect(w.call("E8", service(resources.ServiceScopeAdmin, resources.ServiceScopeCheck), acctA, bob, body), 403)
+		w.expect(w.call("user.update", as(acctA, alice), acctA, bob, body), 403, "the caller may not change ")
+		w.expect(w.call("user.update", as(acctA, alice), acctA, alice, body), 403, "the caller may not change ")
+		w.expect(w.call("user.update", service(resources.ServiceScopeAdmin, resources.ServiceScopeCheck), acctA, bob, body), 403)
 	}
-	w.expect(w.call("E8", as(acctA, bob), acctA, bob, object{"status": "ACTIVE", "email": "b@example.com"}), 403, "may not change status, email")
+	w.expect(w.call("user.update", as(acctA, bob), acctA, bob, object{"status": "ACTIVE", "email": "b@example.com"}), 403, "may not change status, email")
 	if after := w.get(bob); after.Name != before.Name || after.Email != before.Email || after.Status != before.Status || after.IsVerified {
 		t.Errorf("%+v", after)
 	}
@@ -187,7 +187,7 @@ func TestUpdateOfOneselfReachesOwnFieldsOnly(t *testing.T) {
 func TestUpdateBySyncReachesEverything(t *testing.T) {
 	w := newWorld(t)
 	none := w.revision("")
-	w.expect(w.call("E8", syncer(), acctA, bob, object{
+	w.expect(w.call("user.update", syncer(), acctA, bob, object{
 		"email": "Robert@Example.com", "is_verified": true, "authentication_type": "google-oauth2", "authentication_partner": "OIDC",
 		"authentication_partner_id": "auth0|1", "status": "SUSPENDED", "name": "Robert",
 	}), 200)
@@ -199,13 +199,13 @@ func TestUpdateBySyncReachesEverything(t *testing.T) {
 	if w.revision("") != none+1 {
 		t.Error("a change of what is unique among all users did not meet the others")
 	}
-	w.expect(w.call("E8", syncer(), acctA, bob, object{"email": "ROBERT@example.com", "authentication_partner_id": "auth0|1"}), 200)
-	w.expect(w.call("E8", syncer(), acctA, bob, object{"authentication_partner_id": ""}), 200)
+	w.expect(w.call("user.update", syncer(), acctA, bob, object{"email": "ROBERT@example.com", "authentication_partner_id": "auth0|1"}), 200)
+	w.expect(w.call("user.update", syncer(), acctA, bob, object{"authentication_partner_id": ""}), 200)
 	if u := w.get(bob); u.AuthenticationPartner != "" || u.AuthenticationPartnerID != "" || u.Email != "ROBERT@example.com" {
 		t.Errorf("%+v", u)
 	}
 	for _, own := range []string{bob, "uuid-" + bob} { // names of one's own are nobody else's
-		w.expect(w.call("E8", syncer(), acctA, bob, object{"authentication_partner_id": own}), 200)
+		w.expect(w.call("user.update", syncer(), acctA, bob, object{"authentication_partner_id": own}), 200)
 		if u := w.get(bob); u.AuthenticationPartner != "OIDC" || u.AuthenticationPartnerID != own {
 			t.Errorf("%+v", u)
 		}
@@ -223,7 +223,7 @@ func TestUpdateRefusesWhatIsSomebodyElses(t *testing.T) {
 		{"authentication_partner_id": "uuid-" + nora},
 	} {
 		body["name"] = "changed"
-		w.expect(w.call("E8", syncer(), acctA, bob, body), 409, "USER_002", "is in use")
+		w.expect(w.call("user.update", syncer(), acctA, bob, body), 409, "USER_002", "is in use")
 	}
 	if after := w.get(bob); after.Name != before.Name || after.Email != before.Email || after.AuthenticationPartnerID != "" {
 		t.Errorf("%+v", after)
@@ -235,13 +235,13 @@ func TestUpdateByAKeyIsBoundedByIt(t *testing.T) {
 	w.key(acctA, bob, "apikey-b-v1")
 	w.key(acctA, alice, "apikey-a-v1")
 	body := object{"name": "x"}
-	w.expect(w.call("E8", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, body), 200)
-	w.expect(w.call("E8", by(acctA, alice, "apikey-a-v1", "write"), acctA, bob, body), 200)
+	w.expect(w.call("user.update", by(acctA, bob, "apikey-b-v1", "write"), acctA, bob, body), 200)
+	w.expect(w.call("user.update", by(acctA, alice, "apikey-a-v1", "write"), acctA, bob, body), 200)
 	for _, who := range []resources.Principal{
 		by(acctA, bob, "apikey-b-v1", "read"), by(acctA, alice, "apikey-a-v1", "read"), by(acctA, bob, "apikey-b-v1"),
 		by(acctA, bob, "apikey-gone-v1", "read", "write"), by(acctA, alice, "apikey-gone-v1", "read", "write"),
 	} {
-		w.expect(w.call("E8", who, acctA, bob, body), 403, "AUTH_003")
+		w.expect(w.call("user.update", who, acctA, bob, body), 403, "AUTH_003")
 	}
 }
 
@@ -257,8 +257,8 @@ func TestUpdateAsksAgainInItsTransaction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			change(w)
-			w.expect(w.call("E8", as(acctA, alice), acctA, bob, object{"name": "x"}), 403, "AUTH_003")
-			if got := w.call("E8", as(acctA, alice), acctA, alice, object{"name": "x"}); name != "the caller demoted" {
+			w.expect(w.call("user.update", as(acctA, alice), acctA, bob, object{"name": "x"}), 403, "AUTH_003")
+			if got := w.call("user.update", as(acctA, alice), acctA, alice, object{"name": "x"}); name != "the caller demoted" {
 				w.expect(got, 403, "AUTH_003")
 			}
 			if w.get(bob).Name == "x" {

@@ -51,7 +51,7 @@ type File struct {
 // Handler serves one route of an area.
 type Handler func(ctx context.Context, r *Request) (Response, error)
 
-// Routes are an area's handlers, keyed by the catalogue's route names ("E5").
+// Routes are an area's handlers, keyed by the catalogue's route names ("role_assignment.list_of_user").
 type Routes map[string]Handler
 
 // OK is an answer with status 200.

@@ -93,11 +93,11 @@ func tokens(t testing.TB, keys ...byte) wire.PageTokens {
 // any bit; also after its key was rotated, until that key is gone.
 func TestPageTokenOpensForItsListOnly(t *testing.T) {
 	old := tokens(t, 1)
-	token := old.Seal([]byte("cursor"), "E12|acct-a-v1")
-	if got, ok := tokens(t, 2, 1).Open(token, "E12|acct-a-v1"); !ok || string(got) != "cursor" {
+	token := old.Seal([]byte("cursor"), "user.list|acct-a-v1")
+	if got, ok := tokens(t, 2, 1).Open(token, "user.list|acct-a-v1"); !ok || string(got) != "cursor" {
 		t.Errorf("after a rotation: %q %t", got, ok)
 	}
-	if strings.Contains(token, base64.RawURLEncoding.EncodeToString([]byte("cursor"))) || token == old.Seal([]byte("cursor"), "E12|acct-a-v1") {
+	if strings.Contains(token, base64.RawURLEncoding.EncodeToString([]byte("cursor"))) || token == old.Seal([]byte("cursor"), "user.list|acct-a-v1") {
 		t.Error("the token tells what it holds, or is the same twice")
 	}
 	raw, _ := base64.RawURLEncoding.DecodeString(token)
@@ -114,16 +114,16 @@ func TestPageTokenOpensForItsListOnly(t *testing.T) {
 		wrong["changed"+string(rune(i))] = base64.RawURLEncoding.EncodeToString(changed)
 	}
 	for name, forged := range wrong {
-		if got, ok := old.Open(forged, "E12|acct-a-v1"); ok || got != nil {
+		if got, ok := old.Open(forged, "user.list|acct-a-v1"); ok || got != nil {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	for _, binding := range []string{"", "E12|acct-b-v1", "E12|acct-a-v1|", "E13|acct-a-v1"} {
+	for _, binding := range []string{"", "user.list|acct-b-v1", "user.list|acct-a-v1|", "api_key.create|acct-a-v1"} {
 		if _, ok := old.Open(token, binding); ok {
 			t.Errorf("opens for %q", binding)
 		}
 	}
-	if _, ok := tokens(t, 2).Open(token, "E12|acct-a-v1"); ok {
+	if _, ok := tokens(t, 2).Open(token, "user.list|acct-a-v1"); ok {
 		t.Error("opens with another key")
 	}
 	if _, err := wire.NewPageTokens([][]byte{{1, 2, 3}}); err == nil {

@@ -33,12 +33,12 @@ func (w *world) routes() []route {
 	both := map[string]bool{user: true, account: true}
 	claims := []string{"X-User-ID: " + ours.admin, "X-Account-ID: " + ours.account}
 	return []route{
-		{"E3", "POST", "/api/v1/authorize/projects/" + ours.project + "/x", "", append([]string{bearer(w.checker), "X-Action: project:x:read"}, claims...), map[string]bool{user: true, account: true, "X-Action": true}},
-		{"E2", "GET", ours.path(ours.sgPath(ours.project, "")), "", append([]string{bearer(ours.adminToken)}, claims...), both},
-		{"E1", "POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"` + ours.project + `","name":"new"}`, append([]string{bearer(ours.adminToken)}, claims...), both},
-		{"E8", "PUT", "/api/v1/users/" + ours.bobUUID, `{"name":"New"}`, append([]string{bearer(ours.adminToken)}, claims...), map[string]bool{account: true}},
-		{"E4", "GET", ours.path("/roles"), "", append([]string{bearer(ours.adminToken)}, claims...), nil},
-		{"N3", "POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.adminToken), "Idempotency-Key: once"}, claims...), nil},
+		{"authorization.check", "POST", "/api/v1/authorize/projects/" + ours.project + "/x", "", append([]string{bearer(w.checker), "X-Action: project:x:read"}, claims...), map[string]bool{user: true, account: true, "X-Action": true}},
+		{"security_group.list", "GET", ours.path(ours.sgPath(ours.project, "")), "", append([]string{bearer(ours.adminToken)}, claims...), both},
+		{"security_group.create", "POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"` + ours.project + `","name":"new"}`, append([]string{bearer(ours.adminToken)}, claims...), both},
+		{"user.update", "PUT", "/api/v1/users/" + ours.bobUUID, `{"name":"New"}`, append([]string{bearer(ours.adminToken)}, claims...), map[string]bool{account: true}},
+		{"role.list", "GET", ours.path("/roles"), "", append([]string{bearer(ours.adminToken)}, claims...), nil},
+		{"project.create", "POST", ours.path("/projects"), `{"name":"new"}`, append([]string{bearer(ours.adminToken), "Idempotency-Key: once"}, claims...), nil},
 	}
 }
 
@@ -60,7 +60,7 @@ func (w *world) spelt() []attack {
 			for what, lines := range ways {
 				raw := request(to.method, to.target, to.body, append(slices.Clone(without), lines...)...)
 				want := []int{400}
-				if to.name == "E1" || to.name == "E2" {
+				if to.name == "security_group.create" || to.name == "security_group.list" {
 					want = []int{400, 401} // claims that are not the path's or the caller's
 				}
 				out = append(out, attack{name: to.name + ", " + name + " " + what, raw: raw, want: want})

@@ -74,7 +74,7 @@ func summed(body string) string {
 func scopes(w *world, r *refusals, list []operation) {
 	for _, o := range list {
 		g, known := w.granted(o)
-		if o.public || o.private || o.route == "E3" || !known || g.token != w.ours.adminToken {
+		if o.public || o.private || o.route == "authorization.check" || !known || g.token != w.ours.adminToken {
 			continue
 		}
 		wrong := w.ours.readKey
@@ -85,10 +85,10 @@ func scopes(w *world, r *refusals, list []operation) {
 			raw := strings.Replace(g.raw(wrong), bearer(wrong), line, 1)
 			r.send(fmt.Sprintf("%s with a key of another scope (%.12s)", o.route, line), raw, 403)
 		}
-		if o.route == "E13" && o.keys {
+		if o.route == "api_key.create" && o.keys {
 			r.fault("the document says that E13 takes keys")
 		}
-		if o.route == "E13" {
+		if o.route == "api_key.create" {
 			for _, key := range []string{w.ours.keySecret, w.ours.readKey, w.ours.writeKey} {
 				r.send("E13 with a key", g.raw(key), 403)
 			}
@@ -130,7 +130,7 @@ func othersKeys(w *world, r *refusals) {
 func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
 	for _, o := range list {
 		g, known := w.granted(o)
-		if o.public || o.private || o.route == "E3" || !known {
+		if o.public || o.private || o.route == "authorization.check" || !known {
 			continue
 		}
 		for _, key := range []string{revoked, unknownKey(revoked), w.ours.adminToken + "x", "x"} {
@@ -153,6 +153,6 @@ func onceOnly(w *world, r *refusals) {
 	secret := a.Body[start+len(keyPrefix)+26 : start+strings.IndexByte(a.Body[start:], '"')]
 	w.marks.add("the key that is shown once", secret)
 	r.refuse("E13 again with its Idempotency-Key", request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"), 409)
-	r.refuse("E14", request("GET", target, "", bearer(ours.adminToken)), 200)
+	r.refuse("api_key.list", request("GET", target, "", bearer(ours.adminToken)), 200)
 	r.refuse("E13 by it", request("POST", target, body, bearer(a.Body[start:start+strings.IndexByte(a.Body[start:], '"')])), 403)
 }

@@ -24,7 +24,7 @@ func tokenAttacks(w *world, r *refusals) {
 		tokens = append(tokens, more...)
 	}
 	r.unjudged("tokens", func() {
-		for area, target := range map[string]string{"E4": w.ours.path("/roles"), "E12": w.ours.path("/users"), "E2": w.ours.path(w.ours.sgPath(w.ours.project, ""))} {
+		for area, target := range map[string]string{"role.list": w.ours.path("/roles"), "user.list": w.ours.path("/users"), "security_group.list": w.ours.path(w.ours.sgPath(w.ours.project, ""))} {
 			body := ""
 			for _, token := range tokens {
 				a := r.refuse(area+", "+token.name, request("GET", target, "", bearer(token.text), "X-Account-ID: "+w.ours.account), 401)

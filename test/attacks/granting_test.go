@@ -22,9 +22,9 @@ type granting struct {
 
 // bodies are those of requests that are granted, by route; words in capitals are ids.
 var bodies = map[string]string{
-	"N1": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "N2.patch": `{"name":"Renamed"}`, "N3": `{"name":"New"}`, "N4.patch": `{"name":"Renamed"}`, "N5": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
-	"N6.put": `{"name":"Changed","permissions":["account:user:read"]}`, "N7.create": `{"name":"New"}`, "N8": `{"email":"made@ours.example","name":"Made"}`, "N11.patch": `{"name":"Renamed"}`, "N11.rule_create": `{"direction":"egress","protocol":"tcp"}`,
-	"E1": `{"project_id":"PROJECT","name":"New"}`, "E6": `{}`, "E8": `{"name":"Changed"}`, "E9": `{"name":"Changed"}`, "E11": `{"email":"invite@ours.example"}`, "E13": `{"key_name":"new","scopes":["read"]}`, "E16": `{"name":"new","flavor_id":"f","image_id":"i"}`, "E18": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
+	"account.create": `{"id":"acct-new-v1","name":"New","admin":{"email":"new@new.example","name":"New","external_id":"user-new-v1"}}`, "account.update": `{"name":"Renamed"}`, "project.create": `{"name":"New"}`, "project.update": `{"name":"Renamed"}`, "role.create": `{"name":"New","scope":"ACCOUNT","permissions":["account:user:read"]}`,
+	"role.replace": `{"name":"Changed","permissions":["account:user:read"]}`, "group.create": `{"name":"New"}`, "user.create": `{"email":"made@ours.example","name":"Made"}`, "security_group.update": `{"name":"Renamed"}`, "security_group_rule.create": `{"direction":"egress","protocol":"tcp"}`,
+	"security_group.create": `{"project_id":"PROJECT","name":"New"}`, "role_assignment.put": `{}`, "user.update": `{"name":"Changed"}`, "user_profile.update": `{"name":"Changed"}`, "user.invite": `{"email":"invite@ours.example"}`, "api_key.create": `{"key_name":"new","scopes":["read"]}`, "kubernetes_cluster.create": `{"name":"new","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
 }
 
 // granted is such a request; false is an operation of which nobody said what is granted.
@@ -42,20 +42,20 @@ func (w *world) granted(o operation) (granting, bool) {
 		}
 	}
 	switch o.route {
-	case "N1", "N2.patch":
+	case "account.create", "account.update":
 		g.token = w.platform
-	case "N8", "N9":
+	case "user.create", "user.find":
 		g.token = w.sync
-		if o.route == "N9" {
+		if o.route == "user.find" {
 			g.query["email"] = t.bobEmail
 		}
-	case "N16":
+	case "user.resend_invitation":
 		g.ids["userId"], g.success = t.invited, []int{200, 429}
-	case "E6", "E7":
+	case "role_assignment.put", "role_assignment.revoke":
 		g.ids["roleId"], g.query["projectId"] = "project_reader", t.project
-	case "N4.delete": // it still has resources in it
+	case "project.delete": // it still has resources in it
 		g.success = []int{409}
-	case "E8":
+	case "user.update":
 		g.ids["user_id"] = t.bobUUID
 	}
 	if o.body == nil {
@@ -73,7 +73,7 @@ func (g granting) with(s slot, id string) granting {
 	switch g.ids, g.query, g.header, g.body = maps.Clone(g.ids), maps.Clone(g.query), maps.Clone(g.header), maps.Clone(g.body); s.in {
 	case "path":
 		g.ids[s.name] = id
-		if g.route == "E8" || s.kind != "account" {
+		if g.route == "user.update" || s.kind != "account" {
 			break
 		}
 		g.header["X-Account-ID"] = id
@@ -146,7 +146,7 @@ func granted(w *world, r *refusals, list []operation) {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b operation) int { return order(a) - order(b) })
 	for _, o := range list {
-		if o.public || o.private || o.route == "E3" {
+		if o.public || o.private || o.route == "authorization.check" {
 			continue
 		}
 		g, known := w.granted(o)

@@ -37,7 +37,7 @@ func newOPARequests(b *testing.B, w *world) *opaRequests {
 		service: rendered(principal(resources.PrincipalService, resources.ServicePrefix+"load", "", object{resources.ServiceScopeCheck: true})),
 		rest: rendered(object{
 			"account": object{"id": w.account, "exists": true, "status": resources.StatusActive},
-			"route":   object{"name": "E3", "effect": "read", "access": object{"asks_self": true, "service:authz:check": true}},
+			"route":   object{"name": "authorization.check", "effect": "read", "access": object{"asks_self": true, "service:authz:check": true}},
 			"grant":   object{"permissions": object{}, "until": never},
 		}),
 		now: strconv.AppendInt(nil, time.Now().UnixMilli(), 10),
