@@ -9,7 +9,7 @@ const (
 	StatusInvited   = "INVITED"
 )
 
-// Account is the tenant (N1, N2).
+// Account is the tenant.
 type Account struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -18,7 +18,7 @@ type Account struct {
 	UpdatedAt Time   `json:"updated_at"`
 }
 
-// States of a project. A deleted one is kept, since its id is never given again (N4).
+// States of a project. A deleted one is kept, since its id is never given again.
 const (
 	ProjectActive   = "active"
 	ProjectDeleting = "deleting"
@@ -27,7 +27,7 @@ const (
 	ProjectAbsent = "absent"
 )
 
-// Project belongs to one account (N3, N4).
+// Project belongs to one account.
 type Project struct {
 	ID        string `json:"id"`
 	AccountID string `json:"account_id"`

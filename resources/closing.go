@@ -1,6 +1,6 @@
 package resources
 
-// Closing is one attempt to delete a project (N4), as areas are told of it.
+// Closing is one attempt to delete a project, as areas are told of it.
 type Closing struct {
 	AccountID, ProjectID string
 	// Mark is the project's revision since it was marked for deletion. Each attempt has a

@@ -84,7 +84,7 @@ type MarketplaceApp struct {
 	DocumentationURL string `json:"documentation_url"`
 }
 
-// KubernetesPlan is what E16 asked for and no answer shows: a provisioner needs it.
+// KubernetesPlan is what kubernetes_cluster.create asked for and no answer shows: a provisioner needs it.
 type KubernetesPlan struct {
 	FlavorID string `json:"flavor_id"`
 	ImageID  string `json:"image_id"`
@@ -129,7 +129,7 @@ type GPUResource struct {
 	PrimaryIP  string `json:"primary_ip"`
 }
 
-// GPUPlan is what E18 asked for and no answer shows: a provisioner needs it.
+// GPUPlan is what gpu_cluster.create asked for and no answer shows: a provisioner needs it.
 type GPUPlan struct {
 	FlavorID          string `json:"flavor_id"`
 	ImageID           string `json:"image_id"`

@@ -84,7 +84,7 @@ func ulid(now time.Time, random, out []byte) {
 	}
 }
 
-// UUID makes a random UUID (RFC 9562, version 4): the internal id of a user (E8).
+// UUID makes a random UUID (RFC 9562, version 4): the internal id of a user.
 func (g IDs) UUID() string {
 	var raw [16]byte
 	g.fill(raw[:])

@@ -34,7 +34,6 @@ func TestMasterKeyIsReadLineByLine(t *testing.T) {
 	}
 }
 
-// TestMasterKeyErrorNamesTheLineAndNothingOfTheKey.
 func TestMasterKeyErrorNamesTheLineAndNothingOfTheKey(t *testing.T) {
 	key := masterKeys(t, 1)[0]
 	for name, c := range map[string]struct{ file, says string }{

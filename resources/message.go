@@ -6,7 +6,7 @@ const (
 	MessageDead    = "dead"
 )
 
-// MessageInvitation is the kind of the invitation mail (E11, N1, N16).
+// MessageInvitation is the kind of the invitation mail.
 const MessageInvitation = "invitation"
 
 // Message is something that must leave the system, stored in the transaction of its

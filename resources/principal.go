@@ -45,7 +45,7 @@ type Principal struct {
 	Kind string
 	// ID is the user's external id, or the service's subject.
 	ID string
-	// UUID is the user's internal id (E8).
+	// UUID is the user's internal id.
 	UUID string
 	// AccountID is the account of which the user is a member; "" is none.
 	AccountID string

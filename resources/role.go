@@ -64,7 +64,7 @@ func (a Assignment) EffectiveStatus(now Time) string {
 	return a.Status
 }
 
-// Group is a set of users of one account, to which roles are assigned (IAMGROUP, N7).
+// Group is a set of users of one account, to which roles are assigned (IAMGROUP).
 type Group struct {
 	ID          string `json:"id"`
 	AccountID   string `json:"account_id"`

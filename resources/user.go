@@ -4,11 +4,11 @@ import "encoding/json"
 
 // User is a person's record (specification, "User"). A user is a member of at
 // most one account: an invitation or a creation that would make a second one is
-// a conflict (E11, N1), so the membership is a field of the user.
+// a conflict, so the membership is a field of the user.
 type User struct {
 	// ExternalID is the user's public id: `sub` of tokens, `user_id` of paths. It never changes.
 	ExternalID string `json:"external_id"`
-	// UUID is the internal id (E8).
+	// UUID is the internal id.
 	UUID string `json:"id"`
 	// AccountID is the account of which the user is a member; "" is none.
 	AccountID               string          `json:"account_id,omitempty"`
@@ -21,7 +21,7 @@ type User struct {
 	AuthenticationType      string          `json:"authentication_type"`
 	AuthenticationPartner   string          `json:"authentication_partner,omitempty"`
 	AuthenticationPartnerID string          `json:"authentication_partner_id,omitempty"`
-	// InvitedAt is when the last invitation was sent; an old one binds nobody (E11).
+	// InvitedAt is when the last invitation was sent; an old one binds nobody.
 	InvitedAt   Time `json:"invited_at,omitzero"`
 	MemberSince Time `json:"member_since,omitzero"`
 	CreatedAt   Time `json:"created_at"`

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestAccountIsCreated (N1): 201 with the account and its admin, who can act at once
+// TestAccountIsCreated: 201 with the account and its admin, who can act at once
 // when the external id is given, and is INVITED when not.
 func TestAccountIsCreated(t *testing.T) {
 	t.Parallel()
@@ -76,7 +76,6 @@ func TestAccountThatCannotBeCreated(t *testing.T) {
 	}
 }
 
-// TestAccountIsReadAndChanged (N2).
 func TestAccountIsReadAndChanged(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

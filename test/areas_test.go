@@ -38,7 +38,7 @@ func (s *scene) makeGroup(t testing.TB, name string) string {
 	r := s.claim(t, "POST", "/projects/"+s.Project+"/security-groups", fmt.Sprintf(`{"project_id":%q,"name":%q}`, s.Project, name))
 	id, _ := at(r.Body, "security_group", "id").(string)
 	if r.Status != 201 || id == "" {
-		t.Fatalf("E1: %d %s", r.Status, r.Raw)
+		t.Fatalf("security_group.create: %d %s", r.Status, r.Raw)
 	}
 	return id
 }
@@ -48,7 +48,7 @@ func TestAreasInAnotherProcess(t *testing.T) {
 	a := startApart(t)
 	id := a.makeGroup(t, "web")
 	if r := a.claim(t, "GET", a.groups(), ""); r.Status != 200 || at(r.Body, "security_groups", 0, "id") != id {
-		t.Errorf("E2: %d %s", r.Status, r.Raw)
+		t.Errorf("security_group.list: %d %s", r.Status, r.Raw)
 	}
 	if r := call(t, "GET", a.path(a.groups()), a.Checker, "", "X-Account-ID", a.Account); r.Status != 403 {
 		t.Errorf("a service without a right: %d %s", r.Status, r.Raw)
@@ -100,7 +100,7 @@ func TestDeletingAProjectAsksTheAreas(t *testing.T) {
 	more := a.makeGroup(t, "kept after all") // the project is as it was
 	for _, group := range []string{id, more} {
 		if r := a.claim(t, "DELETE", a.groups()+"/"+group, ""); r.Status != 200 {
-			t.Fatalf("N11: %d %s", r.Status, r.Raw)
+			t.Fatalf("security_group_rule.create: %d %s", r.Status, r.Raw)
 		}
 	}
 	a.must(t, 200, "DELETE", project, "")

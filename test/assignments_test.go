@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestAssignmentIsMadeReplacedAndRevoked (E6, E7, E5): each in force at once.
+// TestAssignmentIsMadeReplacedAndRevoked: each in force at once.
 func TestAssignmentIsMadeReplacedAndRevoked(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -41,7 +41,7 @@ func TestAssignmentIsMadeReplacedAndRevoked(t *testing.T) {
 	wantRefusal(t, s.do(t, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), ""), 404, "NOT_FOUND")
 }
 
-// TestAssignmentThatCannotBe is refused (E6), and makes nothing.
+// TestAssignmentThatCannotBe is refused, and makes nothing.
 func TestAssignmentThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s, other := newTeam(t), newTeam(t)
@@ -81,7 +81,7 @@ func TestAssignmentThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestNobodyGrantsMoreThanTheyHave (E6): a project_admin has no account action to give,
+// TestNobodyGrantsMoreThanTheyHave: a project_admin has no account action to give,
 // and who may assign roles can't make themselves admin.
 func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	}
 }
 
-// TestAssignmentsOfAUserAreListed (E5): direct ones and those through groups; oneself too.
+// TestAssignmentsOfAUserAreListed: direct ones and those through groups; oneself too.
 func TestAssignmentsOfAUserAreListed(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -128,7 +128,7 @@ func TestAssignmentsOfAUserAreListed(t *testing.T) {
 	wantRefusal(t, s.do(t, "GET", "/roles/users/"+s.Bob+"?Status=ACTIVE", ""), 400, "BAD_REQUEST")
 }
 
-// TestHoldersOfARoleAreListed (N15): users and groups, in the order in which they got it.
+// TestHoldersOfARoleAreListed: users and groups, in the order in which they got it.
 func TestHoldersOfARoleAreListed(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

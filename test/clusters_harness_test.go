@@ -44,7 +44,7 @@ func eachClusterKind(t *testing.T, test func(t *testing.T, s *team, k clusterKin
 	}
 }
 
-// body is a good one of E16 or E18; more is put behind its fields.
+// body is a good one of kubernetes_cluster.create or gpu_cluster.create; more is put behind its fields.
 func (k clusterKind) body(name string, more ...string) string {
 	return fmt.Sprintf(`{%q:%q,"flavor_id":"f","image_id":"i"%s}`, k.field, name, strings.Join(append([]string{""}, more...), ","))
 }
@@ -89,14 +89,14 @@ func (s *scene) newProject(t testing.TB, name string) string {
 	return id
 }
 
-// newClusterGroup makes a security group (E1) for clusters to name.
+// newClusterGroup makes a security group for clusters to name.
 func (s *scene) newClusterGroup(t testing.TB, project, name string) string {
 	t.Helper()
 	r := call(t, "POST", s.path("/projects/"+project+"/security-groups"), s.AdminToken,
 		fmt.Sprintf(`{"project_id":%q,"name":%q}`, project, name), "x-account-id", s.Account)
 	id, _ := at(r.Body, "security_group", "id").(string)
 	if r.Status != 201 || id == "" {
-		t.Fatalf("E1: %d %s", r.Status, r.Raw)
+		t.Fatalf("security_group.create: %d %s", r.Status, r.Raw)
 	}
 	return id
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestKubernetesClusterIsCreated (E16): 201 with the specification's fields, a cluster of
+// TestKubernetesClusterIsCreated: 201 with the specification's fields, a cluster of
 // the path's account and project, PENDING.
 func TestKubernetesClusterIsCreated(t *testing.T) {
 	t.Parallel()
@@ -33,7 +33,7 @@ func TestKubernetesClusterIsCreated(t *testing.T) {
 	}
 }
 
-// TestGPUClusterIsCreated (E18): 201 with the specification's fields, a message and the
+// TestGPUClusterIsCreated: 201 with the specification's fields, a message and the
 // request's id; the project's security groups may be named.
 func TestGPUClusterIsCreated(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestGPUClusterIsCreated(t *testing.T) {
 	}
 }
 
-// TestClustersAreListed (E17, E19): newest first, page by page, each once; count is the
+// TestClustersAreListed: newest first, page by page, each once; count is the
 // page's, total_count all.
 func TestClustersAreListed(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
@@ -106,7 +106,7 @@ func TestClustersAreListed(t *testing.T) {
 	})
 }
 
-// TestClustersAreListedByTheirStatus (E17, E19), in the kind's own words.
+// TestClustersAreListedByTheirStatus, in the kind's own words.
 func TestClustersAreListedByTheirStatus(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
 		s.newCluster(t, k, s.Project, "stays")
@@ -125,7 +125,7 @@ func TestClustersAreListedByTheirStatus(t *testing.T) {
 	})
 }
 
-// TestClusterIsReadAndDeleted (N12): {cluster}; a PENDING one is DELETED from then on, and can still be
+// TestClusterIsReadAndDeleted: {cluster}; a PENDING one is DELETED from then on, and can still be
 // read; its name is free. A repeat says the same.
 func TestClusterIsReadAndDeleted(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {

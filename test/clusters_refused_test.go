@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBadClusterIsRefusedWithAllProblems (E16, E18): 400 in the access-management shape, with
+// TestBadClusterIsRefusedWithAllProblems: 400 in the access-management shape, with
 // a list of strings, one for each problem; nothing is made.
 func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 	t.Parallel()
@@ -66,14 +66,14 @@ func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 	}
 }
 
-// TestClusterNamesGroupsOfItsProject (E18): an absent security group, a deleted one, another
+// TestClusterNamesGroupsOfItsProject: an absent security group, a deleted one, another
 // project's and another account's are refused in the same words.
 func TestClusterNamesGroupsOfItsProject(t *testing.T) {
 	t.Parallel()
 	s, other := newTeam(t), newTeam(t)
 	gone := s.newClusterGroup(t, s.Project, "gone")
 	if r := call(t, "DELETE", s.path("/projects/"+s.Project+"/security-groups/"+gone), s.AdminToken, "", "x-account-id", s.Account); r.Status != 200 {
-		t.Fatalf("N11: %d %s", r.Status, r.Raw)
+		t.Fatalf("security_group_rule.create: %d %s", r.Status, r.Raw)
 	}
 	ids := map[string]string{
 		"absent": "sg-00000000000000000000000000-v1", "deleted": gone, "another project's": s.newClusterGroup(t, s.newProject(t, "Other"), "a"),
@@ -89,7 +89,7 @@ func TestClusterNamesGroupsOfItsProject(t *testing.T) {
 	}
 }
 
-// TestClusterNameIsTaken (E16, E18): 409 in the project and for the kind; free in another one.
+// TestClusterNameIsTaken: 409 in the project and for the kind; free in another one.
 func TestClusterNameIsTaken(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
 		s.newCluster(t, k, s.Project, "web")
@@ -110,7 +110,7 @@ func TestClusterNameIsTaken(t *testing.T) {
 	})
 }
 
-// TestClusterOfAnotherProjectIsNotThere (N12): 404 in the words for an absent one, and it
+// TestClusterOfAnotherProjectIsNotThere: 404 in the words for an absent one, and it
 // stays as it is.
 func TestClusterOfAnotherProjectIsNotThere(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
@@ -155,7 +155,7 @@ func TestClustersOfABadPathAreRefused(t *testing.T) {
 	})
 }
 
-// TestListOfClustersIsAskedStrictly (E17, E19): wrong query values, and a token that is
+// TestListOfClustersIsAskedStrictly: wrong query values, and a token that is
 // forged or of another list, are 400.
 func TestListOfClustersIsAskedStrictly(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {

@@ -13,7 +13,7 @@ type clusterCall struct {
 	want                     int
 }
 
-// calls are E16 to E19 and N12 of a kind, in the project where that cluster is.
+// calls are all routes of a kind, in the project where that cluster is.
 func (k clusterKind) calls(project, id, fresh string) []clusterCall {
 	return []clusterCall{
 		{"create", "POST", k.in(project), k.body(fresh), 201},
@@ -96,7 +96,7 @@ func TestRefusalsOfClustersComeInOrder(t *testing.T) {
 	})
 }
 
-// TestRepeatedOrderMakesOneCluster (E16, E18): the same Idempotency-Key answers the first
+// TestRepeatedOrderMakesOneCluster: the same Idempotency-Key answers the first
 // answer again, its request_id included; another request with it is 409.
 func TestRepeatedOrderMakesOneCluster(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
@@ -125,7 +125,7 @@ func TestRepeatedOrderMakesOneCluster(t *testing.T) {
 	})
 }
 
-// TestProjectWithAClusterIsKept (N4), and more can be made in it afterwards; one whose only cluster
+// TestProjectWithAClusterIsKept, and more can be made in it afterwards; one whose only cluster
 // was deleted while PENDING goes, and takes nothing more.
 func TestProjectWithAClusterIsKept(t *testing.T) {
 	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {

@@ -117,20 +117,20 @@ func TestMissingAndInventedRoutesAreFound(t *testing.T) {
 		"invented": {func(r map[string]catalogueRow) { delete(r, "role.list") }, []string{`invented: GET /api/v1/accounts/{accountId}/roles, route "role.list"`}},
 		"another method": {func(r map[string]catalogueRow) {
 			change(r, "account.update", func(row *catalogueRow) { row.Method = "PUT" })
-		}, []string{"route N2.patch is PATCH"}},
+		}, []string{"route account.update is PATCH"}},
 		"another name": {func(r map[string]catalogueRow) {
 			change(r, "role.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "roleId", "role") })
-		}, []string{"N6.get: the document has no path parameter role", "N6.get: the path has no parameter roleId", "route N6.get is GET"}},
+		}, []string{"role.get: the document has no path parameter role", "role.get: the path has no parameter roleId", "route role.get is GET"}},
 		"another form": {func(r map[string]catalogueRow) {
 			change(r, "account.get", func(row *catalogueRow) { row.Path = strings.ReplaceAll(row.Path, "accountId", "accountId:acct") })
-		}, []string{"N2.get: accountId must have the form acct"}},
-		"not public": {func(r map[string]catalogueRow) { change(r, "jwks.get", func(row *catalogueRow) { row.Access = nil }) }, []string{"N14: public is true in the document"}},
+		}, []string{"account.get: accountId must have the form acct"}},
+		"not public": {func(r map[string]catalogueRow) { change(r, "jwks.get", func(row *catalogueRow) { row.Access = nil }) }, []string{"jwks.get: public is true in the document"}},
 		"keys everywhere": {func(r map[string]catalogueRow) {
 			change(r, "api_key.create", func(row *catalogueRow) { row.Access = []string{"self"} })
-		}, []string{"E13: the document has the credentials [token]"}},
+		}, []string{"api_key.create: the document has the credentials [token]"}},
 		"the whole path": {func(r map[string]catalogueRow) {
 			change(r, "authorization.check", func(row *catalogueRow) { row.Path = strings.TrimSuffix(row.Path, "+}") + "}" })
-		}, []string{"E3: proxy takes the rest"}},
+		}, []string{"authorization.check: proxy takes the rest"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := catalogue(t)

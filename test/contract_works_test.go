@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sound is an exchange that the document has nothing against: E6.
+// sound is an exchange that the document has nothing against: role_assignment.put.
 func sound() exchange {
 	return exchange{
 		method: "PUT", url: "/api/v1/accounts/acct-a-v1/roles/reader/assignments/user-u-v1?projectId=proj-p-v1",

@@ -15,7 +15,7 @@ const (
 )
 
 // TestKilledInABurstNothingAnsweredIsLost kills the gateway with SIGKILL while clients
-// replace roles (E6). Each client swaps its user's only role between two; after the
+// replace roles. Each client swaps its user's only role between two; after the
 // restart the user has exactly one of them, and the last answered one at least.
 func TestKilledInABurstNothingAnsweredIsLost(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func swapUntilKilled(t *testing.T, g *gatewayProcess, admin string, swaps []swap
 					continue
 				}
 				if r.Status != 200 {
-					t.Errorf("E6: %d %s", r.Status, r.Raw)
+					t.Errorf("role_assignment.put: %d %s", r.Status, r.Raw)
 					return
 				}
 				s.answered = s.underWay
@@ -102,13 +102,13 @@ func swapBody(current string) string {
 	return fmt.Sprintf(`{"projectId":%q,"roleId":%q}`, crashProject, current)
 }
 
-// holds lists the roles of a user (E5).
+// holds lists the roles of a user.
 func holds(t *testing.T, g *gatewayProcess, token, user string) []string {
 	t.Helper()
 	r := call(t, "GET", fmt.Sprintf("%s/api/v1/accounts/%s/roles/users/%s", g.URL, crashAccount, user), token, "")
 	data, ok := r.Body["data"].([]any)
 	if r.Status != 200 || !ok {
-		t.Fatalf("E5: %d %s", r.Status, r.Raw)
+		t.Fatalf("role_assignment.list_of_user: %d %s", r.Status, r.Raw)
 	}
 	var out []string
 	for _, item := range data {

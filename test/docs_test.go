@@ -11,7 +11,7 @@ import (
 // loads is what the page asks the browser to fetch.
 var loads = regexp.MustCompile(`(?:src|href)="([^"]*)"`)
 
-// TestPageLoadsNothingFromElsewhere (N13): the page and all that it loads come from the
+// TestPageLoadsNothingFromElsewhere: the page and all that it loads come from the
 // gateway, to anybody, under a policy that takes nothing else and no script in the page.
 func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,7 @@ func (p *primaryless) askAll(t *testing.T, c *clients) {
 		case err == nil && r.Status == 503 && string(r.Raw) == `{"allowed":false,"reason":"authorization state unavailable"}` && r.Header.Get("Retry-After") != "":
 			c.denied.Add(1)
 		default:
-			t.Errorf("E3: %v %d %s %v", err, r.Status, r.Raw, r.Header)
+			t.Errorf("authorization.check: %v %d %s %v", err, r.Status, r.Raw, r.Header)
 			return
 		}
 	}
@@ -91,7 +91,7 @@ func (p *primaryless) writeAll(t *testing.T, c *clients) {
 			c.longest = max(c.longest, time.Since(started))
 			c.refused.Add(1)
 		default:
-			t.Errorf("E18: %v %d %s %v", err, r.Status, r.Raw, r.Header)
+			t.Errorf("gpu_cluster.create: %v %d %s %v", err, r.Status, r.Raw, r.Header)
 			return
 		}
 	}

@@ -30,12 +30,12 @@ func startShelf(t *testing.T) *shelf {
 	return s
 }
 
-// addUser makes a member without a role (N8).
+// addUser makes a member without a role.
 func (r *replicas) addUser(t *testing.T, id string) {
 	t.Helper()
 	body := fmt.Sprintf(`{"email":"%s@replicas.example","external_id":%q,"account_id":%q}`, id, id, r.Account)
 	if got := call(t, "POST", r.URL+"/api/v1/users", r.serviceToken(t, "users:sync"), body); got.Status != 201 {
-		t.Fatalf("N8: %d %s", got.Status, got.Raw)
+		t.Fatalf("user.create: %d %s", got.Status, got.Raw)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestFaults(t *testing.T) {
 		rows{
 			{"the primary is left alone", p.row(200, func(t *testing.T) func() { return p.set.KillMajority(t, false) })},
 			{"the primary is killed, with another", p.row(200, func(t *testing.T) func() { return p.set.KillMajority(t, true) })},
-			// Liveness is a ping of the database (E20), and no node answers one.
+			// Liveness is a ping of the database, and no node answers one.
 			{"all nodes are paused", p.row(503, func(t *testing.T) func() { return p.set.Pause(t) })},
 		}.run(t)
 	})

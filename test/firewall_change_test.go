@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSecurityGroupIsChanged (N11 PATCH): what is sent and nothing else; wrong bodies 400,
+// TestSecurityGroupIsChanged: what is sent and nothing else; wrong bodies 400,
 // a name in use 409.
 func TestSecurityGroupIsChanged(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestSecurityGroupIsChanged(t *testing.T) {
 	}
 }
 
-// TestSecurityGroupIsDeleted (N11 DELETE): it is not found again, a repeat included, its
+// TestSecurityGroupIsDeleted: it is not found again, a repeat included, its
 // name is free; one that another group's rule names stays (409).
 func TestSecurityGroupIsDeleted(t *testing.T) {
 	t.Parallel()
@@ -108,7 +108,7 @@ func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
 	}
 }
 
-// TestProjectWithSecurityGroupsStays (N4): 409 as long as one is in it; an empty one
+// TestProjectWithSecurityGroupsStays: 409 as long as one is in it; an empty one
 // takes no more groups once it is deleted.
 func TestProjectWithSecurityGroupsStays(t *testing.T) {
 	t.Parallel()

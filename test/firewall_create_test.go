@@ -13,7 +13,7 @@ var (
 	ruleID  = regexp.MustCompile(`^sgr-[0-9a-hjkmnp-tv-z]{26}-v1$`)
 )
 
-// TestSecurityGroupIsCreated (E1): 201 with the group, as the specification describes
+// TestSecurityGroupIsCreated: 201 with the group, as the specification describes
 // it, and a message.
 func TestSecurityGroupIsCreated(t *testing.T) {
 	t.Parallel()
@@ -48,7 +48,7 @@ func TestSecurityGroupIsCreated(t *testing.T) {
 		t.Errorf("ids %s, %s", id, first)
 	}
 	read := w.must(t, 200, "GET", "/"+id, "")
-	for what, raw := range map[string][]byte{"security_group.create": r.Raw, "N11": read.Raw} {
+	for what, raw := range map[string][]byte{"security_group.create": r.Raw, "security_group.get": read.Raw} {
 		if !strings.Contains(string(raw), `"metadata":`+metadata) {
 			t.Errorf("%s: the metadata is not as it was sent: %s", what, raw)
 		}
@@ -63,7 +63,7 @@ func TestSecurityGroupIsCreated(t *testing.T) {
 	}
 }
 
-// TestSecurityGroupThatCannotBe is refused (E1): 400 with every problem at its field,
+// TestSecurityGroupThatCannotBe is refused: 400 with every problem at its field,
 // 409 for a name in use, for equal rules and past the quotas; nothing is made.
 func TestSecurityGroupThatCannotBe(t *testing.T) {
 	t.Parallel()
@@ -102,7 +102,7 @@ func TestSecurityGroupThatCannotBe(t *testing.T) {
 	w.must(t, 201, "POST", "", w.draft("fits", `,"metadata":{"a":"`+bytes[:16<<10-8]+`"}`))
 }
 
-// TestQuotasOfSecurityGroups (E1): 100 groups a project and 200 rules a group, past them 409.
+// TestQuotasOfSecurityGroups: 100 groups a project and 200 rules a group, past them 409.
 func TestQuotasOfSecurityGroups(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

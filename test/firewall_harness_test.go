@@ -48,7 +48,7 @@ func (w *wall) must(t testing.TB, status int, method, rest, body string, headers
 	return r
 }
 
-// draft is E1's body with further fields, which begin with a comma.
+// draft is security_group.create's body with further fields, which begin with a comma.
 func (w *wall) draft(name, more string) string {
 	return fmt.Sprintf(`{"project_id":%q,"name":%q%s}`, w.Project, name, more)
 }

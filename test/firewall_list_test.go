@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSecurityGroupsAreListed (E2): newest first, page by page, each once; deleted ones
+// TestSecurityGroupsAreListed: newest first, page by page, each once; deleted ones
 // only where they are asked for.
 func TestSecurityGroupsAreListed(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 	}
 }
 
-// TestListOfSecurityGroupsRefuses (E2) what it does not know, and tokens that are not its own.
+// TestListOfSecurityGroupsRefuses what it does not know, and tokens that are not its own.
 func TestListOfSecurityGroupsRefuses(t *testing.T) {
 	t.Parallel()
 	w, foreign := newWall(t), newWall(t)

@@ -7,15 +7,15 @@ import (
 )
 
 // TestSecurityGroupsAreMadeOnce: a repeat with the same Idempotency-Key is answered as
-// the first was, by E1 and N11 alike, also when all come at once; another request with
+// the first was, by security_group.create and security_group_rule.create alike, also when all come at once; another request with
 // that key is refused.
 func TestSecurityGroupsAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	id := w.made(t, "base")
 	for name, c := range map[string]struct{ rest, body, other string }{
-		"security_group.create": {"", w.draft("once", ""), w.draft("other", "")},
-		"N11":                   {"/" + id + "/rules", onPort(1, ""), onPort(2, "")},
+		"security_group.create":      {"", w.draft("once", ""), w.draft("other", "")},
+		"security_group_rule.create": {"/" + id + "/rules", onPort(1, ""), onPort(2, "")},
 	} {
 		key := []string{"Idempotency-Key", "once-" + name}
 		first := w.must(t, 201, "POST", c.rest, c.body, key...)

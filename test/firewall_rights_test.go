@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSecurityGroupClaims (E1, E2): x-account-id must be there and be the path's, x-user-id,
+// TestSecurityGroupClaims: x-account-id must be there and be the path's, x-user-id,
 // where it is sent, the caller: else 401, before anything else of the request is looked at.
 func TestSecurityGroupClaims(t *testing.T) {
 	t.Parallel()
@@ -42,7 +42,7 @@ func TestSecurityGroupClaims(t *testing.T) {
 	wantWallRefusal(t, "a bad path", call(t, "GET", odd, w.Token, "", "x-account-id", w.Account), 400, "BAD_REQUEST", "projectId")
 }
 
-// TestSecurityGroupPathsHaveTheForm of the specification (E1, E2, N11): 400 else.
+// TestSecurityGroupPathsHaveTheForm of the specification: 400 else.
 func TestSecurityGroupPathsHaveTheForm(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

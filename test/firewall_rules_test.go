@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRuleIsAddedToASecurityGroup (N11 POST rules): 201 with the rule in its one form; it
+// TestRuleIsAddedToASecurityGroup: 201 with the rule in its one form; it
 // stands in its group, and goes by its id.
 func TestRuleIsAddedToASecurityGroup(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestRuleIsAddedToASecurityGroup(t *testing.T) {
 	}
 }
 
-// TestRuleThatCannotBe (API contract, 5) is refused at its field, in E1's list as in N11.
+// TestRuleThatCannotBe (API contract, 5) is refused at its field, in the list of security_group.create as in security_group_rule.create.
 func TestRuleThatCannotBe(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)

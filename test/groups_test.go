@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGroupGivesItsRolesToItsMembers (N7): joining, leaving and deleting it count at once.
+// TestGroupGivesItsRolesToItsMembers: joining, leaving and deleting it count at once.
 func TestGroupGivesItsRolesToItsMembers(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -43,7 +43,7 @@ func TestGroupGivesItsRolesToItsMembers(t *testing.T) {
 	may(false, s.Carol)
 }
 
-// TestGroupsAndMembersAreListed (N7) page by page.
+// TestGroupsAndMembersAreListed page by page.
 func TestGroupsAndMembersAreListed(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -86,7 +86,7 @@ func TestGroupsAndMembersAreListed(t *testing.T) {
 	wantRefusal(t, s.do(t, "GET", "/groups/"+id+"/members?page_token="+page, ""), 400, "BAD_REQUEST")
 }
 
-// TestGroupThatCannotBe is refused (N7).
+// TestGroupThatCannotBe is refused.
 func TestGroupThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s, other := newTeam(t), newTeam(t)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestProbesOfAHealthyGateway (E20, E21): 200 with exactly the specified fields, also
+// TestProbesOfAHealthyGateway: 200 with exactly the specified fields, also
 // under /api/v1.
 func TestProbesOfAHealthyGateway(t *testing.T) {
 	t.Parallel()

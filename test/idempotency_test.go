@@ -80,7 +80,7 @@ func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	s := newTeam(t)
 	all := creations(t, s, "elsewhere-"+s.Account)
 	if r := all["project.create"].send(t, "one"); r.Status != 201 {
-		t.Fatalf("N3: %d %s", r.Status, r.Raw)
+		t.Fatalf("project.create: %d %s", r.Status, r.Raw)
 	}
 	for _, name := range []string{"role.create", "group.create", "user.invite"} { // of the same caller
 		conflict(t, name, all[name].send(t, "one"))
@@ -148,7 +148,7 @@ func TestRepeatIsAuthorizedAnew(t *testing.T) {
 	}
 }
 
-// TestKeyIsShownOnceAndMadeOnce (E13): a repeat names the first key's id, and two at once
+// TestKeyIsShownOnceAndMadeOnce: a repeat names the first key's id, and two at once
 // make one key; 20 rounds.
 func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
 	}
 }
 
-// TestRepeatedInvitationMailIsSentOnce (N16), and not refused for coming too soon.
+// TestRepeatedInvitationMailIsSentOnce, and not refused for coming too soon.
 func TestRepeatedInvitationMailIsSentOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

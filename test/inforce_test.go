@@ -10,7 +10,7 @@ import (
 // inForceRounds is how often each way to take a right away is tried; see rounds.
 const inForceRounds = 200
 
-// reader asks E3 in a loop until it is told to stop, and counts what it may not see: an
+// reader asks authorization.check in a loop until it is told to stop, and counts what it may not see: an
 // allow to a question that was sent after the change was answered.
 type reader struct {
 	wait    sync.WaitGroup
@@ -30,7 +30,7 @@ func (rd *reader) start(t testing.TB, s *team, action, rest string) {
 			// The right was taken away before the question was sent and was not given
 			// back before it was answered.
 			if err != nil || r.Status != 200 && !r.undecided() {
-				t.Errorf("E3: %v %d %s", err, r.Status, r.Raw)
+				t.Errorf("authorization.check: %v %d %s", err, r.Status, r.Raw)
 				return
 			}
 			if r.Body["allowed"] == true && before > 0 && rd.granted.Load() == before {
@@ -69,7 +69,7 @@ func takenAway(t *testing.T, s *team, action, rest string, give, take func(t tes
 	}
 }
 
-// TestRevokedAssignmentIsInForceWhenAnswered: E7, and E6 that replaces the role.
+// TestRevokedAssignmentIsInForceWhenAnswered: role_assignment.revoke, and role_assignment.put that replaces the role.
 func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	const action = "project:instance:create"
@@ -77,12 +77,12 @@ func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 		"role_assignment.revoke": func(s *team) func(testing.TB) {
 			return func(t testing.TB) { s.must(t, 200, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), "") }
 		},
-		"E6 replaced": func(s *team) func(testing.TB) {
+		"role_assignment.put replaced": func(s *team) func(testing.TB) {
 			return func(t testing.TB) {
 				s.must(t, 200, "PUT", assignmentPath("project_reader", s.Bob, s.Project), `{"roleId":"project_admin"}`)
 			}
 		},
-		"E6 INACTIVE": func(s *team) func(testing.TB) {
+		"role_assignment.put INACTIVE": func(s *team) func(testing.TB) {
 			return func(t testing.TB) {
 				s.must(t, 200, "PUT", assignmentPath("project_admin", s.Bob, s.Project), `{"status":"INACTIVE"}`)
 			}
@@ -96,7 +96,7 @@ func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 	}
 }
 
-// TestChangeOfGroupIsInForceWhenAnswered: N7, a member removed and the whole group deleted.
+// TestChangeOfGroupIsInForceWhenAnswered: a member removed and the whole group deleted.
 func TestChangeOfGroupIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	const action = "project:instance:read"
@@ -124,7 +124,6 @@ func TestChangeOfGroupIsInForceWhenAnswered(t *testing.T) {
 	})
 }
 
-// TestSuspensionIsInForceWhenAnswered (N2).
 func TestSuspensionIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -139,7 +138,6 @@ func TestSuspensionIsInForceWhenAnswered(t *testing.T) {
 	takenAway(t, s, "project:instance:read", "/projects/"+s.Project+"/x", set("ACTIVE"), set("SUSPENDED"))
 }
 
-// TestDeletedProjectIsInForceWhenAnswered (N4).
 func TestDeletedProjectIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

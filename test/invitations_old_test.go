@@ -32,14 +32,14 @@ func (s *signIn) profile(u resources.User) string {
 	return s.URL + "/api/v1/accounts/" + signInAccount + "/users/" + u.ExternalID + "/profile"
 }
 
-// asked is E11 by the admin, as it is answered.
+// asked is user.invite by the admin, as it is answered.
 func (s *signIn) asked(t testing.TB, email string) reply {
 	t.Helper()
 	return call(t, "POST", s.URL+"/api/v1/accounts/"+signInAccount+"/users/invite", s.admin, fmt.Sprintf(`{"email":%q}`, email))
 }
 
 // TestInvitationBindsForFourteenDays: until then it is signed in with and keeps other
-// accounts away, past it neither; N16 starts it anew.
+// accounts away, past it neither; user.resend_invitation starts it anew.
 func TestInvitationBindsForFourteenDays(t *testing.T) {
 	t.Parallel()
 	fresh, old := invitee(signInAccount, "fresh", inForce), invitee(signInAccount, "old", ranOut)
@@ -50,18 +50,18 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 		t.Errorf("on the last day: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "past it", s.comes(t, old), 401, "AUTH_002")
-	wantMessage(t, "E11 of a member whose invitation ran out", s.asked(t, old.Email))
-	wantUserRefusal(t, "E11 does not start it anew", s.comes(t, old), 401, "AUTH_002")
+	wantMessage(t, "user.invite of a member whose invitation ran out", s.asked(t, old.Email))
+	wantUserRefusal(t, "user.invite does not start it anew", s.comes(t, old), 401, "AUTH_002")
 	again := "/api/v1/accounts/" + signInAccount + "/users/" + old.ExternalID + "/invitation"
 	wantMessage(t, "user.resend_invitation", call(t, "POST", s.URL+again, s.admin, ""))
 	if r := s.comes(t, old); r.Status != 200 {
-		t.Errorf("after N16: %d %s", r.Status, r.Raw)
+		t.Errorf("after user.resend_invitation: %d %s", r.Status, r.Raw)
 	}
-	wantUserRefusal(t, "N16 of one who signed in", call(t, "POST", s.URL+again, s.admin, ""), 409, "USER_002")
+	wantUserRefusal(t, "user.resend_invitation of one who signed in", call(t, "POST", s.URL+again, s.admin, ""), 409, "USER_002")
 
-	wantUserRefusal(t, "E11, invited elsewhere", s.asked(t, theirs.Email), 409, "USER_002")
+	wantUserRefusal(t, "user.invite, invited elsewhere", s.asked(t, theirs.Email), 409, "USER_002")
 	wantUserRefusal(t, "invited elsewhere, too long ago", s.comes(t, given), 401, "AUTH_002")
-	wantMessage(t, "E11, invited elsewhere too long ago", s.asked(t, given.Email))
+	wantMessage(t, "user.invite, invited elsewhere too long ago", s.asked(t, given.Email))
 	if account := at(s.record(t, "external_id="+given.ExternalID), "account_id"); account != signInAccount {
 		t.Errorf("a member of %v", account)
 	}
@@ -76,7 +76,7 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 	}
 }
 
-// TestAccountsFirstAdminMayBeAnOldInvitee (N1): who was invited elsewhere too long ago is
+// TestAccountsFirstAdminMayBeAnOldInvitee: who was invited elsewhere too long ago is
 // invited by the new account, and of the old one nothing is left; who was invited lately
 // is a conflict, and no account is made.
 func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
@@ -86,7 +86,7 @@ func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
 	s := newSignIn(t, theirs, given)
 	role := s.URL + "/api/v1/accounts/" + signInAccount + assignmentPath("team_member", given.ExternalID, "")
 	if r := call(t, "PUT", role, s.admin, `{}`); r.Status != 200 {
-		t.Fatalf("E6: %d %s", r.Status, r.Raw)
+		t.Fatalf("role_assignment.put: %d %s", r.Status, r.Raw)
 	}
 	platform := s.staff.sign(t, "service-ops", "scope", "platform:admin")
 	create := func(email string) reply {
@@ -96,7 +96,7 @@ func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
 	wantRefusal(t, call(t, "GET", s.URL+"/api/v1/accounts/"+made, platform, ""), 404, "NOT_FOUND")
 	r := create(given.Email)
 	if r.Status != 201 || at(r.Body, "admin", "id") != given.ExternalID || at(r.Body, "admin", "status") != "INVITED" {
-		t.Fatalf("N1: %d %s", r.Status, r.Raw)
+		t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 	}
 	s.drained(t)
 	if mails := s.mailsTo(t, given.Email); mails != 1 {
@@ -123,7 +123,7 @@ func TestInvitationTimeIsASetting(t *testing.T) {
 	wantMessage(t, "after the hour", s.invite(t, late.Email))
 }
 
-// TestInviteeMadeActiveByTheAdmin (E8): a token that names the external id serves them from
+// TestInviteeMadeActiveByTheAdmin: a token that names the external id serves them from
 // then on; the provider's subject does when the service that syncs users has written it, and
 // not by the invitation, which is over.
 func TestInviteeMadeActiveByTheAdmin(t *testing.T) {
@@ -139,7 +139,7 @@ func TestInviteeMadeActiveByTheAdmin(t *testing.T) {
 		t.Errorf("by the external id: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "a first sign-in", s.comes(t, u), 401, "AUTH_002")
-	wantMessage(t, "E8 by the service", put(s.staff.sign(t, "service-sync", "scope", "users:sync"), fmt.Sprintf(`{"authentication_partner_id":"idp|%s"}`, u.ExternalID)))
+	wantMessage(t, "user.update by the service", put(s.staff.sign(t, "service-sync", "scope", "users:sync"), fmt.Sprintf(`{"authentication_partner_id":"idp|%s"}`, u.ExternalID)))
 	if r := s.comes(t, u); r.Status != 200 {
 		t.Errorf("by the subject: %d %s", r.Status, r.Raw)
 	}

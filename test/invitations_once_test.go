@@ -26,7 +26,7 @@ func TestTwoInvitationsAtOnceMakeOneUser(t *testing.T) {
 		}
 		r := call(t, "GET", first.URL+"/api/v1/users?email="+email, sync, "")
 		if users, _ := r.Body["users"].([]any); len(users) != 1 || at(users, 0, "status") != "INVITED" {
-			t.Fatalf("round %d: N9: %s", round, r.Raw)
+			t.Fatalf("round %d: user.find: %s", round, r.Raw)
 		}
 	}
 	first.drained(t)
@@ -66,7 +66,7 @@ func TestInvitedUserOfNoAccountGetsNoMail(t *testing.T) {
 	r := call(t, "POST", s.URL+"/api/v1/users", s.serviceToken(t, "users:sync"), fmt.Sprintf(`{"email":%q}`, email))
 	id, _ := at(r.Body, "user", "external_id").(string)
 	if r.Status != 201 {
-		t.Fatalf("N8: %d %s", r.Status, r.Raw)
+		t.Fatalf("user.create: %d %s", r.Status, r.Raw)
 	}
 	profile := s.path("/users/" + id + "/profile")
 	wantUserRefusal(t, "before", call(t, "GET", profile, s.userToken(t, id), ""), 403, "AUTH_003")
@@ -83,14 +83,14 @@ func TestInvitedUserOfNoAccountGetsNoMail(t *testing.T) {
 	}
 }
 
-// TestAccountsFirstAdminIsInvited (N1): without an external id, by mail.
+// TestAccountsFirstAdminIsInvited: without an external id, by mail.
 func TestAccountsFirstAdminIsInvited(t *testing.T) {
 	t.Parallel()
 	g := sharedGateway(t)
 	const email = "first@admin-invited.example"
 	r := call(t, "POST", g.URL+"/api/v1/accounts", g.serviceToken(t, "platform:admin"), `{"name":"A","admin":{"email":"`+email+`"}}`)
 	if r.Status != 201 || at(r.Body, "admin", "status") != "INVITED" {
-		t.Fatalf("N1: %d %s", r.Status, r.Raw)
+		t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 	}
 	soon(t, "the mail is written", func() bool { return g.mailsTo(t, email) == 1 })
 	g.drained(t)

@@ -105,7 +105,7 @@ func TestIssuerOfAFile(t *testing.T) {
 		}
 	}
 	if r := call(t, "GET", g.URL+"/.well-known/jwks.json", "", ""); r.Status != 404 {
-		t.Errorf("N14 of a gateway that does not sign: %d %s", r.Status, r.Raw)
+		t.Errorf("jwks.get of a gateway that does not sign: %d %s", r.Status, r.Raw)
 	}
 	next := newIdentityProvider(t, idp.issuer, "two")
 	write(t, path+".new", next.jwks())

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPublicKeysAreShown (N14): to anybody, and nothing but public parts.
+// TestPublicKeysAreShown: to anybody, and nothing but public parts.
 func TestPublicKeysAreShown(t *testing.T) {
 	t.Parallel()
 	g := sharedGateway(t)

@@ -37,7 +37,7 @@ func (u *keyUser) start(t testing.TB, url, key string) {
 	})
 }
 
-// TestRevokedKeyIsRefusedAtOnce: from the answer of E15 on, no request with the key is
+// TestRevokedKeyIsRefusedAtOnce: from the answer of api_key.revoke on, no request with the key is
 // served, while others use it; many times.
 func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestRevokedKeyIsRefusedAtOnce(t *testing.T) {
 		}
 		soon(t, "the key is used", func() bool { return u.used.Load() > 0 || t.Failed() })
 		if r := call(t, "DELETE", s.path("/users/"+s.Bob+"/keys/"+id), token, ""); r.Status != 200 {
-			t.Fatalf("round %d: E15: %d %s", round, r.Status, r.Raw)
+			t.Fatalf("round %d: api_key.revoke: %d %s", round, r.Status, r.Raw)
 		}
 		u.revoked.Store(true)
 		next := call(t, "GET", profile, key, "")
@@ -85,13 +85,13 @@ func TestKeyFollowsItsOwnerAtOnce(t *testing.T) {
 	u := call(t, "GET", s.URL+"/api/v1/users?external_id="+s.Bob, s.serviceToken(t, "users:sync"), "")
 	email, _ := at(u.Body, "users", 0, "email").(string)
 	if r := s.invite(t, email); r.Status != 200 {
-		t.Fatalf("E11: %d %s", r.Status, r.Raw)
+		t.Fatalf("user.invite: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "of an owner who came back", call(t, "GET", profile, key, ""), 401, "AUTH_002")
 }
 
-// TestKeyShrinksWithItsOwnersRoles: by handled calls and by E3 asked with the key about
-// its owner, from the answer of E7 on.
+// TestKeyShrinksWithItsOwnersRoles: by handled calls and by authorization.check asked with the key about
+// its owner, from the answer of role_assignment.revoke on.
 func TestKeyShrinksWithItsOwnersRoles(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -102,7 +102,7 @@ func TestKeyShrinksWithItsOwnersRoles(t *testing.T) {
 			t.Fatalf("round %d: an admin's key: %d %s", round, r.Status, r.Raw)
 		}
 		s.must(t, 200, "DELETE", assignmentPath("account_admin", s.Bob, ""), "")
-		wantUserRefusal(t, "E12 of a demoted owner", call(t, "GET", s.path("/users"), key, ""), 403, "AUTH_003")
+		wantUserRefusal(t, "user.list of a demoted owner", call(t, "GET", s.path("/users"), key, ""), 403, "AUTH_003")
 		wantRefusal(t, call(t, "POST", s.path("/projects"), key, `{"name":"P"}`), 403, "FORBIDDEN")
 		if s.askWith(t, key, s.Bob, "project:instance:create") {
 			t.Fatalf("round %d: the key allows what its owner may not do any more", round)
@@ -110,13 +110,13 @@ func TestKeyShrinksWithItsOwnersRoles(t *testing.T) {
 	}
 }
 
-// askWith is E3 with a credential about a user.
+// askWith is authorization.check with a credential about a user.
 func (s *scene) askWith(t testing.TB, credential, user, action string) bool {
 	t.Helper()
 	r := call(t, "POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/instances", "", "",
 		"X-API-Key", credential, "X-User-ID", user, "X-Account-ID", s.Account, "X-Action", action)
 	if r.Status != 200 {
-		t.Fatalf("E3: %d %s", r.Status, r.Raw)
+		t.Fatalf("authorization.check: %d %s", r.Status, r.Raw)
 	}
 	return r.Body["allowed"] == true
 }

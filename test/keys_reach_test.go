@@ -2,7 +2,7 @@ package test_test
 
 import "testing"
 
-// TestWhoReachesTheKeysOfOthers (E14, E15): who holds account:api_key:read lists them, who
+// TestWhoReachesTheKeysOfOthers: who holds account:api_key:read lists them, who
 // holds account:api_key:delete revokes them, and neither is the other.
 func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	t.Parallel()
@@ -15,24 +15,24 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	list := func(token string) reply { return p.on(t, "GET", keys, token, "") }
 	revoke := func(token string) reply { return p.on(t, "DELETE", keys+"/"+id, token, "") }
 	if r := list(reader); r.Status != 200 || at(r.Body, "data", "keys", 0, "id") != id {
-		t.Errorf("E14 by a reader: %d %s", r.Status, r.Raw)
+		t.Errorf("api_key.list by a reader: %d %s", r.Status, r.Raw)
 	}
-	wantUserRefusal(t, "E15 by a reader", revoke(reader), 403, "AUTH_003")
-	wantUserRefusal(t, "E14 by one who deletes", list(deleter), 403, "AUTH_003")
+	wantUserRefusal(t, "api_key.revoke by a reader", revoke(reader), 403, "AUTH_003")
+	wantUserRefusal(t, "api_key.list by one who deletes", list(deleter), 403, "AUTH_003")
 	for name, token := range map[string]string{"that syncs users": p.sync, "of the platform": p.Platform} {
-		wantUserRefusal(t, "E14 by the service "+name, list(token), 403, "AUTH_003")
-		wantUserRefusal(t, "E15 by the service "+name, revoke(token), 403, "AUTH_003")
+		wantUserRefusal(t, "api_key.list by the service "+name, list(token), 403, "AUTH_003")
+		wantUserRefusal(t, "api_key.revoke by the service "+name, revoke(token), 403, "AUTH_003")
 	}
 	if r := p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""); r.Status != 200 {
 		t.Fatalf("after what was refused: %d %s", r.Status, r.Raw)
 	}
 	if r := revoke(deleter); r.Status != 200 {
-		t.Errorf("E15 by one who deletes: %d %s", r.Status, r.Raw)
+		t.Errorf("api_key.revoke by one who deletes: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "the revoked key", p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""), 401, "AUTH_002")
 }
 
-// TestKeyOfAnotherIsNotThere (E14, E15): of another user, of another account, under a user
+// TestKeyOfAnotherIsNotThere: of another user, of another account, under a user
 // who is not there or elsewhere: answered like one that never was, and it goes on working.
 func TestKeyOfAnotherIsNotThere(t *testing.T) {
 	t.Parallel()
@@ -52,13 +52,13 @@ func TestKeyOfAnotherIsNotThere(t *testing.T) {
 	nobody := revoke("user-absent-v1", theirs, p.AdminToken)
 	wantUserRefusal(t, "of nobody", nobody, 404, "USER_001")
 	listed := p.do(t, "GET", "/users/user-absent-v1/keys", "")
-	wantUserRefusal(t, "E14 of nobody", listed, 404, "USER_001")
+	wantUserRefusal(t, "api_key.list of nobody", listed, 404, "USER_001")
 	for name, user := range map[string]string{"an outsider": other.Bob, "a member's UUID": uuidOf(p.Carol), "the admin's own": uuidOf(p.Admin)} {
 		if r := revoke(user, theirs, p.AdminToken); r.Status != 404 || string(r.Raw) != string(nobody.Raw) {
-			t.Errorf("E15 of %s: %d %s", name, r.Status, r.Raw)
+			t.Errorf("api_key.revoke of %s: %d %s", name, r.Status, r.Raw)
 		}
 		if r := p.do(t, "GET", "/users/"+user+"/keys", ""); r.Status != 404 || string(r.Raw) != string(listed.Raw) {
-			t.Errorf("E14 of %s: %d %s", name, r.Status, r.Raw)
+			t.Errorf("api_key.list of %s: %d %s", name, r.Status, r.Raw)
 		}
 	}
 	for name, r := range map[string]reply{
@@ -89,6 +89,6 @@ func TestKeyActsInItsAccountOnly(t *testing.T) {
 		}
 	}
 	if r := p.on(t, "GET", "/users", key, ""); r.Status != 200 {
-		t.Errorf("E12 at home: %d %s", r.Status, r.Raw)
+		t.Errorf("user.list at home: %d %s", r.Status, r.Raw)
 	}
 }

@@ -74,7 +74,7 @@ func refusedKeys(t testing.TB, s *team) map[string]string {
 	t.Helper()
 	revoked, id := s.newKey(t, s.Bob, readWrite)
 	if r := call(t, "DELETE", s.path("/users/"+s.Bob+"/keys/"+id), s.userToken(t, s.Bob), ""); r.Status != 200 {
-		t.Fatalf("E15: %d %s", r.Status, r.Raw)
+		t.Fatalf("api_key.revoke: %d %s", r.Status, r.Raw)
 	}
 	suspended, _ := s.newKey(t, s.Carol, readWrite)
 	s.setStatus(t, s.Carol, "SUSPENDED")

@@ -10,24 +10,24 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// makeKey is E13 by the user.
+// makeKey is api_key.create by the user.
 func (p *people) makeKey(t testing.TB, user, body string) reply {
 	t.Helper()
 	return p.on(t, "POST", "/users/"+user+"/keys", p.userToken(t, user), body)
 }
 
-// keysOf are a user's keys by E14 of the admin, in its order.
+// keysOf are a user's keys by api_key.list of the admin, in its order.
 func (p *people) keysOf(t testing.TB, user string) []any {
 	t.Helper()
 	r := p.must(t, 200, "GET", "/users/"+user+"/keys", "")
 	keys, ok := at(r.Body, "data", "keys").([]any)
 	if !ok || strings.Contains(string(r.Raw), "sk_live") {
-		t.Errorf("E14: %s", r.Raw)
+		t.Errorf("api_key.list: %s", r.Raw)
 	}
 	return keys
 }
 
-// TestKeyIsMadeAsAsked (E13): the name at its bounds, every set of scopes and an end come
+// TestKeyIsMadeAsAsked: the name at its bounds, every set of scopes and an end come
 // back; the raw key has the form, with the key's id and checksum in it, and is never the
 // same.
 func TestKeyIsMadeAsAsked(t *testing.T) {
@@ -41,7 +41,7 @@ func TestKeyIsMadeAsAsked(t *testing.T) {
 				raw, _ := at(r.Body, "data", "raw_key").(string)
 				id, ok := resources.ParseAPIKey(raw)
 				if r.Status != 201 || !ok || seen[raw] || id != at(r.Body, "data", "id") || r.Header.Get("Cache-Control") != "no-store" {
-					t.Fatalf("E13: %d", r.Status)
+					t.Fatalf("api_key.create: %d", r.Status)
 				}
 				seen[raw] = true
 				key := itemWith(p.keysOf(t, p.Bob), "id", id)
@@ -60,7 +60,7 @@ func TestKeyIsMadeAsAsked(t *testing.T) {
 	}
 }
 
-// TestKeyIsRefusedForItsRequest (E13), and none is made.
+// TestKeyIsRefusedForItsRequest, and none is made.
 func TestKeyIsRefusedForItsRequest(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
@@ -79,7 +79,7 @@ func TestKeyIsRefusedForItsRequest(t *testing.T) {
 	}
 }
 
-// TestKeyIsMadeForOneselfOnly (E13): not by an admin, not by a service, and one answer
+// TestKeyIsMadeForOneselfOnly: not by an admin, not by a service, and one answer
 // whether the user is there or not. A UUID is no name of a user here.
 func TestKeyIsMadeForOneselfOnly(t *testing.T) {
 	t.Parallel()
@@ -105,11 +105,11 @@ func TestKeyIsMadeForOneselfOnly(t *testing.T) {
 	}
 	another := p.on(t, "GET", "/users/"+p.Carol+"/keys", bob, "")
 	if r := p.on(t, "GET", "/users/"+uuidOf(p.Bob)+"/keys", bob, ""); r.Status != 403 || string(r.Raw) != string(another.Raw) {
-		t.Errorf("E14 by one's own UUID: %d %s, another's: %s", r.Status, r.Raw, another.Raw)
+		t.Errorf("api_key.list by one's own UUID: %d %s, another's: %s", r.Status, r.Raw, another.Raw)
 	}
 }
 
-// TestFiftyKeysAreTheMost (E13): past them 409; a revoked one makes room, and another user
+// TestFiftyKeysAreTheMost: past them 409; a revoked one makes room, and another user
 // has their own.
 func TestFiftyKeysAreTheMost(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestFiftyKeysAreTheMost(t *testing.T) {
 	}
 	p.newKey(t, p.Carol, readOnly)
 	if r := call(t, "DELETE", keys+"/"+last, bob, ""); r.Status != 200 {
-		t.Fatalf("E15: %d %s", r.Status, r.Raw)
+		t.Fatalf("api_key.revoke: %d %s", r.Status, r.Raw)
 	}
 	if r := call(t, "POST", keys, bob, body); r.Status != 201 {
 		t.Errorf("in the room of a revoked one: %d", r.Status)
@@ -137,7 +137,7 @@ func TestFiftyKeysAreTheMost(t *testing.T) {
 	wantUserRefusal(t, "one more again", call(t, "POST", keys, bob, body), 409, "USER_002")
 }
 
-// TestKeysAreListedToTheEnd (E14): newest first, revoked and expired ones too, which are
+// TestKeysAreListedToTheEnd: newest first, revoked and expired ones too, which are
 // not active any more.
 func TestKeysAreListedToTheEnd(t *testing.T) {
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestKeysAreListedToTheEnd(t *testing.T) {
 		r := p.makeKey(t, p.Bob, fmt.Sprintf(`{"key_name":"key %d","scopes":["read"],"expires_at":%s}`, n, end))
 		id, _ := at(r.Body, "data", "id").(string)
 		if r.Status != 201 {
-			t.Fatalf("E13: %d", r.Status)
+			t.Fatalf("api_key.create: %d", r.Status)
 		}
 		ids, want = append(ids, id), append(want, fmt.Sprint(at(r.Body, "data", "created_at"), " ", id))
 	}
@@ -167,11 +167,11 @@ func TestKeysAreListedToTheEnd(t *testing.T) {
 	soon(t, "the second key has ended", func() bool { return active() == "true false true" })
 	p.must(t, 200, "DELETE", "/users/"+p.Bob+"/keys/"+ids[2], "")
 	if got := active(); got != "true false false" {
-		t.Errorf("after E15: %s", got)
+		t.Errorf("after api_key.revoke: %s", got)
 	}
 }
 
-// TestLastUseIsKept (E14): written together and not for each request, at the latest when
+// TestLastUseIsKept: written together and not for each request, at the latest when
 // the gateway ends; a key that was never used has none, and neither has one refused.
 func TestLastUseIsKept(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 )
 
 // TestScopesBoundAnAdminsKey: a read key reads, a write key writes, on handled calls, on
-// what is one's own, and in E3 about the owner.
+// what is one's own, and in authorization.check about the owner.
 func TestScopesBoundAnAdminsKey(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -36,13 +36,13 @@ func TestScopesBoundAnAdminsKey(t *testing.T) {
 			"project:instance:read": "read", "project:instance:list": "read", "project:instance:create": "write", "project:instance:reads": "write",
 		} {
 			if got := s.askWith(t, key, s.Admin, action); got != allowed[scope] {
-				t.Errorf("E3 of %s with a key of %s: %v", action, scopes, got)
+				t.Errorf("authorization.check of %s with a key of %s: %v", action, scopes, got)
 			}
 		}
 	}
 }
 
-// TestKeyMakesNoKey: E13 takes a token only, or a stolen key would outlive its revocation.
+// TestKeyMakesNoKey: api_key.create takes a token only, or a stolen key would outlive its revocation.
 func TestKeyMakesNoKey(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

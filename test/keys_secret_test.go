@@ -23,7 +23,7 @@ func TestRawKeyIsNowhereButInItsAnswer(t *testing.T) {
 	raw, _ := at(r.Body, "data", "raw_key").(string)
 	id, _ := at(r.Body, "data", "id").(string)
 	if r.Status != 201 || len(raw) < 60 {
-		t.Fatalf("E13: %d", r.Status)
+		t.Fatalf("api_key.create: %d", r.Status)
 	}
 	var said [][]byte
 	say := func(r reply) { said = append(said, r.Raw) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestProjectIsCreated (N3) by the account's admin, with an id of the gateway's choice.
+// TestProjectIsCreated by the account's admin, with an id of the gateway's choice.
 func TestProjectIsCreated(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -28,7 +28,7 @@ func TestProjectIsCreated(t *testing.T) {
 	wantRefusal(t, s.do(t, "POST", "/projects", `{}`), 400, "BAD_REQUEST")
 }
 
-// TestProjectsAreListed (N4) page by page, each once, by everybody who may read them.
+// TestProjectsAreListed page by page, each once, by everybody who may read them.
 func TestProjectsAreListed(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -73,7 +73,7 @@ func TestProjectsAreListed(t *testing.T) {
 
 func teamNameOf(s *team) string { return s.Account[len("acct-") : len(s.Account)-len("-v1")] }
 
-// TestProjectIsRenamedAndDeleted (N4): a deleted one is gone, for good.
+// TestProjectIsRenamedAndDeleted: a deleted one is gone, for good.
 func TestProjectIsRenamedAndDeleted(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

@@ -56,15 +56,15 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 		raw  string
 		want int
 	}{
-		"unknown method":          {strings.Replace(hidden, "POST", "FETCH", 1), 405},
-		"lower-case method":       {strings.Replace(hidden, "POST", "post", 1), 405},
-		"method of another case":  {strings.Replace(hidden, "POST", "Post", 1), 405},
-		"TRACE":                   {strings.Replace(hidden, "POST", "TRACE", 1), 405},
-		"unknown method, no path": {s.rawHead("FETCH", "/nothing"), 404},
-		"health agent":            {s.rawHead("GET", "/livez", "User-Agent: kube-probe/1.30"), 404},
-		"body on E3":              {s.rawQuestion(hidden, fmt.Sprintf("Content-Length: %d", len(hidden))), 400},
-		"chunked body on E3":      {s.rawQuestion(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden), "Transfer-Encoding: chunked"), 400},
-		"target over 2048":        {strings.Replace(hidden, "/instances", "/"+strings.Repeat("a", 3000), 1), 400},
+		"unknown method":                      {strings.Replace(hidden, "POST", "FETCH", 1), 405},
+		"lower-case method":                   {strings.Replace(hidden, "POST", "post", 1), 405},
+		"method of another case":              {strings.Replace(hidden, "POST", "Post", 1), 405},
+		"TRACE":                               {strings.Replace(hidden, "POST", "TRACE", 1), 405},
+		"unknown method, no path":             {s.rawHead("FETCH", "/nothing"), 404},
+		"health agent":                        {s.rawHead("GET", "/livez", "User-Agent: kube-probe/1.30"), 404},
+		"body on authorization.check":         {s.rawQuestion(hidden, fmt.Sprintf("Content-Length: %d", len(hidden))), 400},
+		"chunked body on authorization.check": {s.rawQuestion(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden), "Transfer-Encoding: chunked"), 400},
+		"target over 2048":                    {strings.Replace(hidden, "/instances", "/"+strings.Repeat("a", 3000), 1), 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(s.settled(t))

@@ -54,7 +54,7 @@ func rawSend(t testing.TB, url, raw string) rawAnswer {
 	return a
 }
 
-// rawQuestion is an E3 that would be allowed, as bytes; extra are header lines, tail is
+// rawQuestion is an authorization check that would be allowed, as bytes; extra are header lines, tail is
 // what follows the head.
 func (s *scene) rawQuestion(tail string, extra ...string) string {
 	return s.rawHead("POST", "/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/instances", append(s.rawIdentity(), extra...)...) + tail

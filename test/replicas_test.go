@@ -32,7 +32,7 @@ func startReplicas(t *testing.T, n int, args ...string) *replicas {
 	return r
 }
 
-// askAt is E3 at one of the replicas.
+// askAt is authorization.check at one of the replicas.
 func (r *replicas) askAt(t *testing.T, n int, user, action, rest string) reply {
 	t.Helper()
 	there := *r.scene
@@ -49,7 +49,7 @@ func TestRevokeIsInForceOnEveryReplica(t *testing.T) {
 	sync := r.serviceToken(t, "users:sync")
 	body := `{"email":"u@replicas.example","external_id":"` + user + `","account_id":"` + r.Account + `"}`
 	if got := call(t, "POST", r.URL+"/api/v1/users", sync, body); got.Status != 201 {
-		t.Fatalf("N8: %d %s", got.Status, got.Raw)
+		t.Fatalf("user.create: %d %s", got.Status, got.Raw)
 	}
 	faults := []func(){
 		func() {}, func() { r.redis.Client(t).FlushAll(t.Context()) }, func() { r.redis.Kill() }, func() { r.redis.Start(t) }, func() {},
@@ -92,7 +92,6 @@ func TestReplicasShareOneMasterKey(t *testing.T) {
 	wantOneLine(t, run(t, nil, append(ephemeral(t.TempDir()), "--mongo-url", r.mongo, "--master-key-file", other)...), "master key", "another")
 }
 
-// TestNewGenerationIsForADatabase.
 func TestNewGenerationIsForADatabase(t *testing.T) {
 	t.Parallel()
 	wantOneLine(t, run(t, nil, "store", "new-generation", "--data-dir", t.TempDir()), "--mongo-url", "embedded")

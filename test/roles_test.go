@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRolesAreListed (E4): system roles first, then the account's own by name, with meta.
+// TestRolesAreListed: system roles first, then the account's own by name, with meta.
 func TestRolesAreListed(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)
@@ -45,7 +45,7 @@ func TestRolesAreListed(t *testing.T) {
 	wantRefusal(t, call(t, "GET", s.path("/roles"), s.userToken(t, s.Bob), ""), 403, "FORBIDDEN")
 }
 
-// TestCustomRoleGrantsWhatItSays (N5, N6): made, read, changed, deleted; what it grants
+// TestCustomRoleGrantsWhatItSays: made, read, changed, deleted; what it grants
 // follows at once.
 func TestCustomRoleGrantsWhatItSays(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestCustomRoleGrantsWhatItSays(t *testing.T) {
 	wantRefusal(t, s.do(t, "GET", "/roles/"+id, ""), 404, "NOT_FOUND")
 }
 
-// TestRoleThatCannotBe is refused (N5, N6).
+// TestRoleThatCannotBe is refused.
 func TestRoleThatCannotBe(t *testing.T) {
 	t.Parallel()
 	s := newTeam(t)

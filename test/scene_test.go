@@ -22,7 +22,7 @@ var sceneNumber struct {
 	n int
 }
 
-// newScene makes an account, its admin and a project through N1 and N3.
+// newScene makes an account, its admin and a project through account.create and project.create.
 func newScene(t testing.TB, g *gatewayProcess) *scene {
 	t.Helper()
 	sceneNumber.Lock()
@@ -42,12 +42,12 @@ func newSceneNamed(t testing.TB, g *gatewayProcess, id string) *scene {
 	r := call(t, "POST", g.URL+"/api/v1/accounts", s.Platform, fmt.Sprintf(
 		`{"id":%q,"name":"Scene %s","admin":{"email":"admin-%s@scene.example","name":"Admin","external_id":%q}}`, s.Account, id, id, s.Admin))
 	if r.Status != 201 {
-		t.Fatalf("N1: %d %s", r.Status, r.Raw)
+		t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 	}
 	s.AdminToken = g.userToken(t, s.Admin)
 	r = call(t, "POST", s.path("/projects"), s.Platform, fmt.Sprintf(`{"id":%q,"name":"Project %s"}`, s.Project, id))
 	if r.Status != 201 {
-		t.Fatalf("N3: %d %s", r.Status, r.Raw)
+		t.Fatalf("project.create: %d %s", r.Status, r.Raw)
 	}
 	return s
 }
@@ -55,7 +55,7 @@ func newSceneNamed(t testing.TB, g *gatewayProcess, id string) *scene {
 // path is an URL below the scene's account.
 func (s *scene) path(rest string) string { return s.URL + "/api/v1/accounts/" + s.Account + rest }
 
-// ask is E3 by a service: may the user do the action at the path below the account?
+// ask is authorization.check by a service: may the user do the action at the path below the account?
 func (s *scene) ask(t testing.TB, user, action, rest string) reply {
 	t.Helper()
 	return call(t, "POST", s.URL+"/api/v1/authorize/"+strings.TrimPrefix("accounts/"+s.Account+rest, "/"), s.Checker, "",
@@ -67,11 +67,11 @@ func (s *scene) allowed(t testing.TB, user, action, rest string) bool {
 	t.Helper()
 	r := s.ask(t, user, action, rest)
 	if r.Status != 200 {
-		t.Fatalf("E3: %d %s", r.Status, r.Raw)
+		t.Fatalf("authorization.check: %d %s", r.Status, r.Raw)
 	}
 	allowed, ok := r.Body["allowed"].(bool)
 	if !ok {
-		t.Fatalf("E3: no verdict in %s", r.Raw)
+		t.Fatalf("authorization.check: no verdict in %s", r.Raw)
 	}
 	return allowed
 }

@@ -106,13 +106,13 @@ func (s *scene) must(t testing.TB, status int, method, rest, body string) reply 
 	return r
 }
 
-// grant gives the role by E6, at account level or (project not "") in a project.
+// grant gives the role by role_assignment.put, at account level or (project not "") in a project.
 func (s *scene) grant(t testing.TB, role, user, project string) {
 	t.Helper()
 	s.must(t, 200, "PUT", assignmentPath(role, user, project), `{}`)
 }
 
-// assignmentPath is that of E6 and E7.
+// assignmentPath is that of role_assignment.put and role_assignment.revoke.
 func assignmentPath(role, assignee, project string) string {
 	path := "/roles/" + role + "/assignments/" + assignee
 	if project != "" {

@@ -104,14 +104,14 @@ func (g *gatewayProcess) drained(t testing.TB) {
 	})
 }
 
-// newKey makes an API key of the user by E13.
+// newKey makes an API key of the user by api_key.create.
 func (s *scene) newKey(t testing.TB, user, scopes string) (raw, id string) {
 	t.Helper()
 	r := call(t, "POST", s.path("/users/"+user+"/keys"), s.userToken(t, user), `{"key_name":"k","scopes":[`+scopes+`]}`)
 	raw, _ = at(r.Body, "data", "raw_key").(string)
 	id, _ = at(r.Body, "data", "id").(string)
 	if r.Status != 201 || raw == "" || id == "" {
-		t.Fatalf("E13: %d", r.Status)
+		t.Fatalf("api_key.create: %d", r.Status)
 	}
 	return raw, id
 }
@@ -122,16 +122,16 @@ const (
 	readWrite = `"read","write"`
 )
 
-// setStatus is E8 by the admin.
+// setStatus is user.update by the admin.
 func (s *scene) setStatus(t testing.TB, user, status string) {
 	t.Helper()
 	r := call(t, "PUT", s.URL+"/api/v1/users/"+user, s.AdminToken, fmt.Sprintf(`{"status":%q}`, status), "x-account-id", s.Account)
 	if r.Status != 200 {
-		t.Fatalf("E8 %s: %d %s", status, r.Status, r.Raw)
+		t.Fatalf("user.update %s: %d %s", status, r.Status, r.Raw)
 	}
 }
 
-// invite is E11 by the admin.
+// invite is user.invite by the admin.
 func (s *scene) invite(t testing.TB, email string) reply {
 	t.Helper()
 	return s.do(t, "POST", "/users/invite", fmt.Sprintf(`{"email":%q}`, email))
@@ -144,13 +144,13 @@ func newPeople(t testing.TB) *people {
 	return &people{team: s, base: s.URL, sync: s.serviceToken(t, "users:sync")}
 }
 
-// record is what N9 shows of the user.
+// record is what user.find shows of the user.
 func (p *people) record(t testing.TB, id string) map[string]any {
 	t.Helper()
 	r := call(t, "GET", p.base+"/api/v1/users?external_id="+id, p.sync, "")
 	record, _ := at(r.Body, "users", 0).(map[string]any)
 	if r.Status != 200 || record == nil {
-		t.Fatalf("N9 of %s: %d %s", id, r.Status, r.Raw)
+		t.Fatalf("user.find of %s: %d %s", id, r.Status, r.Raw)
 	}
 	return record
 }
@@ -163,7 +163,7 @@ func wantSame(t testing.TB, what string, before, after map[string]any) {
 	}
 }
 
-// update is E8 of a member.
+// update is user.update of a member.
 func (p *people) update(t testing.TB, user, token, body string) reply {
 	t.Helper()
 	return call(t, "PUT", p.base+"/api/v1/users/"+user, token, body, "x-account-id", p.Account)

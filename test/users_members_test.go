@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// rolesOf are the user's roles by E5, sorted; nil where the account has no such user.
+// rolesOf are the user's roles by role_assignment.list_of_user, sorted; nil where the account has no such user.
 func (s *scene) rolesOf(t testing.TB, user string) []string {
 	t.Helper()
 	r := s.do(t, "GET", "/roles/users/"+user, "")
@@ -21,7 +21,7 @@ func (s *scene) rolesOf(t testing.TB, user string) []string {
 	return out
 }
 
-// TestInvitationMakesAMemberOnce (E11): INVITED, with the team_member role and one mail; an
+// TestInvitationMakesAMemberOnce: INVITED, with the team_member role and one mail; an
 // invitation of a member, in any letters, whatever their status, changes and sends nothing.
 func TestInvitationMakesAMemberOnce(t *testing.T) {
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestInvitationMakesAMemberOnce(t *testing.T) {
 	}
 }
 
-// TestInvitationOfAnothersMemberLeavesNoTrace (E11): 409, and no role, no member, no mail.
+// TestInvitationOfAnothersMemberLeavesNoTrace: 409, and no role, no member, no mail.
 func TestInvitationOfAnothersMemberLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
@@ -83,7 +83,7 @@ func TestInvitationOfAnothersMemberLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// TestInvitationTakesOneAddress (E11): ASCII and bare; nobody is invited by anything else.
+// TestInvitationTakesOneAddress: ASCII and bare; nobody is invited by anything else.
 func TestInvitationTakesOneAddress(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
@@ -100,7 +100,7 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 	}
 }
 
-// TestMembersAreListedByHundreds (E12): in the order in which they became members, 100 where
+// TestMembersAreListedByHundreds: in the order in which they became members, 100 where
 // nothing is said, and a page's token is good for its own list alone.
 func TestMembersAreListedByHundreds(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func TestMembersAreListedByHundreds(t *testing.T) {
 	wantUserRefusal(t, "another account's token", other.do(t, "GET", "/users?page_token="+next, ""), 400, "REQ_001")
 }
 
-// TestRemovedMemberKeepsNothing (N10): roles, groups and keys end in one step, the former
+// TestRemovedMemberKeepsNothing: roles, groups and keys end in one step, the former
 // member is somebody else to the account, and who comes back begins anew.
 func TestRemovedMemberKeepsNothing(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	wantMessage(t, "user.remove", p.do(t, "DELETE", "/users/"+p.Bob, ""))
 	gone := func(when string) {
 		if p.allowed(t, p.Bob, "project:x:read", rest) || p.allowed(t, p.Bob, "project:x:create", rest) {
-			t.Errorf("%s: E3 allows what was granted before", when)
+			t.Errorf("%s: authorization.check allows what was granted before", when)
 		}
 		wantUserRefusal(t, when+": the key", p.on(t, "GET", profile, key, ""), 401, "AUTH_002")
 		if n := fmt.Sprint(p.must(t, 200, "GET", "/groups/"+group+"/members", "").Body["total_count"]); n != "0" {
@@ -180,7 +180,7 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	for name, r := range map[string]reply{"user_profile.get": p.on(t, "GET", profile, token, ""), "user.list": p.on(t, "GET", "/users", token, ""), "api_key.list": p.on(t, "GET", "/users/"+p.Bob+"/keys", token, ""), "user.remove": p.on(t, "DELETE", "/users/"+p.Bob, token, "")} {
 		wantUserRefusal(t, name+" by the former member", r, 403, "AUTH_003")
 	}
-	wantUserRefusal(t, "N10 again", p.do(t, "DELETE", "/users/"+p.Bob, ""), 404, "USER_001")
+	wantUserRefusal(t, "user.remove again", p.do(t, "DELETE", "/users/"+p.Bob, ""), 404, "USER_001")
 	if account, ok := p.record(t, p.Bob)["account_id"]; ok {
 		t.Errorf("a member of %v", account)
 	}
@@ -194,7 +194,7 @@ func TestRemovedMemberKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestWhoMayRemoveWhom (N10): themselves all but an account admin, others with
+// TestWhoMayRemoveWhom: themselves all but an account admin, others with
 // account:user:delete only, and nobody the last admin.
 func TestWhoMayRemoveWhom(t *testing.T) {
 	t.Parallel()

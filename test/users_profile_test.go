@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestProfileNameHasItsBounds (E9): 1 to 255 characters after it was trimmed, counted as
+// TestProfileNameHasItsBounds: 1 to 255 characters after it was trimmed, counted as
 // characters, and text; what is refused leaves the name as it was.
 func TestProfileNameHasItsBounds(t *testing.T) {
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestProfileNameHasItsBounds(t *testing.T) {
 	}
 }
 
-// TestProfileIsOnesOwn (E9, E10): not an admin's, not a service's, and one answer whether
+// TestProfileIsOnesOwn: not an admin's, not a service's, and one answer whether
 // the user is there or not; another account's path is refused with one's own id too.
 func TestProfileIsOnesOwn(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestProfileIsOnesOwn(t *testing.T) {
 	wantSame(t, "bob", before, p.record(t, p.Bob))
 }
 
-// TestSuspendedAccountServesNobody (N2): not one's own profile and keys either, with a token
+// TestSuspendedAccountServesNobody: not one's own profile and keys either, with a token
 // or a key; but the service that syncs users works, and with the account all work again.
 func TestSuspendedAccountServesNobody(t *testing.T) {
 	t.Parallel()
@@ -75,7 +75,7 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 	bob, own := p.userToken(t, p.Bob), "/users/"+p.Bob
 	set := func(status string) {
 		if r := call(t, "PATCH", p.path(""), p.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
-			t.Fatalf("N2: %d %s", r.Status, r.Raw)
+			t.Fatalf("account.update: %d %s", r.Status, r.Raw)
 		}
 	}
 	set("SUSPENDED")
@@ -87,7 +87,7 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 		wantUserRefusal(t, name+" by oneself", p.make(t, c, bob), 403, "AUTH_003")
 		wantUserRefusal(t, name+" with a key", p.make(t, c, key), 403, "AUTH_003")
 	}
-	wantMessage(t, "E8 by the service", p.update(t, p.Bob, p.sync, `{"name":"Synced"}`))
+	wantMessage(t, "user.update by the service", p.update(t, p.Bob, p.sync, `{"name":"Synced"}`))
 	if p.record(t, p.Bob)["name"] != "Synced" {
 		t.Error("the service's change is not there")
 	}
@@ -98,7 +98,7 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 		}
 	}
 	if r := p.on(t, "GET", own+"/keys", bob, ""); at(r.Body, "data", "keys", 0, "id") != id || len(texts(at(r.Body, "data", "keys"), "id")) != 1 {
-		t.Errorf("E14: %s", r.Raw)
+		t.Errorf("api_key.list: %s", r.Raw)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 		elsewhere := "other-" + p.email // a member of another account
 		r := call(t, "POST", p.URL+"/api/v1/accounts", p.Platform, fmt.Sprintf(`{"name":"Other","admin":{"email":%q}}`, elsewhere))
 		if r.Status != 201 {
-			t.Fatalf("N1: %d %s", r.Status, r.Raw)
+			t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 		}
 		admin, own := p.AdminToken, below+"/users/"+p.Admin
 		for name, c := range map[string]struct {
@@ -94,37 +94,37 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 			status int
 			code   string
 		}{
-			"E8 unknown field":    {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"nam":"N"}`}, admin, 400, "REQ_001"},
-			"E8 e-mail by admin":  {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"email":"z@refused.example"}`}, admin, 403, "AUTH_003"},
-			"E8 INVITED":          {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"status":"INVITED"}`}, admin, 400, "REQ_001"},
-			"E8 absent":           {peopleCall{"PUT", "/api/v1/users/user-absent-v1", `{"name":"N"}`}, admin, 404, "USER_001"},
-			"E8 e-mail taken":     {peopleCall{"PUT", "/api/v1/users/" + p.Bob, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(taken))}, p.sync, 409, "USER_002"},
-			"E8 last admin":       {peopleCall{"PUT", "/api/v1/users/" + p.Admin, `{"status":"SUSPENDED"}`}, admin, 403, "AUTH_003"},
-			"E9 blank":            {peopleCall{"PUT", own + "/profile", `{"name":"  "}`}, admin, 400, "REQ_001"},
-			"E9 another field":    {peopleCall{"PUT", own + "/profile", `{"name":"N","email":"z@refused.example"}`}, admin, 400, "REQ_001"},
-			"E10 query":           {peopleCall{"GET", own + "/profile?x=1", ""}, admin, 400, "REQ_001"},
-			"E11 no address":      {peopleCall{"POST", below + "/users/invite", `{"email":"a b@refused.example"}`}, admin, 400, "REQ_001"},
-			"E11 of another":      {peopleCall{"POST", below + "/users/invite", fmt.Sprintf(`{"email":%q}`, elsewhere)}, admin, 409, "USER_002"},
-			"E12 page size":       {peopleCall{"GET", below + "/users?page_size=101", ""}, admin, 400, "REQ_001"},
-			"E12 forged token":    {peopleCall{"GET", below + "/users?page_token=AAAA", ""}, admin, 400, "REQ_001"},
-			"E13 no name":         {peopleCall{"POST", own + "/keys", `{"scopes":["read"]}`}, admin, 400, "REQ_001"},
-			"E13 unknown scope":   {peopleCall{"POST", own + "/keys", `{"key_name":"k","scopes":["admin"]}`}, admin, 400, "REQ_001"},
-			"E13 long ago":        {peopleCall{"POST", own + "/keys", `{"key_name":"k","scopes":["read"],"expires_at":"2020-01-01T00:00:00Z"}`}, admin, 400, "REQ_001"},
-			"E14 query":           {peopleCall{"GET", own + "/keys?x=1", ""}, admin, 400, "REQ_001"},
-			"E14 absent user":     {peopleCall{"GET", below + "/users/user-absent-v1/keys", ""}, admin, 404, "USER_001"},
-			"E15 absent key":      {peopleCall{"DELETE", own + "/keys/apikey-absent-v1", ""}, admin, 404, "KEY_001"},
-			"N8 no e-mail":        {peopleCall{"POST", "/api/v1/users", `{"name":"N"}`}, p.sync, 400, "REQ_001"},
-			"N8 e-mail taken":     {peopleCall{"POST", "/api/v1/users", fmt.Sprintf(`{"email":%q}`, taken)}, p.sync, 409, "USER_002"},
-			"N8 id taken":         {peopleCall{"POST", "/api/v1/users", fmt.Sprintf(`{"email":"z@refused.example","external_id":%q}`, p.Bob)}, p.sync, 409, "USER_002"},
-			"N8 like a service":   {peopleCall{"POST", "/api/v1/users", `{"email":"z@refused.example","external_id":"service-z"}`}, p.sync, 400, "REQ_001"},
-			"N9 nothing asked":    {peopleCall{"GET", "/api/v1/users", ""}, p.sync, 400, "REQ_001"},
-			"N10 last admin":      {peopleCall{"DELETE", own, ""}, admin, 403, "AUTH_003"},
-			"N10 query":           {peopleCall{"DELETE", below + "/users/" + p.Bob + "?x=1", ""}, admin, 400, "REQ_001"},
-			"N10 absent":          {peopleCall{"DELETE", below + "/users/user-absent-v1", ""}, admin, 404, "USER_001"},
-			"N16 absent":          {peopleCall{"POST", below + "/users/user-absent-v1/invitation", ""}, admin, 404, "USER_001"},
-			"N16 active member":   {peopleCall{"POST", below + "/users/" + p.Bob + "/invitation", ""}, admin, 409, "USER_002"},
-			"an unknown way":      {peopleCall{"PATCH", own + "/profile", `{}`}, admin, 405, "METHOD_NOT_ALLOWED"},
-			"an absent key of E9": {peopleCall{"PUT", own + "/profile", `{}`}, admin, 400, "REQ_001"},
+			"user.update unknown field":            {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"nam":"N"}`}, admin, 400, "REQ_001"},
+			"user.update e-mail by admin":          {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"email":"z@refused.example"}`}, admin, 403, "AUTH_003"},
+			"user.update INVITED":                  {peopleCall{"PUT", "/api/v1/users/" + p.Bob, `{"status":"INVITED"}`}, admin, 400, "REQ_001"},
+			"user.update absent":                   {peopleCall{"PUT", "/api/v1/users/user-absent-v1", `{"name":"N"}`}, admin, 404, "USER_001"},
+			"user.update e-mail taken":             {peopleCall{"PUT", "/api/v1/users/" + p.Bob, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(taken))}, p.sync, 409, "USER_002"},
+			"user.update last admin":               {peopleCall{"PUT", "/api/v1/users/" + p.Admin, `{"status":"SUSPENDED"}`}, admin, 403, "AUTH_003"},
+			"user_profile.update blank":            {peopleCall{"PUT", own + "/profile", `{"name":"  "}`}, admin, 400, "REQ_001"},
+			"user_profile.update another field":    {peopleCall{"PUT", own + "/profile", `{"name":"N","email":"z@refused.example"}`}, admin, 400, "REQ_001"},
+			"user_profile.get query":               {peopleCall{"GET", own + "/profile?x=1", ""}, admin, 400, "REQ_001"},
+			"user.invite no address":               {peopleCall{"POST", below + "/users/invite", `{"email":"a b@refused.example"}`}, admin, 400, "REQ_001"},
+			"user.invite of another":               {peopleCall{"POST", below + "/users/invite", fmt.Sprintf(`{"email":%q}`, elsewhere)}, admin, 409, "USER_002"},
+			"user.list page size":                  {peopleCall{"GET", below + "/users?page_size=101", ""}, admin, 400, "REQ_001"},
+			"user.list forged token":               {peopleCall{"GET", below + "/users?page_token=AAAA", ""}, admin, 400, "REQ_001"},
+			"api_key.create no name":               {peopleCall{"POST", own + "/keys", `{"scopes":["read"]}`}, admin, 400, "REQ_001"},
+			"api_key.create unknown scope":         {peopleCall{"POST", own + "/keys", `{"key_name":"k","scopes":["admin"]}`}, admin, 400, "REQ_001"},
+			"api_key.create long ago":              {peopleCall{"POST", own + "/keys", `{"key_name":"k","scopes":["read"],"expires_at":"2020-01-01T00:00:00Z"}`}, admin, 400, "REQ_001"},
+			"api_key.list query":                   {peopleCall{"GET", own + "/keys?x=1", ""}, admin, 400, "REQ_001"},
+			"api_key.list absent user":             {peopleCall{"GET", below + "/users/user-absent-v1/keys", ""}, admin, 404, "USER_001"},
+			"api_key.revoke absent key":            {peopleCall{"DELETE", own + "/keys/apikey-absent-v1", ""}, admin, 404, "KEY_001"},
+			"user.create no e-mail":                {peopleCall{"POST", "/api/v1/users", `{"name":"N"}`}, p.sync, 400, "REQ_001"},
+			"user.create e-mail taken":             {peopleCall{"POST", "/api/v1/users", fmt.Sprintf(`{"email":%q}`, taken)}, p.sync, 409, "USER_002"},
+			"user.create id taken":                 {peopleCall{"POST", "/api/v1/users", fmt.Sprintf(`{"email":"z@refused.example","external_id":%q}`, p.Bob)}, p.sync, 409, "USER_002"},
+			"user.create like a service":           {peopleCall{"POST", "/api/v1/users", `{"email":"z@refused.example","external_id":"service-z"}`}, p.sync, 400, "REQ_001"},
+			"user.find nothing asked":              {peopleCall{"GET", "/api/v1/users", ""}, p.sync, 400, "REQ_001"},
+			"user.remove last admin":               {peopleCall{"DELETE", own, ""}, admin, 403, "AUTH_003"},
+			"user.remove query":                    {peopleCall{"DELETE", below + "/users/" + p.Bob + "?x=1", ""}, admin, 400, "REQ_001"},
+			"user.remove absent":                   {peopleCall{"DELETE", below + "/users/user-absent-v1", ""}, admin, 404, "USER_001"},
+			"user.resend_invitation absent":        {peopleCall{"POST", below + "/users/user-absent-v1/invitation", ""}, admin, 404, "USER_001"},
+			"user.resend_invitation active member": {peopleCall{"POST", below + "/users/" + p.Bob + "/invitation", ""}, admin, 409, "USER_002"},
+			"an unknown way":                       {peopleCall{"PATCH", own + "/profile", `{}`}, admin, 405, "METHOD_NOT_ALLOWED"},
+			"an absent key of user_profile.update": {peopleCall{"PUT", own + "/profile", `{}`}, admin, 400, "REQ_001"},
 		} {
 			r := p.make(t, c.peopleCall, c.token)
 			if c.status == 405 {

@@ -81,18 +81,18 @@ func (s *signIn) list(t testing.TB, token string) reply {
 	return call(t, "GET", s.URL+"/api/v1/accounts/"+signInAccount+"/users", token, "")
 }
 
-// invite is E11; it gives the new user's external id.
+// invite is user.invite; it gives the new user's external id.
 func (s *signIn) invite(t testing.TB, email string) string {
 	t.Helper()
 	r := call(t, "POST", s.URL+"/api/v1/accounts/"+signInAccount+"/users/invite", s.admin, fmt.Sprintf(`{"email":%q}`, email))
 	if r.Status != 200 {
-		t.Fatalf("E11: %d %s", r.Status, r.Raw)
+		t.Fatalf("user.invite: %d %s", r.Status, r.Raw)
 	}
 	id, _ := at(s.record(t, "email="+email), "external_id").(string)
 	return id
 }
 
-// record is the user of N9's query.
+// record is the user of user.find's query.
 func (s *signIn) record(t testing.TB, query string) any {
 	t.Helper()
 	r := call(t, "GET", s.URL+"/api/v1/users?"+query, s.staff.sign(t, "service-sync", "scope", "users:sync"), "")

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// provision is N8 by the service that syncs users.
+// provision is user.create by the service that syncs users.
 func (p *people) provision(t testing.TB, body string) reply {
 	t.Helper()
 	return call(t, "POST", p.URL+"/api/v1/users", p.sync, body)
 }
 
-// TestProvisionedUserIsWhatWasSent (N8): every field, every status, with an account or
+// TestProvisionedUserIsWhatWasSent: every field, every status, with an account or
 // without; an INVITED one gets the mail, and nobody a role.
 func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 		}
 		want := map[bool]int{true: 200, false: 401}[status == "ACTIVE"]
 		if r := p.on(t, "GET", "/users/"+id+"/profile", p.userToken(t, id), ""); r.Status != want {
-			t.Errorf("%s: E10: %d %s, want %d", status, r.Status, r.Raw, want)
+			t.Errorf("%s: user_profile.get: %d %s, want %d", status, r.Status, r.Raw, want)
 		}
 	}
 	p.drained(t)
@@ -59,7 +59,7 @@ func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestProvisioningIsRefused (N8): what is wrong, and each way in which two users could be
+// TestProvisioningIsRefused: what is wrong, and each way in which two users could be
 // meant by one address, id or subject; nobody is made.
 func TestProvisioningIsRefused(t *testing.T) {
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestProvisioningIsRefused(t *testing.T) {
 	}
 }
 
-// TestUsersAreFoundByOneName (N9): by the address in any letters or the external id, and by
+// TestUsersAreFoundByOneName: by the address in any letters or the external id, and by
 // exactly one of them.
 func TestUsersAreFoundByOneName(t *testing.T) {
 	t.Parallel()
@@ -127,11 +127,11 @@ func TestUsersAreFoundByOneName(t *testing.T) {
 	}
 	for who, token := range map[string]string{"the admin": p.AdminToken, "oneself": p.userToken(t, p.Bob), "platform:admin": p.Platform} {
 		wantUserRefusal(t, who, call(t, "GET", p.URL+"/api/v1/users?external_id="+p.Bob, token, ""), 403, "AUTH_003")
-		wantUserRefusal(t, who+", N8", call(t, "POST", p.URL+"/api/v1/users", token, `{"email":"y@b.example"}`), 403, "AUTH_003")
+		wantUserRefusal(t, who+", user.create", call(t, "POST", p.URL+"/api/v1/users", token, `{"email":"y@b.example"}`), 403, "AUTH_003")
 	}
 }
 
-// TestInvitationIsSentAgainToInviteesOnly (N16): a member of any other status is a conflict,
+// TestInvitationIsSentAgainToInviteesOnly: a member of any other status is a conflict,
 // a member who may not invite is refused, and an invitee had theirs a moment ago.
 func TestInvitationIsSentAgainToInviteesOnly(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestInvitationIsSentAgainToInviteesOnly(t *testing.T) {
 	wantMessage(t, "user.invite", p.invite(t, email))
 	r := call(t, "GET", p.URL+"/api/v1/users?email="+email, p.sync, "")
 	id, _ := at(r.Body, "users", 0, "external_id").(string)
-	wantUserRefusal(t, "within a minute of E11", p.do(t, "POST", path(id), ""), 429, "RATE_001")
+	wantUserRefusal(t, "within a minute of user.invite", p.do(t, "POST", path(id), ""), 429, "RATE_001")
 	wantUserRefusal(t, "by another member", p.on(t, "POST", path(id), p.userToken(t, p.Dan), ""), 403, "AUTH_003")
 	wantUserRefusal(t, "with a body", p.do(t, "POST", path(id), `{"email":"x@b.example"}`), 400, "REQ_001")
 	p.drained(t)

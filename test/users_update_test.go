@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// updates are bodies of E8, one a field, and the record's value after it.
+// updates are bodies of user.update, one a field, and the record's value after it.
 var updates = map[string]struct {
 	body string
 	want any
@@ -23,7 +23,7 @@ var updates = map[string]struct {
 	"authentication_partner_id": {`{"authentication_partner_id":"idp|%s"}`, "idp|%s"},
 }
 
-// TestUpdateReachesTheFieldsOfTheCaller (E8): oneself, a holder of account:user:update, the
+// TestUpdateReachesTheFieldsOfTheCaller: oneself, a holder of account:user:update, the
 // service that syncs users and API keys reach the fields that are theirs; a field that is
 // sent is changed and no other one, and what is refused changes nothing.
 func TestUpdateReachesTheFieldsOfTheCaller(t *testing.T) {
@@ -69,7 +69,7 @@ func TestUpdateReachesTheFieldsOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestUpdateIgnoresWhatIsReadOnly (E8): a record that was read may be sent back as it is;
+// TestUpdateIgnoresWhatIsReadOnly: a record that was read may be sent back as it is;
 // null is not there, and either id of the user names them.
 func TestUpdateIgnoresWhatIsReadOnly(t *testing.T) {
 	t.Parallel()
@@ -100,7 +100,7 @@ func TestUpdateIgnoresWhatIsReadOnly(t *testing.T) {
 	wantSame(t, "after all", before, after)
 }
 
-// TestUpdateIsRefused (E8), and then changes nothing, also where a part of it was good.
+// TestUpdateIsRefused, and then changes nothing, also where a part of it was good.
 func TestUpdateIsRefused(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
@@ -144,7 +144,7 @@ func TestUpdateIsRefused(t *testing.T) {
 	}
 }
 
-// TestUpdateIsOfTheNamedAccount (E8): the header is needed but for the service that syncs
+// TestUpdateIsOfTheNamedAccount: the header is needed but for the service that syncs
 // users, it must be the caller's account, and another account's user is not there.
 func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	t.Parallel()
@@ -176,8 +176,8 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	wantUserRefusal(t, "the service, of nobody", put("user-absent-v1", p.sync), 404, "USER_001")
 }
 
-// TestOnlyActiveUsersAreServed: with each other status that E8 sets, tokens and keys of the
-// user are refused like unknown ones, from its answer on, and E3 denies; ACTIVE serves again.
+// TestOnlyActiveUsersAreServed: with each other status that user.update sets, tokens and keys of the
+// user are refused like unknown ones, from its answer on, and authorization.check denies; ACTIVE serves again.
 func TestOnlyActiveUsersAreServed(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
@@ -191,10 +191,10 @@ func TestOnlyActiveUsersAreServed(t *testing.T) {
 		}
 		for what, credential := range map[string]string{"token": token, "key": key} {
 			wantUserRefusal(t, status+" with a "+what, call(t, "GET", profile, credential, ""), 401, "AUTH_002")
-			wantUserRefusal(t, status+" with a "+what+", E8", p.update(t, p.Bob, credential, `{"name":"N"}`), 401, "AUTH_002")
+			wantUserRefusal(t, status+" with a "+what+", user.update", p.update(t, p.Bob, credential, `{"name":"N"}`), 401, "AUTH_002")
 		}
 		if p.allowed(t, p.Bob, "project:instance:read", "/projects/"+p.Project+"/x") {
-			t.Errorf("%s: E3 allows", status)
+			t.Errorf("%s: authorization.check allows", status)
 		}
 		p.setStatus(t, p.Bob, "ACTIVE")
 		for what, credential := range map[string]string{"token": token, "key": key} {

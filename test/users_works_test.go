@@ -18,7 +18,7 @@ type people struct {
 	sync string // token of a service with users:sync
 	// invited is a member whose invitation is an hour old.
 	invited string
-	// email is of a user that N8 makes.
+	// email is of a user that user.create makes.
 	email string
 }
 
@@ -57,7 +57,7 @@ func (p *people) on(t testing.TB, method, rest, token, body string) reply {
 	return call(t, method, p.base+"/api/v1/accounts/"+p.Account+rest, token, body)
 }
 
-// TestUsersAndKeysWorkOnBothListeners: E8 to E15, N8, N9, N10 and N16, each with exactly
+// TestUsersAndKeysWorkOnBothListeners: every route of users and keys, each with exactly
 // the fields of its success.
 func TestUsersAndKeysWorkOnBothListeners(t *testing.T) {
 	t.Parallel()
@@ -67,11 +67,11 @@ func TestUsersAndKeysWorkOnBothListeners(t *testing.T) {
 		p.invitationsWork(t)
 		p.keysWork(t, id)
 		wantMessage(t, "user.remove", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""))
-		wantUserRefusal(t, "N10 again", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""), 404, "USER_001")
+		wantUserRefusal(t, "user.remove again", p.on(t, "DELETE", "/users/"+id, p.AdminToken, ""), 404, "USER_001")
 	})
 }
 
-// recordsWork is N8, N9 and E8; it gives the external id of the user that it made.
+// recordsWork is user.create, user.find and user.update; it gives the external id of the user that it made.
 func (p *people) recordsWork(t *testing.T) string {
 	t.Helper()
 	r := call(t, "POST", p.base+"/api/v1/users", p.sync, fmt.Sprintf(
@@ -80,7 +80,7 @@ func (p *people) recordsWork(t *testing.T) string {
 	id, _ := at(made, "external_id").(string)
 	uuid, _ := at(made, "id").(string)
 	if r.Status != 201 || !strings.HasPrefix(id, "user-") || len(uuid) != 36 || !bytes.Contains(r.Raw, []byte(`{"n":1.50}`)) {
-		t.Fatalf("N8: %d %s", r.Status, r.Raw)
+		t.Fatalf("user.create: %d %s", r.Status, r.Raw)
 	}
 	wantFields(t, "user.create", r.Body, "user")
 	wantFields(t, "the record", made, "id", "email", "external_id", "name", "profile_pic_url", "is_verified", "metadata",
@@ -89,25 +89,25 @@ func (p *people) recordsWork(t *testing.T) string {
 	record := bytes.TrimSuffix(bytes.TrimPrefix(r.Raw, []byte(`{"user":`)), []byte(`}`))
 	for _, query := range []string{"email=" + strings.ToUpper(p.email), "external_id=" + id} {
 		if r := call(t, "GET", p.base+"/api/v1/users?"+query, p.sync, ""); r.Status != 200 || string(r.Raw) != `{"users":[`+string(record)+`]}` {
-			t.Errorf("N9 %s: %d %s", query, r.Status, r.Raw)
+			t.Errorf("user.find %s: %d %s", query, r.Status, r.Raw)
 		}
 	}
 	if r := call(t, "GET", p.base+"/api/v1/users?external_id=absent", p.sync, ""); r.Status != 200 || string(r.Raw) != `{"users":[]}` {
-		t.Errorf("N9 of nobody: %d %s", r.Status, r.Raw)
+		t.Errorf("user.find of nobody: %d %s", r.Status, r.Raw)
 	}
 	for _, name := range []string{uuid, id} { // external_id is read-only, and ignored
 		wantMessage(t, "user.update", call(t, "PUT", p.base+"/api/v1/users/"+name, p.AdminToken,
 			`{"name":"Changed","external_id":"x"}`, "x-account-id", p.Account))
 	}
-	wantMessage(t, "E8 by the service", call(t, "PUT", p.base+"/api/v1/users/"+uuid, p.sync, `{"authentication_type":"google"}`))
+	wantMessage(t, "user.update by the service", call(t, "PUT", p.base+"/api/v1/users/"+uuid, p.sync, `{"authentication_type":"google"}`))
 	r = call(t, "GET", p.base+"/api/v1/users?external_id="+id, p.sync, "")
 	if u := at(r.Body, "users", 0); at(u, "name") != "Changed" || at(u, "authentication_type") != "google" || at(u, "email") != p.email {
-		t.Errorf("after E8: %s", r.Raw)
+		t.Errorf("after user.update: %s", r.Raw)
 	}
 	return id
 }
 
-// profileWorks is E10 and E9 by the user.
+// profileWorks is user_profile.get and user_profile.update by the user.
 func (p *people) profileWorks(t *testing.T, id string) {
 	t.Helper()
 	token := p.userToken(t, id)
@@ -118,7 +118,7 @@ func (p *people) profileWorks(t *testing.T, id string) {
 	} {
 		r := p.on(t, c.method, "/users/"+id+"/profile", token, c.body)
 		user := at(r.Body, "user")
-		wantFields(t, "E9 and E10", r.Body, "user", "account_id")
+		wantFields(t, "user_profile.update and user_profile.get", r.Body, "user", "account_id")
 		wantFields(t, "the profile", user, "id", "email", "name", "profile_pic_url", "status", "is_verified", "created_at", "updated_at")
 		if r.Status != 200 || at(user, "name") != c.name || at(user, "id") != id || r.Body["account_id"] != p.Account {
 			t.Errorf("%s profile: %d %s", c.method, r.Status, r.Raw)
@@ -126,37 +126,37 @@ func (p *people) profileWorks(t *testing.T, id string) {
 	}
 }
 
-// invitationsWork is E11, E12 and N16.
+// invitationsWork is user.invite, user.list and user.resend_invitation.
 func (p *people) invitationsWork(t *testing.T) {
 	t.Helper()
 	guest := "guest-" + p.email
 	wantMessage(t, "user.invite", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, guest)))
 	soon(t, "the mail is written", func() bool { return p.mailsTo(t, guest) == 1 })
-	wantMessage(t, "E11 again", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(guest))))
+	wantMessage(t, "user.invite again", p.on(t, "POST", "/users/invite", p.AdminToken, fmt.Sprintf(`{"email":%q}`, strings.ToUpper(guest))))
 	wantMessage(t, "user.resend_invitation", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""))
 	soon(t, "the mail is written again", func() bool { return p.mailsTo(t, p.invited+"@team.example") == 1 })
-	wantUserRefusal(t, "N16 within a minute", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""), 429, "RATE_001")
+	wantUserRefusal(t, "user.resend_invitation within a minute", p.on(t, "POST", "/users/"+p.invited+"/invitation", p.AdminToken, ""), 429, "RATE_001")
 
 	r := p.on(t, "GET", "/users", p.AdminToken, "")
 	wantFields(t, "user.list", r.Body, "users", "total", "message", "next_page_token")
 	if r.Status != 200 || r.Body["total"] != json.Number("7") || r.Body["next_page_token"] != "" {
-		t.Errorf("E12: %d %s", r.Status, r.Raw)
+		t.Errorf("user.list: %d %s", r.Status, r.Raw)
 	}
 	last := at(r.Body, "users", 6)
 	wantFields(t, "who is listed", last, "id", "email", "name", "status", "is_verified", "created_at", "updated_at", "authentication_type")
 	if at(last, "email") != guest || at(last, "status") != "INVITED" {
-		t.Errorf("E12 shows %v last, want the guest", last)
+		t.Errorf("user.list shows %v last, want the guest", last)
 	}
 	first := p.on(t, "GET", "/users?page_size=4", p.AdminToken, "")
 	next, _ := first.Body["next_page_token"].(string)
 	second := p.on(t, "GET", "/users?page_size=4&page_token="+next, p.AdminToken, "")
 	paged := append(texts(first.Body["users"], "id"), texts(second.Body["users"], "id")...)
 	if strings.Join(paged, " ") != strings.Join(texts(r.Body["users"], "id"), " ") {
-		t.Errorf("E12 by pages: %v", paged)
+		t.Errorf("user.list by pages: %v", paged)
 	}
 }
 
-// keysWork is E13, E14 and E15 by the user.
+// keysWork is api_key.create, api_key.list and api_key.revoke by the user.
 func (p *people) keysWork(t *testing.T, id string) {
 	t.Helper()
 	token, keys := p.userToken(t, id), "/users/"+id+"/keys"
@@ -166,7 +166,7 @@ func (p *people) keysWork(t *testing.T, id string) {
 	key, _ := at(r.Body, "data", "id").(string)
 	raw, _ := at(r.Body, "data", "raw_key").(string)
 	if r.Status != 201 || r.Body["success"] != true || !strings.HasPrefix(raw, "pcl_sk_live_") || r.Header.Get("Cache-Control") != "no-store" {
-		t.Fatalf("E13: %d", r.Status)
+		t.Fatalf("api_key.create: %d", r.Status)
 	}
 	for _, token := range []string{token, p.AdminToken, raw} {
 		r := p.on(t, "GET", keys, token, "")
@@ -174,18 +174,18 @@ func (p *people) keysWork(t *testing.T, id string) {
 		listed := at(r.Body, "data", "keys", 0)
 		wantFields(t, "the listed key", listed, "id", "key_name", "masked_key", "scopes", "is_active", "created_at", "expires_at")
 		if r.Status != 200 || at(listed, "masked_key") != "pcl_sk_…"+raw[len(raw)-4:] || at(listed, "is_active") != true || at(listed, "id") != key {
-			t.Errorf("E14: %d %s", r.Status, r.Raw)
+			t.Errorf("api_key.list: %d %s", r.Status, r.Raw)
 		}
 	}
 	for range 2 {
 		r := p.on(t, "DELETE", keys+"/"+key, token, "")
 		wantFields(t, "api_key.revoke", r.Body, "success", "data")
-		wantFields(t, "E15's data", r.Body["data"], "message")
+		wantFields(t, "api_key.revoke's data", r.Body["data"], "message")
 		if r.Status != 200 || r.Body["success"] != true {
-			t.Errorf("E15: %d %s", r.Status, r.Raw)
+			t.Errorf("api_key.revoke: %d %s", r.Status, r.Raw)
 		}
 	}
 	if r := p.on(t, "GET", keys, token, ""); at(r.Body, "data", "keys", 0, "is_active") != false {
-		t.Errorf("E14 after E15: %s", r.Raw)
+		t.Errorf("api_key.list after api_key.revoke: %s", r.Raw)
 	}
 }

@@ -224,7 +224,7 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 	})
 }
 
-// keyRoutes serves the data folder's public keys while it signs (N14).
+// keyRoutes serves the data folder's public keys while it signs.
 func (s *settings) keyRoutes(signer *authn.Signer) wire.Routes {
 	return wire.Routes{"jwks.get": func(context.Context, *wire.Request) (wire.Response, error) {
 		if s.outside() {

@@ -17,7 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// benchRecord is that of a warm E3.
+// benchRecord is that of a warm authorization check.
 func benchRecord() gateway.Record {
 	return gateway.Record{
 		RequestID: "01kajx5v2m8q4r6s8t0v2w4x6y", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-a-v1/instances", Route: "authorization.check",
@@ -52,7 +52,7 @@ func BenchmarkObserve(b *testing.B) {
 	})
 }
 
-// BenchmarkServe is one warm E3 of the demo, over loopback, through all that serve puts
+// BenchmarkServe is one warm authorization check of the demo, over loopback, through all that serve puts
 // together by default: the embedded store, policy, log and metrics.
 func BenchmarkServe(b *testing.B) {
 	s, flags := serveFlagSet()

@@ -72,7 +72,6 @@ func TestStuckReaderOfTheLogHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// TestLinesOfRequestsLeaveRoomForOthers.
 func TestLinesOfRequestsLeaveRoomForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, q := stuck(t)

@@ -96,7 +96,7 @@ func sharedCacheChanged(log *slog.Logger) func(cause error) {
 func dataFolderError(dir string, err error) error {
 	if errors.Is(err, sqlite.ErrInUse) {
 		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
-			"or ask it over HTTP: POST /api/v1/accounts (N1) makes an account, POST /api/v1/accounts/{accountId}/projects (N3) a project", dir)
+			"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", dir)
 	}
 	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
 }

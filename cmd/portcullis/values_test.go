@@ -62,7 +62,6 @@ func TestEveryFlagOfATimeOrASizeTakesTheUnits(t *testing.T) {
 	}
 }
 
-// TestWithoutASettingNobodyElseReachesTheListeners.
 func TestWithoutASettingNobodyElseReachesTheListeners(t *testing.T) {
 	s, _ := serveFlagSet()
 	if got := []string{s.listen, s.usersListen, s.healthListen}; !slices.Equal(got, []string{"127.0.0.1:8080", "127.0.0.1:9001", "127.0.0.1:9002"}) {

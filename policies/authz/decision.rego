@@ -10,7 +10,7 @@ package authz
 # METADATA
 # title: May the subject do the action on the target?
 # description: |
-#   The answer of E3. Denied unless all conditions hold, no deny rule fires, and a role grants the action.
+#   The answer of authorization.check. Denied unless all conditions hold, no deny rule fires, and a role grants the action.
 # entrypoint: true
 default decision := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// AccountRoutes are the handlers of accounts and projects (N1 to N4).
+// AccountRoutes are the handlers of accounts and projects.
 func (s *Service) AccountRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"account.create": s.Idempotency.Create("account.create", s.createAccount),
@@ -22,12 +22,12 @@ func (s *Service) AccountRoutes() wire.Routes {
 	})
 }
 
-// accountBody is what N1 and N2 answer about an account alone.
+// accountBody is what account.create and account.get answer about an account alone.
 type accountBody struct {
 	Account resources.Account `json:"account"`
 }
 
-// getAccount answers N2 GET. A member's account is always there; a service may ask
+// getAccount answers account.get (N2). A member's account is always there; a service may ask
 // for one that is not.
 func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
@@ -53,7 +53,7 @@ func (s *Service) account(ctx context.Context, tx store.Tx, id string) (store.Re
 	return rec, err
 }
 
-// patchAccount answers N2 PATCH. Only a service comes here, so there are no rights to
+// patchAccount answers account.update (N2). Only a service comes here, so there are no rights to
 // ask for again.
 func (s *Service) patchAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems

@@ -29,7 +29,7 @@ type Bootstrapped struct {
 	Project *ProjectView          `json:"project,omitempty"`
 }
 
-// Bootstrap makes, without a caller, what N1 and N3 make, in one step. What is there
+// Bootstrap makes, without a caller, what account.create and project.create make, in one step. What is there
 // as it was asked for stays as it is; what differs is a CONFLICT that names it.
 func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, error) {
 	draft, project, err := b.check()

@@ -17,13 +17,13 @@ type accountDraft struct {
 	admin    adminDraft
 }
 
-// accountMade is the answer of N1.
+// accountMade is the answer of account.create.
 type accountMade struct {
 	Account resources.Account     `json:"account"`
 	Admin   resources.UserProfile `json:"admin"`
 }
 
-// createAccount answers N1.
+// createAccount answers account.create (N1).
 func (s *Service) createAccount(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)

@@ -5,7 +5,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// assignmentInput is what E6 was asked for, with what is wrong in it by itself; what
+// assignmentInput is what role_assignment.put was asked for, with what is wrong in it by itself; what
 // is wrong with it in the light of the data is added in the transaction.
 type assignmentInput struct {
 	problems                      wire.Problems
@@ -19,7 +19,7 @@ type assignmentInput struct {
 	expires                   resources.Time
 }
 
-// readAssignment reads path, query and body of E6.
+// readAssignment reads path, query and body of role_assignment.put.
 func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
 	in := &assignmentInput{account: r.Params["accountId"], role: r.Params["roleId"], assignee: r.Params["assigneeId"]}
 	p := &in.problems
@@ -70,7 +70,7 @@ func (in *assignmentInput) readResource(body *wire.Object) {
 // resourceForm says what a resourceId looks like.
 const resourceForm = "must have the form <collection>/<id>, each 1 to 128 characters of [A-Za-z0-9._@-]"
 
-// granted is the assignment of the role that E6 is to leave behind.
+// granted is the assignment of the role that role_assignment.put is to leave behind.
 func (in *assignmentInput) granted(role resources.Role) resources.Assignment {
 	return resources.Assignment{
 		AccountID: in.account, RoleID: role.ID, RoleScope: role.Scope, AssigneeType: in.kind, AssigneeID: in.assignee,

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// heldBody is one item of E5. projectId is always there, "" at account level.
+// heldBody is one item of role_assignment.list_of_user. projectId is always there, "" at account level.
 type heldBody struct {
 	RoleID     string         `json:"roleId"`
 	ProjectID  string         `json:"projectId"`
@@ -20,7 +20,7 @@ type heldBody struct {
 	UpdatedAt  resources.Time `json:"updatedAt"`
 }
 
-// listUserRoles answers E5: direct assignments first, then those through groups.
+// listUserRoles answers role_assignment.list_of_user (E5): direct assignments first, then those through groups.
 func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)
@@ -64,7 +64,7 @@ func (s *Service) heldBodies(held []resources.HeldRole, filter roleFilter) []hel
 	return out
 }
 
-// listRoleAssignments answers N15: who holds the role, in the order in which they got it.
+// listRoleAssignments answers role_assignment.list_of_role (N15): who holds the role, in the order in which they got it.
 func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)

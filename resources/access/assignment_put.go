@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// putAssignment answers E6.
+// putAssignment answers role_assignment.put (E6).
 func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in := readAssignment(r, s.now())
 	var made resources.Assignment

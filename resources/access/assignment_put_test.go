@@ -8,13 +8,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// put asks E6 as alice, an account admin of A.
+// put asks role_assignment.put as alice, an account admin of A.
 func (w *world) put(role, assignee, query string, body any) answer {
 	w.t.Helper()
 	return w.call("role_assignment.put", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, body)
 }
 
-// held is a user's E5 as lines of role@project#resource status.
+// held is a user's role_assignment.list_of_user as lines of role@project#resource status.
 func (w *world) held(user string) string {
 	w.t.Helper()
 	got := w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+user, "pageSize=100", nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// revokeAssignment answers E7.
+// revokeAssignment answers role_assignment.revoke (E7).
 func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	gone, err := readRevocation(r)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 	return wire.OK(doneBody{Success: true, Message: "The role assignment is revoked."})
 }
 
-// readRevocation names the assignment that E7 ends.
+// readRevocation names the assignment that role_assignment.revoke ends.
 func readRevocation(r *wire.Request) (resources.Assignment, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)

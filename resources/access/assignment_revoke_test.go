@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// revoke asks E7 as alice, an account admin of A.
+// revoke asks role_assignment.revoke as alice, an account admin of A.
 func (w *world) revoke(role, assignee, query string) answer {
 	w.t.Helper()
 	return w.call("role_assignment.revoke", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)

@@ -1,5 +1,4 @@
-// Package access is access management: roles and their assignments (E4 to E7, N5,
-// N6, N15), accounts (N1, N2), projects (N3, N4) and groups (N7).
+// Package access is access management: roles and their assignments, accounts, projects and groups.
 //
 // Policy has allowed a request before a handler here sees it; each handler asks
 // again inside the transaction of its change, on that transaction's facts, so that

@@ -19,7 +19,7 @@ const (
 	actionGroupDelete = "account:group:delete"
 )
 
-// GroupRoutes are the handlers of groups and their members (N7).
+// GroupRoutes are the handlers of groups and their members.
 func (s *Service) GroupRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"group.create":        s.Idempotency.Create("group.create", s.createGroup),
@@ -37,7 +37,7 @@ type groupBody struct {
 	Group resources.Group `json:"group"`
 }
 
-// groupList is the answer of N7's list of groups.
+// groupList is the answer of group.list.
 type groupList struct {
 	Groups []resources.Group `json:"groups"`
 	listed

@@ -16,7 +16,7 @@ type memberView struct {
 	AddedAt resources.Time `json:"added_at"`
 }
 
-// memberList is the answer of N7's list of members.
+// memberList is the answer of group_member.list.
 type memberList struct {
 	Members []memberView `json:"members"`
 	listed
@@ -43,7 +43,7 @@ func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Respon
 	return wire.OK(out)
 }
 
-// addMember answers N7 PUT of a member. A repeat changes nothing and still commits:
+// addMember answers group_member.add (N7). A repeat changes nothing and still commits:
 // it answers only when what it found is in force everywhere.
 func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
@@ -91,7 +91,7 @@ func (s *Service) join(
 	return s.c.Members.Insert(ctx, tx, member)
 }
 
-// removeMember answers N7 DELETE of a member; one who is not there is removed already.
+// removeMember answers group_member.remove (N7); a member who is not there is removed already.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

@@ -35,12 +35,12 @@ func projectView(p resources.Project) *ProjectView {
 	return &ProjectView{ID: p.ID, AccountID: p.AccountID, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
-// projectBody is what N3 and N4 PATCH answer.
+// projectBody is what project.create and project.update answer.
 type projectBody struct {
 	Project *ProjectView `json:"project"`
 }
 
-// createProject answers N3.
+// createProject answers project.create (N3).
 func (s *Service) createProject(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)

@@ -9,13 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// projectList is the answer of N4 GET.
+// projectList is the answer of project.list.
 type projectList struct {
 	Projects []*ProjectView `json:"projects"`
 	listed
 }
 
-// listProjects answers N4 GET, in the order of creation. A project that is being
+// listProjects answers project.list (N4), in the order of creation. A project that is being
 // deleted is still there.
 func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["accountId"]
@@ -33,7 +33,7 @@ func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Respo
 	return wire.OK(out)
 }
 
-// patchProject answers N4 PATCH.
+// patchProject answers project.update (N4).
 func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	noQuery(r, &p)

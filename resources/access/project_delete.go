@@ -26,7 +26,7 @@ var (
 	errUnmarked = resources.Conflict("Another request changed the project while it was being deleted; try again.")
 )
 
-// deleteProject answers N4 DELETE in three steps: it marks the project, from when on
+// deleteProject answers project.delete (N4) in three steps: it marks the project, from when on
 // everything in it is denied, asks every area whether something is left in it, and
 // deletes it or takes the mark back.
 //

@@ -26,7 +26,7 @@ func (s *Service) RoleRoutes() wire.Routes {
 	})
 }
 
-// getRole answers N6's GET.
+// getRole answers role.get (N6).
 func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// replaceRole answers N6's PUT: name, permissions and description are replaced, the
+// replaceRole answers role.replace (N6): name, permissions and description are replaced, the
 // status where one is sent (a role that was switched off is not switched on by
 // silence); scope and project stay.
 func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
@@ -60,7 +60,7 @@ func (in *roleInput) fitsRole(rec *store.Record[resources.Role]) error {
 	return p.Err()
 }
 
-// deleteRole answers N6's DELETE. A role that was assigned is given back by everybody
+// deleteRole answers role.delete (N6). A role that was assigned is given back by everybody
 // first, so no right ends here unseen.
 func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {

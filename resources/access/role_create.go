@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// createRole answers N5.
+// createRole answers role.create (N5).
 func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	in := readRole(r, resources.StatusActive)
 	if !in.scopeSent {

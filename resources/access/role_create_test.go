@@ -138,7 +138,7 @@ func TestARoleHoldsNoMoreThanItsMaker(t *testing.T) {
 			}
 			got := w.call("role.create", as(acctA, carol), "accountId="+acctA, "", body)
 			w.expect(got, tc.status)
-			// N6 is held to the same: a role with nothing in it to begin with.
+			// role.replace is held to the same: a role with nothing in it to begin with.
 			if tc.change["name"] == nil {
 				project, _ := tc.change["projectId"].(string)
 				w.role(resources.Role{ID: "role-put-v1", Name: "put", Scope: "PROJECT", AccountID: acctA, ProjectID: project, Permissions: []string{"project:none:none"}})

@@ -10,7 +10,7 @@ import (
 // maxRolePatterns bounds a role (API contract, N5).
 const maxRolePatterns = 200
 
-// roleInput is the body of N5 and N6, with what is wrong in it by itself; what is
+// roleInput is the body of role.create and role.replace, with what is wrong in it by itself; what is
 // wrong with it in the light of the data is added in the transaction.
 type roleInput struct {
 	problems                   wire.Problems

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// roleFilter is what E4 and E5 can be asked for; "" asks for nothing.
+// roleFilter is what role.list and role_assignment.list_of_user can be asked for; "" asks for nothing.
 type roleFilter struct{ status, scope, project string }
 
 // readRoleFilter reads status, scope and projectId.
@@ -38,7 +38,7 @@ func pageOf[T any](n wire.Numbered, all []T) (wire.Response, error) {
 	return wire.OK(pageBody[T]{Data: data, Meta: meta})
 }
 
-// listRoles answers E4: system roles by id, then the account's own by name. With
+// listRoles answers role.list (E4): system roles by id, then the account's own by name. With
 // projectId only the roles made for that project are listed, so no system role is.
 func (s *Service) listRoles(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems

@@ -27,7 +27,7 @@ type Judge interface {
 // Occupant is an area that may hold something in a project, in this process or in
 // another one.
 type Occupant interface {
-	// CloseProject says whether anything is left in the project (N4). Where nothing is,
+	// CloseProject says whether anything is left in the project. Where nothing is,
 	// nothing can be made there from then on for a time, also by a request that was
 	// authorized before the project was marked. An error keeps the project.
 	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
@@ -49,7 +49,7 @@ type Config struct {
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant
 	// Invite stores, in the transaction that made the user, the mail for an admin who
-	// still has to sign in (N1); nil sends none.
+	// still has to sign in; nil sends none.
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
 	// Release ends, in the caller's transaction, the membership of a user whose invitation
 	// has run out, but does not store the user; false where they stay a member. nil ends none.

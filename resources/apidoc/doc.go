@@ -1,5 +1,4 @@
-// Package apidoc holds the OpenAPI document of every endpoint and the page that shows
-// it (N13).
+// Package apidoc holds the OpenAPI document of every endpoint and the page that shows it.
 //
 // The document is written by hand, as YAML in openapi/, and is what the black box
 // tests hold every request and answer against. Rejected: generating it from the

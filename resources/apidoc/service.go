@@ -35,7 +35,7 @@ func New() (*Service, error) {
 	}, nil
 }
 
-// Routes are the handlers of N13.
+// Routes are the handlers of openapi.get, docs.get and docs.asset (N13).
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apidoc", wire.Routes{
 		"openapi.get": func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.document) },

@@ -33,7 +33,7 @@ type createdKey struct {
 	ExpiresAt resources.Time `json:"expires_at,omitzero"`
 }
 
-// creating reads E13's request and gives what is to be committed. The key is made here,
+// creating reads api_key.create's request and gives what is to be committed. The key is made here,
 // once, however often the transaction runs.
 func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	// Another key would outlive the revocation of the one that made it.
@@ -98,7 +98,7 @@ func (s *Service) forget(ctx context.Context, tx store.Tx, key store.Record[reso
 	return s.c.APIKeys.Delete(ctx, tx, key)
 }
 
-// readKey reads E13's body: 400 with all problems.
+// readKey reads api_key.create's body: 400 with all problems.
 func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

@@ -1,5 +1,5 @@
-// Package apikeys is the users' own API keys: creating (E13), listing (E14) and revoking
-// them (E15), and when each was last used.
+// Package apikeys is the users' own API keys: creating, listing and revoking
+// them, and when each was last used.
 //
 // Policy has allowed a request before a handler here sees it; what may have changed since
 // (the caller's membership, status, role or key) is asked again on the facts of the

@@ -200,7 +200,7 @@ func by(account, id, keyID string) resources.Principal {
 	return p
 }
 
-// call asks a handler about the keys of a user; keyID is E15's. A body that is no
+// call asks a handler about the keys of a user; keyID is api_key.revoke's. A body that is no
 // string is rendered as JSON, nil is none.
 func (w *world) call(route string, who resources.Principal, account, user, keyID string, body any) answer {
 	w.t.Helper()

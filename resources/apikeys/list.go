@@ -21,12 +21,12 @@ type listedKey struct {
 	ExpiresAt  resources.Time `json:"expires_at,omitzero"`
 }
 
-// keyList is E14's data.
+// keyList is api_key.list's data.
 type keyList struct {
 	Keys []listedKey `json:"keys"`
 }
 
-// listKeys answers E14: all of the user's keys in the account, newest first.
+// listKeys answers api_key.list (E14): all of the user's keys in the account, newest first.
 func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

@@ -12,12 +12,12 @@ import (
 // nounKey is a key in an error (KEY_001).
 const nounKey = "api_key"
 
-// revokedBody is E15's data.
+// revokedBody is api_key.revoke's data.
 type revokedBody struct {
 	Message string `json:"message"`
 }
 
-// revokeKey answers E15. A repeat changes nothing and still commits: it answers only when
+// revokeKey answers api_key.revoke (E15). A repeat changes nothing and still commits: it answers only when
 // what it found is in force everywhere.
 func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {

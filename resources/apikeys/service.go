@@ -40,7 +40,7 @@ type Service struct {
 // New makes the area's handlers.
 func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
 
-// Routes are the area's handlers: E13, E14 and E15.
+// Routes are the area's handlers.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apikeys", wire.Routes{
 		"api_key.create": s.Idempotency.Create("api_key.create", s.creating),

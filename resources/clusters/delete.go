@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// remove answers N12 DELETE. A PENDING cluster, which nobody has begun to make, is DELETED at once;
+// remove answers kubernetes_cluster.delete and gpu_cluster.delete (N12). A PENDING cluster, which nobody has begun to make, is DELETED at once;
 // any other one is DELETING from now on. A repeat changes nothing, nor does it bring a deleted one back.
 func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {

@@ -1,5 +1,5 @@
-// Package clusters is the Kubernetes clusters (E16, E17) and the GPU clusters (E18, E19)
-// of a project, and reading and deleting one of either kind (N12).
+// Package clusters is the Kubernetes clusters and the GPU clusters
+// of a project, and reading and deleting one of either kind.
 //
 // A cluster here is an order and its state: a new one is PENDING, and a provisioner moves
 // it on. What was ordered and is never shown is stored beside what is shown. A PENDING cluster

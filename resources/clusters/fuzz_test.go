@@ -64,7 +64,7 @@ func fuzzed(t *testing.T, route, collection, body string) []byte {
 var label = regexp.MustCompile(`\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\z`)
 
 // FuzzKubernetesBody: whatever is sent is refused with problems, or makes a cluster that
-// keeps every bound (E16).
+// keeps every bound.
 func FuzzKubernetesBody(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "[]", "null", "{", `{"name":"a","name":"b"}`, "\xef\xbb\xbf{}", "{\"name\":\"\xff\"}", `{"name":"\ud800"}`, `{"name":"\u0000"}`,
@@ -97,7 +97,7 @@ func FuzzKubernetesBody(f *testing.F) {
 	})
 }
 
-// FuzzGPUBody: the same for E18.
+// FuzzGPUBody: the same for gpu_cluster.create.
 func FuzzGPUBody(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "[]", `{"cluster_name":"web","flavor_id":"f","image_id":"i"}`,

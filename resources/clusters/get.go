@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// get answers N12 GET.
+// get answers kubernetes_cluster.get and gpu_cluster.get (N12).
 func (k kind[T]) get(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

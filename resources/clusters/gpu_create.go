@@ -20,7 +20,7 @@ const (
 	maxGroups = 100
 )
 
-// gpuCreated is the answer of E18.
+// gpuCreated is the answer of gpu_cluster.create.
 type gpuCreated struct {
 	Cluster resources.GPUCluster `json:"cluster"`
 	Message string               `json:"message"`
@@ -28,7 +28,7 @@ type gpuCreated struct {
 	RequestID string `json:"request_id"`
 }
 
-// createGPU reads E18's request and gives what is to be committed.
+// createGPU reads gpu_cluster.create's request and gives what is to be committed.
 func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	record := readGPU(r, &p)
@@ -90,7 +90,7 @@ func noteGroups(record resources.GPURecord, missing []string, p *wire.Problems) 
 	}
 }
 
-// readGPU reads E18's body and notes all problems.
+// readGPU reads gpu_cluster.create's body and notes all problems.
 func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 	r.ParseQuery(p).Done()
 	body, at := r.ParseObject(p), placeOf(r)

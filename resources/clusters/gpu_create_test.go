@@ -28,7 +28,7 @@ func (w *world) gpuRecord(id string) (out resources.GPURecord) {
 	return out
 }
 
-// TestGPUClusterIsMade (E18) with the specification's fields and nothing else, beside a
+// TestGPUClusterIsMade with the specification's fields and nothing else, beside a
 // message and the id of the request.
 func TestGPUClusterIsMade(t *testing.T) {
 	w := newWorld(t)
@@ -66,7 +66,7 @@ func TestGPUOrderIsKept(t *testing.T) {
 	}
 }
 
-// TestGPUFields (E18): both sides of each bound.
+// TestGPUFields: both sides of each bound.
 func TestGPUFields(t *testing.T) {
 	w := newWorld(t)
 	many := make([]string, 101)

@@ -23,7 +23,7 @@ const (
 // version is v?1.MINOR(.PATCH)?, without leading zeros.
 var version = regexp.MustCompile(`^v?1\.(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2}))?$`)
 
-// createKubernetes reads E16's request and gives what is to be committed.
+// createKubernetes reads kubernetes_cluster.create's request and gives what is to be committed.
 func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	record, err := readKubernetes(r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempote
 	}, nil
 }
 
-// readKubernetes reads E16's body: 400 with all problems.
+// readKubernetes reads kubernetes_cluster.create's body: 400 with all problems.
 func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

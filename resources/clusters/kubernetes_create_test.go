@@ -24,7 +24,7 @@ func (w *world) kubernetesRecord(id string) (out resources.KubernetesRecord) {
 	return out
 }
 
-// TestKubernetesClusterIsMade (E16) with the specification's fields and nothing else; what
+// TestKubernetesClusterIsMade with the specification's fields and nothing else; what
 // it leaves out has its default.
 func TestKubernetesClusterIsMade(t *testing.T) {
 	w := newWorld(t)
@@ -64,7 +64,7 @@ func TestKubernetesOrderIsKept(t *testing.T) {
 // text is n characters.
 func text(n int) string { return strings.Repeat("a", n) }
 
-// TestKubernetesFields (E16): both sides of each bound. A value stands alone in a body that
+// TestKubernetesFields: both sides of each bound. A value stands alone in a body that
 // is good without it; a refusal names its field and no other one.
 func TestKubernetesFields(t *testing.T) {
 	w := newWorld(t)

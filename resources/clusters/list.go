@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// clusterList is the answer of E17 and, with its message, of E19.
+// clusterList is the answer of kubernetes_cluster.list and, with its message, of gpu_cluster.list.
 type clusterList struct {
 	Clusters []any `json:"clusters"`
 	// TotalCount counts all that match, Count those of this page.
@@ -19,7 +19,7 @@ type clusterList struct {
 	Message       string `json:"message,omitempty"`
 }
 
-// list answers E17 and E19, newest first; deleted clusters are listed by their status
+// list answers kubernetes_cluster.list (E17) and gpu_cluster.list (E19), newest first; deleted clusters are listed by their status
 // only. Count and page are of one snapshot.
 func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	query, binding, err := k.query(r)

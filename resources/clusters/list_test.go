@@ -21,7 +21,7 @@ func (w *world) several(k sort, at site, n int) (ids []string) {
 	return ids
 }
 
-// TestEmptyListHasTheSpecifiedForm (E17, E19): only E19 has a message.
+// TestEmptyListHasTheSpecifiedForm: only gpu_cluster.list has a message.
 func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
 	w := newWorld(t)
 	for route, want := range map[string]string{
@@ -34,7 +34,7 @@ func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
 	}
 }
 
-// TestClustersAreListedNewestFirst (E17, E19), page by page, each once, as they were made.
+// TestClustersAreListedNewestFirst, page by page, each once, as they were made.
 func TestClustersAreListedNewestFirst(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		w.several(k, here, 5)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNetworksOfACluster (E16): valid, of one address family and disjoint, also from the
+// TestNetworksOfACluster: valid, of one address family and disjoint, also from the
 // default of a network that is left out. A refusal names the field that was sent.
 func TestNetworksOfACluster(t *testing.T) {
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestClusterIsRead (N12) as it was answered when it was made.
+// TestClusterIsRead as it was answered when it was made.
 func TestClusterIsRead(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		made := w.call(k.create, here, "", k.body("web"))
@@ -20,7 +20,7 @@ func TestClusterIsRead(t *testing.T) {
 	})
 }
 
-// TestClusterIsDeleting (N12): from any state but PENDING, listed and with its name taken; a PENDING
+// TestClusterIsDeleting: from any state but PENDING, listed and with its name taken; a PENDING
 // one is DELETED at once, and its name is free. A repeat answers the same. What is deleted does not
 // come back.
 func TestClusterIsDeleting(t *testing.T) {
@@ -85,7 +85,7 @@ func TestClusterOfAnotherPlaceIsNotThere(t *testing.T) {
 	})
 }
 
-// TestOneClusterTakesNoQueryAndNoBody (N12): what they ask for would be ignored.
+// TestOneClusterTakesNoQueryAndNoBody: what they ask for would be ignored.
 func TestOneClusterTakesNoQueryAndNoBody(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		id := w.made(k, here, "web")
@@ -98,7 +98,7 @@ func TestOneClusterTakesNoQueryAndNoBody(t *testing.T) {
 	})
 }
 
-// TestNameIsTakenOncePerProjectAndKind (E16, E18): 409 for the second one.
+// TestNameIsTakenOncePerProjectAndKind: 409 for the second one.
 func TestNameIsTakenOncePerProjectAndKind(t *testing.T) {
 	w := newWorld(t)
 	for _, k := range sorts() {
@@ -135,7 +135,7 @@ func TestTwoAtOnceOfOneName(t *testing.T) {
 	})
 }
 
-// TestRepeatMakesNoSecondCluster (E16, E18): the same Idempotency-Key answers the first
+// TestRepeatMakesNoSecondCluster: the same Idempotency-Key answers the first
 // answer again, and no other request's.
 func TestRepeatMakesNoSecondCluster(t *testing.T) {
 	each(t, func(w *world, k sort) {

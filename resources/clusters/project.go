@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// CloseProject says whether a cluster of either kind is left in the project (N4), one that
+// CloseProject says whether a cluster of either kind is left in the project, one that
 // is being deleted included. Where none is, none can be made for the time that
 // records.Collections.CloseProject gives, or until OpenProject. Errors are the store's.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {

@@ -23,7 +23,7 @@ func (w *world) closed(at site) bool {
 	return occupied
 }
 
-// TestProjectWithAClusterIsOccupied (N4): by either kind in any state but deleted, by its
+// TestProjectWithAClusterIsOccupied: by either kind in any state but deleted, by its
 // own clusters only, and it is not closed then.
 func TestProjectWithAClusterIsOccupied(t *testing.T) {
 	each(t, func(w *world, k sort) {
@@ -52,7 +52,7 @@ func (a answer) firstID() string {
 	return item.str("id") + item.str("base.cluster_id")
 }
 
-// TestNothingIsMadeInAClosedProject (N4): 503, until it is opened or the time is over; other
+// TestNothingIsMadeInAClosedProject: 503, until it is opened or the time is over; other
 // projects stay open.
 func TestNothingIsMadeInAClosedProject(t *testing.T) {
 	each(t, func(w *world, k sort) {
@@ -122,7 +122,7 @@ func (blindTx) Find(context.Context, *store.Schema, store.Query) ([]store.Row, e
 	return nil, store.ErrUnavailable
 }
 
-// TestWhatCannotBeSeenIsNotEmpty (N4): a project whose clusters can't be looked for is not closed.
+// TestWhatCannotBeSeenIsNotEmpty: a project whose clusters can't be looked for is not closed.
 func TestWhatCannotBeSeenIsNotEmpty(t *testing.T) {
 	w := newWorld(t, func(c *clusters.Config) { c.Store = blind{c.Store} })
 	if occupied, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one)); !errors.Is(err, store.ErrUnavailable) {

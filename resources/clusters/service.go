@@ -52,7 +52,7 @@ func New(cfg Config) *Service {
 	return s
 }
 
-// Routes are the area's handlers: E16 to E19 and N12.
+// Routes are the area's handlers.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named(area, wire.Routes{
 		"kubernetes_cluster.create": s.Idempotency.Create("kubernetes_cluster.create", s.createKubernetes),
@@ -82,7 +82,7 @@ func placeOf(r *wire.Request) place {
 	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
 }
 
-// clusterBody is what one cluster is answered in (E16, N12).
+// clusterBody is what one cluster is answered in.
 type clusterBody struct {
 	Cluster any `json:"cluster"`
 }

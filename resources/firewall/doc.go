@@ -1,4 +1,4 @@
-// Package firewall is security groups and their rules: E1, E2 and N11.
+// Package firewall is security groups and their rules.
 //
 // The gateway has authorized a request before a handler sees it, and the area may run in
 // a process with a store of its own, which has neither accounts nor roles: so policy is

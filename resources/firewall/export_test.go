@@ -14,7 +14,7 @@ const (
 	MaxPageBytes  = maxPageBytes
 )
 
-// ReadRule reads a rule's body as N11 does; whether a group that it names is there is
+// ReadRule reads a rule's body as security_group_rule.create does; whether a group that it names is there is
 // not looked at.
 func ReadRule(body []byte) (resources.SecurityGroupRule, error) {
 	var p wire.Problems

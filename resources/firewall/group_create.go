@@ -18,7 +18,7 @@ type groupDraft struct {
 	tooMany bool
 }
 
-// createGroup answers E1.
+// createGroup answers security_group.create (E1).
 func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
 	draft, err := s.readGroup(ctx, r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency
 	}, nil
 }
 
-// readGroup reads E1's request: 400 with all problems.
+// readGroup reads security_group.create's request: 400 with all problems.
 func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

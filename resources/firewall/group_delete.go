@@ -13,7 +13,7 @@ import (
 // maxDeleted is how many deleted groups of a project are kept.
 const maxDeleted = 1000
 
-// deleteGroup answers N11 DELETE. What was deleted is not found again, a repeat included.
+// deleteGroup answers security_group.delete (N11). What was deleted is not found again, a repeat included.
 func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

@@ -18,7 +18,7 @@ const (
 	atOnce = 10
 )
 
-// groupList is E2's answer.
+// groupList is security_group.list's answer.
 type groupList struct {
 	Groups        []resources.SecurityGroup `json:"security_groups"`
 	NextPageToken string                    `json:"next_page_token"`
@@ -35,7 +35,7 @@ type groupPage struct {
 	binding string
 }
 
-// listGroups answers E2: newest first, the deleted ones only where they are asked for.
+// listGroups answers security_group.list (E2): newest first, the deleted ones only where they are asked for.
 func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	page, err := s.readPage(r)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.Se
 	}
 }
 
-// readPage reads E2's query: 400 with all problems.
+// readPage reads security_group.list's query: 400 with all problems.
 func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	var p wire.Problems
 	query, at := r.ParseQuery(&p), placeOf(r)

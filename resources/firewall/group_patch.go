@@ -9,14 +9,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// groupPatch is what N11 PATCH changes; nil stays as it is.
+// groupPatch is what security_group.update changes; nil stays as it is.
 type groupPatch struct {
 	name        *string
 	description *string
 	metadata    json.RawMessage
 }
 
-// patchGroup answers N11 PATCH. Metadata is replaced as a whole; `""` and `{}` are how a
+// patchGroup answers security_group.update (N11). Metadata is replaced as a whole; `""` and `{}` are how a
 // description and metadata are taken away, since null is a field's absence.
 func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	patch, err := readPatch(r)

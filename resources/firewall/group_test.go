@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestNewGroupIsShownWhole (E1): every field of the specification, the rules in their
+// TestNewGroupIsShownWhole: every field of the specification, the rules in their
 // order and canonical form, the metadata as it was sent; what was not sent is left out.
 func TestNewGroupIsShownWhole(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestNewGroupIsShownWhole(t *testing.T) {
 	}
 }
 
-// TestGroupThatCannotBe (E1): 400 with all problems at their fields, on both sides of
+// TestGroupThatCannotBe: 400 with all problems at their fields, on both sides of
 // each edge.
 func TestGroupThatCannotBe(t *testing.T) {
 	t.Parallel()
@@ -153,7 +153,7 @@ func TestNameIsUniqueInItsProject(t *testing.T) {
 	w.made("web")
 }
 
-// TestGroupIsChanged (N11): what is sent, and nothing else.
+// TestGroupIsChanged: what is sent, and nothing else.
 func TestGroupIsChanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -190,7 +190,7 @@ func TestGroupIsChanged(t *testing.T) {
 	}
 }
 
-// TestDeletedGroupIsGone (N11): a repeat, a read and every change are 404; the list of
+// TestDeletedGroupIsGone: a repeat, a read and every change are 404; the list of
 // the deleted ones alone still has it, marked with its rules.
 func TestDeletedGroupIsGone(t *testing.T) {
 	t.Parallel()
@@ -215,7 +215,7 @@ func TestDeletedGroupIsGone(t *testing.T) {
 	}
 	for query, want := range map[string]string{"": "stays", "?status=active": "stays", "?status=deleted": "web", "?status=deleting": "", "?status=error": "", "?status=pending": ""} {
 		if got := w.expect(w.call("security_group.list"+query, nil), 200); strings.Join(names(got), " ") != want || fmt.Sprint(got.body["total_count"]) != fmt.Sprint(len(names(got))) {
-			t.Errorf("E2%s: %s", query, got.text)
+			t.Errorf("security_group.list%s: %s", query, got.text)
 		}
 	}
 	g := w.call("security_group.list?status=deleted", nil).body["security_groups"].([]any)[0].(map[string]any)

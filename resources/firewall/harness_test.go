@@ -104,7 +104,7 @@ type answer struct {
 }
 
 // call asks a handler. ids are those of the group and the rule in the path; a route
-// `E2?status=active` has a query, `E1#key` an Idempotency-Key; a body that is no string
+// `security_group.list?status=active` has a query, `security_group.create#key` an Idempotency-Key; a body that is no string
 // is rendered as JSON.
 func (w *world) call(route string, body any, ids ...string) answer {
 	w.t.Helper()
@@ -182,7 +182,7 @@ func (w *world) refused(got answer, fields ...string) {
 	}
 }
 
-// draft is E1's body for a group of that name.
+// draft is security_group.create's body for a group of that name.
 func (w *world) draft(name string, rules ...object) object {
 	out := object{"project_id": w.project, "name": name}
 	if rules != nil {
@@ -202,7 +202,7 @@ func (w *world) made(name string, rules ...object) (id string, ruleIDs []string)
 	return g["id"].(string), ruleIDs
 }
 
-// group is a group as N11 shows it.
+// group is a group as security_group.get shows it.
 func (w *world) group(id string) map[string]any {
 	w.t.Helper()
 	return w.expect(w.call("security_group.get", nil, id), 200).body["security_group"].(map[string]any)

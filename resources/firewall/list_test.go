@@ -26,7 +26,7 @@ func (w *world) pages(query string, total int) []string {
 	}
 }
 
-// TestGroupsAreListedNewestFirst (E2), page by page, each once, also of one millisecond.
+// TestGroupsAreListedNewestFirst, page by page, each once, also of one millisecond.
 func TestGroupsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -65,7 +65,7 @@ func TestGroupsAreListedNewestFirst(t *testing.T) {
 	}
 }
 
-// TestDefaultPageHolds50 groups (E2).
+// TestDefaultPageHolds50 groups.
 func TestDefaultPageHolds50(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -77,7 +77,7 @@ func TestDefaultPageHolds50(t *testing.T) {
 	}
 }
 
-// TestWrongQueryIsRefused (E2), and a page token that is not this list's.
+// TestWrongQueryIsRefused, and a page token that is not this list's.
 func TestWrongQueryIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

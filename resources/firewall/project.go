@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// CloseProject says whether groups are left in a project that is to be deleted (N4),
+// CloseProject says whether groups are left in a project that is to be deleted,
 // deleted ones not counted. Where none is, for two minutes none can be made in it: 503
 // for whoever tries.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestQuotas (E1): 409 past them, whatever was deleted counts no more, other projects
+// TestQuotas: 409 past them, whatever was deleted counts no more, other projects
 // and groups have their own.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestNoRuleNamesAGroupThatIsGone(t *testing.T) {
 	}
 }
 
-// TestProjectIsClosedWhenEmpty (N4): with a group in it, it is occupied and nothing
+// TestProjectIsClosedWhenEmpty: with a group in it, it is occupied and nothing
 // changes; an empty one takes nothing until it is opened, or for two minutes.
 func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	t.Parallel()

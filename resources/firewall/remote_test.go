@@ -36,7 +36,7 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	w.made("new", naming(there, 80), naming(id, 80))
 }
 
-// TestGroupThatIsNamedStays (N11): it can be deleted when the last rule of another group
+// TestGroupThatIsNamedStays: it can be deleted when the last rule of another group
 // that names it is gone; a group may name itself.
 func TestGroupThatIsNamedStays(t *testing.T) {
 	t.Parallel()

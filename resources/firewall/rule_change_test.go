@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRuleIsAddedAndRemoved (N11): it stands last in its group, the group's time moves,
+// TestRuleIsAddedAndRemoved: it stands last in its group, the group's time moves,
 // and what is removed is not found again.
 func TestRuleIsAddedAndRemoved(t *testing.T) {
 	t.Parallel()
@@ -73,7 +73,7 @@ func TestEqualRuleIsRefused(t *testing.T) {
 	w.made("other", tcpRule(80)) // another group's is no matter
 }
 
-// TestRuleProblemsAreToldAtOnce (N11): at their fields, with the group that is not there.
+// TestRuleProblemsAreToldAtOnce: at their fields, with the group that is not there.
 func TestRuleProblemsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,7 @@ type ruleBody struct {
 	Message string                      `json:"message"`
 }
 
-// createRule answers N11 POST rules.
+// createRule answers security_group_rule.create (N11).
 func (s *Service) createRule(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

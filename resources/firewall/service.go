@@ -45,7 +45,7 @@ type Service struct {
 // New makes the area's handlers.
 func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
 
-// Routes are the area's handlers: E1, E2 and N11.
+// Routes are the area's handlers.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("firewall", wire.Routes{
 		"security_group.create":      s.Idempotency.Create("security_group.create", s.createGroup),

@@ -32,7 +32,7 @@ func bytesOf(t *testing.T, got answer) int {
 	return end - len(`{"security_group":`)
 }
 
-// TestPageEndsEarly (E2): a page of great groups holds fewer of them than were asked for,
+// TestPageEndsEarly: a page of great groups holds fewer of them than were asked for,
 // and the next ones go on where it ended; so it is with the deleted ones.
 func TestPageEndsEarly(t *testing.T) {
 	t.Parallel()
@@ -69,7 +69,7 @@ func TestPageEndsEarly(t *testing.T) {
 	check("page_size=100&status=deleted", want[1:])
 }
 
-// TestPageHoldsOneGroup (E2), however great: some were stored before groups were bounded,
+// TestPageHoldsOneGroup, however great: some were stored before groups were bounded,
 // and a page without one would never end.
 func TestPageHoldsOneGroup(t *testing.T) {
 	t.Parallel()
@@ -144,7 +144,7 @@ func TestGroupIsBoundedInBytes(t *testing.T) {
 	w.expect(w.call("security_group_rule.create", wider, id), 201)
 }
 
-// TestManyRulesAreNotRead (E1): of a body full of them only those are looked at that a
+// TestManyRulesAreNotRead: of a body full of them only those are looked at that a
 // group may have. Alone, since it looks at what all take.
 func TestManyRulesAreNotRead(t *testing.T) {
 	w := newWorld(t, quotas(3, 2))

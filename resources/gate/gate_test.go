@@ -45,7 +45,6 @@ func TestSoManyInsideSoManyWaitTheOthersAreTurnedAway(t *testing.T) {
 	})
 }
 
-// TestWhoGivesUpWaitsNoMore.
 func TestWhoGivesUpWaitsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
@@ -61,7 +60,6 @@ func TestWhoGivesUpWaitsNoMore(t *testing.T) {
 	})
 }
 
-// TestNoGateIsNoBound.
 func TestNoGateIsNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {

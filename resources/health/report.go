@@ -13,10 +13,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// timeout bounds the ping of E20 and each check of E21 (specification, "Limits").
+// timeout bounds the ping of health.live and each check of health.ready (specification, "Limits").
 const timeout = 2 * time.Second
 
-// Names of the checks of E21.
+// Names of the checks of health.ready.
 const (
 	CheckDatabase      = "database"
 	CheckAccounts      = "accounts_service"
@@ -30,9 +30,9 @@ type Check func(ctx context.Context) error
 // Config is what the probes report and look at.
 type Config struct {
 	Service, Version string
-	// Ping is the quick look of E20.
+	// Ping is the quick look of health.live.
 	Ping Check
-	// Checks are E21's, by name.
+	// Checks are health.ready's, by name.
 	Checks map[string]Check
 	// Draining says that the process is about to stop: not ready, and alive.
 	Draining func() bool
@@ -62,7 +62,7 @@ func Routes(mux *http.ServeMux, cfg Config) {
 	}
 }
 
-// live is E20.
+// live answers health.live (E20).
 func (cfg Config) live(w http.ResponseWriter, r *http.Request) {
 	status, code := "live", http.StatusOK
 	if cfg.run(r.Context(), cfg.Ping).Status != "healthy" {
@@ -71,7 +71,7 @@ func (cfg Config) live(w http.ResponseWriter, r *http.Request) {
 	cfg.write(w, code, report{Status: status})
 }
 
-// ready is E21.
+// ready answers health.ready (E21).
 func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
 	var (
 		mu     sync.Mutex

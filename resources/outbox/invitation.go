@@ -2,7 +2,7 @@ package outbox
 
 import "github.com/portcullis-authz/portcullis/resources"
 
-// Invitation is the mail that invites a user to an account (E11, N1, N16). The caller
+// Invitation is the mail that invites a user to an account. The caller
 // inserts it in the transaction that invites, and wakes the worker after the commit.
 func Invitation(account resources.Account, user resources.User, ids resources.IDs, now resources.Time) resources.Message {
 	return resources.Message{

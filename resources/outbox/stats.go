@@ -57,7 +57,7 @@ func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 	return out, nil
 }
 
-// Check proves that a message can be stored (E21): one is written and deleted in the
+// Check proves that a message can be stored: one is written and deleted in the
 // same transaction. Whether the mail server answers is not asked.
 func (w *Worker) Check(ctx context.Context) error {
 	probe := resources.Message{ID: w.probeID(), Kind: probeState, State: probeState, CreatedAt: w.now(), NextAt: w.now()}

@@ -10,12 +10,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// recordBody is the success of N8.
+// recordBody is the success of user.create.
 type recordBody struct {
 	User userRecord `json:"user"`
 }
 
-// creating answers N8: a user as another system knows them.
+// creating answers user.create (N8): a user as another system knows them.
 func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	if !syncs(r.Principal) {
 		return nil, denied(noScope)
@@ -37,7 +37,7 @@ func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Comm
 	}, nil
 }
 
-// readUser reads N8's body: 400 with all problems.
+// readUser reads user.create's body: 400 with all problems.
 func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

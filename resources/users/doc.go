@@ -1,6 +1,5 @@
-// Package users is the people's own area: records and profiles (E8, E9, E10, E12, N8,
-// N9), invitations (E11, N16), the end of a membership (N10), and the first sign-in of
-// somebody who was invited.
+// Package users is the people's own area: records and profiles,
+// invitations, the end of a membership, and the first sign-in of somebody who was invited.
 //
 // Policy has allowed a request before a handler here sees it; every change asks again
 // inside its transaction, on that transaction's facts, after it has moved the revision

@@ -8,12 +8,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// recordList is the success of N9.
+// recordList is the success of user.find.
 type recordList struct {
 	Users []userRecord `json:"users"`
 }
 
-// findUsers answers N9: the user with that address, or with that external id.
+// findUsers answers user.find (N9): the user with that address, or with that external id.
 func (s *Service) findUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if !syncs(r.Principal) {
 		return wire.Response{}, denied(noScope)

@@ -8,12 +8,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// mailEvery is the least time between two invitations by mail to one user (N16).
+// mailEvery is the least time between two invitations by mail to one user.
 const mailEvery = resources.Time(time.Minute / time.Millisecond)
 
 // SendInvitation invites a user whose record is stored already: it notes when, and puts
 // the mail into the outbox, all in the caller's transaction, which has called Bump for
-// the account. Other areas that make an invited user (N1) are given it.
+// the account. Other areas that make an invited user are given it.
 func (s *Service) SendInvitation(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error {
 	rec, err := s.c.Users.Get(ctx, tx, user.ExternalID)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Service) SendInvitation(ctx context.Context, tx store.Tx, account resou
 
 // Release ends the membership of a user who may join another account, in the value and in
 // everything that they have; false where they stay. The caller's transaction has called Bump
-// for the user's account and stores the user. Other areas that make a member (N1) are given it.
+// for the user's account and stores the user. Other areas that make a member are given it.
 func (s *Service) Release(ctx context.Context, tx store.Tx, user *resources.User) (bool, error) {
 	if !s.free(*user) {
 		return false, nil

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// inviting answers E11. The ids of a new user are made once, however often the
+// inviting answers user.invite (E11). The ids of a new user are made once, however often the
 // transaction runs.
 func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
@@ -101,7 +101,7 @@ func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.
 
 // inviteKnown makes a free user a member. One who could sign in before still can, and
 // gets no mail; one who never did is invited anew, but not twice in a minute, since an
-// account that removes and invites them again would be a way around N16.
+// account that removes and invites them again would be a way around user.resend_invitation.
 func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resources.Account, rec userRow) (string, error) {
 	u, now := &rec.Value, s.now()
 	if u.AccountID != "" {

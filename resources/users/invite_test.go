@@ -48,7 +48,7 @@ func TestInvitationOfAMemberChangesNothing(t *testing.T) {
 	w.expect(w.invite(acctA, "ivy@example.com"), 200)
 	before := w.byEmail("ivy@example.com")
 	for _, email := range []string{"ivy@example.com", "IVY@EXAMPLE.COM", bob + "@example.com", alice + "@example.com"} {
-		w.pass(ttl + 1) // even when the invitation has run out: N16 starts it anew
+		w.pass(ttl + 1) // even when the invitation has run out: user.resend_invitation starts it anew
 		rev := w.revision(acctA)
 		w.expect(w.invite(acctA, email), 200, "a member of the account already")
 		if w.revision(acctA) != rev+1 {

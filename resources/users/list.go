@@ -8,10 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// maxPage is E12's largest page, and its default.
+// maxPage is user.list's largest page, and its default.
 const maxPage = 100
 
-// userList is the success of E12.
+// userList is the success of user.list.
 type userList struct {
 	Users         []listedUser `json:"users"`
 	Total         int          `json:"total"`
@@ -19,7 +19,7 @@ type userList struct {
 	NextPageToken string       `json:"next_page_token"`
 }
 
-// listUsers answers E12: the account's members, in the order in which they became it.
+// listUsers answers user.list (E12): the account's members, in the order in which they became it.
 func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	binding := "user.list|" + account

@@ -12,7 +12,7 @@ import (
 // nounUser is a user in an error (USER_001).
 const nounUser = "user"
 
-// roleTeamMember is the system role of everybody who was invited (E11).
+// roleTeamMember is the system role of everybody who was invited.
 const roleTeamMember = "team_member"
 
 type userRow = store.Record[resources.User]

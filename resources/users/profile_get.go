@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// getProfile answers E10: the caller's own profile, and nobody else's.
+// getProfile answers user_profile.get (E10): the caller's own profile, and nobody else's.
 func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {

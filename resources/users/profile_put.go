@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// updateProfile answers E9: the caller's own name, and nothing else.
+// updateProfile answers user_profile.update (E9): the caller's own name, and nothing else.
 func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {
@@ -39,7 +39,7 @@ func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Resp
 	return wire.OK(profileBody{rec.Value.Profile(), account})
 }
 
-// readProfile reads E9's body: the name, trimmed.
+// readProfile reads user_profile.update's body: the name, trimmed.
 func readProfile(r *wire.Request) (string, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

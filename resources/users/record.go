@@ -15,7 +15,7 @@ const (
 // authenticationUnknown is the type of a user of whom no more is known.
 const authenticationUnknown = "unknown"
 
-// userRecord is a user as the service that keeps users in step sees them (N8, N9).
+// userRecord is a user as the service that keeps users in step sees them.
 type userRecord struct {
 	ID                      string          `json:"id"`
 	Email                   string          `json:"email"`
@@ -42,13 +42,13 @@ func recordOf(u resources.User) userRecord {
 	}
 }
 
-// profileBody is the success of E9 and E10.
+// profileBody is the success of user_profile.update and user_profile.get.
 type profileBody struct {
 	User      resources.UserProfile `json:"user"`
 	AccountID string                `json:"account_id"`
 }
 
-// listedUser is a user in the list of an account (E12).
+// listedUser is a user in the list of an account.
 type listedUser struct {
 	resources.UserProfile
 	AuthenticationType      string `json:"authentication_type"`

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// reinviting answers N16: the mail again, and its time anew.
+// reinviting answers user.resend_invitation (N16): the mail again, and its time anew.
 func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	if err := r.Bare(); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// updateUser answers E8: fields that are there are changed, others kept.
+// updateUser answers user.update (E8): fields that are there are changed, others kept.
 func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in, err := s.readUpdate(r)
 	if err != nil {

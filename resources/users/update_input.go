@@ -12,7 +12,7 @@ var identityFields = []string{
 	"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id",
 }
 
-// update is what E8 asks for.
+// update is what user.update asks for.
 type update struct {
 	user     string // of the path
 	problems wire.Problems
@@ -24,7 +24,7 @@ type update struct {
 	id, account string
 }
 
-// readUpdate reads E8's request: 400 with all problems, unless one more may be found
+// readUpdate reads user.update's request: 400 with all problems, unless one more may be found
 // when the user is known.
 func (s *Service) readUpdate(r *wire.Request) (*update, error) {
 	in := &update{user: r.Params["user_id"]}

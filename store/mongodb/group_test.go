@@ -61,7 +61,6 @@ func TestMemberIsRefusedForItself(t *testing.T) {
 	g.wantNotes(map[string]bool{"a": true, "b": false, "c": true})
 }
 
-// TestGroupThatRefusesAllMovesNothing.
 func TestGroupThatRefusesAllMovesNothing(t *testing.T) {
 	g := newGrouped(t)
 	before := g.epoch()
@@ -208,7 +207,6 @@ func TestMembersWaitForTheLease(t *testing.T) {
 	}
 }
 
-// TestCloseWaitsForWhoIsInLine.
 func TestCloseWaitsForWhoIsInLine(t *testing.T) {
 	g := newGrouped(t)
 	closed := make(chan error, 1)

@@ -205,7 +205,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 }
 
 // Ping implements store.Store. Without a primary any node will do: a process that is
-// started again (E20) is no cure for an election, and Check tells of that.
+// started again is no cure for an election, and Check tells of that.
 func (s *Store) Ping(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

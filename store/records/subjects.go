@@ -9,7 +9,7 @@ import (
 )
 
 // SubjectFree says whether no user can be meant by the string yet: a token's subject
-// is an external id or a partner id, and E8 takes a UUID or an external id, so none
+// is an external id or a partner id, and user.update takes a UUID or an external id, so none
 // of the three may be one of another user's.
 func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject string) (bool, error) {
 	if rec, err := optional(c.Users.Get(ctx, tx, subject)); err != nil || rec != nil {

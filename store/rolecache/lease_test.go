@@ -64,7 +64,6 @@ func TestLeaseIsToldBeforeItIsUsed(t *testing.T) {
 	})
 }
 
-// TestLeaseThatCannotBeToldIsNotUsed.
 func TestLeaseThatCannotBeToldIsNotUsed(t *testing.T) {
 	w, _, _ := leased(t)
 	w.lease = func(context.Context, time.Duration) error { return store.ErrUnavailable }
@@ -100,7 +99,6 @@ func TestLeaseCountsFromTheBeginningOfTheRead(t *testing.T) {
 	})
 }
 
-// TestStrictRequestUsesNoLease.
 func TestStrictRequestUsesNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, reads, _ := leased(t)

@@ -163,7 +163,6 @@ func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestServerThatIsNoRedisIsAnError.
 func TestServerThatIsNoRedisIsAnError(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

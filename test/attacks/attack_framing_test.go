@@ -49,7 +49,7 @@ func broken(name, raw string, want ...int) attack {
 func (f framings) lengths() []attack {
 	var out []attack
 	both := func(name, tail string, lines ...string) {
-		out = append(out, broken("E3, "+name, f.question(lines...)+tail), broken("N3, "+name, f.bare(lines...)+tail))
+		out = append(out, broken("authorization.check, "+name, f.question(lines...)+tail), broken("project.create, "+name, f.bare(lines...)+tail))
 	}
 	for _, value := range []string{
 		"", " ", "+5", "-5", "0x5", "5.0", "5e0", "1e1", "5 a", "5,5", "5, 5", "5;5", "5,", ",5", `"5"`, "5\t6", "05a", "a", "\u0665", "5 5", "NaN", "null", "true", "18446744073709551621", "-0", "+0", "0b1", "5_0", "5\v", "\f5",
@@ -98,9 +98,9 @@ func (f framings) chunks() []attack {
 	}
 	for _, trailer := range []string{"X-User-ID: a", "X-Account-ID: a", "Authorization: Bearer a", "X-API-Key: a", "Content-Length: 5", "Transfer-Encoding: chunked", "Host: other", "X-Action: project:x:read", "A: b", "x-user-id: a", "X_User_ID: a"} {
 		out = append(out,
-			broken("N3, trailer "+trailer, f.bare("Transfer-Encoding: chunked")+size+"\r\n"+body+"\r\n0\r\n"+trailer+"\r\n\r\n"),
-			broken("E3, trailer "+trailer, f.question("Transfer-Encoding: chunked")+"0\r\n"+trailer+"\r\n\r\n"),
-			broken("N3, announced trailer "+trailer, f.bare("Transfer-Encoding: chunked", "Trailer: "+trailer[:strings.Index(trailer, ":")])+size+"\r\n"+body+"\r\n0\r\n"+trailer+"\r\n\r\n"))
+			broken("project.create, trailer "+trailer, f.bare("Transfer-Encoding: chunked")+size+"\r\n"+body+"\r\n0\r\n"+trailer+"\r\n\r\n"),
+			broken("authorization.check, trailer "+trailer, f.question("Transfer-Encoding: chunked")+"0\r\n"+trailer+"\r\n\r\n"),
+			broken("project.create, announced trailer "+trailer, f.bare("Transfer-Encoding: chunked", "Trailer: "+trailer[:strings.Index(trailer, ":")])+size+"\r\n"+body+"\r\n0\r\n"+trailer+"\r\n\r\n"))
 	}
 	return out
 }

@@ -70,7 +70,7 @@ func summed(body string) string {
 	return body + string(out[:])
 }
 
-// scopes: what reads is for keys that may read, all else for those that may write; E13 takes none.
+// scopes: what reads is for keys that may read, all else for those that may write; api_key.create takes none.
 func scopes(w *world, r *refusals, list []operation) {
 	for _, o := range list {
 		g, known := w.granted(o)
@@ -86,17 +86,17 @@ func scopes(w *world, r *refusals, list []operation) {
 			r.send(fmt.Sprintf("%s with a key of another scope (%.12s)", o.route, line), raw, 403)
 		}
 		if o.route == "api_key.create" && o.keys {
-			r.fault("the document says that E13 takes keys")
+			r.fault("the document says that api_key.create takes keys")
 		}
 		if o.route == "api_key.create" {
 			for _, key := range []string{w.ours.keySecret, w.ours.readKey, w.ours.writeKey} {
-				r.send("E13 with a key", g.raw(key), 403)
+				r.send("api_key.create with a key", g.raw(key), 403)
 			}
 		}
 	}
 	for key, action := range map[string]string{w.ours.readKey: "project:instance:update", w.ours.writeKey: "project:instance:read"} {
 		raw := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), bearer(w.checker), bearer(key), 1)
-		r.denied("E3 about its owner by a key of another scope", raw, action)
+		r.denied("authorization.check about its owner by a key of another scope", raw, action)
 	}
 	raw := request("PUT", w.ours.path("/roles/account_reader/assignments/"+w.ours.bob), "{}", bearer(w.ours.readKey))
 	r.send("a grant by a key that may only read", raw, 403)
@@ -114,14 +114,14 @@ func othersKeys(w *world, r *refusals) {
 	} {
 		var bodies []string
 		for _, key := range []string{c.key, "apikey-00000000000000000000000000-v1"} {
-			a := r.decided("E15 of "+key, request("DELETE", ours.path("/users/"+c.user+"/keys/"+key), "", bearer(c.token)))
+			a := r.decided("api_key.revoke of "+key, request("DELETE", ours.path("/users/"+c.user+"/keys/"+key), "", bearer(c.token)))
 			bodies = append(bodies, fmt.Sprint(a.Status, strings.ReplaceAll(a.Body, key, "KEY")))
 			if a.Status != 403 && a.Status != 404 {
-				r.fault("E15 of %s below %s: %d %s", key, c.user, a.Status, a.Body)
+				r.fault("api_key.revoke of %s below %s: %d %s", key, c.user, a.Status, a.Body)
 			}
 		}
 		if bodies[0] != bodies[1] {
-			r.fault("E15 tells which key exists: %q", bodies)
+			r.fault("api_key.revoke tells which key exists: %q", bodies)
 		}
 	}
 }
@@ -146,13 +146,13 @@ func onceOnly(w *world, r *refusals) {
 	a, err := w.decided(request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"))
 	r.cases++
 	if err != nil || a.Status != 201 || !slices.Contains(a.Header.Values("Cache-Control"), "no-store") {
-		r.fault("E13: %v %d %v", err, a.Status, a.Header)
+		r.fault("api_key.create: %v %d %v", err, a.Status, a.Header)
 		return
 	}
 	start := strings.Index(a.Body, keyPrefix)
 	secret := a.Body[start+len(keyPrefix)+26 : start+strings.IndexByte(a.Body[start:], '"')]
 	w.marks.add("the key that is shown once", secret)
-	r.refuse("E13 again with its Idempotency-Key", request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"), 409)
+	r.refuse("api_key.create again with its Idempotency-Key", request("POST", target, body, bearer(ours.adminToken), "Idempotency-Key: once"), 409)
 	r.refuse("api_key.list", request("GET", target, "", bearer(ours.adminToken)), 200)
-	r.refuse("E13 by it", request("POST", target, body, bearer(a.Body[start:start+strings.IndexByte(a.Body[start:], '"')])), 403)
+	r.refuse("api_key.create by it", request("POST", target, body, bearer(a.Body[start:start+strings.IndexByte(a.Body[start:], '"')])), 403)
 }

@@ -40,7 +40,7 @@ func pathAttacks(w *world, r *refusals) {
 	foreignPlaces(w, r)
 }
 
-// question is an E3 about the admin, who may do everything.
+// question is an authorization check about the admin, who may do everything.
 func (w *world) question(target string, lines ...string) string {
 	return request("POST", target, "", append([]string{
 		bearer(w.checker), "X-User-ID: " + w.ours.admin, "X-Account-ID: " + w.ours.account, "X-Action: project:instance:read",

@@ -159,7 +159,7 @@ func (p *promoter) otherWays(r *refusals) {
 	} {
 		p.try(r, c.name, c.method, c.rest, c.body, 403)
 	}
-	r.send("E3 about the admin", request("POST", "/api/v1/authorize/x", "", bearer(p.token), "X-User-ID: "+ours.admin, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), 403)
+	r.send("authorization.check about the admin", request("POST", "/api/v1/authorize/x", "", bearer(p.token), "X-User-ID: "+ours.admin, "X-Account-ID: "+ours.account, "X-Action: project:x:read"), 403)
 	for _, role := range []string{"account_admin", "account_reader", p.role} { // an admin's key that may only write has less than the admin
 		r.send("grant of "+role+" by a key that may only write", request("PUT", ours.path("/roles/"+role+"/assignments/"+ours.bob), `{}`, bearer(p.key)), 403)
 	}

@@ -120,13 +120,13 @@ func twoNames(w *world, r *refusals) {
 	ours, theirs := w.ours, w.theirs
 	admin := bearer(ours.adminToken)
 	for _, other := range []string{ours.other, theirs.project, "proj-absent-v1"} {
-		r.refuse("E1, project "+other+" in the body", request("POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"`+other+`","name":"n"}`, admin, "X-Account-ID: "+ours.account), 400)
+		r.refuse("security_group.create, project "+other+" in the body", request("POST", ours.path(ours.sgPath(ours.project, "")), `{"project_id":"`+other+`","name":"n"}`, admin, "X-Account-ID: "+ours.account), 400)
 		for _, method := range []string{"PUT", "DELETE"} {
 			target := ours.path("/roles/project_reader/assignments/" + ours.bob)
 			r.refuse(method+" of an assignment, project twice in the query", request(method, target+"?projectId="+ours.project+"&projectId="+other, "", admin), 400)
 			r.refuse(method+" of an assignment, projectid", request(method, target+"?projectId="+ours.project+"&projectid="+other, "", admin), 400)
 		}
-		r.refuse("E6, project "+other+" in the body", request("PUT", ours.path("/roles/project_reader/assignments/"+ours.bob+"?projectId="+ours.project), `{"projectId":"`+other+`"}`, admin), 400)
+		r.refuse("role_assignment.put, project "+other+" in the body", request("PUT", ours.path("/roles/project_reader/assignments/"+ours.bob+"?projectId="+ours.project), `{"projectId":"`+other+`"}`, admin), 400)
 	}
 	for _, account := range []string{theirs.account, "acct-absent-v1", ours.project, strings.ToUpper(ours.account)} {
 		for _, method := range []string{"GET", "POST"} {
@@ -139,10 +139,10 @@ func twoNames(w *world, r *refusals) {
 		}
 	}
 	for _, user := range []string{ours.bob, theirs.admin, "user-absent-v1"} {
-		r.refuse("E2, header names "+user, request("GET", ours.path(ours.sgPath(ours.project, "")), "", admin, "X-Account-ID: "+ours.account, "X-User-ID: "+user), 401)
+		r.refuse("security_group.list, header names "+user, request("GET", ours.path(ours.sgPath(ours.project, "")), "", admin, "X-Account-ID: "+ours.account, "X-User-ID: "+user), 401)
 	}
 	for _, email := range []string{theirs.bobEmail, strings.ToUpper(theirs.bobEmail), theirs.adminEmail} { // of another account: no mail, no role
-		r.refuse("E11 of "+email, request("POST", ours.path("/users/invite"), `{"email":"`+email+`"}`, admin), 409)
+		r.refuse("user.invite of "+email, request("POST", ours.path("/users/invite"), `{"email":"`+email+`"}`, admin), 409)
 	}
-	r.refuse("N9 by an admin", request("GET", "/api/v1/users?email="+url.QueryEscape(theirs.bobEmail), "", admin), 403)
+	r.refuse("user.find by an admin", request("GET", "/api/v1/users?email="+url.QueryEscape(theirs.bobEmail), "", admin), 403)
 }

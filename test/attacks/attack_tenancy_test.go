@@ -12,7 +12,7 @@ import (
 func tenancyAttacks(w *world, r *refusals) {
 	list := operations(w)
 	for _, o := range list {
-		if o.public || o.private || o.route == "authorization.check" { // the path class asks E3 about others' places
+		if o.public || o.private || o.route == "authorization.check" { // the path class asks authorization.check about others' places
 			continue
 		}
 		base, known := w.granted(o)

@@ -125,8 +125,8 @@ func services(w *world, r *refusals) {
 		claims["scope"], claims["roles"], claims["account_id"], claims["groups"] = "platform:admin users:sync authz:check", []string{"account_admin"}, w.theirs.account, []string{w.theirs.group}
 		user := w.issuer.sign(w.issuer.header(), encoded(claims))
 		create("of a user", user)
-		r.refuse("N8 by a user with a scope", request("POST", "/api/v1/users", `{"email":"n@n.example"}`, bearer(user)), 403)
-		r.refuse("N9 by a user with a scope", request("GET", "/api/v1/users?email="+w.theirs.bobEmail, "", bearer(user)), 403)
+		r.refuse("user.create by a user with a scope", request("POST", "/api/v1/users", `{"email":"n@n.example"}`, bearer(user)), 403)
+		r.refuse("user.find by a user with a scope", request("GET", "/api/v1/users?email="+w.theirs.bobEmail, "", bearer(user)), 403)
 		r.refuse("another account by a claim", request("GET", w.theirs.path("/roles"), "", bearer(user)), 403)
 	})
 }

@@ -39,7 +39,7 @@ func tokenAttacks(w *world, r *refusals) {
 	})
 	r.unjudged("tokens that would change something", func() {
 		for _, token := range tokens {
-			r.refuse("N3, "+token.name, request("POST", w.ours.path("/projects"), `{"name":"new"}`, bearer(token.text)), 401)
+			r.refuse("project.create, "+token.name, request("POST", w.ours.path("/projects"), `{"name":"new"}`, bearer(token.text)), 401)
 		}
 	})
 	services(w, r)

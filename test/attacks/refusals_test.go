@@ -113,7 +113,7 @@ func (r *refusals) shape(name string, a answer) {
 	}
 }
 
-// isUndecided says whether a body is the answer of E3 where no decision could be made.
+// isUndecided says whether a body is the answer of authorization.check where no decision could be made.
 func isUndecided(body string) bool {
 	for _, reason := range []string{"authorization state unavailable", "policy evaluation took too long", "policy evaluation took too much memory"} {
 		if body == `{"allowed":false,"reason":"`+reason+`"}` {

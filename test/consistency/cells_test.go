@@ -43,7 +43,7 @@ type kind struct {
 	seed func(ctx context.Context, w *world, tx store.Tx, c *cell) error
 	// change is the request that sets the register.
 	change func(w *world, c *cell, value bool) request
-	// ask is the question; nil is E3 by the checking service. It is answered with 200 or,
+	// ask is the question; nil is authorization.check by the checking service. It is answered with 200 or,
 	// where the right is not there, with refused; 0 is 401.
 	ask     func(c *cell, k apiKey) request
 	refused int
@@ -148,7 +148,7 @@ func (c *cell) byAdmin(method, rest, body string) request {
 	return request{method: method, path: "/api/v1/accounts/" + c.account + rest, token: c.token, body: body}
 }
 
-// decision is E3 about the cell's user.
+// decision is authorization.check about the cell's user.
 func (c *cell) decision(credential string) request {
 	asked := action
 	if c.kind.name == "role" {
@@ -167,7 +167,7 @@ func (c *cell) newest() apiKey {
 	return c.key
 }
 
-// made takes a new key over from the answer of E13.
+// made takes a new key over from the answer of api_key.create.
 func (c *cell) made(a answer) {
 	var body struct {
 		Data struct {

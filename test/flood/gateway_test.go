@@ -56,7 +56,7 @@ func startGateway(t *testing.T, s size) *gateway {
 	return g
 }
 
-// question is an E3 about the user.
+// question is an authorization check about the user.
 func (g *gateway) question(user string) string {
 	return "POST /api/v1/authorize/accounts/acct-demo-v1/projects/proj-demo-v1/instances HTTP/1.1\r\nHost: gateway\r\n" +
 		"Authorization: Bearer " + g.token + "\r\nX-User-ID: " + user + "\r\nX-Account-ID: acct-demo-v1\r\n" +
