@@ -13,45 +13,33 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Authenticator turns the values of Authorization and X-API-Key, of which each was
-// sent once at most, into a principal (gateway/authn).
+// Authenticator turns the values of Authorization and X-API-Key, at most one of each, into a principal
+// (gateway/authn).
 type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Record is what is known of one request when it has been answered.
-type Record struct {
-	RequestID string
-	Method    string
-	// Path is as it was sent, without the query.
-	Path string
-	// Route is the catalogue's name, "" when none was found.
-	Route     string
-	Principal string
-	// KeyID is the API key's, where one was the credential; it is no secret.
-	KeyID string
-	// Subject is the user about whom a door was asked; DecisionID is that of its verdict.
-	Subject, DecisionID string
-	Action              string
-	Account             string
-	Status              int
-	Allowed             bool
-	Reason              string
-	PolicyRevision      string
-	// At is when it was answered, Duration how long that took.
-	At       time.Time
-	Duration time.Duration
-	// Limited is the rate that refused the request, "" where none did.
-	Limited string
-	// Problems are those of a 400, "" for every other answer.
-	Problems string
-	// Err is what went wrong, for the log; nil when nothing did.
-	Err error
-}
-
-// judged records a verdict.
-func (r *Record) judged(v verdict.Verdict) {
-	r.Allowed, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Reason, v.PolicyRevision, v.ID
+// Config holds the parts of an edge. Every field but Upstreams, Rates and Observe is needed.
+type Config struct {
+	Judge *verdict.Judge
+	Authn Authenticator
+	// Doors answer the rows whose upstream is UpstreamAuthorize, by the row's name.
+	Doors map[string]doors.Door
+	// Catalogue is bound to Doors, Handlers and Upstreams; a row that does not fit is an error.
+	Catalogue []resources.Route
+	// Handlers are this process's, by upstream name.
+	Handlers map[string]wire.Routes
+	// Upstreams are other processes, by name.
+	Upstreams map[string]*url.URL
+	// Assertions vouch for callers to Upstreams; an inner edge checks them.
+	Assertions *assertion.Keys
+	Limits     Limits
+	Rates      Rates
+	IDs        resources.IDs
+	Now        func() time.Time
+	Log        *slog.Logger
+	// Observe is called with the record of every answered request; it must not block.
+	Observe func(Record)
 }
 
 // Limits bound what one request and one connection may take.
@@ -82,27 +70,4 @@ func DefaultLimits() Limits {
 		Read: 10 * time.Second, Write: 30 * time.Second, Idle: 75 * time.Second, Upstream: 30 * time.Second,
 		Handle: 10 * time.Second, Connections: 16_384, PerAddress: 8_192, Requests: 4_096,
 	}
-}
-
-// Config is what the edge works with; every field but Upstreams, Rates and Observe is needed.
-type Config struct {
-	Judge *verdict.Judge
-	Authn Authenticator
-	// Doors answer the rows whose upstream is UpstreamAuthorize, by the row's name.
-	Doors map[string]doors.Door
-	// Catalogue is bound to Doors, Handlers and Upstreams; what does not fit is an error.
-	Catalogue []resources.Route
-	// Handlers are this process's, by upstream name.
-	Handlers map[string]wire.Routes
-	// Upstreams are other processes, by name.
-	Upstreams map[string]*url.URL
-	// Assertions vouch for callers to Upstreams; an inner edge checks them.
-	Assertions *assertion.Keys
-	Limits     Limits
-	Rates      Rates
-	IDs        resources.IDs
-	Now        func() time.Time
-	Log        *slog.Logger
-	// Observe is told of every request when it has been answered; it must not block.
-	Observe func(Record)
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -33,7 +32,7 @@ type Edge struct {
 	steps []step
 }
 
-var errNoAssertions = errors.New("gateway: upstreams need assertions: what would they trust?")
+var errNoAssertions = errors.New("gateway: upstreams need Config.Assertions, which vouch for callers")
 
 // step looks at one side of a request; its error is the answer.
 type step func(x *exchange) error
@@ -55,8 +54,17 @@ func New(cfg Config) (*Edge, error) {
 	return e.start()
 }
 
-// unusedUpstream refuses a name that no row has: it is misspelt, or its rows are missing.
-// A reload may take the last row of an upstream away.
+// newBounded makes an edge with its bounds and without steps.
+func newBounded(cfg Config) *Edge {
+	return &Edge{
+		bodies: bodies{most: int64(cfg.Limits.Bodies)},
+		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
+		open: listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+	}
+}
+
+// unusedUpstream refuses the name of an upstream that no row has: it is misspelt, or its rows are
+// missing. A reload may take the last row of an upstream away.
 func (e *Edge) unusedUpstream() error {
 	for name := range e.cfg.Upstreams {
 		if !slices.ContainsFunc(e.cfg.Catalogue, func(r resources.Route) bool { return r.Upstream == name }) {
@@ -109,48 +117,60 @@ func (e *Edge) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// newApp makes the server. The framework's router is not asked: it decodes and normalises a path
+// before it matches, and answers methods that it does not know by itself.
 func (e *Edge) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
-		CaseSensitive: true, StrictRouting: true, Immutable: true, UnescapePath: false,
 		DisableStartupMessage: true, ReadBufferSize: e.cfg.Limits.Header,
 		ReadTimeout: e.cfg.Limits.Read, WriteTimeout: e.cfg.Limits.Write, IdleTimeout: e.cfg.Limits.Idle,
 		ErrorHandler: func(c *fiber.Ctx, err error) error { e.malformed(c.Context(), err); return nil },
 	})
-	app.Use(func(c *fiber.Ctx) error { e.handle(c.Context()); return nil })
 	srv := app.Server()
 	srv.SecureErrorLogMessage = true
 	srv.Logger = quiet{}
 	srv.NoDefaultContentType = true
 	srv.HeaderReceived = headOnly
 	srv.CloseOnShutdown = true // else a client sends its next request into a connection that is being closed
-	routed := srv.Handler
-	srv.Handler = func(ctx *fasthttp.RequestCtx) {
-		defer func() {
-			if !ctx.Request.Header.IsHTTP11() {
-				ctx.SetConnectionClose()
-			}
-		}()
-		if !knownMethod(ctx.Method()) {
-			e.handle(ctx) // the framework would answer a method it does not know by itself
-			return
-		}
-		routed(ctx)
-	}
+	srv.Handler = e.handle
 	return app
 }
 
-// quiet drops the server's own log lines: they may quote a request, and every
-// request that can be answered has its access record.
+// quiet drops the server's own log lines: they may quote a request, and every request that can be
+// answered has its access record.
 type quiet struct{}
 
 // Printf implements fasthttp.Logger.
 func (quiet) Printf(string, ...any) {}
 
-func knownMethod(method []byte) bool {
-	for _, known := range fiber.DefaultMethods {
-		if string(method) == known {
-			return true
-		}
+// Connections returns how many connections are open, and how many were refused: by the bound of all
+// connections, and by that of one address.
+func (e *Edge) Connections() (open int, refused, refusedOfAddress uint64) {
+	refused, refusedOfAddress = e.open.Refused()
+	return e.open.Open(), refused, refusedOfAddress
+}
+
+// Gates returns the bounds of the requests under way by name: "requests", and each upstream's.
+func (e *Edge) Gates() map[string]*gate.Gate {
+	all := map[string]*gate.Gate{"requests": e.gate}
+	for name, p := range e.serve.upstreams {
+		all["upstream "+name] = p.gate
 	}
-	return false
+	return all
+}
+
+// admit sheds what is over the bound of requests under way, before it costs any work: 503.
+func (e *Edge) admit(x *exchange) error {
+	if err := e.gate.Enter(x.ctx); err != nil {
+		return err
+	}
+	x.inside = e.gate
+	return nil
+}
+
+// newGate makes a bound without a queue: a request that waits would hold memory for a late answer.
+func newGate(requests int) *gate.Gate {
+	if requests == 0 {
+		return nil
+	}
+	return gate.New(requests, 0)
 }

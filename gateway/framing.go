@@ -10,13 +10,14 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // maxHeaders bounds the number of header lines.
 const maxHeaders = 100
 
-// identityHeaders are claims about who is calling, what for, or which call it is; each
-// may be sent once.
+// identityHeaders are the claims of a request: who calls, for what, and which call it is. Each may be
+// sent once.
 var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key", countedConsistency, "idempotency-key"}
 
 // sentOnce is what an identity header must be.
@@ -24,32 +25,50 @@ const sentOnce = "must be sent once, in one spelling, with hyphens and without p
 
 var errFraming = errors.New("the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken")
 
-// headers is what one pass over the raw header lines found.
+// headers is the result of one pass over the raw header lines.
 type headers struct {
 	// counts are how often each of identityHeaders was sent, underscores read as hyphens.
 	counts [len(identityHeaders)]uint8
-	// odd says that one was spelt with an underscore or padded: not every server reads
-	// such a one as the same header with the same value.
+	// odd says that one has a form that not every server reads alike.
 	odd [len(identityHeaders)]bool
-	// values are those of the last ones, lent: of one that was sent once and is not odd, what
-	// the server's parser gives, or a space and that.
-	values [len(identityHeaders)][]byte
-	// encoded says that a Content-Encoding was sent, expects that the client waits to be told
+	// encoded says that a Content-Encoding was sent; expects says that the client waits for a 100
 	// before it sends its body.
 	encoded, expects bool
-	// hosts and framings are how many Host, and Content-Length and Transfer-Encoding
-	// headers were sent; there is one Host, and one of the others at most.
+	// hosts counts Host headers; framings counts Content-Length and Transfer-Encoding headers.
 	hosts, framings int
-	// length is the body's, chunked says that its chunks have to tell.
+	// length is the body's in bytes; chunked says that its chunks tell the length.
 	length  int
 	chunked bool
 }
 
-// bodiless says that no body comes behind the head.
+// bodiless says that no body follows the head.
 func (f *headers) bodiless() bool { return f.length == 0 && !f.chunked }
 
-// scanHeaders refuses, beyond what the server's parser refuses, every framing that
-// two servers could read differently. The connection is to be closed after an error.
+// frame refuses a request that is not well-formed and closes the connection: 400.
+func (e *Edge) frame(x *exchange) error {
+	var err error
+	if x.headers, err = scanHead(x.raw); err != nil {
+		closeAfter(x.raw)
+		return resources.BadRequest(resources.Problem{Text: err.Error()})
+	}
+	return nil
+}
+
+// scanHead scans the headers. It refuses a head whose end the server and the connection saw in
+// different places.
+func scanHead(raw *fasthttp.RequestCtx) (headers, error) {
+	h := &raw.Request.Header
+	c, ok := raw.Conn().(*conn)
+	switch {
+	case !ok || !c.whole,
+		len(h.RawHeaders()) == 0 && c.size != len(h.Method())+len(h.RequestURI())+len("  HTTP/1.0"+headEnd): // it may have ended otherwise
+		return headers{}, errFraming
+	}
+	return scanHeaders(h)
+}
+
+// scanHeaders refuses every framing that two servers could read differently, beyond what the server's
+// parser refuses.
 func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 	var found headers
 	if target := h.RequestURI(); len(target) == 0 || target[0] != '/' {
@@ -126,15 +145,15 @@ func (f *headers) setLength(value []byte) bool {
 func (f *headers) count(name, value []byte) {
 	for i, identity := range identityHeaders {
 		if equalFold(name, identity) {
-			f.counts[i], f.values[i] = min(f.counts[i]+1, 2), value
+			f.counts[i] = min(f.counts[i]+1, 2)
 			f.odd[i] = f.odd[i] || bytes.IndexByte(name, '_') >= 0 || oddValue(identity, value)
 		}
 	}
 }
 
-// oddValue says whether the value of an identity header has a form that not every server reads
-// alike. An Authorization without a credential is none, however it is padded. An empty
-// Idempotency-Key is odd: its client reckons with a repeat, and would make things twice.
+// oddValue says whether the value of an identity header has a form that not every server reads alike.
+// An Authorization without a credential counts as none. An empty Idempotency-Key is odd: its client
+// expects a repeat to be recognized, and it would not be.
 func oddValue(identity string, value []byte) bool {
 	switch identity {
 	case "authorization":
@@ -146,8 +165,7 @@ func oddValue(identity string, value []byte) bool {
 	}
 }
 
-// padded says whether there is more around the value than the one space that
-// everybody sends after the colon.
+// padded says whether the value has blanks around it beyond the one space after the colon.
 func padded(value []byte) bool {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	return len(value) > 0 && (isBlank(value[0]) || isBlank(value[len(value)-1]))
@@ -155,8 +173,8 @@ func padded(value []byte) bool {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// ambiguous says whether the identity header was sent more than once, or in a form
-// that not every server reads alike.
+// ambiguous says whether the identity header was sent more than once, or in a form that not every
+// server reads alike.
 func (f *headers) ambiguous(name string) bool {
 	for i, identity := range identityHeaders {
 		if strings.EqualFold(identity, name) {
@@ -174,8 +192,8 @@ func (x *exchange) Identity(name string) (value, problem string) {
 	return string(x.raw.Request.Header.Peek(name)), problem
 }
 
-// equalFold compares a header's name with a lower-case one; an underscore is read as
-// a hyphen, since some servers do.
+// equalFold compares a header's name with a lower-case one. It reads an underscore as a hyphen, since
+// some servers do.
 func equalFold(name []byte, lower string) bool {
 	return len(name) == len(lower) && sameFold(name, lower) // so short that it is no call
 }

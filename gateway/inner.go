@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// assertionRoom is how much longer a request's head is than what the gateway let in.
+// assertionRoom is how many bytes an assertion and its headers add to the head that a gateway took.
 const assertionRoom = 16 << 10
 
 // Area is an area of resources as a process serves it to gateways.
@@ -18,9 +18,9 @@ type Area struct {
 	peer.Projects
 }
 
-// NewInner makes the edge of a process behind gateways: it serves the catalogue's rows
-// of the areas, and takes nobody's word but a gateway's. Of the config it needs
-// Catalogue, Assertions, Limits, IDs, Now and Log.
+// NewInner makes the edge of a process behind gateways. It serves the catalogue's rows of the areas,
+// and takes nobody's word but a gateway's. Of the config it needs Catalogue, Assertions, Limits, IDs,
+// Now and Log.
 func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	cfg.Handlers = map[string]wire.Routes{}
 	cfg.Limits.Header += assertionRoom // what the gateway lets in comes with its word
@@ -42,7 +42,7 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 	return e.start()
 }
 
-// accept takes the gateway's word for who calls: 401 without it.
+// accept takes a gateway's word for who calls: 401 without one.
 func (e *Edge) accept(x *exchange) error {
 	said, err := peer.Accept(e.cfg.Assertions, sent(&x.raw.Request.Header, assertion.Header), assertion.Statement{
 		Upstream: x.entry.Row.Upstream, RequestID: x.record.RequestID, Method: x.method,

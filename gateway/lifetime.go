@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// lifetime is a request's context: it ends with the request, or at its deadline. The timer
-// and the channel of one are made when somebody first waits, since nobody does while a
-// request is answered from memory.
+// lifetime is a request's context. It ends with the request or at its deadline. Its timer and its
+// channel are made when somebody first waits: nobody does while a request is answered from caches.
 type lifetime struct {
 	parent   context.Context
 	deadline time.Time

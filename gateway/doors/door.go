@@ -50,6 +50,5 @@ type Answer struct {
 	Verdict  verdict.Verdict
 }
 
-// Header is a header of the answer, its name in the canonical spelling of RFC 9110's examples:
-// `X-Decision-Id`.
+// Header is a header of the answer.
 type Header struct{ Name, Value string }

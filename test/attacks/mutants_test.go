@@ -26,11 +26,11 @@ func (m mutant) overlay() []overlay.Edit {
 const (
 	pathFile       = "gateway/route/path.go"
 	targetFile     = "gateway/route/target.go"
-	exchangeFile   = "gateway/exchange.go"
-	incomingFile   = "gateway/incoming.go"
+	errorsFile     = "gateway/errors.go"
+	bodyFile       = "gateway/body.go"
 	framingFile    = "gateway/framing.go"
-	intakeFile     = "gateway/intake.go"
-	enforceFile    = "gateway/enforce.go"
+	callerFile     = "gateway/caller.go"
+	checkFile      = "gateway/target.go"
 	tokenFile      = "gateway/authn/token.go"
 	issuerFile     = "gateway/authn/issuer.go"
 	principalFile  = "gateway/authn/principal.go"
@@ -50,23 +50,23 @@ var mutants = []mutant{
 	{"path", "bytes that end a path are taken", []edit{{pathFile, "	case c == ';':\n		found.add(\"holds a ; (", "	case c == 0:\n		found.add(\"holds a ; ("}}},
 	{"path", "words of places stand anywhere", []edit{{targetFile, "	if ambiguous(t, rest) {", "	if rest == \"\" && ambiguous(t, rest) {"}}},
 	{"path", "paths of any length", []edit{{pathFile, "maxPath = 2048", "maxPath = 1 << 20"}}},
-	{"path", "only the decision's path is looked at", []edit{{enforceFile, "range route.PathProblems(strings.TrimPrefix(x.path, \"/\"))", "range route.PathProblems(\"x\")"}, {enforceFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
+	{"path", "only the decision's path is looked at", []edit{{checkFile, "range route.PathProblems(strings.TrimPrefix(x.path, \"/\"))", "range route.PathProblems(\"x\")"}, {checkFile, "		case !resources.ValidID(params[name]):", "		case params[name] == \"\":"}}},
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
 	{"framing", "names of any bytes", []edit{{framingFile, "if !httpguts.ValidHeaderFieldName(string(name)) {", "if len(name) == 0 && !httpguts.ValidHeaderFieldName(string(name)) {"}}},
-	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {incomingFile, "		b.ended = true\n		return b.empty()\n", "		b.ended = true\n		for len(line) > 0 && err == nil && string(line) != \"\\r\\n\" {\n			line, err = b.c.line(fillSize)\n		}\n		return err\n"}}},
-	{"framing", "chunks end in any line's end", []edit{{incomingFile, "string(line) != \"\\r\\n\"", "!bytes.HasSuffix(line, []byte(\"\\n\"))"}}},
-	{"framing", "extensions of any bytes", []edit{{incomingFile, " || bytes.ContainsFunc(extension, unprintable)", ""}}},
+	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {bodyFile, "		b.ended = true\n		return b.empty()\n", "		b.ended = true\n		for len(line) > 0 && err == nil && string(line) != \"\\r\\n\" {\n			line, err = b.c.line(fillSize)\n		}\n		return err\n"}}},
+	{"framing", "chunks end in any line's end", []edit{{bodyFile, "string(line) != \"\\r\\n\"", "!bytes.HasSuffix(line, []byte(\"\\n\"))"}}},
+	{"framing", "extensions of any bytes", []edit{{bodyFile, " || bytes.ContainsFunc(extension, unprintable)", ""}}},
 	{"framing", "codings of any name", []edit{{framingFile, " && equalFold(bytes.Trim(value, \" \\t\"), \"chunked\")", ""}}},
 	{"framing", "any version", []edit{{framingFile, "	if !old && string(protocol) != \"HTTP/1.1\" {", "	if !old && len(protocol) == 0 {"}}},
 	{"framing", "any number of headers", []edit{{framingFile, "maxHeaders = 100", "maxHeaders = 100_000"}}},
-	{"framing", "the connection stays open", []edit{{intakeFile, "		closeAfter(x.raw)\n		return resources.BadRequest(resources.Problem{Text: err.Error()})", "		return resources.BadRequest(resources.Problem{Text: err.Error()})"}}},
-	{"framing", "what was not read stays on the connection", []edit{{intakeFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {exchangeFile, "	raw.SetConnectionClose()\n", ""}}},
+	{"framing", "the connection stays open", []edit{{framingFile, "		closeAfter(x.raw)\n		return resources.BadRequest(resources.Problem{Text: err.Error()})", "		return resources.BadRequest(resources.Problem{Text: err.Error()})"}}},
+	{"framing", "what was not read stays on the connection", []edit{{bodyFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {errorsFile, "	raw.SetConnectionClose()\n", ""}}},
 
 	{"headers", "a header twice", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.odd[i]"}}},
 	{"headers", "a header in another spelling", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.counts[i] > 1"}}},
 	{"headers", "an underscore is no hyphen", []edit{{framingFile, " && (c != '_' || want != '-')", ""}}},
-	{"headers", "claims are not checked", []edit{{intakeFile, "	if !x.entry.Row.Claims {", "	if !x.entry.Claims || x.entry.Claims {"}}},
+	{"headers", "claims are not checked", []edit{{callerFile, "	if !x.entry.Row.Claims {", "	if !x.entry.Row.Claims || x.entry.Row.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
 	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil", "_, _, err := issuer.parser.ParseUnverified(token, claims); err != nil && jwt.SigningMethodNone != nil"}}},
@@ -100,7 +100,7 @@ var mutants = []mutant{
 	{"input", "a name twice", []edit{{strictFile, "jsontext.NewDecoder(bytes.NewReader(body))\n	for", "jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))\n	for"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "more than one value", []edit{{strictFile, "!errors.Is(err, io.EOF) {\n		return errTrailing", "!errors.Is(err, io.EOF) && len(body) == 0 {\n		return errTrailing"}}},
 	{"input", "unknown members", []edit{{"resources/wire/object.go", "			unknown = append(unknown, name)", "			unknown = append(unknown[:0:0], unknown...)"}}},
-	{"input", "bodies of any type", []edit{{intakeFile, "if x.headers.encoded || (len", "if x.headers.encoded && (len"}}},
+	{"input", "bodies of any type", []edit{{bodyFile, "if x.headers.encoded || (len", "if x.headers.encoded && (len"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:at]) ", "&& plainLocalPart(\"a\") "}}},
 
 	{"load", "an evaluation takes its time", []edit{{boundsFile, "!time.Now().Before(b.at)", "time.Now().Before(b.at.Add(-time.Hour))"}}},
@@ -109,7 +109,7 @@ var mutants = []mutant{
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "(!judged || ", "(!judged && b.Name == \"\" || "}}},
 	{"load", "peers have all the time", []edit{{"gateway/edge.go", "ReadTimeout: e.cfg.Limits.Read, ", ""}}},
 
-	{"logs", "the server's own words are told", []edit{{exchangeFile, "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
+	{"logs", "the server's own words are told", []edit{{errorsFile, "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
 	{"logs", "credentials are shown", []edit{{"resources/mask.go", "	if start < 0 {\n		return text\n", "	if start < 0 || end > 0 {\n		return text\n"}}},
 	{"logs", "what a terminal obeys is written", []edit{{"cmd/portcullis/logging.go", "!resources.Unseen(r) {", "(r > 0x7f || !resources.Unseen(r)) {"}}},

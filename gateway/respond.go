@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// throughDoor has a door answer the call that it gets; the other calls go on. A door has its own
-// refusals from here on: of the path, of the headers, of the body and of the caller.
+// throughDoor has a door answer its call; the other calls go on. From here on a door refuses by
+// itself: path, headers, body, and a caller who may not ask.
 func (e *Edge) throughDoor(x *exchange) error {
 	if x.entry.door == nil {
 		return nil
@@ -32,7 +32,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 		return err
 	}
 	for _, h := range a.Headers {
-		setHeader(&x.raw.Response.Header, h.Name, h.Value)
+		x.raw.Response.Header.Set(h.Name, h.Value)
 	}
 	send(x.raw, a.Status, a.Body)
 	return nil
@@ -70,24 +70,31 @@ func (e *Edge) call(x *exchange) error {
 	return nil
 }
 
-// idempotencyKey is the header's value, "" where it was not sent.
+// idempotencyKey returns the header's value; it is empty where it was not sent.
 func (x *exchange) idempotencyKey() string {
 	return string(x.raw.Request.Header.Peek("Idempotency-Key"))
 }
 
-// filePolicy is what a page may load: everything from here, and pictures that are
-// written into its style sheet.
+// filePolicy lets a page load what this address serves, and pictures in its style sheet.
 const filePolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// sendFile answers with what a browser may show as a page: on its address it could do
-// with the API what its reader may.
+// sendFile answers with a file that a browser may show as a page. A page of this address could do
+// with the API what its reader may, so it runs no code of others.
 func sendFile(raw *fasthttp.RequestCtx, status int, file wire.File) {
 	send(raw, status, nil)
-	raw.Response.SetBodyRaw(file.Content) // shared, not copied: who does not read it costs no memory
+	raw.Response.SetBodyRaw(file.Content) // shared, not copied: a client that does not read it costs no memory
 	h := &raw.Response.Header
 	h.SetContentType(file.ContentType)
 	h.Set("Content-Security-Policy", filePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// send answers with JSON.
+func send(raw *fasthttp.RequestCtx, status int, body []byte) {
+	raw.Response.SetStatusCode(status)
+	raw.Response.Header.SetContentType("application/json")
+	raw.Response.Header.Set("Cache-Control", "no-store")
+	raw.Response.SetBody(body)
 }

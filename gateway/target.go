@@ -8,7 +8,23 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// params are a route's path parameters by name.
+// find looks up the route: 404, 405.
+func (e *Edge) find(x *exchange) error {
+	m := e.routes.Load().Find(x.method, x.path, x.room.values[:0])
+	switch {
+	case m.Found != nil:
+		x.entry, x.values = m.Found, m.Values
+		x.record.Route = m.Found.Row.Name
+		return nil
+	case len(m.Allow) > 0:
+		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
+		return &resources.Error{Kind: resources.KindMethodNotAllowed, Message: "This path has the methods " + strings.Join(m.Allow, ", ") + "."}
+	default:
+		return &resources.Error{Kind: resources.KindNotFound, Message: "There is nothing at this path."}
+	}
+}
+
+// params returns the path's parameters by name.
 func (x *exchange) params() map[string]string {
 	out := make(map[string]string, len(x.values))
 	for i, value := range x.values[:min(len(x.values), len(x.entry.pattern.Params))] {
@@ -17,7 +33,7 @@ func (x *exchange) params() map[string]string {
 	return out
 }
 
-// paramProblems are those of the path's parameters.
+// paramProblems returns the problems of the path's parameters.
 func (x *exchange) paramProblems(params map[string]string) (out []resources.Problem) {
 	for i, name := range x.entry.pattern.Params {
 		switch form := x.entry.pattern.Forms[i]; {
@@ -73,13 +89,13 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	return nil
 }
 
-// headerConsistency asks for the strict path for one request (API contract, 6).
+// headerConsistency asks for facts that are read anew for this request (API contract, 6).
 const (
 	headerConsistency  = "X-Consistency"
 	countedConsistency = "x-consistency"
 )
 
-// consistencyProblem refuses what may have been meant as strict.
+// consistencyProblem returns the problem of a value that may have been meant as strict.
 func (x *exchange) consistencyProblem() string {
 	switch {
 	case x.headers.ambiguous(countedConsistency):
@@ -90,9 +106,9 @@ func (x *exchange) consistencyProblem() string {
 	return ""
 }
 
-// accountInQuestion is whose request it is: the path's account; where the path names none, the
-// caller's own, but for an account action, which names its account in a header that
-// policy then judges.
+// accountInQuestion returns the account for which the call is judged: the path's, or the caller's own
+// where the path names none. An account action without an account in its path names it in a header,
+// which policy then judges.
 func (x *exchange) accountInQuestion(target resources.Target) (account, problem string) {
 	if target.AccountID != "" {
 		return target.AccountID, ""
@@ -110,8 +126,8 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 	return named, ""
 }
 
-// place is what policy is asked about. An account action is judged in the account, also where the
-// path goes on to one of its projects (N4).
+// place returns the place that policy judges. An account action is judged in the account, also where
+// the path goes on to one of its projects.
 func (r *entry) place(target resources.Target, params map[string]string) resources.Target {
 	if r.Action.Scope == resources.ScopeAccount {
 		target.ProjectID, target.Resource = "", ""
@@ -120,7 +136,7 @@ func (r *entry) place(target resources.Target, params map[string]string) resourc
 	return target
 }
 
-// authorize has the call judged: 403 or 503.
+// authorize has the call judged: 403, 503.
 func (e *Edge) authorize(x *exchange) error {
 	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
 	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target})

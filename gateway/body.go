@@ -1,0 +1,195 @@
+package gateway
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+)
+
+// tooLarge refuses a body over the limit: 413.
+func tooLarge() error {
+	return &resources.Error{Kind: resources.KindTooLarge, Message: "The body is too large."}
+}
+
+// bodies bounds the memory of the bodies of all requests under way. They arrive before their sender is
+// known, and a client that stops before the end holds its part until the read timeout.
+type bodies struct {
+	most   int64 // in bytes; 0 is no bound
+	held   atomic.Int64
+	turned atomic.Uint64
+}
+
+// counting reads a body, and fails where the bodies of all requests are over their bound.
+type counting struct {
+	io.Reader
+	of   *bodies
+	held *int64
+}
+
+// Read implements io.Reader.
+func (c counting) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	*c.held += int64(n)
+	if held := c.of.held.Add(int64(n)); c.of.most > 0 && held > c.of.most {
+		c.of.turned.Add(1)
+		return n, gate.ErrFull
+	}
+	return n, err
+}
+
+// Bodies returns how many bytes of bodies are held, and how many requests were refused over the bound
+// of all bodies.
+func (e *Edge) Bodies() (held int64, refused uint64) {
+	return e.bodies.held.Load(), e.bodies.turned.Load()
+}
+
+// readBody reads the body: 400, 408, 413, 503. A body over the limit is not read to its end.
+func (e *Edge) readBody(x *exchange) error {
+	c, ok := x.raw.Conn().(*conn)
+	switch {
+	case x.headers.bodiless():
+		return nil
+	case !ok || x.headers.length > e.cfg.Limits.Body:
+		return tooLarge()
+	}
+	err := c.goOn(&x.headers)
+	if err == nil {
+		x.body, err = io.ReadAll(io.LimitReader(counting{c.body(&x.headers), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
+	}
+	switch {
+	case errors.Is(err, gate.ErrFull):
+		return gate.Full()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &resources.Error{Kind: resources.KindTooSlow, Message: "The body did not arrive in time."}
+	case err != nil:
+		return resources.BadRequest(resources.Problem{Text: "the body could not be read as it was announced"})
+	case len(x.body) > e.cfg.Limits.Body:
+		return tooLarge()
+	}
+	x.bodyRead = true
+	return nil
+}
+
+// leaveBody closes the connection where the body was not read to its end: the rest would be read as
+// the next request.
+func (x *exchange) leaveBody() {
+	if !x.bodyRead && !x.headers.bodiless() {
+		closeAfter(x.raw)
+	}
+}
+
+// checkMediaType refuses a body that is not plain JSON: 415.
+func (e *Edge) checkMediaType(x *exchange) error {
+	kind, _, _ := strings.Cut(string(x.raw.Request.Header.ContentType()), ";")
+	if x.headers.encoded || (len(x.body) > 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json")) {
+		return &resources.Error{
+			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json without a Content-Encoding.",
+		}
+	}
+	return nil
+}
+
+// body returns the body that a head announces. It can be read once.
+func (c *conn) body(f *headers) io.Reader {
+	if f.chunked {
+		return &chunkedBody{c: c}
+	}
+	return &plainBody{c: c, left: f.length}
+}
+
+// plainBody is a body of a known length.
+type plainBody struct {
+	c    *conn
+	left int
+}
+
+// Read implements io.Reader.
+func (b *plainBody) Read(p []byte) (int, error) {
+	if b.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := b.c.take(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, broken(err)
+}
+
+// chunkedBody is a body in chunks (RFC 9112, 7.1) without trailers. Its lines end in CR LF and in
+// nothing else.
+type chunkedBody struct {
+	c *conn
+	// left is how many bytes of the chunk are to come; extensions is how many bytes of chunk
+	// extensions came.
+	left       uint64
+	extensions int
+	ended      bool
+}
+
+// Read implements io.Reader.
+func (b *chunkedBody) Read(p []byte) (n int, err error) {
+	if b.left == 0 && !b.ended {
+		err = b.next()
+	}
+	switch {
+	case err != nil:
+		return 0, broken(err)
+	case b.ended:
+		return 0, io.EOF
+	}
+	n, err = b.c.take(p[:min(uint64(len(p)), b.left)])
+	if b.left -= uint64(n); err == nil && b.left == 0 { //nolint:gosec // n is a length
+		err = b.empty()
+	}
+	return n, broken(err)
+}
+
+// next reads the line before a chunk. After the last chunk it reads the body's end.
+func (b *chunkedBody) next() error {
+	line, err := b.c.line(maxSizeDigits + maxExtensions - b.extensions + len("\r\n"))
+	if err != nil {
+		return err
+	}
+	line, ok := bytes.CutSuffix(line, []byte("\r\n"))
+	size, extension, _ := bytes.Cut(line, []byte(";"))
+	if !ok || len(size) > maxSizeDigits || bytes.ContainsFunc(extension, unprintable) {
+		return errChunk
+	}
+	if b.extensions += len(extension); b.extensions > maxExtensions {
+		return errChunk
+	}
+	if b.left, err = strconv.ParseUint(string(size), 16, 64); err != nil { // digits, and nothing else
+		return errChunk
+	}
+	if b.left == 0 {
+		b.ended = true
+		return b.empty()
+	}
+	return nil
+}
+
+// empty reads an empty line.
+func (b *chunkedBody) empty() error {
+	line, err := b.c.line(len("\r\n"))
+	if err == nil && string(line) != "\r\n" {
+		err = errChunk
+	}
+	return err
+}
+
+var errChunk = errors.New("the body's chunks are not well-formed")
+
+func unprintable(r rune) bool { return r < ' ' && r != '\t' || r > '~' }
+
+// broken makes the end of a connection an unexpected end of the body.
+func broken(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// identify finds out who calls, unless too many credentials of the client's address were refused: 401,
+// 429.
+func (e *Edge) identify(x *exchange) error {
+	if x.entry.Public {
+		return e.authenticate(x)
+	}
+	if v := e.cfg.Rates.ofFailures(x.raw); !v.Allowed {
+		x.record.Limited = LimitFailures
+		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
+	}
+	err := e.authenticate(x)
+	if failures := e.cfg.Rates.Failures; failures != nil && resources.IsKind(err, resources.KindBadCredential) {
+		failures.Take(x.ctx, addressOf(x.raw), time.Time{}) // it is not shared: nobody is asked
+	}
+	return err
+}
+
+// authenticate finds out who calls. A public route takes an anonymous caller.
+func (e *Edge) authenticate(x *exchange) error {
+	x.principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
+	if x.entry.Public {
+		return nil
+	}
+	for _, name := range []string{"authorization", "x-api-key"} {
+		if x.headers.ambiguous(name) {
+			return resources.BadRequest(resources.Problem{Field: name, Text: sentOnce})
+		}
+	}
+	h := &x.raw.Request.Header
+	principal, err := e.cfg.Authn.Authenticate(x.ctx, sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...))
+	if err != nil {
+		return err
+	}
+	x.principal = principal
+	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
+	return x.checkClaims()
+}
+
+// checkClaims compares the identity headers of a route that wants them with the path and the caller:
+// another account or another user is 401 (specification, E1 and E2). A header that was sent twice is
+// a 400 of a later step.
+func (x *exchange) checkClaims() error {
+	if !x.entry.Row.Claims {
+		return nil
+	}
+	h := &x.raw.Request.Header
+	account, user := sent(h, "X-Account-ID"), sent(h, "X-User-ID")
+	var problems []resources.Problem
+	if named := x.params()[paramAccount]; named == "" || len(account) == 0 || len(account) == 1 && account[0] != named {
+		problems = append(problems, resources.Problem{Field: "X-Account-ID", Text: "must be sent and be the account of the path"})
+	}
+	if len(user) == 1 && user[0] != x.principal.ID {
+		problems = append(problems, resources.Problem{Field: "X-User-ID", Text: "must be the caller"})
+	}
+	if len(problems) > 0 {
+		return &resources.Error{
+			Kind: resources.KindNoCredential, Message: "The identity headers do not fit the path and the caller.", Problems: problems,
+		}
+	}
+	return nil
+}
+
+// limit holds the caller and then their account to their rates: 429.
+func (e *Edge) limit(x *exchange) error {
+	if x.entry.Public || !e.cfg.Rates.ofCallers() {
+		return nil
+	}
+	paid := e.cfg.Rates.charge(x.ctx, &x.principal)
+	if x.rated = paid.told; x.rated != nil {
+		tellRate(&x.raw.Response.Header, x.rated)
+	}
+	if x.record.Limited = paid.refused; x.record.Limited == "" {
+		return nil
+	}
+	return tooMany("Too many requests; wait before sending another one.", *x.rated)
+}

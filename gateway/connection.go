@@ -1,0 +1,168 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+	"net"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/gateway/listen"
+)
+
+// conn is a client's connection. The server reads heads from it, and the edge reads bodies.
+type conn struct {
+	*listen.Conn
+	incoming
+	// address is the client's as text; it is empty until somebody asks for it.
+	address string
+}
+
+// headListener accepts connections from which the server reads heads alone.
+type headListener struct{ *listen.Listener }
+
+// Accept implements net.Listener.
+func (l headListener) Accept() (net.Conn, error) {
+	c, err := l.AcceptConn()
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: c}, nil
+}
+
+// addressOf returns the client's address as text.
+func addressOf(raw *fasthttp.RequestCtx) string {
+	c, ok := raw.Conn().(*conn)
+	if !ok {
+		return listen.PeerOf(raw.RemoteAddr()).String()
+	}
+	if c.address == "" {
+		c.address = c.Peer().String()
+	}
+	return c.address
+}
+
+const (
+	// maxSizeDigits bounds the digits of a chunk's size: 16 of them are 2^64.
+	maxSizeDigits = 16
+	// maxExtensions bounds the chunk extensions of one body in bytes. They have no use.
+	maxExtensions = 1 << 10
+	// fillSize is how many bytes are read at once in search of the end of a line.
+	fillSize = 4 << 10
+	// headEnd ends a request's head.
+	headEnd = "\r\n\r\n"
+)
+
+// incoming splits the bytes of a connection into heads and bodies. The server gets each head up to
+// its end and nothing behind it; the edge reads the bodies. The server's own reader takes chunks that
+// others refuse, so that two servers could see two ends of one body.
+type incoming struct {
+	// rest came behind the last head.
+	rest []byte
+	// tail are the last bytes that the server got, as many as may begin a head's end.
+	tail [len(headEnd) - 1]byte
+	// whole says that the server got a head to its end; size is how long that was.
+	whole bool
+	size  int
+}
+
+// give returns how many of these bytes the server gets: up to the end of a head, else all.
+func (in *incoming) give(p []byte) int {
+	if len(p) == 0 {
+		return 0
+	}
+	if in.whole {
+		in.size = 0
+	}
+	var seam [2 * len(in.tail)]byte // an end may come in two pieces
+	copy(seam[copy(seam[:], in.tail[:]):], p)
+	end := afterHead(seam[:]) - len(in.tail)
+	if end <= 0 {
+		end = afterHead(p)
+	}
+	given := len(p)
+	if in.whole = end > 0; in.whole {
+		given = end
+	}
+	in.size += given
+	if given < len(in.tail) {
+		copy(in.tail[:], in.tail[given:])
+	}
+	copy(in.tail[max(0, len(in.tail)-given):], p[max(0, given-len(in.tail)):given])
+	return given
+}
+
+// afterHead returns the index behind the end of a head, 0 where there is none.
+func afterHead(p []byte) int {
+	if at := bytes.Index(p, []byte(headEnd)); at >= 0 {
+		return at + len(headEnd)
+	}
+	return 0
+}
+
+// Read implements net.Conn. The server reads heads from it.
+func (c *conn) Read(p []byte) (int, error) {
+	if len(c.rest) > 0 {
+		n := c.give(c.rest[:min(len(p), len(c.rest))])
+		return c.take(p[:n])
+	}
+	n, err := c.Conn.Read(p)
+	given := c.give(p[:n])
+	if given < n {
+		c.rest, err = bytes.Clone(p[given:n]), nil // the next one to receive has the error again
+	}
+	return given, err
+}
+
+// take reads the bytes behind a head.
+func (c *conn) take(p []byte) (int, error) {
+	if len(c.rest) == 0 {
+		return c.Conn.Read(p)
+	}
+	n := copy(p, c.rest)
+	if c.rest = c.rest[n:]; len(c.rest) == 0 {
+		c.rest = nil // what it lay in may be large
+	}
+	return n, nil
+}
+
+// line takes a line of at most that many bytes, with its end. It is valid until the next use of the
+// connection.
+func (c *conn) line(most int) ([]byte, error) {
+	for {
+		if end := bytes.IndexByte(c.rest, '\n') + 1; end > 0 && end <= most {
+			line := c.rest[:end]
+			c.rest = c.rest[end:]
+			return line, nil
+		}
+		if cr := bytes.IndexByte(c.rest, '\r'); len(c.rest) >= most || cr >= 0 && cr < len(c.rest)-1 {
+			return nil, errChunk
+		}
+		var room [fillSize]byte
+		n, err := c.Conn.Read(room[:])
+		if c.rest = append(c.rest, room[:n]...); n == 0 && err != nil {
+			return nil, err
+		}
+	}
+}
+
+// goOn answers 100 to a client that waits for it before it sends its body.
+func (c *conn) goOn(f *headers) error {
+	if !f.expects || len(c.rest) > 0 {
+		return nil
+	}
+	_, err := io.WriteString(c.Conn, "HTTP/1.1 100 Continue\r\n\r\n") // which is no answer
+	return err
+}
+
+// headOnly keeps the server from reading a body. The edge frames the body by the raw headers.
+func headOnly(h *fasthttp.RequestHeader) (none fasthttp.RequestConfig) {
+	if h.ContentLength() != noBody {
+		h.SetContentLength(0)
+	}
+	h.Del(fasthttp.HeaderExpect)
+	return none
+}
+
+// noBody is the server's content length of a request without a body.
+const noBody = -2

@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// refuse answers with an error in the shape of the route's area. A door has a body of its own where
+// there is no verdict.
+func (e *Edge) refuse(x *exchange, err error) {
+	domain := resources.AsError(err)
+	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
+	if !full && (domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil) {
+		x.record.Err = err
+	}
+	if x.record.Reason == "" { // no decision was reached
+		x.record.Reason = domain.Message
+	}
+	h := &x.raw.Response.Header
+	switch domain.Kind {
+	case resources.KindBadRequest:
+		x.record.Problems = inOneLine(domain.Problems)
+	case resources.KindNoCredential, resources.KindBadCredential:
+		h.Set("WWW-Authenticate", "Bearer")
+	case resources.KindUnavailable, resources.KindRateLimited:
+		h.Set("Retry-After", retryAfter(domain.RetryAfter))
+	}
+	area := ""
+	if x.entry != nil {
+		area = x.entry.Row.Area
+		if x.entry.door != nil && domain.Kind == resources.KindUnavailable {
+			if body := x.entry.door.Unavailable(err); body != nil {
+				send(x.raw, wire.Status(domain.Kind), body)
+				return
+			}
+		}
+	}
+	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// malformed answers bytes that are no request, and closes the connection. Of the server's error it
+// tells the status alone, since the text may quote the request.
+func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
+	defer e.survive(raw)
+	id := e.cfg.IDs.ULID()
+	raw.Response.Reset()
+	raw.Response.Header.Set("X-Request-ID", id)
+	err := resources.BadRequest(resources.Problem{Text: errFraming.Error()})
+	status := wire.Status(err.Kind)
+	var known *fiber.Error
+	if errors.As(cause, &known) && (known.Code == fiber.StatusRequestHeaderFieldsTooLarge || known.Code == fiber.StatusRequestTimeout) {
+		status = known.Code
+	}
+	send(raw, status, wire.ErrorBody("", err))
+	closeAfter(raw)
+	r := Record{RequestID: id, Status: status, Reason: errFraming.Error(), At: e.cfg.Now()}
+	if status == wire.Status(err.Kind) {
+		r.Problems = inOneLine(err.Problems)
+	}
+	e.observe(r)
+}
+
+// retryAfter renders a wait in whole seconds, at least one.
+func retryAfter(d time.Duration) string {
+	return fmt.Sprint(max(1, int64((d+time.Second-1)/time.Second)))
+}
+
+// closeAfter closes the connection after the answer: the bytes that follow may be no request.
+func closeAfter(raw *fasthttp.RequestCtx) {
+	raw.SetConnectionClose()
+	if c, ok := raw.Conn().(*conn); ok {
+		c.Linger()
+	}
+}

@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Rates are the limits of callers; nil is no limit. The credential says who the caller is, not a
+// header. A service has no account: its questions about an account count for the service alone, so
+// that no account can use up the rate of another one, nor the service's.
+type Rates struct {
+	// Principal limits each user with their API keys; Service limits each service.
+	Principal, Service *ratelimit.Limiter
+	// Account limits all users of an account together.
+	Account *ratelimit.Limiter
+	// Failures limits the refused credentials of one address (of IPv6, one /64).
+	Failures *ratelimit.Limiter
+}
+
+// Names of the rates that refuse a request (Record.Limited).
+const (
+	LimitPrincipal = "principal"
+	LimitService   = "service"
+	LimitAccount   = "account"
+	LimitFailures  = "failures"
+)
+
+// ofFailures says whether a credential of the request's address is looked at, a cached one included.
+func (r *Rates) ofFailures(raw *fasthttp.RequestCtx) ratelimit.Verdict {
+	if r.Failures == nil {
+		return ratelimit.Verdict{Allowed: true}
+	}
+	return r.Failures.Look(addressOf(raw))
+}
+
+// ofCallers says whether authenticated callers have a rate.
+func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil || r.Account != nil }
+
+// payment is what a request took from the rates of its caller.
+type payment struct {
+	// told is the tighter of the caller's rates, nil where the caller has none.
+	told *ratelimit.Verdict
+	// refused names the rate that refuses the request; it is empty where none does.
+	refused string
+}
+
+// charge takes one from the caller's rate and then one from their account's. A caller whose own rate
+// refuses takes nothing from the account's.
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment {
+	var told *ratelimit.Verdict
+	own, name := r.Principal, LimitPrincipal
+	if caller.Kind == resources.PrincipalService {
+		own, name = r.Service, LimitService
+	}
+	var until time.Time // is that of both: a request waits once
+	if own != nil {
+		until = own.Until()
+		v := own.Take(ctx, caller.ID, until)
+		if !v.Allowed {
+			return payment{&v, name}
+		}
+		told = &v
+	}
+	if r.Account == nil || caller.AccountID == "" {
+		return payment{told, ""}
+	}
+	if own == nil {
+		until = r.Account.Until()
+	}
+	v := r.Account.Take(ctx, caller.AccountID, until)
+	if told == nil || !v.Allowed || v.Remaining < told.Remaining {
+		told = &v
+	}
+	if !v.Allowed {
+		return payment{told, LimitAccount}
+	}
+	return payment{told, ""}
+}
+
+// tellRate sets the headers by which a client paces itself.
+func tellRate(h *fasthttp.ResponseHeader, v *ratelimit.Verdict) {
+	h.Set("RateLimit-Limit", strconv.Itoa(v.Limit))
+	h.Set("RateLimit-Remaining", strconv.Itoa(v.Remaining))
+	h.Set("RateLimit-Reset", strconv.FormatInt(int64((v.Reset+time.Second-1)/time.Second), 10))
+}
+
+func tooMany(message string, v ratelimit.Verdict) error {
+	return &resources.Error{Kind: resources.KindRateLimited, Message: message, RetryAfter: v.RetryAfter}
+}

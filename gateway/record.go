@@ -1,0 +1,69 @@
+package gateway
+
+import (
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Record is what is known of a request when it has been answered.
+type Record struct {
+	RequestID string
+	Method    string
+	// Path is as it was sent, without the query.
+	Path string
+	// Route is the catalogue's name of the route; it is empty where none was found.
+	Route     string
+	Principal string
+	// KeyID is the id of the API key that was the credential; it is no secret.
+	KeyID string
+	// Subject is the user about whom a door was asked; DecisionID is that of its verdict.
+	Subject, DecisionID string
+	Action              string
+	Account             string
+	Status              int
+	Allowed             bool
+	Reason              string
+	PolicyRevision      string
+	// At is when the request was answered; Duration is how long that took.
+	At       time.Time
+	Duration time.Duration
+	// Limited is the rate that refused the request; it is empty where none did.
+	Limited string
+	// Problems are those of a 400 in one line.
+	Problems string
+	// Err is the cause of a failure, for the log alone.
+	Err error
+}
+
+// judged records a verdict.
+func (r *Record) judged(v verdict.Verdict) {
+	r.Allowed, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Reason, v.PolicyRevision, v.ID
+}
+
+func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }
+
+func (e *Edge) observe(r Record) {
+	if e.cfg.Observe != nil {
+		e.cfg.Observe(r)
+	}
+}
+
+// maxProblems bounds in bytes what is recorded of a request's problems.
+const maxProblems = 1 << 10
+
+// inOneLine joins as many problems as there is room for.
+func inOneLine(problems []resources.Problem) string {
+	var all strings.Builder
+	for i, p := range problems {
+		if i > 0 {
+			all.WriteString("; ")
+		}
+		if all.WriteString(p.String()); all.Len() > maxProblems {
+			return strings.ToValidUTF8(all.String()[:maxProblems], "") + " …"
+		}
+	}
+	return all.String()
+}
