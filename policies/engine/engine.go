@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 // DefaultDeadline bounds one evaluation.
@@ -146,7 +147,7 @@ func (e *Engine) recall(ctx context.Context, set *Set, entry string, key []byte)
 	if key == nil || ctx.Err() != nil {
 		return d, false
 	}
-	known := set.memo.Get(key)
+	known := memo.GetBytes(set.memo, key)
 	if known == nil {
 		return d, false
 	}

@@ -19,7 +19,7 @@ const (
 // verdicts are those of one compiled set, and go with it: a verdict of another tree can't
 // be found. They are answers only, no failures. A verdict is found by its whole key
 // (key.go), of which it is a pure function, so that it can't be stale.
-type verdicts = memo.Table[resources.Decision]
+type verdicts = memo.Table[string, resources.Decision]
 
 // remember copies what it keeps: a code or a reason can be part of the question, whose strings are
 // the caller's.

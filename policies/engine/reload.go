@@ -49,7 +49,7 @@ func (e *Engine) take(ctx context.Context, src *source) error {
 // bring puts a set into force, with a memo of its own.
 func (e *Engine) bring(set *Set) {
 	if e.opts.Memo > 0 {
-		set.memo = memo.New[resources.Decision](e.opts.Memo)
+		set.memo = memo.New[string, resources.Decision](e.opts.Memo)
 	}
 	e.current.Store(set)
 }

@@ -3,116 +3,149 @@ package memo
 import (
 	"hash/maphash"
 	"math/bits"
+	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
+// ways is how many entries a bucket holds.
 const ways = 8
 
-// Table is a table of buckets of eight. A look takes no lock; where there is no room, an
-// entry makes it that was not asked for since the last time. It may be used by many
-// goroutines.
-type Table[V any] struct {
+// Table is a cache of a bounded number of entries. It is safe for concurrent use: Get takes no
+// lock, and writes take their turns.
+type Table[K comparable, V any] struct {
 	seed    maphash.Seed
-	buckets []bucket[V]
-	turn    atomic.Uint32
+	buckets []bucket[K, V]
+
+	mu   sync.Mutex // held by writes
+	turn int        // moves on with each eviction
 }
 
-// bucket fills from its start and is never emptied. The marks tell most of what is not the
-// one that is looked for without a look at it.
-type bucket[V any] struct {
-	marks [ways]atomic.Uint32 // never 0 where an entry is
-	slots [ways]atomic.Pointer[entry[V]]
+// bucket is where some keys may be. A mark is a part of the key's hash, never 0: it spares most
+// looks at the entries of other keys.
+type bucket[K comparable, V any] struct {
+	marks [ways]atomic.Uint32
+	slots [ways]atomic.Pointer[entry[K, V]]
 }
 
-// entry never changes but for wanted.
-type entry[V any] struct {
-	wanted atomic.Bool // since it was last passed over
-	key    string
-	value  V
+// entry is immutable but for hit.
+type entry[K comparable, V any] struct {
+	hit   atomic.Bool // since an eviction last passed over the entry
+	key   K
+	value V
 }
 
-// New has room for that many entries, or for eight; they are rounded down to a multiple of
-// eight.
-func New[V any](entries int) *Table[V] {
-	return &Table[V]{seed: maphash.MakeSeed(), buckets: make([]bucket[V], max(entries/ways, 1))}
+// New returns an empty table with room for that many entries, rounded down to a multiple of eight,
+// and at least eight.
+func New[K comparable, V any](entries int) *Table[K, V] {
+	return &Table[K, V]{seed: maphash.MakeSeed(), buckets: make([]bucket[K, V], max(entries/ways, 1))}
 }
 
-// find gives the two buckets in which a key may be, and its mark. It goes to the emptier
-// one, so that hardly any is pushed out before the table is nearly full.
-func (t *Table[V]) find(key []byte) (first, second *bucket[V], mark uint32) {
-	hash, n := maphash.Bytes(t.seed, key), uint64(len(t.buckets))
+// place returns the two buckets of a key, and its mark.
+func (t *Table[K, V]) place(key K) (first, second *bucket[K, V], mark uint32) {
+	hash, n := maphash.Comparable(t.seed, key), uint64(len(t.buckets))
 	one, _ := bits.Mul64(hash, n)
 	two, _ := bits.Mul64(bits.RotateLeft64(hash, 32), n)
-	return &t.buckets[one], &t.buckets[two], uint32(hash>>16) | 1 //nolint:gosec // the middle of it, which says little of either bucket
+	return &t.buckets[one], &t.buckets[two], uint32(hash>>16) | 1 //nolint:gosec // the middle bits, which hardly depend on the bucket
 }
 
-// Get gives the value of the key, nil where there is none. It is shared: nobody writes to it.
-func (t *Table[V]) Get(key []byte) *V {
-	first, second, mark := t.find(key)
+// Get returns the value of the key, nil on a miss. The value is shared: callers do not change it.
+func (t *Table[K, V]) Get(key K) *V {
+	first, second, mark := t.place(key)
 	if v := first.get(key, mark); v != nil {
 		return v
 	}
 	return second.get(key, mark)
 }
 
-func (b *bucket[V]) get(key []byte, mark uint32) *V {
+// GetBytes is Get for a key that is still in a buffer: it makes no string of it.
+func GetBytes[V any](t *Table[string, V], key []byte) *V {
+	return t.Get(unsafe.String(unsafe.SliceData(key), len(key))) //nolint:gosec // Get keeps no key, and the buffer does not change meanwhile
+}
+
+func (b *bucket[K, V]) get(key K, mark uint32) *V {
 	for i := range b.marks {
 		if b.marks[i].Load() != mark {
 			continue
 		}
 		e := b.slots[i].Load()
-		if e == nil || e.key != string(key) { // the mark is another's, or its entry is not there yet
+		if e == nil || e.key != key { // another key with that mark, or a write is under way
 			continue
 		}
-		if !e.wanted.Load() { // the line of memory stays shared
-			e.wanted.Store(true)
+		if !e.hit.Load() { // only the first hit writes to memory that other processors read
+			e.hit.Store(true)
 		}
 		return &e.value
 	}
 	return nil
 }
 
-// Put remembers the value under the key, instead of what is there.
-func (t *Table[V]) Put(key string, value V) {
-	first, second, mark := t.find([]byte(key))
-	fresh := &entry[V]{key: key, value: value}
-	at, free := first.place(key)
-	if other, more := second.place(key); more > free {
-		first, at, free = second, other, more
-	}
-	if free > 0 {
-		first.set(at, mark, fresh)
-		return
-	}
-	turn := t.turn.Add(1)
-	full, from := [...]*bucket[V]{first, second}[turn%2], int(turn/2%ways)
-	at = from
-	for i := range ways {
-		if next := (from + i) % ways; !full.slots[next].Load().wanted.Swap(false) {
-			at = next
-			break
+// Put stores the value under the key, in place of the key's former value. The table keeps both.
+func (t *Table[K, V]) Put(key K, value V) {
+	first, second, mark := t.place(key)
+	fresh := &entry[K, V]{key: key, value: value}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b, at, free := first, 0, 0
+	for _, candidate := range [...]*bucket[K, V]{first, second} {
+		slot, room := candidate.room(key, mark)
+		if room > free {
+			b, at, free = candidate, slot, room
 		}
 	}
-	full.set(at, mark, fresh)
+	if free == 0 {
+		b, at = t.evict(first, second)
+	}
+	b.slots[at].Store(fresh)
+	b.marks[at].Store(mark)
 }
 
-// place is where the key's entry goes, and how free the bucket is: of one that has the key
-// already, more than of any other.
-func (b *bucket[V]) place(key string) (at, free int) {
+// room returns the slot for the key's entry and how many slots are free. The key's own slot
+// counts for more than any number of free ones.
+func (b *bucket[K, V]) room(key K, mark uint32) (slot, free int) {
 	for i := range b.slots {
-		e := b.slots[i].Load()
-		if e == nil {
-			return i, ways - i
-		}
-		if e.key == key {
+		switch e := b.slots[i].Load(); {
+		case e == nil:
+			slot, free = i, free+1
+		case b.marks[i].Load() == mark && e.key == key:
 			return i, ways + 1
 		}
 	}
-	return 0, 0
+	return slot, free
 }
 
-// set puts an entry into a slot. Whoever looks meanwhile finds nothing, or compares the key.
-func (b *bucket[V]) set(i int, mark uint32, e *entry[V]) {
-	b.slots[i].Store(e)
-	b.marks[i].Store(mark)
+// evict chooses a slot of two full buckets, which take turns: the next one without a hit, or,
+// where all had one, the one at which it began. t.mu is held.
+func (t *Table[K, V]) evict(first, second *bucket[K, V]) (b *bucket[K, V], slot int) {
+	t.turn++
+	b, from := [...]*bucket[K, V]{first, second}[t.turn%2], t.turn/2%ways
+	for i := range ways {
+		if next := (from + i) % ways; !b.slots[next].Load().hit.Swap(false) {
+			return b, next
+		}
+	}
+	return b, from
+}
+
+// Delete removes the key's entry.
+func (t *Table[K, V]) Delete(key K) {
+	first, second, mark := t.place(key)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range [...]*bucket[K, V]{first, second} {
+		if slot, free := b.room(key, mark); free > ways {
+			b.slots[slot].Store(nil)
+		}
+	}
+}
+
+// Clear removes all entries.
+func (t *Table[K, V]) Clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for b := range t.buckets {
+		for i := range t.buckets[b].slots {
+			t.buckets[b].slots[i].Store(nil)
+		}
+	}
 }
