@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -99,6 +100,17 @@ func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], er
 		return Record[T]{}, ErrNotFound
 	}
 	return found[0], nil
+}
+
+// Lookup wraps Get and First where an absent record is no error: it returns nil for ErrNotFound.
+func Lookup[T any](rec Record[T], err error) (*Record[T], error) {
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &rec, nil
 }
 
 // CursorAt is the place behind v in the order of a query.

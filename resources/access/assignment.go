@@ -38,10 +38,10 @@ func assignmentsOf(account, role string) store.Query {
 // assigneeThere says whether the assignee is a member or a group of the account.
 func (s *Service) assigneeThere(ctx context.Context, tx store.Tx, account, kind, id string) (bool, error) {
 	if kind == resources.AssigneeGroup {
-		group, err := ifThere(s.c.Groups.Get(ctx, tx, id))
+		group, err := store.Lookup(s.c.Groups.Get(ctx, tx, id))
 		return group != nil && group.Value.AccountID == account, err
 	}
-	user, err := ifThere(s.c.Users.Get(ctx, tx, id))
+	user, err := store.Lookup(s.c.Users.Get(ctx, tx, id))
 	return user != nil && user.Value.AccountID == account, err
 }
 

@@ -35,7 +35,8 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 			return err
 		}
 		now := s.now()
-		return s.c.KeepAdmins(ctx, tx, in.account, r.Principal, now, func() error {
+		of := records.RoleChange{AccountID: in.account, Caller: r.Principal, Now: now, RoleIDs: []string{in.role, in.current}}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			made, err = s.writeAssignment(ctx, tx, in.granted(*role), replaced, now)
 			return err
 		})
@@ -96,7 +97,7 @@ func (s *Service) replacedAssignment(
 	if current == nil {
 		return nil, nil
 	}
-	return ifThere(s.c.Assignments.Get(ctx, tx, records.AssignmentID(in.replaced(*current))))
+	return store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(in.replaced(*current))))
 }
 
 // writeAssignment leaves exactly one assignment of the new role at its place and none
@@ -110,7 +111,7 @@ func (s *Service) writeAssignment(
 			return want, err
 		}
 	}
-	held, err := ifThere(s.c.Assignments.Get(ctx, tx, want.ID))
+	held, err := store.Lookup(s.c.Assignments.Get(ctx, tx, want.ID))
 	switch {
 	case err != nil:
 		return want, err

@@ -16,14 +16,15 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 		return wire.Response{}, err
 	}
 	err = s.changeRoles(ctx, r, "account:role_assignment:delete", func(tx store.Tx, _ resources.Facts) error {
-		rec, err := ifThere(s.c.Assignments.Get(ctx, tx, records.AssignmentID(gone)))
+		rec, err := store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(gone)))
 		if err != nil {
 			return err
 		}
 		if rec == nil {
 			return resources.NotFound(nounRoleAssignment)
 		}
-		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
+		of := records.RoleChange{AccountID: gone.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{gone.RoleID}}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 	})

@@ -116,7 +116,8 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 			return err
 		}
 		group := rec.Value
-		return s.c.KeepAdmins(ctx, tx, group.AccountID, r.Principal, s.now(), func() error {
+		of := records.RoleChange{AccountID: group.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.ID}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			if err := s.deleteMembers(ctx, tx, group.ID); err != nil {
 				return err
 			}

@@ -111,7 +111,8 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 		if err != nil {
 			return err
 		}
-		return s.c.KeepAdmins(ctx, tx, group.Value.AccountID, r.Principal, s.now(), func() error {
+		of := records.RoleChange{AccountID: group.Value.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.Value.ID}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			return s.c.Members.Delete(ctx, tx, member)
 		})
 	})

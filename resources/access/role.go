@@ -3,7 +3,6 @@ package access
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -75,20 +74,9 @@ func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string)
 			return &store.Record[resources.Role]{Value: role}, nil
 		}
 	}
-	rec, err := ifThere(s.c.Roles.Get(ctx, tx, id))
+	rec, err := store.Lookup(s.c.Roles.Get(ctx, tx, id))
 	if err != nil || rec == nil || rec.Value.AccountID != account {
 		return nil, err
 	}
 	return rec, nil
-}
-
-// ifThere turns "not found" into nothing.
-func ifThere[T any](rec store.Record[T], err error) (*store.Record[T], error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &rec, nil
 }

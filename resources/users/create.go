@@ -78,7 +78,7 @@ func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (re
 	u.CreatedAt, u.UpdatedAt = now, now
 	var account resources.Account
 	if u.AccountID != "" {
-		rec, err := ifThere(s.c.Accounts.Get(ctx, tx, u.AccountID))
+		rec, err := store.Lookup(s.c.Accounts.Get(ctx, tx, u.AccountID))
 		if err != nil {
 			return u, err
 		}

@@ -25,10 +25,10 @@ func (s *Service) findUsers(ctx context.Context, r *wire.Request) (wire.Response
 	var rec *userRow
 	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if email != "" {
-			rec, err = ifThere(s.c.UserByEmail(ctx, tx, email))
+			rec, err = store.Lookup(s.c.UserByEmail(ctx, tx, email))
 			return err
 		}
-		rec, err = ifThere(s.c.Users.Get(ctx, tx, external))
+		rec, err = store.Lookup(s.c.Users.Get(ctx, tx, external))
 		return err
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Comm
 // beginInvite moves the revisions: the account's, that of users without one, where all
 // requests for a new address meet, and that of an account which the user may leave by it.
 func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email string) error {
-	rec, err := ifThere(s.c.UserByEmail(ctx, tx, email))
+	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil {
 		return err
 	}
@@ -60,14 +60,14 @@ func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email s
 // invite makes the user with the draft's address a member, unless they are one, here
 // or elsewhere.
 func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft resources.User) (string, error) {
-	acct, err := ifThere(s.c.Accounts.Get(ctx, tx, account))
+	acct, err := store.Lookup(s.c.Accounts.Get(ctx, tx, account))
 	if err != nil {
 		return "", err
 	}
 	if acct == nil { // only a service can name one that is not there
 		return "", resources.NotFound("account")
 	}
-	rec, err := ifThere(s.c.UserByEmail(ctx, tx, draft.Email))
+	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, draft.Email))
 	switch {
 	case err != nil:
 		return "", err

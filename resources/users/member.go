@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"errors"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -17,25 +16,14 @@ const roleTeamMember = "team_member"
 
 type userRow = store.Record[resources.User]
 
-// ifThere turns "not found" into nothing.
-func ifThere[T any](rec store.Record[T], err error) (*store.Record[T], error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &rec, nil
-}
-
 // lookUp finds the user by external id or UUID; nil where there is none. No string is
 // one of the one and one of the other (store.SubjectFree).
 func (s *Service) lookUp(ctx context.Context, tx store.Tx, id string) (*userRow, error) {
-	rec, err := ifThere(s.c.Users.Get(ctx, tx, id))
+	rec, err := store.Lookup(s.c.Users.Get(ctx, tx, id))
 	if err != nil || rec != nil {
 		return rec, err
 	}
-	return ifThere(s.c.Users.First(ctx, tx, store.Query{Index: records.ByUUID, Equal: []store.Value{store.String(id)}}))
+	return store.Lookup(s.c.Users.First(ctx, tx, store.Query{Index: records.ByUUID, Equal: []store.Value{store.String(id)}}))
 }
 
 // member is lookUp for a user of that account; another account's is not there.
@@ -77,7 +65,7 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 		return err
 	}
 	for _, key := range keys {
-		use, err := ifThere(s.c.KeyUses.Get(ctx, tx, key.Value.ID))
+		use, err := store.Lookup(s.c.KeyUses.Get(ctx, tx, key.Value.ID))
 		if err == nil && use != nil {
 			err = s.c.KeyUses.Delete(ctx, tx, *use)
 		}

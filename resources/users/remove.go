@@ -6,6 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // removeMember answers user.remove (N10).
@@ -29,7 +30,8 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 			return resources.NotFound(nounUser)
 		}
 		now := s.now()
-		return s.c.KeepAdmins(ctx, tx, account, r.Principal, now, func() error {
+		of := records.RoleChange{AccountID: account, Caller: r.Principal, Now: now, UserID: rec.Value.ExternalID}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			if err := s.leave(ctx, tx, &rec.Value, now); err != nil {
 				return err
 			}

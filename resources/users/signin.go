@@ -69,7 +69,7 @@ func (s *Service) take(ctx context.Context, tx store.Tx, subject, email string) 
 // claim looks for the address's invitation. A member who was removed before they signed
 // in has none any more.
 func (s *Service) claim(ctx context.Context, tx store.Tx, subject, email string) (*userRow, claim, error) {
-	rec, err := ifThere(s.c.UserByEmail(ctx, tx, email))
+	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil || rec == nil {
 		return nil, claimNone, err
 	}

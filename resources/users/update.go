@@ -97,9 +97,12 @@ func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Prin
 	if err := s.freePartner(ctx, tx, before, rec.Value.AuthenticationPartnerID); err != nil {
 		return err
 	}
-	return s.c.KeepAdmins(ctx, tx, before.AccountID, caller, now, func() error {
-		return inUse(s.c.Users.Replace(ctx, tx, rec), rec.Value)
-	})
+	write := func() error { return inUse(s.c.Users.Replace(ctx, tx, rec), rec.Value) }
+	if before.Status != resources.StatusActive || rec.Value.Status == resources.StatusActive {
+		return write() // only an active user is an admin
+	}
+	of := records.RoleChange{AccountID: before.AccountID, Caller: caller, Now: now, UserID: before.ExternalID}
+	return s.c.KeepAdmins(ctx, tx, of, write)
 }
 
 // freePartner refuses a provider's subject by which another user can be meant.

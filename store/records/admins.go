@@ -2,37 +2,61 @@ package records
 
 import (
 	"context"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeepAdmins makes a change that may take account_admin away from somebody, in the
-// transaction that has called Bump for the account. It refuses with FORBIDDEN, and
-// the transaction is to be given up, when the caller would cease to be an account
-// admin by it, or when no effective admin would be left: an active user with an
-// active assignment that does not end, direct or through a group (specification, E6
-// and E7; API contract, 4).
+// RoleChange is a change to an account that may take account_admin away from somebody.
 //
-// It stands here because every area that changes users, groups or assignments is
-// bound by it.
-func (c Collections) KeepAdmins(
-	ctx context.Context, tx store.Tx, account string, caller resources.Principal, now resources.Time, change func() error,
-) error {
-	before, err := c.admins(ctx, tx, account, now)
+// An account admin is an active user of the account who holds account_admin there, directly or
+// through a group. So a change can take it away in three ways only, each of which has its field; a
+// change in several ways sets several fields.
+type RoleChange struct {
+	AccountID string
+	Caller    resources.Principal
+	Now       resources.Time
+
+	// RoleIDs are the roles whose assignments are written or deleted.
+	RoleIDs []string
+	// GroupID is the group that loses a member or an assignment.
+	GroupID string
+	// UserID is the user who leaves the account or ceases to be active.
+	UserID string
+}
+
+// KeepAdmins makes a change in the transaction that has called Bump for the account. It returns
+// FORBIDDEN, and the transaction is to be given up, when the caller would cease to be an account
+// admin by the change, or when no effective admin would be left: an admin by an assignment that
+// does not end (specification, E6 and E7; API contract, 4).
+//
+// Admins are read only where the change concerns account_admin or a holder of it. A RoleChange that
+// names no role, group or user is taken to concern it.
+//
+// It stands here because every area that changes users, groups or assignments is bound by it.
+func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, of RoleChange, change func() error) error {
+	concerned, err := c.concernsAdmin(ctx, tx, of)
+	if err != nil {
+		return err
+	}
+	if !concerned {
+		return change()
+	}
+	before, err := c.admins(ctx, tx, of.AccountID, of.Now)
 	if err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	after, err := c.admins(ctx, tx, account, now)
+	after, err := c.admins(ctx, tx, of.AccountID, of.Now)
 	if err != nil {
 		return err
 	}
-	lastingBefore, was := before[caller.ID]
-	lastingAfter, is := after[caller.ID]
-	if caller.Kind == resources.PrincipalUser && (was && !is || lastingBefore && !lastingAfter) {
+	lastingBefore, was := before[of.Caller.ID]
+	lastingAfter, is := after[of.Caller.ID]
+	if of.Caller.Kind == resources.PrincipalUser && (was && !is || lastingBefore && !lastingAfter) {
 		return resources.Forbidden("An organization admin cannot give up their own admin role; another admin has to do it.")
 	}
 	if lasting(before) && !lasting(after) {
@@ -42,7 +66,47 @@ func (c Collections) KeepAdmins(
 	return nil
 }
 
-// admins are the active users who hold account_admin now; true where for ever.
+// concernsAdmin reports whether the change is one of account_admin's assignments, or of a group or
+// user that holds the role, whatever the state of the assignment.
+func (c Collections) concernsAdmin(ctx context.Context, tx store.Tx, of RoleChange) (bool, error) {
+	if len(of.RoleIDs) == 0 && of.GroupID == "" && of.UserID == "" {
+		return true, nil
+	}
+	if slices.Contains(of.RoleIDs, resources.RoleAccountAdmin) {
+		return true, nil
+	}
+	if of.GroupID != "" {
+		if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeGroup, of.GroupID); holds || err != nil {
+			return holds, err
+		}
+	}
+	if of.UserID == "" {
+		return false, nil
+	}
+	if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeUser, of.UserID); holds || err != nil {
+		return holds, err
+	}
+	memberships, err := c.Members.Find(ctx, tx, membershipsOf(of.AccountID, of.UserID))
+	if err != nil {
+		return false, err
+	}
+	for _, m := range memberships {
+		if holds, err := c.holdsAdmin(ctx, tx, of.AccountID, resources.AssigneeGroup, m.Value.GroupID); holds || err != nil {
+			return holds, err
+		}
+	}
+	return false, nil
+}
+
+// holdsAdmin reports whether the user or group is assigned account_admin itself.
+func (c Collections) holdsAdmin(ctx context.Context, tx store.Tx, account, kind, assignee string) (bool, error) {
+	held, err := c.Assignments.Find(ctx, tx, assignedTo(account, kind, assignee))
+	return slices.ContainsFunc(held, func(rec store.Record[resources.Assignment]) bool {
+		return rec.Value.RoleID == resources.RoleAccountAdmin
+	}), err
+}
+
+// admins returns the active users who hold account_admin now, with true where it does not end.
 func (c Collections) admins(ctx context.Context, tx store.Tx, account string, now resources.Time) (map[string]bool, error) {
 	found, err := c.Assignments.Find(ctx, tx, store.Query{
 		Index: ByRole, Equal: []store.Value{store.String(account), store.String(resources.RoleAccountAdmin)},
@@ -53,7 +117,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 	out := map[string]bool{}
 	for _, rec := range found {
 		a := rec.Value
-		// What policy does not count is no admin here either.
+		// An assignment that gives no permissions in policy makes no admin here either.
 		if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.EffectiveStatus(now) != resources.StatusActive {
 			continue
 		}
@@ -62,7 +126,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 			return nil, err
 		}
 		for _, id := range users {
-			u, err := optional(c.Users.Get(ctx, tx, id))
+			u, err := store.Lookup(c.Users.Get(ctx, tx, id))
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +138,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 	return out, nil
 }
 
-// assignees are the users whom an assignment reaches.
+// assignees returns the users whom an assignment reaches.
 func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Assignment) ([]string, error) {
 	if a.AssigneeType != resources.AssigneeGroup {
 		return []string{a.AssigneeID}, nil
@@ -90,7 +154,7 @@ func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Ass
 	return out, nil
 }
 
-// lasting says whether somebody is an admin for ever.
+// lasting reports whether somebody is an admin by an assignment that does not end.
 func lasting(admins map[string]bool) bool {
 	for _, forever := range admins {
 		if forever {

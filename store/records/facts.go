@@ -2,7 +2,6 @@ package records
 
 import (
 	"context"
-	"errors"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -56,7 +55,7 @@ type factsReader struct {
 func (r factsReader) subject(ctx context.Context, user string, found [][]store.Row) (*resources.Subject, error) {
 	s := &resources.Subject{AccountID: r.account, UserID: user}
 	acct, err := kept(r.keep, SharedAccount, r.account, func() (*store.Record[resources.Account], error) {
-		return optional(r.Accounts.Get(ctx, r.tx, r.account))
+		return store.Lookup(r.Accounts.Get(ctx, r.tx, r.account))
 	})
 	if err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
 // HeldRoles lists the user's assignments in the account, direct ones first, then
 // those through groups, each with what is known of its role.
 func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user string) ([]resources.HeldRole, error) {
-	_, found, err := tx.Together(ctx, account, store.Read{Schema: c.Members.Schema(), Query: store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
+	_, found, err := tx.Together(ctx, account, store.Read{Schema: c.Members.Schema(), Query: membershipsOf(account, user)}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +135,12 @@ func (r factsReader) heldByGroup(ctx context.Context, group string) ([]resources
 	return r.held(ctx, resources.AssigneeGroup, group, rows)
 }
 
+// membershipsOf finds the user's memberships in groups of the account.
+func membershipsOf(account, user string) store.Query {
+	return store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}
+}
+
+// assignedTo finds what is assigned to the user or group itself.
 func assignedTo(account, kind, assignee string) store.Query {
 	return store.Query{Index: ByAssignee, Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)}}
 }
@@ -156,7 +161,7 @@ func (r factsReader) held(ctx context.Context, kind, assignee string, assigned [
 			held.GroupID = assignee
 		}
 		role, err := kept(r.keep, SharedRole, a.RoleID, func() (*store.Record[resources.Role], error) {
-			return optional(r.Roles.Get(ctx, r.tx, a.RoleID))
+			return store.Lookup(r.Roles.Get(ctx, r.tx, a.RoleID))
 		})
 		if err != nil {
 			return nil, err
@@ -177,7 +182,7 @@ func (r factsReader) projectState(ctx context.Context, project string) (string, 
 		return "", nil
 	}
 	return kept(r.keep, SharedProject, project, func() (string, error) {
-		p, err := optional(r.Projects.Get(ctx, r.tx, project))
+		p, err := store.Lookup(r.Projects.Get(ctx, r.tx, project))
 		if err != nil {
 			return "", err
 		}
@@ -186,15 +191,4 @@ func (r factsReader) projectState(ctx context.Context, project string) (string, 
 		}
 		return p.Value.State, nil
 	})
-}
-
-// optional turns "not found" into nothing.
-func optional[T any](rec store.Record[T], err error) (*store.Record[T], error) {
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &rec, nil
 }

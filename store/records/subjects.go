@@ -12,7 +12,7 @@ import (
 // is an external id or a partner id, and user.update takes a UUID or an external id, so none
 // of the three may be one of another user's.
 func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject string) (bool, error) {
-	if rec, err := optional(c.Users.Get(ctx, tx, subject)); err != nil || rec != nil {
+	if rec, err := store.Lookup(c.Users.Get(ctx, tx, subject)); err != nil || rec != nil {
 		return false, err
 	}
 	for _, index := range []string{ByPartner, ByUUID} {

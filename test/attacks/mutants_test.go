@@ -94,7 +94,7 @@ var mutants = []mutant{
 	{"tenancy", "idempotency keys of anybody", []edit{{"resources/idempotency/keeper.go", "digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey)", "digest(r.IdempotencyKey)"}, {"resources/idempotency/keeper.go", "digest(route, r.Path, r.Query, string(r.Body))", "digest(route, string(r.Body))"}}},
 
 	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && g.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
-	{"roles", "the last admin", []edit{{"store/records/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && account == \"\" {"}, {"store/records/admins.go", "	if caller.Kind == resources.PrincipalUser && (", "	if account == \"\" && ("}}},
+	{"roles", "the last admin", []edit{{"store/records/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && of.AccountID == \"\" {"}, {"store/records/admins.go", "	if of.Caller.Kind == resources.PrincipalUser && (", "	if of.AccountID == \"\" && ("}}},
 	{"roles", "members of groups that hold more", []edit{{"resources/access/member.go", "user.Value.AccountID != group.Value.AccountID", "user.Value.AccountID == \"\""}}},
 
 	{"input", "a name twice", []edit{{strictFile, "jsontext.NewDecoder(bytes.NewReader(body))\n	for", "jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))\n	for"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},

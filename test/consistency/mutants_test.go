@@ -83,7 +83,8 @@ var mutants = []mutant{
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
 		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
-		{revokeFile, `		return s.c.KeepAdmins(ctx, tx, gone.AccountID, r.Principal, s.now(), func() error {
+		{revokeFile, `		of := records.RoleChange{AccountID: gone.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{gone.RoleID}}
+		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 `, "		return s.c.Assignments.Delete(ctx, tx, *rec)\n"},
