@@ -13,8 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
-	"github.com/portcullis-authz/portcullis/store/rolecache"
-	"github.com/portcullis-authz/portcullis/store/sharedbucket"
+	"github.com/portcullis-authz/portcullis/store/redis"
 )
 
 const (
@@ -105,11 +104,11 @@ func (s *settings) newGates() gates {
 func (s *settings) newRates(a *app) (gateway.Rates, error) {
 	r, shared := s.bounds.rates, ratelimit.Shared(nil)
 	if s.redisURL != "" && s.bounds.limitsCallers() {
-		client, err := rolecache.NewClient(s.redisURL)
+		client, err := redis.NewClient(s.redisURL)
 		if err != nil {
 			return gateway.Rates{}, fmt.Errorf("--redis-url: %w", err)
 		}
-		shared = sharedbucket.New(client, a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger))
+		shared = client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger))
 	}
 	limiter := func(name string, rate ratelimit.Rate, shared ratelimit.Shared) *ratelimit.Limiter {
 		return ratelimit.New(ratelimit.Options{Name: name, Rate: rate, Shared: shared, Now: time.Now})

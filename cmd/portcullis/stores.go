@@ -7,12 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	driver "github.com/redis/go-redis/v9"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
@@ -69,12 +70,12 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootTime
 	}
 	if s.redisURL != "" {
-		redis.SetLogger(driverLog{a.log.Logger}) // its own writes lines of its own kind beside ours
-		client, err := rolecache.NewRedis(s.redisURL, sharedCacheChanged(a.log.Logger))
+		driver.SetLogger(driverLog{a.log.Logger}) // its own writes lines of its own kind beside ours
+		client, err := redis.NewClient(s.redisURL)
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
-		options.Remote, options.Secrets = client, a.master.Derive(resources.PurposeCache)
+		options.Remote, options.Secrets = client.Cache(sharedCacheChanged(a.log.Logger)), a.master.Derive(resources.PurposeCache)
 		options.Observe = a.metrics.watchCache(a.log.Logger)
 	}
 	return rolecache.New(a.store, a.collections, options)

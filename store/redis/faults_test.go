@@ -1,15 +1,13 @@
-package rolecache_test
+package redis_test
 
 import (
 	"net"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -21,7 +19,7 @@ const (
 )
 
 // look is a Get that may bring nothing, in time, and never another's value.
-func look(t *testing.T, r *rolecache.Redis, values map[string][]byte) (wrong string) {
+func look(t *testing.T, r *redis.Cache, values map[string][]byte) (wrong string) {
 	t.Helper()
 	started := time.Now()
 	wrong = lacking(t, r, values)
@@ -32,7 +30,7 @@ func look(t *testing.T, r *rolecache.Redis, values map[string][]byte) (wrong str
 }
 
 // untilFound looks until all values are there, and says how many looks found less.
-func untilFound(t *testing.T, r *rolecache.Redis, values map[string][]byte, each func()) (less int) {
+func untilFound(t *testing.T, r *redis.Cache, values map[string][]byte, each func()) (less int) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		wrong := look(t, r, values)
@@ -64,57 +62,6 @@ func TestFailoverCostsHitsOnly(t *testing.T) {
 	}
 	t.Logf("%d looks brought nothing", less)
 	keeps(t, r, map[string][]byte{"az1:new": []byte("1")})
-}
-
-// TestOldCopyAfterFailoverIsHarmless: the new master has a value of before a suspension
-// only, and nobody is told that the user is active.
-func TestOldCopyAfterFailoverIsHarmless(t *testing.T) {
-	t.Parallel()
-	s, w := servers.NewRedisSentinel(t, nil), newWorld(t)
-	fresh := func() resources.Facts {
-		c, _ := w.replica(onRedis(t, s.URL), secret)
-		return ask(t, c)
-	}
-	if want := fresh(); want.Subject.UserStatus != "ACTIVE" {
-		t.Fatalf("%+v", want.Subject)
-	}
-	replica := s.Replica.Client(t)
-	for end := time.Now().Add(soon); replica.DBSize(t.Context()).Val() < 2; time.Sleep(20 * time.Millisecond) {
-		if fresh(); time.Now().After(end) {
-			t.Fatal("the replica has no copy")
-		}
-	}
-	s.Detach(t)
-	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
-	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
-		if facts := fresh(); facts.Subject.UserStatus != "SUSPENDED" {
-			t.Fatalf("%+v", facts.Subject)
-		}
-		if s.Master.Client(t).DBSize(t.Context()).Val() >= 4 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the master has no new value")
-		}
-	}
-	s.Master.Kill()
-	s.WaitForFailover(t)
-	r := onRedis(t, s.URL)
-	keeps(t, r, map[string][]byte{"az1:asked": []byte("1")}) // it is asked, and answers
-	want := []string{"miss"}
-	for range 20 { // a busy machine can make one look late; what the store said then is kept for the next
-		c, seen := w.replica(r, secret)
-		got := ask(t, c)
-		late := slices.Equal(*seen, []string{"down"})
-		if got.Subject.UserStatus != "SUSPENDED" || !late && !slices.Contains(want, strings.Join(*seen, " ")) {
-			t.Errorf("%+v, observed %v", got.Subject, *seen)
-		}
-		if !late {
-			return
-		}
-		want = []string{"miss", "hit"}
-	}
-	t.Error("no look came to its end")
 }
 
 // TestClusterNodeThatIsGoneCostsItsKeysOnly, and they are kept again when it is back.

@@ -1,4 +1,4 @@
-package rolecache_test
+package redis_test
 
 import (
 	"crypto/rand"

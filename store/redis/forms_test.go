@@ -1,4 +1,4 @@
-package rolecache_test
+package redis_test
 
 import (
 	"crypto/rand"
@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
@@ -21,7 +21,7 @@ import (
 const soon = 30 * time.Second
 
 // keeps fails unless the values are there under their keys, at the latest soon.
-func keeps(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
+func keeps(t *testing.T, r *redis.Cache, values map[string][]byte) {
 	t.Helper()
 	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
 		r.Set(t.Context(), values)
@@ -37,7 +37,7 @@ func keeps(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
 
 // found are the values of a look that came to its end, at the latest soon: a busy machine
 // can make one late.
-func found(t *testing.T, r *rolecache.Redis, keys ...string) [][]byte {
+func found(t *testing.T, r *redis.Cache, keys ...string) [][]byte {
 	t.Helper()
 	for end := time.Now().Add(soon); ; time.Sleep(20 * time.Millisecond) {
 		got, err := r.Get(t.Context(), keys...)
@@ -51,7 +51,7 @@ func found(t *testing.T, r *rolecache.Redis, keys ...string) [][]byte {
 }
 
 // lacking says which value is not there. One that is there and is another fails the test.
-func lacking(t *testing.T, r *rolecache.Redis, values map[string][]byte) string {
+func lacking(t *testing.T, r *redis.Cache, values map[string][]byte) string {
 	t.Helper()
 	var keys []string
 	for k := range values {
@@ -172,7 +172,7 @@ func TestRedisUserNeedsTwoCommands(t *testing.T) {
 }
 
 // keepsOnly is keeps, where no other key can be read.
-func keepsOnly(t *testing.T, r *rolecache.Redis, values map[string][]byte) {
+func keepsOnly(t *testing.T, r *redis.Cache, values map[string][]byte) {
 	t.Helper()
 	keeps(t, r, values)
 	if _, err := r.Get(t.Context(), "elsewhere"); err == nil {

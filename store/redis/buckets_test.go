@@ -1,4 +1,4 @@
-package sharedbucket_test
+package redis_test
 
 import (
 	"crypto/rand"
@@ -7,30 +7,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/store/rolecache"
-	"github.com/portcullis-authz/portcullis/store/sharedbucket"
+	"github.com/portcullis-authz/portcullis/store/redis"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// atMost is what one take needs when other processes have the machine; its bound is 50 ms.
-const atMost = 2 * time.Second
-
-func on(t *testing.T, url, secret string, changed func(error)) *sharedbucket.Redis {
+func on(t *testing.T, url, secret string, changed func(error)) *redis.Buckets {
 	t.Helper()
-	client, err := rolecache.NewClient(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	if changed == nil {
-		changed = func(error) {}
-	}
-	return sharedbucket.New(client, []byte(secret), changed)
+	return connect(t, url).Buckets([]byte(secret), changed)
 }
 
 // take takes until it has an answer: a busy machine may need more than 50 ms. What came too late
 // may have been taken all the same.
-func take(t *testing.T, r *sharedbucket.Redis, name string, interval time.Duration, burst, n int) (given int, full time.Duration) {
+func take(t *testing.T, r *redis.Buckets, name string, interval time.Duration, burst, n int) (given int, full time.Duration) {
 	t.Helper()
 	return answered(t, func() (int, time.Duration, error) { return r.Take(t.Context(), name, interval, burst, n) })
 }
@@ -68,7 +56,7 @@ func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 }
 
 // inTurns empties a bucket of ten by takes of four.
-func inTurns(t *testing.T, name string, replicas ...*sharedbucket.Redis) (given int, full time.Duration, err error) {
+func inTurns(t *testing.T, name string, replicas ...*redis.Buckets) (given int, full time.Duration, err error) {
 	t.Helper()
 	for i, want := range []int{4, 4, 2, 0, 0} {
 		if given, full, err = replicas[i%len(replicas)].Take(t.Context(), name, time.Hour, 10, 4); err != nil {

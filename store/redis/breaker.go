@@ -1,0 +1,58 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+)
+
+const (
+	// callTime bounds each call.
+	callTime = 50 * time.Millisecond
+	// breakAfter failures in a row refuse all calls for breakTime.
+	breakAfter = 5
+	breakTime  = time.Second
+)
+
+// breaker is a circuit breaker for calls that return T. It is safe for concurrent use.
+type breaker[T any] struct {
+	calls *gobreaker.CircuitBreaker[T]
+}
+
+// newBreaker returns a closed breaker. It calls changed, where that is not nil, when it starts to
+// refuse calls, with the last failure, and with nil when Redis answers again.
+func newBreaker[T any](changed func(cause error)) *breaker[T] {
+	var last atomic.Pointer[error]
+	return &breaker[T]{gobreaker.NewCircuitBreaker[T](gobreaker.Settings{
+		Timeout: breakTime, MaxRequests: 1,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= breakAfter },
+		IsSuccessful: func(err error) bool {
+			if err == nil || errors.Is(err, context.Canceled) { // a caller that left says nothing of the server
+				return true
+			}
+			last.Store(&err)
+			return false
+		},
+		OnStateChange: func(_ string, from, to gobreaker.State) {
+			switch {
+			case changed == nil:
+			case from == gobreaker.StateClosed:
+				changed(*last.Load())
+			case to == gobreaker.StateClosed:
+				changed(nil)
+			}
+		},
+	})}
+}
+
+// do makes the call with a deadline of callTime, unless calls are refused, which is an error too.
+func (b *breaker[T]) do(ctx context.Context, call func(context.Context) (T, error)) (T, error) {
+	return b.calls.Execute(func() (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, callTime)
+		defer cancel()
+		return call(ctx)
+	})
+}

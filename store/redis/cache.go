@@ -1,0 +1,62 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	driver "github.com/redis/go-redis/v9"
+)
+
+// valueTime is how long Redis keeps a value at most.
+const valueTime = time.Hour
+
+// Cache is the level of a cache that replicas share. It implements rolecache.Remote.
+type Cache struct {
+	client  *Client
+	breaker *breaker[[][]byte]
+}
+
+// Cache returns a cache on the client. It calls changed, where that is not nil, when it starts to
+// refuse calls, with the last failure, and with nil when Redis answers again.
+func (c *Client) Cache(changed func(cause error)) *Cache {
+	return &Cache{client: c, breaker: newBreaker[[][]byte](changed)}
+}
+
+// Get returns the values of the keys in their order, nil on a miss.
+func (c *Cache) Get(ctx context.Context, keys ...string) ([][]byte, error) {
+	return c.breaker.do(ctx, func(ctx context.Context) ([][]byte, error) {
+		pipe := c.client.driver.Pipeline() // the keys may be on several nodes of a cluster
+		replies := make([]*driver.StringCmd, len(keys))
+		for i, k := range keys {
+			replies[i] = pipe.Get(ctx, k)
+		}
+		if _, err := pipe.Exec(ctx); err != nil && !errors.Is(err, driver.Nil) {
+			return nil, err
+		}
+		out := make([][]byte, len(keys))
+		for i, reply := range replies {
+			value, err := reply.Bytes()
+			if err != nil && !errors.Is(err, driver.Nil) {
+				return nil, err
+			}
+			if err == nil {
+				out[i] = value
+			}
+		}
+		return out, nil
+	})
+}
+
+// Set stores the values for an hour at most. A failure is a later miss.
+func (c *Cache) Set(ctx context.Context, values map[string][]byte) {
+	_, _ = c.breaker.do(context.WithoutCancel(ctx), func(ctx context.Context) ([][]byte, error) {
+		_, err := c.client.driver.Pipelined(ctx, func(pipe driver.Pipeliner) error {
+			for k, v := range values {
+				pipe.Set(ctx, k, v, valueTime)
+			}
+			return nil
+		})
+		return nil, err
+	})
+}

@@ -1,0 +1,156 @@
+package redis_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/redis"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// trusted is the authority that this test process trusts, by the variable with which an
+// operator adds one.
+var trusted *servers.Authority
+
+func TestMain(m *testing.M) {
+	var err error
+	if trusted, err = servers.NewAuthority(); err == nil {
+		err = os.Setenv("SSL_CERT_FILE", trusted.File)
+	}
+	if err != nil {
+		servers.Stop()
+		panic(err)
+	}
+	os.Exit(servers.Run(m))
+}
+
+func onRedis(t *testing.T, url string) *redis.Cache {
+	t.Helper()
+	return connect(t, url).Cache(nil)
+}
+
+func connect(t *testing.T, url string) *redis.Client {
+	t.Helper()
+	c, err := redis.NewClient(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// TestRedisKeepsWhatIsSet, for an hour at most, and says nothing of what it has not.
+func TestRedisKeepsWhatIsSet(t *testing.T) {
+	server := servers.NewRedis(t)
+	r := onRedis(t, server.URL)
+	keeps(t, r, map[string][]byte{"a": []byte("1\x00\xff"), "b": {}})
+	if got := found(t, r, "b", "absent", "a"); len(got) != 3 || got[0] == nil || len(got[0]) != 0 || got[1] != nil || string(got[2]) != "1\x00\xff" {
+		t.Errorf("%q", got)
+	}
+	if ttl := server.Client(t).TTL(t.Context(), "a").Val(); ttl <= 59*time.Minute || ttl > time.Hour {
+		t.Errorf("kept for %s", ttl)
+	}
+}
+
+// TestRedisCostsLittleTimeWhenItIsGone: 50 ms each, then nothing for a second, and it is
+// asked again when it is back.
+func TestRedisCostsLittleTimeWhenItIsGone(t *testing.T) {
+	for name, fault := range map[string]func(*servers.RedisServer) (back func()){
+		"killed": func(s *servers.RedisServer) func() { s.Kill(); return func() { s.Start(t) } },
+		"paused": func(s *servers.RedisServer) func() { return s.Pause(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := servers.NewRedis(t)
+			r := onRedis(t, server.URL)
+			r.Set(t.Context(), map[string][]byte{"a": []byte("1")})
+			back := fault(server)
+			started := time.Now()
+			for range 100 {
+				if _, err := r.Get(t.Context(), "a"); err == nil {
+					t.Fatal("an answer of a server that is gone")
+				}
+			}
+			if took := time.Since(started); took > 4*time.Second { // all of them would wait for five
+				t.Errorf("100 looks took %s", took)
+			}
+			back()
+			for end := time.Now().Add(soon); ; time.Sleep(50 * time.Millisecond) {
+				_, err := r.Get(t.Context(), "a")
+				if err == nil {
+					break
+				}
+				if time.Now().After(end) {
+					t.Fatalf("not asked again: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestRequestThatGoesAwayIsNoFault of Redis.
+func TestRequestThatGoesAwayIsNoFault(t *testing.T) {
+	r := onRedis(t, servers.NewRedis(t).URL)
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for range 20 {
+		_, _ = r.Get(gone, "a")
+	}
+	if _, err := r.Get(t.Context(), "a"); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err) // left alone
+	}
+	found(t, r, "a")
+}
+
+// TestRedisURL: one server, a cluster, sentinels; what can't be read, or would not be heeded,
+// is refused and not repeated.
+func TestRedisURL(t *testing.T) {
+	for _, url := range []string{
+		"redis://h", "redis://h:1", "redis://u:p@h:1/2", "redis://[::1]:1", "rediss://h:1", "redis://h:1?addr=h:2&addr=h:3", "redis://h:1?addr=h:1",
+		"redis://h:1?master_name=m", "redis://h:1/3?master_name=m&addr=h:2", "rediss://u:p@h:1?master_name=m&sentinel_username=u&sentinel_password=p",
+	} {
+		if c, err := redis.NewClient(url); err != nil {
+			t.Errorf("%s: %v", url, err)
+		} else if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	const at = "redis://u:S3CR3T@h:1"
+	for _, url := range []string{
+		"", "h:1", "http://u:S3CR3T@h", "unix:///S3CR3T", "redis://u:S3CR3T@", "redis://u:S3CR3T@h:port", at + "/x", at + "/1/2", "redis://u:S3C%R3T@h",
+		at + "?unknown=1", at + "?addr", at + "?addr=h", at + "?addr=:2", at + "/2?addr=h:2", at + "?master_name", at + "?master_name=a&master_name=b",
+		at + "?sentinel_password=S3CR3T", at + "?sentinel_username=u&addr=h:2", at + "?%zz",
+		// Known to the driver, and overruled, dangerous or the end of the process.
+		at + "?max_retries=5", at + "?read_timeout=5s", at + "?skip_verify=true", at + "?master_name=m&route_by_latency=true", at + "?db=2",
+	} {
+		if _, err := redis.NewClient(url); !errors.Is(err, redis.ErrURL) || strings.Contains(err.Error(), "S3C") {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+}
+
+// TestOperatorHearsOnceThatRedisIsGone, with the reason, and once that it is back.
+func TestOperatorHearsOnceThatRedisIsGone(t *testing.T) {
+	server := servers.NewRedis(t)
+	var heard []error
+	r := connect(t, server.URL).Cache(func(cause error) { heard = append(heard, cause) })
+	values := map[string][]byte{"a": []byte("1")}
+	keeps(t, r, values)
+	server.Kill()
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		_, _ = r.Get(t.Context(), "a")
+	}
+	// On a busy machine it may not even be refused in time.
+	if len(heard) != 1 || !errors.Is(heard[0], syscall.ECONNREFUSED) && !late(heard[0]) {
+		t.Fatalf("%v", heard)
+	}
+	server.Start(t)
+	keeps(t, r, values)
+	if len(heard) != 2 || heard[1] != nil {
+		t.Errorf("%v", heard)
+	}
+}
