@@ -131,12 +131,9 @@ func replicaClockMoved(t *testing.T) {
 	for name, jump := range map[string]time.Duration{"a day forward": 24 * time.Hour, "a day back": -24 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			now := 1000 * time.Hour // it stands still, but for the jump
-			cache, err := rolecache.New(db, collections, rolecache.Options{
+			cache := rolecache.New(db, collections, rolecache.Options{
 				Entries: 1000, Within: 5 * time.Second, Lease: lease, Clock: func() time.Duration { return now },
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
 			holds := func() int {
 				facts, err := cache.Facts(context.Background(), r.Account, faultUser, r.Project)
 				if err != nil {

@@ -38,7 +38,6 @@ const (
 	redis    = "github.com/redis/go-redis/v9"
 	breaker  = "github.com/sony/gobreaker/v2"
 	sqlite   = "modernc.org/sqlite"
-	lru      = "github.com/hashicorp/golang-lru/v2"
 	syncExt  = "golang.org/x/sync"
 	sysExt   = "golang.org/x/sys"
 	mail     = "github.com/wneessen/go-mail"
@@ -73,7 +72,7 @@ var mayImport = map[string]row{
 	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
 	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
 	"store/redis":     {outside: []string{breaker, redis}},
-	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate"}, outside: []string{lru}},
+	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
 
 	"policies":          {},
 	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},

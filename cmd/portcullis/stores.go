@@ -78,7 +78,7 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 		options.Remote, options.Secrets = client.Cache(sharedCacheChanged(a.log.Logger)), a.master.Derive(resources.PurposeCache)
 		options.Observe = a.metrics.watchCache(a.log.Logger)
 	}
-	return rolecache.New(a.store, a.collections, options)
+	return rolecache.New(a.store, a.collections, options), nil
 }
 
 // sharedCacheChanged tells the operator when Redis is left alone, and why, and when it

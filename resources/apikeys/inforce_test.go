@@ -42,10 +42,7 @@ func identity(id rolecache.Identity) authn.Identity {
 
 func (w *world) replica() *replica {
 	w.t.Helper()
-	cache, err := rolecache.New(w.store, w.c, rolecache.Options{Entries: 1000})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	cache := rolecache.New(w.store, w.c, rolecache.Options{Entries: 1000})
 	signer, err := authn.NewSigner(w.master)
 	if err != nil {
 		w.t.Fatal(err)

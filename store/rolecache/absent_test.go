@@ -22,13 +22,9 @@ const known = 100_000
 func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	const entries = 10
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
-	var err error
-	w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: entries, Local: true, Remote: s, Secrets: [][]byte{secret}, Observe: func(string) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.status()
 	shared := len(s.values)
 	for i := range 10 * entries {
@@ -67,10 +63,7 @@ func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {
 func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
-	var err error
-	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads}); err != nil {
-		t.Fatal(err)
-	}
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads})
 	if err := reads.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -94,10 +87,7 @@ func TestKnownRevisionsAreEvictedOneByOne(t *testing.T) {
 	}
 	w.changes = noList
 	w.view = func(_ context.Context, fn func(store.Tx) error) error { return fn(manyAccounts{&snapshot{}}) }
-	var err error
-	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1, Local: true}); err != nil {
-		t.Fatal(err)
-	}
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1, Local: true})
 	ask := func(id string) string {
 		if _, err := w.cache.Facts(t.Context(), id, user, ""); err != nil {
 			t.Fatal(err)

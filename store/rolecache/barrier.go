@@ -144,9 +144,9 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 // forget drops everything that is known; c.mu is held.
 func (c *Cache) forget() {
 	clear(c.revisions)
-	c.subjects.Purge()
-	c.shared.Purge()
-	c.unknown.Purge()
+	c.subjects.Clear()
+	c.shared.Clear()
+	c.unknown.Clear()
 }
 
 // learn takes a revision over, which never falls; c.mu is held. One that is evicted is looked up

@@ -3,15 +3,13 @@ package rolecache
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
-
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
@@ -71,11 +69,11 @@ type Options struct {
 type Cache struct {
 	store    store.Store
 	c        records.Collections
-	subjects *lru.Cache[key, *resources.Subject]
-	shared   *lru.Cache[sharedKey, any]
-	homes    *lru.Cache[lookup, home]
+	subjects *memo.Table[key, *resources.Subject]
+	shared   *memo.Table[sharedKey, any]
+	homes    *memo.Table[lookup, home]
 	// unknown are ids of keys that were not there, with how far the store had come.
-	unknown *lru.Cache[string, store.Freshness]
+	unknown *memo.Table[string, store.Freshness]
 	flights flights
 	rounds  rounds
 	within  time.Duration
@@ -96,26 +94,17 @@ type Cache struct {
 }
 
 // New makes an empty cache in front of the store.
-func New(s store.Store, c records.Collections, o Options) (*Cache, error) {
-	cache := &Cache{store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{}}
+func New(s store.Store, c records.Collections, o Options) *Cache {
+	cache := &Cache{
+		store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
+		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[sharedKey, any](o.Entries),
+		homes: memo.New[lookup, home](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
+	}
 	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
 		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
 	}
-	var err error
-	if cache.subjects, err = lru.New[key, *resources.Subject](o.Entries); err != nil {
-		return nil, fmt.Errorf("rolecache: %w", err)
-	}
-	if cache.shared, err = lru.New[sharedKey, any](o.Entries); err != nil {
-		return nil, fmt.Errorf("rolecache: %w", err)
-	}
-	if cache.unknown, err = lru.New[string, store.Freshness](o.Entries); err != nil {
-		return nil, fmt.Errorf("rolecache: %w", err)
-	}
-	if cache.homes, err = lru.New[lookup, home](o.Entries); err != nil {
-		return nil, fmt.Errorf("rolecache: %w", err)
-	}
-	return cache, nil
+	return cache
 }
 
 // Facts gives what a decision about the user, the account and (where it is not "")
@@ -139,13 +128,20 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 // kept gives what is there of that very revision.
 func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
 	facts.Revision = k.revision
-	if facts.Subject, ok = c.subjects.Get(k); ok && project != "" {
-		var state any
-		if state, ok = c.shared.Get(k.of(records.SharedProject, project)); ok {
-			facts.ProjectState = state.(string)
-		}
+	subject := c.subjects.Get(k)
+	if subject == nil {
+		return facts, false
 	}
-	return facts, ok
+	facts.Subject = *subject
+	if project == "" {
+		return facts, true
+	}
+	state := c.shared.Get(k.of(records.SharedProject, project))
+	if state == nil {
+		return facts, false
+	}
+	facts.ProjectState = (*state).(string)
+	return facts, true
 }
 
 // fill reads one snapshot for all who ask for the same key at once; that is safe
@@ -186,7 +182,7 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 		return facts, nil
 	}
 	for named, v := range found {
-		c.shared.Add(named, v)
+		c.shared.Put(named, v)
 	}
 	c.keep(k, project, facts)
 	if c.remote != nil {
@@ -208,9 +204,9 @@ func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
 // keep stores the values under the revision of which they are.
 func (c *Cache) keep(k key, project string, facts resources.Facts) {
 	k.revision = facts.Revision
-	c.subjects.Add(k, facts.Subject)
+	c.subjects.Put(k, facts.Subject)
 	if project != "" {
-		c.shared.Add(k.of(records.SharedProject, project), facts.ProjectState)
+		c.shared.Put(k.of(records.SharedProject, project), facts.ProjectState)
 	}
 }
 
@@ -218,8 +214,8 @@ func (c *Cache) keep(k key, project string, facts resources.Facts) {
 func (c *Cache) sharing(k key, found map[sharedKey]any) records.Keep {
 	return func(kind records.Shared, id string, read func() (any, error)) (any, error) {
 		named := k.of(kind, id)
-		if v, ok := c.shared.Get(named); ok {
-			return v, nil
+		if v := c.shared.Get(named); v != nil {
+			return *v, nil
 		}
 		if v, ok := found[named]; ok {
 			return v, nil

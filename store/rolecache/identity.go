@@ -31,8 +31,8 @@ type Identity struct {
 // not known.
 func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
-	if hint, ok := c.homes.Get(look); ok {
-		id, found, err = c.confirm(ctx, look, hint)
+	if hint := c.homes.Get(look); hint != nil {
+		id, found, err = c.confirm(ctx, look, *hint)
 		if err != nil || found {
 			return id, found, err
 		}
@@ -43,7 +43,7 @@ func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPart
 	}
 	id, found, err = c.confirm(ctx, look, hint)
 	if found {
-		c.homes.Add(look, hint)
+		c.homes.Put(look, hint)
 	}
 	return id, found, err
 }

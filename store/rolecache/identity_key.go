@@ -2,7 +2,6 @@ package rolecache
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -27,12 +26,12 @@ type KeyIdentity struct {
 // has not moved: whoever makes one moves it.
 func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
 	look := lookup{subject: keyID, key: true}
-	owner, known := c.homes.Get(look)
-	if !known {
-		if owner, known, err = c.newOwner(ctx, keyID); err != nil || !known {
+	owner := c.homes.Get(look)
+	if owner == nil {
+		if owner, err = c.newOwner(ctx, keyID); err != nil || owner == nil {
 			return KeyIdentity{}, false, err
 		}
-		c.homes.Add(look, owner)
+		c.homes.Put(look, *owner)
 	}
 	facts, err := c.Facts(ctx, owner.account, owner.user, "")
 	if err != nil {
@@ -50,34 +49,33 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 }
 
 // newOwner asks the store for a key that has no hint, once for each state of the store.
-func (c *Cache) newOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
+func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *home, err error) {
 	if err := c.catchUp(ctx); err != nil {
-		return home{}, false, err
+		return nil, err
 	}
 	now := c.now()
-	if then, ok := c.unknown.Get(keyID); ok && then == now {
-		return home{}, false, nil
+	if then := c.unknown.Get(keyID); then != nil && *then == now {
+		return nil, nil
 	}
-	owner, found, err = c.findOwner(ctx, keyID)
-	if err == nil && !found {
-		c.unknown.Add(keyID, now)
+	owner, err = c.findOwner(ctx, keyID)
+	if err == nil && owner == nil {
+		c.unknown.Put(keyID, now)
 	}
-	return owner, found, err
+	return owner, err
 }
 
 // findOwner asks the store whose the key is.
-func (c *Cache) findOwner(ctx context.Context, keyID string) (owner home, found bool, err error) {
+func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *home, err error) {
 	err = c.view(ctx, func(tx store.Tx) error {
-		owner, found = home{}, false // of a run before, which counts for nothing
-		rec, err := c.c.APIKeys.Get(ctx, tx, keyID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
+		owner = nil // of a run before, which counts for nothing
+		rec, err := store.Lookup(c.c.APIKeys.Get(ctx, tx, keyID))
+		if err == nil && rec != nil {
+			owner = &home{user: rec.Value.UserID, account: rec.Value.AccountID}
 		}
-		if err != nil {
-			return err
-		}
-		owner, found = home{user: rec.Value.UserID, account: rec.Value.AccountID}, true
-		return nil
+		return err
 	})
-	return owner, found, err
+	if err != nil {
+		return nil, err
+	}
+	return owner, nil
 }

@@ -51,9 +51,7 @@ func newKeyWorld(t *testing.T) *keyWorld {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	w := &keyWorld{t: t, store: &keyStore{Store: db}, c: c}
-	if w.cache, err = rolecache.New(w.store, c, rolecache.Options{Entries: 100}); err != nil {
-		t.Fatal(err)
-	}
+	w.cache = rolecache.New(w.store, c, rolecache.Options{Entries: 100})
 	w.change(func(ctx context.Context, tx store.Tx) error {
 		for _, id := range []string{keyAccount, keyOther} {
 			if err := c.Accounts.Insert(ctx, tx, resources.Account{ID: id, Status: resources.StatusActive}); err != nil {

@@ -27,13 +27,9 @@ func leased(t *testing.T) (w *world, reads, leases *atomic.Int64) {
 	}
 	w.lease = func(context.Context, time.Duration) error { leases.Add(1); return nil }
 	started := time.Now()
-	var err error
-	w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: 1000, Lease: lease, Clock: func() time.Duration { return time.Since(started) + time.Second },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return w, reads, leases
 }
 

@@ -15,10 +15,7 @@ import (
 func local(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	var err error
-	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000, Local: true}); err != nil {
-		t.Fatal(err)
-	}
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000, Local: true})
 	return w
 }
 

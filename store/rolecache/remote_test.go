@@ -48,12 +48,9 @@ var secret, older = bytes.Repeat([]byte("a"), 32), bytes.Repeat([]byte("b"), 32)
 func (w *world) replica(r rolecache.Remote, secrets ...[]byte) (*rolecache.Cache, *[]string) {
 	w.t.Helper()
 	var seen []string
-	c, err := rolecache.New(w, records.NewCollections(), rolecache.Options{
+	c := rolecache.New(w, records.NewCollections(), rolecache.Options{
 		Entries: 1000, Remote: r, Secrets: secrets, Observe: func(result string) { seen = append(seen, result) },
 	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return c, &seen
 }
 

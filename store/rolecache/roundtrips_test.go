@@ -66,13 +66,10 @@ func (n *trips) replica(t *testing.T, mongo, redis string) (*mongodb.Store, *rol
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	n.Remote = onRedis(t, redis)
-	cache, err := rolecache.New(s, c, rolecache.Options{
+	cache := rolecache.New(s, c, rolecache.Options{
 		Entries: 100, Lease: time.Hour, Clock: func() time.Duration { return time.Minute },
 		Remote: n, Secrets: [][]byte{secret}, Observe: func(string) {},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return s, cache
 }
 

@@ -63,9 +63,7 @@ func newSharing(t testing.TB, users, entries int) *sharing {
 	}
 	t.Cleanup(func() { _ = engine.Close() })
 	s.Store = engine
-	if s.cache, err = rolecache.New(s, s.c, rolecache.Options{Entries: entries, Local: true}); err != nil {
-		t.Fatal(err)
-	}
+	s.cache = rolecache.New(s, s.c, rolecache.Options{Entries: entries, Local: true})
 	s.change(t, func(ctx context.Context, tx store.Tx) error {
 		err := s.c.Accounts.Insert(ctx, tx, resources.Account{ID: account, Status: resources.StatusActive})
 		if err == nil {

@@ -147,10 +147,7 @@ func TestOwnerOfAnUndoneRunIsForgotten(t *testing.T) {
 // replica is a cache before the set, on a shelf that replicas share.
 func (f *failover) replica(t *testing.T, r rolecache.Remote) *rolecache.Cache {
 	t.Helper()
-	c, err := rolecache.New(f, f.c, rolecache.Options{Entries: 100, Remote: r, Secrets: [][]byte{secret}, Observe: func(string) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := rolecache.New(f, f.c, rolecache.Options{Entries: 100, Remote: r, Secrets: [][]byte{secret}, Observe: func(string) {}})
 	return c
 }
 

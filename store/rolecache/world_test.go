@@ -61,10 +61,7 @@ func newWorld(t *testing.T) *world {
 		revisions: map[string]store.AccountRevision{}, moved: map[string]int64{}, users: map[string]resources.User{},
 	}
 	w.engine = engine{freshness: w.tellFreshness, changes: w.tellChanges, view: w.tellView}
-	var err error
-	if w.cache, err = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000}); err != nil {
-		t.Fatal(err)
-	}
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 1000})
 	for _, a := range []string{account, other} {
 		w.change(a, nil)
 	}

@@ -44,7 +44,7 @@ var mutants = []mutant{
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"values kept before the read has committed", []edit{
-		{cacheFile, "			found[named] = v\n", "			found[named] = v\n\t\t\tc.shared.Add(named, v)\n"},
+		{cacheFile, "			found[named] = v\n", "			found[named] = v\n\t\t\tc.shared.Put(named, v)\n"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
 	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},
@@ -79,7 +79,7 @@ var mutants = []mutant{
 	{"key without revision", withoutRevision, leasedReplicas},
 	{"keys deleted after the commit", append([]edit{
 		{cacheFile, "	if o.Remote != nil {", "	if false {"},
-		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Purge()\n\tc.shared.Purge()\n"},
+		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Clear()\n\tc.shared.Clear()\n"},
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
 		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
