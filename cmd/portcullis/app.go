@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
@@ -69,7 +71,7 @@ type core struct {
 // openCore opens the data folder and loads the policy.
 func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *core, err error) {
 	c := &core{collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
-	if c.master, err = s.masterKey(true); err != nil { // before the policy, whose proof takes a second
+	if c.master, err = s.masterKeyIn().ReadOrMake(); err != nil { // before the policy, whose proof takes a second
 		return nil, err
 	}
 	if c.policy, err = engine.New(ctx, s.policyTree(), options); err != nil {
@@ -86,7 +88,7 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSeal(ctx, opened, c.collections, c.master); err != nil {
+	if err := masterkey.CheckStore(ctx, opened, c.collections, c.master); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	c.store = opened
@@ -101,6 +103,11 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	return c, nil
 }
 
+// masterKeyIn is the file of the master key.
+func (s *settings) masterKeyIn() masterkey.File {
+	return masterkey.File{Path: s.masterKeyFile, DataDir: s.dataDir}
+}
+
 // policyTree is the operator's folder, or the embedded tree.
 func (s *settings) policyTree() fs.FS {
 	if s.policyDir != "" {
@@ -113,8 +120,8 @@ func (s *settings) policyTree() fs.FS {
 // keys of its own.
 type app struct {
 	*core
-	log     *logs
-	metrics *metrics
+	log     *observe.Log
+	metrics *observe.Metrics
 	edge    *gateway.Edge
 	outbox  *outbox.Worker
 	uses    *apikeys.Uses
@@ -123,20 +130,20 @@ type app struct {
 }
 
 // assemble makes the gateway from its parts.
-func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
-	a := &app{log: log, metrics: newMetrics(), gates: s.newGates()}
-	a.metrics.watchLog(log.queue)
+func (s *settings) assemble(ctx context.Context, log *observe.Log) (*app, error) {
+	a := &app{log: log, metrics: observe.NewMetrics(), gates: s.newGates()}
+	a.metrics.WatchLog(log)
 	options := engine.Options{
 		Deadline:    s.policyTimeout,
 		Memo:        orNone(s.kept.verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Gate:        a.gates.work,
 		Observer: engine.Observer{
-			Evaluated:  a.metrics.evaluated,
-			Remembered: a.metrics.remembered,
+			Evaluated:  a.metrics.PolicyEvaluated,
+			Remembered: a.metrics.VerdictReused,
 			Reloaded:   a.reloaded,
 			Refused: func(err error) {
-				a.metrics.reloads.WithLabelValues("refused").Inc()
+				a.metrics.PolicyReloaded(false)
 				log.Error("policy change refused; the last good one stays in force", "error", err.Error())
 			},
 		},
@@ -153,8 +160,8 @@ func (s *settings) assemble(ctx context.Context, log *logs) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
 	}
-	a.metrics.inForce(a.policy.Revision())
-	a.metrics.watchBounds(a)
+	a.metrics.PolicyInForce(a.policy.Revision())
+	a.metrics.WatchBounds(a.edge, a.allGates())
 	return a, nil
 }
 
@@ -164,15 +171,15 @@ func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
 	if a.outbox, err = s.newOutbox(a.core, a.metrics, a.log.Logger); err != nil {
 		return err
 	}
-	a.metrics.watchOutbox(a.outbox)
+	a.metrics.WatchOutbox(a.outbox)
 	a.edge, err = s.newEdge(ctx, a)
 	return err
 }
 
 // observe counts and logs an answered request.
 func (a *app) observe(r gateway.Record) {
-	a.metrics.request(&r)
-	a.log.access.request(&r)
+	a.metrics.Request(&r)
+	a.log.Request(&r)
 }
 
 // reloaded takes a new tree's catalogue into use.
@@ -181,8 +188,8 @@ func (a *app) reloaded(revision string) {
 		a.log.Error("the new policy's catalogue can't be served; the routes in use stay", "error", err.Error())
 		return
 	}
-	a.metrics.reloads.WithLabelValues("taken").Inc()
-	a.metrics.inForce(revision)
+	a.metrics.PolicyReloaded(true)
+	a.metrics.PolicyInForce(revision)
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }
 

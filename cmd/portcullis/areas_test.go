@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -20,8 +21,8 @@ func demoApp(t *testing.T, configure func(*settings)) (*app, wire.Routes) {
 	if err := s.check(); err != nil {
 		t.Fatal(err)
 	}
-	log := newLogs(io.Discard, "json", slog.LevelError)
-	t.Cleanup(func() { log.queue.close(flushTime) })
+	log := observe.NewLog(io.Discard, "json", slog.LevelError)
+	t.Cleanup(log.Close)
 	a, err := s.assemble(t.Context(), log)
 	if err != nil {
 		t.Fatal(err)

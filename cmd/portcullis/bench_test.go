@@ -6,51 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// benchRecord is that of a warm authorization check.
-func benchRecord() gateway.Record {
-	return gateway.Record{
-		RequestID: "01kajx5v2m8q4r6s8t0v2w4x6y", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-a-v1/instances", Route: "authorization.check",
-		Principal: "service-bench", Subject: "user-bob-v1", DecisionID: "01kajx5v2m8q4r6s8t0v2w4x6z", Action: "project:instance:read", Account: "acct-a-v1",
-		Status: 200, Allowed: true, Reason: "role project_reader grants project:instance:read", PolicyRevision: "sha256:0123456789ab", At: time.Now(), Duration: 1234567 * time.Nanosecond,
-	}
-}
-
-// BenchmarkObserve is what is counted and logged of one request.
-func BenchmarkObserve(b *testing.B) {
-	log := newLogs(io.Discard, "json", slog.LevelInfo)
-	b.Cleanup(func() { log.queue.close(flushTime) })
-	a := &app{log: log, metrics: newMetrics()}
-	record := benchRecord()
-	b.Run("log", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			log.access.request(&record)
-		}
-	})
-	b.Run("log through the handler", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			accessLine(log.access.handler, &record)
-		}
-	})
-	b.Run("metrics", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			a.metrics.request(&record)
-		}
-	})
-}
 
 // BenchmarkServe is one warm authorization check of the demo, over loopback, through all that serve puts
 // together by default: the embedded store, policy, log and metrics.
@@ -59,8 +23,8 @@ func BenchmarkServe(b *testing.B) {
 	if err := errors.Join(flags.Set("data-dir", b.TempDir()), s.fill(flags), s.check()); err != nil {
 		b.Fatal(err)
 	}
-	log := newLogs(io.Discard, s.logFormat, s.level)
-	b.Cleanup(func() { log.queue.close(flushTime) })
+	log := observe.NewLog(io.Discard, s.logFormat, s.level)
+	b.Cleanup(log.Close)
 	ctx, stop := context.WithCancel(context.Background())
 	b.Cleanup(stop)
 	a, err := s.assemble(ctx, log)

@@ -99,6 +99,16 @@ func (s *settings) newGates() gates {
 	return g
 }
 
+// allGates are the gates by the names that metrics give them.
+func (a *app) allGates() map[string]*gate.Gate {
+	all := a.edge.Gates()
+	all["work"] = a.gates.work
+	if a.gates.reads != a.gates.work {
+		all["reads"] = a.gates.reads
+	}
+	return all
+}
+
 // newRates makes the limiters that were asked for. Replicas with a Redis share them, but
 // for that of failures, which protects the process.
 func (s *settings) newRates(a *app) (gateway.Rates, error) {

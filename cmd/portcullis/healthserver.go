@@ -48,7 +48,7 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 	health.Routes(mux, health.Config{
 		Service: serviceName, Version: version, Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 	})
-	mux.Handle("GET /metrics", a.metrics.handler())
+	mux.Handle("GET /metrics", a.metrics.Handler())
 	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs none

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
 // Exit codes (API contract, 7).
@@ -37,7 +39,7 @@ func run(args []string) int {
 	case errors.Is(err, errDenied):
 		return exitDenied
 	}
-	fmt.Fprintln(shown{os.Stderr}, "portcullis: "+oneLine(err.Error()))
+	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))
 	if errors.Is(err, errNotReady) {
 		return exitNotReady
 	}

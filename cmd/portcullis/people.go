@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
@@ -43,7 +44,7 @@ func newKeys(c *core, keeper *idempotency.Keeper) *apikeys.Service {
 }
 
 // newOutbox makes the worker that delivers mail: over SMTP, or into the data folder.
-func (s *settings) newOutbox(c *core, m *metrics, log *slog.Logger) (*outbox.Worker, error) {
+func (s *settings) newOutbox(c *core, m *observe.Metrics, log *slog.Logger) (*outbox.Worker, error) {
 	deliver, err := s.deliverer(log)
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func (s *settings) newOutbox(c *core, m *metrics, log *slog.Logger) (*outbox.Wor
 	}
 	return outbox.New(outbox.Config{
 		Store: c.store, Collections: c.collections, Deliver: deliver, Now: time.Now, Random: rand.Reader,
-		Log: log, Owner: host + ":" + strconv.Itoa(os.Getpid()), Observe: m.delivered,
+		Log: log, Owner: host + ":" + strconv.Itoa(os.Getpid()), Observe: m.Delivered,
 	}), nil
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
 func newServe() *cobra.Command {
@@ -28,8 +30,8 @@ func newServe() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
-			log := newLogs(cmd.ErrOrStderr(), s.logFormat, s.level)
-			defer log.queue.close(flushTime)
+			log := observe.NewLog(cmd.ErrOrStderr(), s.logFormat, s.level)
+			defer log.Close()
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
 				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
 			}
@@ -41,7 +43,7 @@ func newServe() *cobra.Command {
 }
 
 // serve runs until ctx ends (SIGTERM) or a listener fails, then drains.
-func (s *settings) serve(ctx context.Context, log *logs, cmd *cobra.Command) (err error) {
+func (s *settings) serve(ctx context.Context, log *observe.Log, cmd *cobra.Command) (err error) {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	a, err := s.assemble(background, log)

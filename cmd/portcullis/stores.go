@@ -9,6 +9,8 @@ import (
 
 	driver "github.com/redis/go-redis/v9"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/bootclock"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
@@ -67,16 +69,16 @@ func (s *settings) openStore(ctx context.Context, c records.Collections) (store.
 func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 	options := rolecache.Options{Entries: s.kept.facts, Local: s.mongoURL == "", Reads: a.gates.reads}
 	if s.mongoURL != "" {
-		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootTime
+		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootclock.New()
 	}
 	if s.redisURL != "" {
-		driver.SetLogger(driverLog{a.log.Logger}) // its own writes lines of its own kind beside ours
+		driver.SetLogger(observe.RedisLog{Log: a.log.Logger}) // its own writes lines of its own kind beside ours
 		client, err := redis.NewClient(s.redisURL)
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
 		options.Remote, options.Secrets = client.Cache(sharedCacheChanged(a.log.Logger)), a.master.Derive(resources.PurposeCache)
-		options.Observe = a.metrics.watchCache(a.log.Logger)
+		options.Observe = a.metrics.WatchCache(a.log.Logger)
 	}
 	return rolecache.New(a.store, a.collections, options), nil
 }

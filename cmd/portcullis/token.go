@@ -59,7 +59,7 @@ func (s *settings) sign(request authn.TokenRequest) (string, error) {
 	if s.outside() {
 		return "", errOutsideIssuer
 	}
-	master, err := s.masterKey(false)
+	master, err := s.masterKeyIn().Read()
 	if err != nil {
 		return "", err
 	}

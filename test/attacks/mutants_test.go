@@ -112,7 +112,7 @@ var mutants = []mutant{
 	{"logs", "the server's own words are told", []edit{{errorsFile, "Status: status, Reason: errFraming.Error(), At", "Status: status, Reason: fmt.Sprint(cause), At"}, {"gateway/edge.go", "	srv.SecureErrorLogMessage = true\n", ""}}},
 	{"logs", "readiness shows addresses", []edit{{"resources/health/report.go", "		return u.Err\n", "		return u\n"}}},
 	{"logs", "credentials are shown", []edit{{"resources/mask.go", "	if start < 0 {\n		return text\n", "	if start < 0 || end > 0 {\n		return text\n"}}},
-	{"logs", "what a terminal obeys is written", []edit{{"cmd/portcullis/logging.go", "!resources.Unseen(r) {", "(r > 0x7f || !resources.Unseen(r)) {"}}},
+	{"logs", "what a terminal obeys is written", []edit{{"cmd/portcullis/observe/printable.go", "!resources.Unseen(r) {", "(r > 0x7f || !resources.Unseen(r)) {"}}},
 }
 
 // TestMutantsFitTheProgram: what a mutant replaces is there, once, and every class has mutants.

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"errors"
@@ -212,14 +212,14 @@ func BenchmarkAccessLine(b *testing.B) {
 		return w
 	}
 	b.Run("direct", func(b *testing.B) {
-		log := newLog(pipe(b), "json", 0)
+		log := newLogger(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
 			accessLine(log.Handler(), &record)
 		}
 	})
 	b.Run("queued", func(b *testing.B) {
-		log := newLogs(pipe(b), "json", 0)
+		log := NewLog(pipe(b), "json", 0)
 		b.ReportAllocs()
 		for b.Loop() {
 			log.access.request(&record)

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,25 +17,21 @@ func newLimited() *prometheus.CounterVec {
 	return limited
 }
 
-// watchBounds shows how near the process is to its bounds.
-func (m *metrics) watchBounds(a *app) {
-	all := a.edge.Gates()
-	all["work"] = a.gates.work
-	if a.gates.reads != a.gates.work {
-		all["reads"] = a.gates.reads
-	}
+// WatchBounds shows how near the process is to its bounds: the gates, by name, and the
+// edge's connections and bodies.
+func (m *Metrics) WatchBounds(edge *gateway.Edge, gates map[string]*gate.Gate) {
 	m.registry.MustRegister(&bounds{
-		edge: a.edge, gates: all,
-		inside:  prometheus.NewDesc("portcullis_under_way", "Work under way that is bounded, by gate.", []string{"gate"}, nil),
+		edge: edge, gates: gates,
+		inside:  prometheus.NewDesc("portcullis_under_way", "Bounded work under way, by gate.", []string{"gate"}, nil),
 		waiting: prometheus.NewDesc("portcullis_waiting", "Work that waits at a gate.", []string{"gate"}, nil),
-		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused since there was too much of it (503), by gate.", []string{"gate"}, nil),
-		bodies:  prometheus.NewDesc("portcullis_body_bytes", "Bytes of bodies of requests under way.", nil, nil),
-		open:    prometheus.NewDesc("portcullis_connections", "Connections of the edge that are open.", nil, nil),
-		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by what there were too many of.", []string{"bound"}, nil),
+		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused with 503 because there was too much of it, by gate.", []string{"gate"}, nil),
+		bodies:  prometheus.NewDesc("portcullis_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
+		open:    prometheus.NewDesc("portcullis_connections", "Open connections of the edge.", nil, nil),
+		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by the bound that refused them.", []string{"bound"}, nil),
 	})
 }
 
-// bounds reads gates and connections at each scrape.
+// bounds is a collector that reads gates and connections at each scrape.
 type bounds struct {
 	edge                                         *gateway.Edge
 	gates                                        map[string]*gate.Gate

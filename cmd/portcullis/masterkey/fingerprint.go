@@ -1,4 +1,4 @@
-package main
+package masterkey
 
 import (
 	"context"
@@ -11,15 +11,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// errOtherKey: with another master key no API key would be known any more, and replicas
-// would not understand each other.
-var errOtherKey = errors.New("the store was made with another master key: bring that one back, on the first line of the file, " +
+// ErrOtherKey refuses a master key that the store does not know.
+var ErrOtherKey = errors.New("the store was made with another master key: bring that one back, on the first line of the file, " +
 	"or on a later one to change over to the key on the first")
 
-// checkSeal holds the master key against the one that the store was made with. The first
-// start sets it; a key that was changed over (the former one stands on a later line)
+// CheckStore holds the master key against the fingerprint in the store. The first start
+// writes it. Where the store's key is on a later line of the file, the key on the first line
 // becomes the store's.
-func checkSeal(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
+func CheckStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()
 	var refused error
 	err := s.Transact(ctx, func(tx store.Tx) error {
@@ -33,7 +32,7 @@ func checkSeal(ctx context.Context, s store.Store, c records.Collections, master
 		case rec.Value.Fingerprint == prints[0]:
 			return nil
 		case !slices.Contains(prints, rec.Value.Fingerprint):
-			refused = fmt.Errorf("master key %s, the store's is %s: %w", prints[0], rec.Value.Fingerprint, errOtherKey)
+			refused = fmt.Errorf("master key %s, the store's is %s: %w", prints[0], rec.Value.Fingerprint, ErrOtherKey)
 			return nil
 		}
 		rec.Value.Fingerprint = prints[0]

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"bytes"
@@ -44,7 +44,7 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), at
 				var byHand, handlers bytes.Buffer
 				newAccessLog(&byHand, "json", level).request(&r)
-				accessLine(newLog(&handlers, "json", level).Handler(), &r)
+				accessLine(newLogger(&handlers, "json", level).Handler(), &r)
 				if byHand.String() != handlers.String() {
 					t.Fatalf("record %d, level %v:\n%s%s", i, level, byHand.String(), handlers.String())
 				}

@@ -1,4 +1,4 @@
-package main
+package bootclock
 
 import (
 	"time"
@@ -6,8 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootTime goes on while the machine is suspended, which Go's own clock does not.
-func bootTime() time.Duration {
+// New returns a clock: the time since the machine was booted.
+func New() func() time.Duration { return sinceBoot }
+
+func sinceBoot() time.Duration {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
 		panic("portcullis: the system has no CLOCK_BOOTTIME: " + err.Error())

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// metrics are what /metrics shows. Labels have few values: routes of the catalogue,
-// never an id.
-type metrics struct {
+// Metrics holds what /metrics shows. Labels have few values: routes of the catalogue, never
+// an id.
+type Metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	seconds     *prometheus.HistogramVec
@@ -28,12 +28,13 @@ type metrics struct {
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
 	deliveries  *prometheus.CounterVec
-	kinds       requestKinds
+	byLabels    requestCounters
 	limited     *prometheus.CounterVec
 }
 
-func newMetrics() *metrics {
-	m := &metrics{
+// NewMetrics returns metrics that nothing was counted in.
+func NewMetrics() *Metrics {
+	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_requests_total", Help: "Requests answered, by route of the catalogue and status.",
@@ -43,23 +44,23 @@ func newMetrics() *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.00005, 2.5, 14),
 		}, []string{"route"}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_decisions_total", Help: "Decisions of policy that were answered, by route.",
+			Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by route.",
 		}, []string{"route", "decision"}),
 		evaluations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation, by entry point.",
+			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation of the policy, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
 		}, []string{"entry"}),
 		reused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_policy_reused_total", Help: "Verdicts given again for an equal question, without an evaluation, by entry point.",
+			Name: "portcullis_policy_reused_total", Help: "Verdicts that came from the cache, without an evaluation, by entry point.",
 		}, []string{"entry"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_policy_failures_total", Help: "Evaluations that gave no decision, and so denied, by entry point and kind.",
+			Name: "portcullis_policy_failures_total", Help: "Evaluations that gave no decision and therefore denied, by entry point and kind.",
 		}, []string{"entry", "kind"}),
 		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_policy_reloads_total", Help: "Changed policy trees, by whether they were taken.",
+			Name: "portcullis_policy_reloads_total", Help: "Changed policy trees, by whether they were taken into use or refused.",
 		}, []string{"result"}),
 		policy: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "portcullis_policy_info", Help: "The policy revision in force (1).",
+			Name: "portcullis_policy_info", Help: "1 for the policy revision in force.",
 		}, []string{"revision"}),
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
@@ -68,61 +69,68 @@ func newMetrics() *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.reloads.WithLabelValues("taken")
-	m.reloads.WithLabelValues("refused")
+	m.reloads.WithLabelValues(reloadTaken)
+	m.reloads.WithLabelValues(reloadRefused)
 	return m
 }
 
-// handler serves the metrics.
-func (m *metrics) handler() http.Handler {
+// Handler serves the metrics in the format of Prometheus.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-// evaluated counts one evaluation.
-func (m *metrics) evaluated(entry string, took time.Duration, failure engine.Failure) {
+// PolicyEvaluated counts one evaluation.
+func (m *Metrics) PolicyEvaluated(entry string, took time.Duration, failure engine.Failure) {
 	m.evaluations.WithLabelValues(entry).Observe(took.Seconds())
 	if failure != "" {
 		m.failures.WithLabelValues(entry, string(failure)).Inc()
 	}
 }
 
-// remembered counts one verdict that was given again.
-func (m *metrics) remembered(entry string) { m.reused.WithLabelValues(entry).Inc() }
+// VerdictReused counts one verdict that came from the cache.
+func (m *Metrics) VerdictReused(entry string) { m.reused.WithLabelValues(entry).Inc() }
 
-// delivered counts one attempt to deliver a message.
-func (m *metrics) delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }
+// Delivered counts one attempt to deliver a message.
+func (m *Metrics) Delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }
 
-// watchCache counts what becomes of looks into the cache that replicas share; a value that
-// was forged is told the operator too.
-func (m *metrics) watchCache(log *slog.Logger) (observe func(result string)) {
-	looks := prometheus.NewCounterVec(prometheus.CounterOpts{
+// WatchCache returns a function that counts a lookup in the shared cache by its result, and
+// logs a forged value.
+func (m *Metrics) WatchCache(log *slog.Logger) (observe func(result string)) {
+	lookups := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "portcullis_shared_cache_total",
-		Help: "Looks into the shared cache, by result; forged is a value that no gateway with this master key made there.",
+		Help: "Lookups in the shared cache, by result; forged is a value that no gateway with this master key wrote.",
 	}, []string{"result"})
-	m.registry.MustRegister(looks)
+	m.registry.MustRegister(lookups)
 	for _, result := range []string{rolecache.RemoteHit, rolecache.RemoteMiss, rolecache.RemoteForged, rolecache.RemoteDown} {
-		looks.WithLabelValues(result)
+		lookups.WithLabelValues(result)
 	}
 	return func(result string) {
-		looks.WithLabelValues(result).Inc()
+		lookups.WithLabelValues(result).Inc()
 		if result == rolecache.RemoteForged {
-			log.Error("the shared cache holds a value that no gateway with this master key made; it was not used")
+			log.Error("the shared cache holds a value that no gateway with this master key wrote; it was not used")
 		}
 	}
 }
 
-// watchLog counts the lines that nobody could read.
-func (m *metrics) watchLog(q *lineQueue) {
+// WatchLog shows how many lines of the log were dropped.
+func (m *Metrics) WatchLog(l *Log) {
 	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "portcullis_log_lines_dropped_total", Help: "Lines of the log that were dropped, since its reader was too slow, stuck or gone.",
-	}, func() float64 { return float64(q.dropped.Load()) }))
+		Name: "portcullis_log_lines_dropped_total", Help: "Lines of the log that were dropped because its reader was too slow, stuck or gone.",
+	}, func() float64 { return float64(l.queue.dropped.Load()) }))
 }
 
-// outboxTimeout bounds counting the outbox for one scrape.
+// The values of the label result of portcullis_policy_reloads_total.
+const (
+	reloadTaken   = "taken"
+	reloadRefused = "refused"
+)
+
+// outboxTimeout bounds the time in which the outbox is counted for one scrape.
 const outboxTimeout = 2 * time.Second
 
-// watchOutbox shows how much is in the outbox; -1 where it can't be counted.
-func (m *metrics) watchOutbox(w *outbox.Worker) {
+// WatchOutbox shows how many messages are in the outbox, or -1 where the store cannot be
+// read.
+func (m *Metrics) WatchOutbox(w *outbox.Worker) {
 	gauge := func(name, help string, value func(outbox.Stats) float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 			ctx, cancel := context.WithTimeout(context.Background(), outboxTimeout)
@@ -134,9 +142,9 @@ func (m *metrics) watchOutbox(w *outbox.Worker) {
 			return value(stats)
 		}))
 	}
-	gauge("portcullis_outbox_pending", "Messages that wait for a delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
+	gauge("portcullis_outbox_pending", "Messages that wait for their delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
 	gauge("portcullis_outbox_dead", "Messages that were given up.", func(s outbox.Stats) float64 { return float64(s.Dead) })
-	gauge("portcullis_outbox_oldest_seconds", "Age of the oldest message that waits.", func(s outbox.Stats) float64 {
+	gauge("portcullis_outbox_oldest_seconds", "Age of the oldest message that waits for its delivery.", func(s outbox.Stats) float64 {
 		if s.Oldest.IsZero() {
 			return 0
 		}
@@ -144,8 +152,17 @@ func (m *metrics) watchOutbox(w *outbox.Worker) {
 	})
 }
 
-// inForce shows the revision that decides.
-func (m *metrics) inForce(revision string) {
+// PolicyReloaded counts a changed policy tree.
+func (m *Metrics) PolicyReloaded(taken bool) {
+	if taken {
+		m.reloads.WithLabelValues(reloadTaken).Inc()
+	} else {
+		m.reloads.WithLabelValues(reloadRefused).Inc()
+	}
+}
+
+// PolicyInForce shows the revision that decides.
+func (m *Metrics) PolicyInForce(revision string) {
 	m.policy.Reset()
 	m.policy.WithLabelValues(revision).Set(1)
 }

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"bytes"
@@ -47,10 +47,10 @@ func TestNoLineShowsACredential(t *testing.T) {
 	for _, c := range madeCredentials(t) {
 		for _, format := range []string{"json", "text"} {
 			var out bytes.Buffer
-			log := newLog(&out, format, slog.LevelDebug)
+			log := newLogger(&out, format, slog.LevelDebug)
 			log.Info("message "+c.text, "s", c.text, "quoted", `"`+c.text+`"`, "error", errors.New(c.text), "list", []string{c.text},
 				slog.Group("group", slog.Any("map", map[string]string{c.text: c.text})), c.text, 1)
-			driverLog{log}.Printf(t.Context(), "%s", c.text)
+			RedisLog{log}.Printf(t.Context(), "%s", c.text)
 			access := newAccessLog(&out, format, slog.LevelInfo)
 			lines := 2
 			fields := reflect.TypeFor[gateway.Record]()
@@ -74,7 +74,7 @@ func TestNoLineShowsACredential(t *testing.T) {
 func TestMessageOfACommandShowsNoCredential(t *testing.T) {
 	for _, c := range madeCredentials(t) {
 		var out bytes.Buffer
-		fmt.Fprintln(shown{&out}, "portcullis: unknown flag: --tokn="+c.text+"\u009b2J")
+		fmt.Fprintln(Printable(&out), "portcullis: unknown flag: --tokn="+c.text+"\u009b2J")
 		if got := out.String(); strings.Contains(got, c.secret) || !strings.HasSuffix(got, "\n") || strings.Contains(got, "\u009b") {
 			t.Errorf("%q", got)
 		}
@@ -97,7 +97,7 @@ func FuzzLine(f *testing.F) {
 				for _, format := range []string{"json", "text"} {
 					var out bytes.Buffer
 					newAccessLog(&out, format, slog.LevelInfo).request(&record)
-					newLog(&out, format, slog.LevelInfo).Warn(text, "value", text)
+					newLogger(&out, format, slog.LevelInfo).Warn(text, "value", text)
 					for line := range strings.Lines(out.String()) {
 						whole, ended := strings.CutSuffix(line, "\n")
 						if !ended || strings.Contains(whole, c.secret) || strings.ContainsFunc(whole, resources.Unseen) {

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"bytes"
@@ -50,17 +50,17 @@ func TestAccessLineIsOneLine(t *testing.T) {
 
 // TestMetricsCountDecisionsOnlyWhereThereWasOne, and show one revision in force.
 func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
-	m := newMetrics()
-	m.request(&gateway.Record{Status: 404})
-	m.request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one", Allowed: true})
-	m.request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one"})
-	m.evaluated("decision", time.Millisecond, "timeout")
-	m.evaluated("decision", time.Millisecond, "")
-	m.remembered("decision")
-	m.inForce("one")
-	m.inForce("two")
+	m := NewMetrics()
+	m.Request(&gateway.Record{Status: 404})
+	m.Request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one", Allowed: true})
+	m.Request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one"})
+	m.PolicyEvaluated("decision", time.Millisecond, "timeout")
+	m.PolicyEvaluated("decision", time.Millisecond, "")
+	m.VerdictReused("decision")
+	m.PolicyInForce("one")
+	m.PolicyInForce("two")
 	rec := httptest.NewRecorder()
-	m.handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	text := rec.Body.String()
 	for _, want := range []string{
 		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="authorization.check"} 1`,

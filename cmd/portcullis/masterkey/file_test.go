@@ -1,4 +1,4 @@
-package main
+package masterkey_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -18,7 +19,7 @@ func TestMasterKeyIsMadeOnce(t *testing.T) {
 	prints := make([]string, 20)
 	for i := range prints {
 		wait.Go(func() {
-			m, err := (&settings{dataDir: dir}).masterKey(true)
+			m, err := masterkey.File{DataDir: dir}.ReadOrMake()
 			if err != nil {
 				t.Error(err)
 				return
@@ -33,10 +34,10 @@ func TestMasterKeyIsMadeOnce(t *testing.T) {
 		}
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != masterKeyName {
+	if err != nil || len(entries) != 1 || entries[0].Name() != masterkey.FileName {
 		t.Fatalf("%v %v", entries, err)
 	}
-	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, masterKeyName): 0o600} {
+	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, masterkey.FileName): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v %v", path, info.Mode(), err)
 		}
@@ -46,11 +47,11 @@ func TestMasterKeyIsMadeOnce(t *testing.T) {
 // TestMasterKeyThatIsNotThereIsNotMade where the file was named, or nothing is to be made.
 func TestMasterKeyThatIsNotThereIsNotMade(t *testing.T) {
 	dir := t.TempDir()
-	for name, c := range map[string]struct {
-		s      settings
-		create bool
-	}{"named": {settings{dataDir: dir, masterKeyFile: filepath.Join(dir, "my.key")}, true}, "asked for a token": {settings{dataDir: dir}, false}} {
-		if _, err := c.s.masterKey(c.create); err == nil || !strings.Contains(err.Error(), "master key") {
+	for name, read := range map[string]func() (resources.MasterKey, error){
+		"named":             masterkey.File{DataDir: dir, Path: filepath.Join(dir, "my.key")}.ReadOrMake,
+		"asked for a token": masterkey.File{DataDir: dir}.Read,
+	} {
+		if _, err := read(); err == nil || !strings.Contains(err.Error(), "master key") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -61,16 +62,16 @@ func TestMasterKeyThatIsNotThereIsNotMade(t *testing.T) {
 
 func TestMasterKeyThatOthersCanReadIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	s := &settings{dataDir: dir}
-	if _, err := s.masterKey(true); err != nil {
+	file := masterkey.File{DataDir: dir}
+	if _, err := file.ReadOrMake(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, masterKeyName)
+	path := filepath.Join(dir, masterkey.FileName)
 	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o601} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		if m, err := s.masterKey(true); err == nil || len(m.Derive(resources.PurposeSigning)) != 0 || !strings.Contains(err.Error(), path) {
+		if m, err := file.ReadOrMake(); err == nil || len(m.Derive(resources.PurposeSigning)) != 0 || !strings.Contains(err.Error(), path) {
 			t.Errorf("%o: %v", mode, err)
 		}
 	}

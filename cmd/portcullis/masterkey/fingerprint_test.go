@@ -1,4 +1,4 @@
-package main
+package masterkey_test
 
 import (
 	"errors"
@@ -7,20 +7,27 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
 // TestStoreKeepsToItsMasterKey: with another one every API key and page token would be
 // void, so nothing starts; a key that is changed over goes with the former one behind it.
 func TestStoreKeepsToItsMasterKey(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, masterKeyName)
+	path := filepath.Join(dir, masterkey.FileName)
 	start := func() error {
-		c, err := (&settings{dataDir: dir}).openCore(t.Context(), engine.Options{})
+		master, err := masterkey.File{DataDir: dir}.ReadOrMake()
 		if err != nil {
 			return err
 		}
-		return c.store.Close()
+		c := records.NewCollections()
+		opened, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Schemas: c.Schemas()})
+		if err != nil {
+			return err
+		}
+		return errors.Join(masterkey.CheckStore(t.Context(), opened, c, master), opened.Close())
 	}
 	keep := func(text string) {
 		t.Helper()
@@ -47,11 +54,11 @@ func TestStoreKeepsToItsMasterKey(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Error("another key was made")
 	}
-	other := filepath.Join(t.TempDir(), masterKeyName)
-	if err := makeMasterKey(filepath.Dir(other), other); err != nil {
+	other := t.TempDir()
+	if _, err := (masterkey.File{DataDir: other}).ReadOrMake(); err != nil {
 		t.Fatal(err)
 	}
-	second, err := os.ReadFile(other)
+	second, err := os.ReadFile(filepath.Join(other, masterkey.FileName))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +67,7 @@ func TestStoreKeepsToItsMasterKey(t *testing.T) {
 		t.Errorf("a key behind the one in use: %v", err)
 	}
 	keep(string(second))
-	if err := start(); !errors.Is(err, errOtherKey) {
+	if err := start(); !errors.Is(err, masterkey.ErrOtherKey) {
 		t.Errorf("the second key alone, before it was in use: %v", err)
 	}
 	keep(string(second) + string(first))
@@ -72,7 +79,7 @@ func TestStoreKeepsToItsMasterKey(t *testing.T) {
 		t.Errorf("the former key has gone: %v", err)
 	}
 	keep(string(first))
-	if err := start(); !errors.Is(err, errOtherKey) {
+	if err := start(); !errors.Is(err, masterkey.ErrOtherKey) {
 		t.Errorf("back to the former key: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package observe
 
 import (
 	"bytes"
@@ -10,36 +10,32 @@ import (
 )
 
 const (
-	// queueSize is how many bytes of the log wait at most to be written; a line of a request
-	// has about 500.
+	// queueSize bounds the bytes that wait to be written; the line of a request has about
+	// 500.
 	queueSize = 4 << 20
-	// pipeSize is what a pipe takes at once (PIPE_BUF): neither another writer nor the end of
-	// this process tears it.
+	// pipeSize is the largest write that a pipe takes whole (PIPE_BUF): neither another writer
+	// nor the end of this process tears it.
 	pipeSize = 4096
-	// fileSize is what a file is given at once: a file system takes ten times as long for as
-	// many bytes in single lines.
+	// fileSize is the largest write to a file: in single lines the same bytes take a file
+	// system ten times as long.
 	fileSize = 64 << 10
-	// gatherTime is how long lines gather after a write, unless a quarter of the room is full
-	// or the process ends: a busy process writes many at once, and the line of an idle one is
-	// not kept waiting.
+	// gatherTime is how long lines gather after a write, unless a quarter of the queue is full
+	// or the process ends. A busy process writes many lines at once; the line of an idle one
+	// is written at once.
 	gatherTime = 10 * time.Millisecond
-	// flushTime is how long the end of the process waits for the log.
-	flushTime = 2 * time.Second
 )
 
-// lineQueue takes lines, and writes them from a goroutine of its own: whoever reads the log
-// too slowly, not at all or no more holds up nobody. A line that finds no room is dropped and
-// counted. Rejected: waiting for room for a time, which every request would wait, and a
-// queue without bounds, which would end the process.
+// lineQueue takes lines and writes them from a goroutine of its own, so that no writer waits
+// for a reader that is slow, stuck or gone. A line that finds no room is dropped and counted.
 type lineQueue struct {
 	out io.Writer
-	// most is how many bytes are written at once.
+	// most bounds the bytes of one write.
 	most int
-	// tell tells the reader how many lines it misses, on out.
+	// tell writes to out how many lines were dropped.
 	tell    func(lines uint64)
 	size    int
 	dropped atomic.Uint64
-	// filling says that no more may gather, ending that the process ends.
+	// filling ends the gathering, ending tells that the process ends.
 	filling chan struct{}
 	ending  chan struct{}
 	done    chan struct{}
@@ -50,8 +46,8 @@ type lineQueue struct {
 	closed bool
 }
 
-// newLineQueue starts the goroutine; close ends it. A line allocates nothing: both buffers
-// are there from the start, the one that fills and the one that is written.
+// newLineQueue starts the goroutine; close ends it. A line allocates nothing: the buffer that
+// fills and the buffer that is written are made here.
 func newLineQueue(out io.Writer, size int, tell func(lines uint64)) *lineQueue {
 	q := &lineQueue{
 		out: out, most: mostAtOnce(out), tell: tell, size: size, lines: make([]byte, 0, size),
@@ -62,7 +58,8 @@ func newLineQueue(out io.Writer, size int, tell func(lines uint64)) *lineQueue {
 	return q
 }
 
-// mostAtOnce is the size of a write. Whatever is not known to be a file may be a pipe.
+// mostAtOnce returns the largest write in bytes. Anything that is not a regular file may be a
+// pipe.
 func mostAtOnce(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
 		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
@@ -72,10 +69,11 @@ func mostAtOnce(out io.Writer) int {
 	return pipeSize
 }
 
-// lane is a way into the queue that leaves a part of its room to others. It takes one line
-// a Write, with its end, and never blocks and never fails.
+// lane is a way into the queue. It takes one line a Write, with its line break, and never
+// blocks and never fails.
 type lane struct {
 	*lineQueue
+	// leave is how many bytes of the queue stay free for others.
 	leave int
 }
 
@@ -121,7 +119,7 @@ func (q *lineQueue) run(spare []byte) {
 	}
 }
 
-// take waits for lines, and gives the empty buffer for them.
+// take waits for lines and swaps them for the empty buffer.
 func (q *lineQueue) take(empty []byte) (lines []byte, some bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -132,7 +130,7 @@ func (q *lineQueue) take(empty []byte) (lines []byte, some bool) {
 	return lines, len(lines) > 0
 }
 
-// write says whether the last of the lines was written; what was not is counted.
+// write reports whether the last of the lines was written, and counts those that were not.
 func (q *lineQueue) write(lines []byte) (written bool) {
 	for len(lines) > 0 {
 		now := lines[:wholeLines(lines, q.most)]
@@ -145,8 +143,8 @@ func (q *lineQueue) write(lines []byte) (written bool) {
 	return written
 }
 
-// wholeLines is the length of as many lines as there are in so many bytes, but of one at
-// least.
+// wholeLines returns the length of the whole lines that fit into most bytes, or of the first
+// line where none fits.
 func wholeLines(lines []byte, most int) int {
 	if len(lines) <= most {
 		return len(lines)
@@ -157,8 +155,8 @@ func wholeLines(lines []byte, most int) int {
 	return bytes.IndexByte(lines, '\n') + 1
 }
 
-// close takes no more lines, and waits until those that were taken are written, for as long
-// as within.
+// close takes no more lines and waits until those that were taken are written, within at
+// most.
 func (q *lineQueue) close(within time.Duration) {
 	q.mu.Lock()
 	if !q.closed {

@@ -1,0 +1,102 @@
+package masterkey
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// FileName is the master key's file in the data folder.
+const FileName = "master.key"
+
+// File says where the master key is.
+type File struct {
+	// Path is the file that the operator named; "" is FileName in DataDir.
+	Path string
+	// DataDir is the data folder.
+	DataDir string
+}
+
+// Read reads the master key.
+func (f File) Read() (resources.MasterKey, error) {
+	key, err := readKey(f.path())
+	if err != nil {
+		return resources.MasterKey{}, fmt.Errorf("master key: %w", err)
+	}
+	return key, nil
+}
+
+// ReadOrMake reads the master key. In the data folder it makes a missing one, unless the
+// folder has a store already; a named file is never made.
+func (f File) ReadOrMake() (resources.MasterKey, error) {
+	if f.Path == "" {
+		if err := makeKey(f.DataDir, f.path()); err != nil {
+			return resources.MasterKey{}, fmt.Errorf("master key: %w", err)
+		}
+	}
+	return f.Read()
+}
+
+func (f File) path() string {
+	if f.Path != "" {
+		return f.Path
+	}
+	return filepath.Join(f.DataDir, FileName)
+}
+
+func readKey(path string) (resources.MasterKey, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return resources.MasterKey{}, fmt.Errorf("there is no %s; start `portcullis serve` once with this --data-dir, or name the file with --master-key-file", path)
+	}
+	if err != nil {
+		return resources.MasterKey{}, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return resources.MasterKey{}, fmt.Errorf("other users can read %s; run chmod 600 on it", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return resources.MasterKey{}, err
+	}
+	return resources.ReadMasterKey(bytes.NewReader(raw))
+}
+
+// makeKey writes 32 random bytes, in one step and never over a file that is there.
+func makeKey(dir, path string) error {
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	if sqlite.Exists(dir) {
+		return fmt.Errorf("%s is missing, and the data folder has a store that was made with it: bring the file back from the backup; "+
+			"another key would void every API key", path)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(dir, FileName+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // the link stays
+	_, err = tmp.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
