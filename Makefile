@@ -6,7 +6,7 @@
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-LDFLAGS   = -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+LDFLAGS   = -s -w -X "main.build=$(VERSION) $(COMMIT)"
 
 OPA_VERSION           = $(shell go list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
 GOFUMPT_VERSION       = v0.12.0

@@ -43,6 +43,7 @@ const (
 	mail     = "github.com/wneessen/go-mail"
 	yaml     = "go.yaml.in/yaml/v3"
 	viewer   = "github.com/swaggest/swgui"
+	flags    = "github.com/spf13/pflag"
 	metrics  = "github.com/prometheus/client_golang"
 )
 
@@ -89,8 +90,9 @@ var mayImport = map[string]row{
 
 	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 
-	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
+	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
+	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/ratelimit", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey": {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/observe":   {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 

@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -11,28 +15,61 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// newAreas makes the resource areas, which may be asked through a gateway of another process.
-func (s *settings) newAreas(c *core, keeper *idempotency.Keeper, tokens wire.PageTokens) {
-	c.firewall = firewall.New(firewall.Config{
-		Store: c.store, Collections: c.collections, CheckCaller: s.checkCaller(c),
+// newAreas makes the resource areas.
+func (c *core) newAreas(keeper *idempotency.Keeper, tokens wire.PageTokens) (*firewall.Service, *clusters.Service) {
+	groups := firewall.New(firewall.Config{
+		Store: c.store, Collections: c.collections, CheckCaller: c.checkCaller,
 		Tokens: tokens, Idempotency: keeper, IDs: c.ids, Now: c.ids.Now,
-		MaxGroups: s.maxGroups, MaxRules: s.maxRules,
+		MaxGroups: c.settings.Limits.MaxGroups, MaxRules: c.settings.Limits.MaxRules,
 	})
-	c.clusters = clusters.New(clusters.Config{
-		Store: c.store, Collections: c.collections, CheckCaller: s.checkCaller(c), SecurityGroups: c.firewall,
+	return groups, clusters.New(clusters.Config{
+		Store: c.store, Collections: c.collections, CheckCaller: c.checkCaller, SecurityGroups: groups,
 		Tokens: tokens, Idempotency: keeper, IDs: c.ids, Now: c.ids.Now,
 	})
 }
 
-// checkCaller is what a resource area asks of the caller of a change. The store of a process
-// behind gateways has no accounts: there the gateway's word stands, which is about this very
-// request and half a minute old at most.
-func (s *settings) checkCaller(c *core) func(context.Context, store.Tx, string, resources.Principal) error {
-	if s.role == roleResources {
-		return func(context.Context, store.Tx, string, resources.Principal) error { return nil }
+// checkCaller holds the caller of a change against the store, in the transaction of the
+// change. The store of a process behind gateways has no accounts: there the gateway's
+// assertion counts, which is about this one request and at most half a minute old.
+func (c *core) checkCaller(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error {
+	if c.settings.Areas.BehindGateways() {
+		return nil
 	}
-	return func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error {
-		_, err := c.collections.LoadCaller(ctx, tx, account, caller, resources.At(c.ids.Now()))
-		return err
+	_, err := c.collections.LoadCaller(ctx, tx, account, caller, resources.At(c.ids.Now()))
+	return err
+}
+
+// localAreas returns the resource areas that this process serves, by their upstream names.
+func (c *core) localAreas() map[string]gateway.Area {
+	all := map[string]gateway.Area{
+		config.UpstreamFirewall: {Routes: c.firewall.Routes(), Projects: c.firewall},
+		config.UpstreamClusters: {Routes: c.clusters.Routes(), Projects: c.clusters},
 	}
+	local := map[string]gateway.Area{}
+	for _, name := range c.settings.Areas.Local() {
+		local[name] = all[name]
+	}
+	return local
+}
+
+// occupants returns all areas, in this process and elsewhere: each is asked before a project
+// is deleted.
+func (c *core) occupants() (all []access.Occupant) {
+	local, upstreams, limits := c.localAreas(), c.settings.Areas.Upstreams(), c.settings.Limits.Edge
+	for _, name := range config.ResourceAreas() {
+		if base := upstreams[name]; base != nil {
+			all = append(all, peer.RemoteArea{Upstream: peer.NewUpstream(name, base, limits.Upstream, limits.Idle, c.assertions), IDs: c.ids})
+		} else if area, ok := local[name]; ok {
+			all = append(all, area)
+		}
+	}
+	return all
+}
+
+// newInnerEdge makes the edge of a process behind gateways.
+func (a *app) newInnerEdge() (*gateway.Edge, error) {
+	return gateway.NewInner(gateway.Config{
+		Catalogue: a.policy.Routes(), Assertions: a.assertions,
+		Limits: a.settings.Limits.Edge, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe,
+	}, a.localAreas())
 }

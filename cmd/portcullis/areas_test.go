@@ -7,23 +7,33 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
+// serveSettings are the settings of serve, with the flags that set them.
+func serveSettings() (*config.Config, *pflag.FlagSet) {
+	settings, flags := &config.Config{}, pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	settings.AddFlags(flags)
+	return settings, flags
+}
+
 // demoApp is a gateway on an empty folder with the demo data; configure may change its settings.
-func demoApp(t *testing.T, configure func(*settings)) (*app, wire.Routes) {
+func demoApp(t *testing.T, configure func(*config.Config)) (*app, wire.Routes) {
 	t.Helper()
-	s, _ := serveFlagSet()
-	s.dataDir = t.TempDir()
-	configure(s)
-	if err := s.check(); err != nil {
+	settings, _ := serveSettings()
+	settings.Store.DataDir = t.TempDir()
+	configure(settings)
+	if err := refuse(settings.Validate()); err != nil {
 		t.Fatal(err)
 	}
-	log := observe.NewLog(io.Discard, "json", slog.LevelError)
+	log := observe.NewLog(io.Discard, observe.FormatJSON, slog.LevelError)
 	t.Cleanup(log.Close)
-	a, err := s.assemble(t.Context(), log)
+	a, err := assemble(t.Context(), settings, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +45,7 @@ func demoApp(t *testing.T, configure func(*settings)) (*app, wire.Routes) {
 	for _, routes := range []wire.Routes{a.access.Routes(), a.users.Routes(), a.keys.Routes()} {
 		maps.Copy(all, routes)
 	}
-	for _, area := range s.localAreas(a.core) {
+	for _, area := range a.localAreas() {
 		maps.Copy(all, area.Routes)
 	}
 	return a, all

@@ -19,15 +19,15 @@ import (
 // BenchmarkServe is one warm authorization check of the demo, over loopback, through all that serve puts
 // together by default: the embedded store, policy, log and metrics.
 func BenchmarkServe(b *testing.B) {
-	s, flags := serveFlagSet()
-	if err := errors.Join(flags.Set("data-dir", b.TempDir()), s.fill(flags), s.check()); err != nil {
+	settings, flags := serveSettings()
+	if err := errors.Join(flags.Set("data-dir", b.TempDir()), settings.Fill(flags), refuse(settings.Validate())); err != nil {
 		b.Fatal(err)
 	}
-	log := observe.NewLog(io.Discard, s.logFormat, s.level)
+	log := observe.NewLog(io.Discard, settings.Log.Format, settings.Log.Level())
 	b.Cleanup(log.Close)
 	ctx, stop := context.WithCancel(context.Background())
 	b.Cleanup(stop)
-	a, err := s.assemble(ctx, log)
+	a, err := assemble(ctx, settings, log)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func BenchmarkServe(b *testing.B) {
 		b.Fatal(err)
 	}
 	go func() { _ = a.edge.Listen(l) }()
-	b.Cleanup(func() { _ = s.stop(a, s.healthServer(a, func() bool { return true })) })
+	b.Cleanup(func() { _ = a.drain(a.newHealthServer(func() bool { return true })) })
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		b.Fatal(err)

@@ -6,48 +6,49 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 )
 
 func newBootstrap() *cobra.Command {
-	s := &settings{}
+	settings := &config.Config{}
 	var b access.Bootstrap
 	cmd := &cobra.Command{
 		Use: "bootstrap", Short: "Make an account, its first admin and optionally a project", Args: cobra.NoArgs,
 		Long: "Makes an account, its first admin and optionally a project in the data folder, and prints them as\n" +
 			"JSON. A repeat changes nothing. While a server holds the data folder, use POST /api/v1/accounts instead.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if err := s.fill(cmd.Flags()); err != nil {
+			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			c, err := s.openCore(cmd.Context(), engine.Options{})
+			c, err := openCore(cmd.Context(), settings, engine.Options{})
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, c.store.Close()) }()
 			made, err := c.access.Bootstrap(cmd.Context(), b)
 			if err != nil {
-				return told(err)
+				return withProblems(err)
 			}
 			out := json.NewEncoder(cmd.OutOrStdout())
 			out.SetIndent("", "  ")
 			return out.Encode(made)
 		},
 	}
-	s.commonFlags(cmd.Flags())
+	settings.AddDataFolderFlags(cmd.Flags())
 	f := cmd.Flags()
-	f.StringVar(&b.AccountID, "account", "", "the account's id: acct-<letters and digits>-v1")
-	f.StringVar(&b.AccountName, "name", "", "the account's name")
-	f.StringVar(&b.AdminEmail, "admin-email", "", "the e-mail address of the first admin")
-	f.StringVar(&b.AdminID, "user", "", "the admin's external id: active at once; without it the admin is invited")
-	f.StringVar(&b.ProjectID, "project", "", "also make this project: proj-<letters and digits>-v1")
+	f.StringVar(&b.AccountID, "account", "", "the account's `id`: acct-<letters and digits>-v1")
+	f.StringVar(&b.AccountName, "name", "", "the account's `name`")
+	f.StringVar(&b.AdminEmail, "admin-email", "", "the e-mail `address` of the first admin")
+	f.StringVar(&b.AdminID, "user", "", "the admin's external `id`: active at once; without it the admin is invited")
+	f.StringVar(&b.ProjectID, "project", "", "also make a project with this `id`: proj-<letters and digits>-v1")
 	return cmd
 }
 
-// told makes one line of an error's problems, for a terminal.
-func told(err error) error {
+// withProblems returns the error of an area with all of its problems in its text.
+func withProblems(err error) error {
 	domain := resources.AsError(err)
 	if domain.Kind == resources.KindInternal {
 		return err

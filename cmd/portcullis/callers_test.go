@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -58,7 +59,7 @@ func withdrawals() map[string]withdrawal {
 // TestWithdrawnCredentialChangesNothing: every change of every area looks, in its transaction,
 // whether its caller's credential is still valid.
 func TestWithdrawnCredentialChangesNothing(t *testing.T) {
-	a, routes := demoApp(t, func(*settings) {})
+	a, routes := demoApp(t, func(*config.Config) {})
 	a.makeOtherAdmin(t)
 	effects := map[string]string{}
 	for _, route := range a.policy.Routes() {

@@ -13,57 +13,53 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// question is what `check` asks a running gateway.
+// question is a question of `check` to a running gateway.
 type question struct{ url, token, user, account, action, path string }
 
-var (
-	errQuestionParts = errors.New("--user, --account and --action are needed")
-	errFragment      = errors.New("the path holds a #; it would end there, and another path be asked about")
-)
-
 func newCheck() *cobra.Command {
-	s := &settings{}
+	settings := &config.Config{}
 	var q question
 	cmd := &cobra.Command{
 		Use: "check PATH", Short: "Ask a running gateway for a decision: exit 0 allowed, 1 denied, 2 error",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := s.fill(cmd.Flags()); err != nil {
+			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
 			q.path = strings.TrimPrefix(args[0], "/")
 			if q.user == "" || q.account == "" || q.action == "" {
-				return errQuestionParts
+				return errors.New("--user, --account and --action are needed")
 			}
 			if strings.Contains(q.path, "#") {
-				return errFragment
+				return errors.New("the path has a #: it would end there, and the question would be about another path; leave the # out")
 			}
 			if q.token == "" {
-				q.token = os.Getenv(envPrefix + "TOKEN")
+				q.token = os.Getenv(config.EnvToken)
 			}
 			if q.token == "" {
-				token, err := s.sign(authn.TokenRequest{
+				token, err := sign(settings, authn.TokenRequest{
 					Subject: resources.ServicePrefix + "check", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Minute,
 				})
 				if err != nil {
-					return fmt.Errorf("no --token or PORTCULLIS_TOKEN, and none can be signed: %w", err)
+					return fmt.Errorf("there is no --token and no "+config.EnvToken+", and none can be signed: %w", err)
 				}
 				q.token = token
 			}
 			return q.ask(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
-	s.commonFlags(cmd.Flags())
+	settings.AddDataFolderFlags(cmd.Flags())
 	f := cmd.Flags()
-	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the gateway")
-	f.StringVar(&q.token, "token", "", "a token that may ask (default: PORTCULLIS_TOKEN, else one signed with the data folder's key)")
-	f.StringVar(&q.user, "user", "", "the user in question")
-	f.StringVar(&q.account, "account", "", "the account in question")
-	f.StringVar(&q.action, "action", "", "the action: <scope>:<resource>:<verb>")
+	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the `url` of the gateway")
+	f.StringVar(&q.token, "token", "", "a `token` that may ask (default: one signed with the data folder's key)")
+	f.StringVar(&q.user, "user", "", "the `id` of the user in question")
+	f.StringVar(&q.account, "account", "", "the `id` of the account in question")
+	f.StringVar(&q.action, "action", "", "the `action` in question: <scope>:<resource>:<verb>")
 	return cmd
 }
 

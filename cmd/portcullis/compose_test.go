@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
 // composeFile is as much of the compose file as can be wrong about this program.
@@ -62,26 +64,26 @@ func TestComposeFileSetsWhatServeKnows(t *testing.T) {
 	file, gateways := readCompose(t)
 	for _, name := range gateways {
 		service := file.Services[name]
-		s, flags := serveFlagSet()
+		settings, flags := serveSettings()
 		known := map[string]bool{"GOMEMLIMIT": true}
-		flags.VisitAll(func(f *pflag.Flag) { known[envName(f.Name)] = true })
+		flags.VisitAll(func(f *pflag.Flag) { known[config.EnvName(f.Name)] = true })
 		for variable, value := range service.Environment {
 			if !known[variable] {
 				t.Errorf("%s: serve does not know %s", name, variable)
 			}
 			t.Setenv(variable, value)
 		}
-		if err := s.fill(flags); err != nil {
+		if err := settings.Fill(flags); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if err := s.check(); err != nil {
+		if err := refuse(settings.Validate()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if service.StopGrace <= s.drain {
-			t.Errorf("%s is killed after %s, and drains for %s", name, service.StopGrace, s.drain)
+		if service.StopGrace <= settings.Limits.Drain {
+			t.Errorf("%s is killed after %s, and drains for %s", name, service.StopGrace, settings.Limits.Drain)
 		}
-		if folder, mode, _ := strings.Cut(service.Volumes[0], ":"); folder != "keys" || !strings.HasPrefix(s.masterKeyFile, strings.TrimSuffix(mode, ":ro")+"/") {
-			t.Errorf("%s: the master key %s is not in the volume %s", name, s.masterKeyFile, service.Volumes[0])
+		if folder, mode, _ := strings.Cut(service.Volumes[0], ":"); folder != "keys" || !strings.HasPrefix(settings.Store.MasterKeyFile, strings.TrimSuffix(mode, ":ro")+"/") {
+			t.Errorf("%s: the master key %s is not in the volume %s", name, settings.Store.MasterKeyFile, service.Volumes[0])
 		}
 	}
 }

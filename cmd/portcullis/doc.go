@@ -1,6 +1,7 @@
-// Command portcullis is the gateway and its tools: serve, token, bootstrap, check,
-// policy, store, version.
+// Command portcullis is the gateway and its tools: serve, token, bootstrap, check, policy,
+// store, health, version.
 //
-// It is the only place that names a concrete engine and reads flags, environment
-// and configuration file; everything else is given what it needs.
+// It is the only package that names a concrete engine. Each command has a file of its name;
+// wire.go puts the parts together, serve.go starts and drains them. The settings are in
+// config, the log and the metrics in observe, the master key in masterkey.
 package main

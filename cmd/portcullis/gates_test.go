@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
@@ -14,7 +15,7 @@ import (
 // which those wait who are through the gate. So a gate at which nobody gets through holds
 // up none of them.
 func TestNoHandlerWaitsForTheGate(t *testing.T) {
-	a, routes := demoApp(t, func(s *settings) { s.bounds.cold = 0 })
+	a, routes := demoApp(t, func(s *config.Config) { s.Limits.Waiting = 0 })
 	for a.gates.work.Enter(t.Context()) == nil {
 		defer a.gates.work.Leave()
 	}

@@ -10,36 +10,37 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
-// errNotReady ends `health` with the code that container engines take for unhealthy.
+// errNotReady ends `health` with the exit code that container engines take for unhealthy.
 var errNotReady = errors.New("not ready")
 
 // healthWait is a little more than the longest of the gateway's own checks.
 const healthWait = 3 * time.Second
 
-// newHealth is for images that hold nothing but this program: no shell, no curl.
+// newHealth is the probe of images that hold nothing but this program: no shell, no curl.
 func newHealth() *cobra.Command {
-	s := &settings{}
+	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "health", Short: "Ask the gateway of this machine whether it is ready: exit 0 ready, 1 not ready, 2 error", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.fill(cmd.Flags()); err != nil {
+			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			return s.health(cmd.Context(), cmd.OutOrStdout())
+			return askReady(cmd.Context(), cmd.OutOrStdout(), settings.Listeners.Health)
 		},
 	}
-	cmd.Flags().StringVar(&s.configFile, "config", "", "a YAML file with the flags' names")
-	cmd.Flags().StringVar(&s.healthListen, "health-listen", defaultHealthListen, "where the gateway has its health listener")
+	settings.AddFlags(cmd.Flags(), "config", "health-listen")
 	return cmd
 }
 
-// health prints the report of readiness.
-func (s *settings) health(ctx context.Context, out io.Writer) error {
-	host, port, err := net.SplitHostPort(s.healthListen)
+// askReady prints the report of readiness of the gateway with this health listener.
+func askReady(ctx context.Context, out io.Writer, listener string) error {
+	host, port, err := net.SplitHostPort(listener)
 	if err != nil {
-		return fmt.Errorf("--health-listen: %w", err)
+		return fmt.Errorf("--health-listen: must be host:port or :port, not %q", listener)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // it listens on every address

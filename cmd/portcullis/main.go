@@ -14,7 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
-// Exit codes (API contract, 7).
+// Exit codes of the commands.
 const (
 	exitOK       = 0
 	exitDenied   = 1
@@ -22,7 +22,7 @@ const (
 	exitError    = 2
 )
 
-// errDenied ends `check` with its own code and no message of an error.
+// errDenied ends `check` with the exit code of a denial and without a message.
 var errDenied = errors.New("denied")
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -54,11 +54,11 @@ func newRoot() *cobra.Command {
 			"the services behind it with the same decision.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStoreCommand(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStore(), newHealth(), newVersion())
 	return root
 }
 
-// oneLine keeps a message on one line.
+// oneLine returns a message without line breaks.
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

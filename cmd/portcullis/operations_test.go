@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
 // TestPagesNameWhatExists: each metric and variable that an operator is told of.
@@ -19,10 +21,10 @@ func TestPagesNameWhatExists(t *testing.T) {
 		}
 		metrics = append(metrics, text...)
 	}
-	variables := map[string]bool{envPrefix + "TOKEN": true, // of `check`, which is no flag of serve
-		envPrefix + "PORT": true, envPrefix + "SERVICE": true} // Kubernetes' own
-	_, flags := serveFlagSet()
-	flags.VisitAll(func(f *pflag.Flag) { variables[envName(f.Name)] = true })
+	variables := map[string]bool{config.EnvToken: true, // of `check`, which is no flag of serve
+		config.EnvPrefix + "PORT": true, config.EnvPrefix + "SERVICE": true} // Kubernetes' own
+	_, flags := serveSettings()
+	flags.VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
 	for _, page := range []string{"OPERATIONS.md", "../../README.md", "compose/compose.yaml"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
@@ -33,8 +35,8 @@ func TestPagesNameWhatExists(t *testing.T) {
 				t.Errorf("%s: there is no metric %s", page, name)
 			}
 		}
-		for _, name := range regexp.MustCompile(envPrefix+`[A-Z_]*[A-Z]`).FindAllString(string(text), -1) {
-			if !variables[name] && !strings.HasPrefix(name, envPrefix+"TEST_") {
+		for _, name := range regexp.MustCompile(config.EnvPrefix+`[A-Z_]*[A-Z]`).FindAllString(string(text), -1) {
+			if !variables[name] && !strings.HasPrefix(name, config.EnvPrefix+"TEST_") {
 				t.Errorf("%s: there is no setting %s", page, name)
 			}
 		}

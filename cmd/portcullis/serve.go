@@ -9,50 +9,80 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 func newServe() *cobra.Command {
-	s := &settings{}
+	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the gateway, its handlers and the health listener", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.fill(cmd.Flags()); err != nil {
+			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			if err := s.check(); err != nil {
+			if err := refuse(settings.Validate()); err != nil {
 				return err
 			}
-			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone ends no gateway
-			log := observe.NewLog(cmd.ErrOrStderr(), s.logFormat, s.level)
+			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone does not end the gateway
+			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
 			defer log.Close()
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
 				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
 			}
-			return s.serve(cmd.Context(), log, cmd)
+			return serve(cmd, settings, log)
 		},
 	}
-	s.serveFlags(cmd.Flags())
+	settings.AddFlags(cmd.Flags())
 	return cmd
 }
 
-// serve runs until ctx ends (SIGTERM) or a listener fails, then drains.
-func (s *settings) serve(ctx context.Context, log *observe.Log, cmd *cobra.Command) (err error) {
+// refuse returns one error that names every problem, nil for none.
+func refuse(problems []resources.Problem) error {
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = p.String()
+	}
+	switch len(texts) {
+	case 0:
+		return nil
+	case 1:
+		return errors.New(texts[0])
+	default:
+		return fmt.Errorf("%d settings can't be used: %s", len(texts), strings.Join(texts, "; "))
+	}
+}
+
+// unknownVariables returns the environment variables that look like settings and are no flag
+// of any command.
+func unknownVariables(environment []string, root *cobra.Command) []string {
+	var all []*pflag.FlagSet
+	for _, cmd := range root.Commands() {
+		all = append(all, cmd.Flags())
+	}
+	return config.UnknownVariables(environment, all...)
+}
+
+// serve runs until the command's context ends (SIGTERM) or a listener fails, then drains.
+func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err error) {
+	ctx := cmd.Context()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
-	a, err := s.assemble(background, log)
+	a, err := assemble(background, settings, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.store.Close()) }()
 	demo := false
-	if s.demo {
+	if settings.Demo {
 		if demo, err = a.makeDemo(ctx); err != nil {
 			return fmt.Errorf("--demo: %w", err)
 		}
@@ -60,27 +90,16 @@ func (s *settings) serve(ctx context.Context, log *observe.Log, cmd *cobra.Comma
 			log.Warn("the store has accounts of its own; no demo data was made")
 		}
 	}
-	open, err := s.open(ctx)
+	open, err := openListeners(ctx, settings)
 	if err != nil {
 		return err
 	}
 	var draining atomic.Bool
-	private := s.healthServer(a, draining.Load)
+	private := a.newHealthServer(draining.Load)
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
-	failed := make(chan error, len(open.edge)+2)
-	for _, l := range open.edge {
-		go func() { failed <- a.edge.Listen(l) }()
-	}
-	go func() { failed <- private.Serve(open.health) }()
-	if s.policyDir != "" {
-		go func() {
-			if err := a.policy.Watch(background, s.policyDir); background.Err() == nil {
-				failed <- fmt.Errorf("--policy-dir: watching: %w", err)
-			}
-		}()
-	}
-	log.Info("ready", append(open.addresses(), "version", version, "policy_revision", a.policy.Revision())...)
+	failed := a.listen(background, open, private)
+	log.Info("ready", append(open.addresses(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
 		lines, err := a.demoLines(ctx, open.edge[0].Addr())
 		if err != nil {
@@ -90,51 +109,54 @@ func (s *settings) serve(ctx context.Context, log *observe.Log, cmd *cobra.Comma
 	}
 	select {
 	case err = <-failed:
-		err = fmt.Errorf("a listener ended: %w", err)
 	case <-ctx.Done():
 		log.Info("stopping")
 	}
 	draining.Store(true)
 	beside.stopMail()
-	return errors.Join(err, s.stop(a, private))
+	return errors.Join(err, a.drain(private))
 }
 
-// stop lets requests under way finish.
-func (s *settings) stop(a *app, private *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), s.drain)
+// listen answers on all listeners and watches the policy tree. The channel tells the first
+// failure.
+func (a *app) listen(ctx context.Context, open listeners, private *http.Server) <-chan error {
+	failed := make(chan error, len(open.edge)+2)
+	for _, l := range open.edge {
+		go func() { failed <- listenerEnded(a.edge.Listen(l)) }()
+	}
+	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
+	if dir := a.settings.Policy.Dir; dir != "" {
+		go func() {
+			if err := a.policy.Watch(ctx, dir); ctx.Err() == nil {
+				failed <- fmt.Errorf("--policy-dir: watching: %w", err)
+			}
+		}()
+	}
+	return failed
+}
+
+func listenerEnded(err error) error { return fmt.Errorf("a listener ended: %w", err) }
+
+// drain lets requests under way end, for --drain-timeout at most.
+func (a *app) drain(private *http.Server) error {
+	ctx, cancel := context.WithTimeout(context.Background(), a.settings.Limits.Drain)
 	defer cancel()
 	err := a.edge.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("some requests did not end in time", "drain_timeout", s.drain)
+		a.log.Warn("some requests did not end in time", "drain_timeout", a.settings.Limits.Drain)
 		err = nil
 	}
 	return errors.Join(err, private.Close())
 }
 
-// listeners are all that a process answers on.
+// listeners are all listeners of a process.
 type listeners struct {
-	// edge are those of the edge; a process behind gateways has one, a gateway two.
+	// edge has one listener in a process behind gateways, and two in a gateway.
 	edge   []net.Listener
 	health net.Listener
 }
 
-// open opens all listeners or none.
-func (s *settings) open(ctx context.Context) (listeners, error) {
-	places := []place{{"--health-listen", s.healthListen}, {"--listen", s.listen}}
-	if s.role != roleResources {
-		places = append(places, place{"--users-listen", s.usersListen})
-	}
-	all, err := listen(ctx, places...)
-	if err != nil {
-		return listeners{}, err
-	}
-	return listeners{edge: all[1:], health: all[0]}, nil
-}
-
-// place is where to listen, and the setting that says so.
-type place struct{ setting, address string }
-
-// addresses are the fields of the log line that says where to call.
+// addresses returns the fields of the log line that says where to call.
 func (l listeners) addresses() []any {
 	out := []any{"listen", l.edge[0].Addr().String()}
 	if len(l.edge) > 1 {
@@ -143,25 +165,48 @@ func (l listeners) addresses() []any {
 	return append(out, "health_listen", l.health.Addr().String())
 }
 
-// listen opens all of the places or none.
-func listen(ctx context.Context, places ...place) (_ []net.Listener, err error) {
+// openListeners opens all listeners or none.
+func openListeners(ctx context.Context, settings *config.Config) (listeners, error) {
 	var open []net.Listener
-	defer func() {
+	for _, at := range settings.Listeners.All(settings.Areas.BehindGateways()) {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
 		if err != nil {
-			for _, l := range open {
-				_ = l.Close() // the other error is the one to tell
+			for _, other := range open {
+				_ = other.Close() // the first error is the one to tell
 			}
-		}
-	}()
-	for _, at := range places {
-		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.address)
-		if err != nil {
-			return nil, fmt.Errorf("%s: can't listen on %s: %w", at.setting, at.address, err)
+			return listeners{}, fmt.Errorf("%s: can't listen on %s: %w", at.Flag, at.Address, err)
 		}
 		open = append(open, l)
 	}
-	return open, nil
+	return listeners{edge: open[1:], health: open[0]}, nil
 }
 
-// readHeaderTimeout bounds a slow client of the private listener.
-const readHeaderTimeout = 5 * time.Second
+// background is the work beside requests; it ends before the store is closed.
+type background struct {
+	// stopMail ends deliveries, while requests still drain.
+	stopMail context.CancelFunc
+	// stopUses ends the notes of used keys, after the last request.
+	stopUses context.CancelFunc
+	wait     sync.WaitGroup
+}
+
+// runBackground starts the work beside requests.
+func (a *app) runBackground() *background {
+	mail, stopMail := context.WithCancel(context.Background())
+	uses, stopUses := context.WithCancel(context.Background())
+	b := &background{stopMail: stopMail, stopUses: stopUses}
+	if a.outbox == nil {
+		return b
+	}
+	b.wait.Go(func() { a.outbox.Run(mail) })
+	b.wait.Go(func() { a.uses.Run(uses) })
+	b.wait.Go(func() { a.cache.Run(uses) })
+	return b
+}
+
+// end stops all of the work and waits for it.
+func (b *background) end() {
+	b.stopMail()
+	b.stopUses()
+	b.wait.Wait()
+}

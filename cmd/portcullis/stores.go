@@ -5,13 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"time"
 
 	driver "github.com/redis/go-redis/v9"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/bootclock"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -21,59 +26,76 @@ import (
 )
 
 const (
-	defaultLease = 200 * time.Millisecond
-	// longestLease bounds what a change has to wait.
-	longestLease = 10 * time.Second
-	// barrierTime is how long a request waits for the store's epoch (API contract, 6).
+	// barrierTime is how long a request waits for the store's epoch.
 	barrierTime = 250 * time.Millisecond
+	// databaseReads are under way at once on a database; its other connections are for changes
+	// and for reads of the epoch.
+	databaseReads = 64
 )
 
-// errNoSharedKey: replicas that each made a key of their own would not know each other's
-// API keys and tokens.
-var errNoSharedKey = errors.New("--mongo-url needs --master-key-file: all replicas share one key, and none is made beside a database")
-
-// errRedisAlone: the embedded store has one process, which has nobody to share with.
-var errRedisAlone = errors.New("--redis-url is for replicas on one --mongo-url; the embedded store needs no cache beside it")
-
-// checkStore refuses settings of a store that can't be meant.
-func (s *settings) checkStore() error {
-	switch {
-	case s.mongoURL != "" && s.masterKeyFile == "":
-		return errNoSharedKey
-	case s.redisURL != "" && s.mongoURL == "":
-		return errRedisAlone
-	case s.lease < 0 || s.lease > longestLease:
-		return fmt.Errorf("--freshness-lease must be 0 to %s, not %s: a change waits for it before it is answered", longestLease, s.lease)
-	}
-	return nil
-}
-
 // openStore opens the embedded store of the data folder, or the database.
-func (s *settings) openStore(ctx context.Context, c records.Collections) (store.Store, error) {
-	if s.mongoURL == "" {
-		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.dataDir, Schemas: c.Schemas()})
+func openStore(ctx context.Context, s config.Store, c records.Collections) (store.Store, error) {
+	if s.MongoURL == "" {
+		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.DataDir, Schemas: c.Schemas()})
 		if err != nil {
-			return nil, dataFolderError(s.dataDir, err)
+			return nil, dataFolderError(s.DataDir, err)
 		}
 		return opened, nil
 	}
-	opened, err := mongodb.Open(ctx, mongodb.Options{URL: s.mongoURL, Schemas: c.Schemas()})
+	opened, err := mongodb.Open(ctx, mongodb.Options{URL: s.MongoURL, Schemas: c.Schemas()})
 	if err != nil {
 		return nil, fmt.Errorf("--mongo-url: %w", err)
 	}
 	return opened, nil
 }
 
-// newCache keeps facts near the decision. The embedded store says for nothing how far it
-// has come; a database is asked over the network, so that answer is used for a time.
-func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
-	options := rolecache.Options{Entries: s.kept.facts, Local: s.mongoURL == "", Reads: a.gates.reads}
-	if s.mongoURL != "" {
-		options.Within, options.Lease, options.Clock = barrierTime, s.lease, bootclock.New()
+// dataFolderError adds the remedy.
+func dataFolderError(dir string, err error) error {
+	if errors.Is(err, sqlite.ErrInUse) {
+		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
+			"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", dir)
 	}
-	if s.redisURL != "" {
-		driver.SetLogger(observe.RedisLog{Log: a.log.Logger}) // its own writes lines of its own kind beside ours
-		client, err := redis.NewClient(s.redisURL)
+	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
+}
+
+// gates bound the work of cache misses, so that it leaves a processor to cache hits.
+type gates struct {
+	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
+	// embedded store.
+	work *gate.Gate
+	// reads are those of the store.
+	reads *gate.Gate
+}
+
+func newGates(s *config.Config) gates {
+	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.Limits.Waiting)}
+	if g.reads = g.work; s.Store.MongoURL != "" {
+		g.reads = gate.New(databaseReads, s.Limits.Waiting)
+	}
+	return g
+}
+
+// allGates returns the gates by the names that metrics give them.
+func (a *app) allGates() map[string]*gate.Gate {
+	all := a.edge.Gates()
+	all["work"] = a.gates.work
+	if a.gates.reads != a.gates.work {
+		all["reads"] = a.gates.reads
+	}
+	return all
+}
+
+// newCache makes the cache of facts. To ask the embedded store for its epoch costs nothing;
+// a database is asked over the network, and its answer is used for the lease.
+func (a *app) newCache() (*rolecache.Cache, error) {
+	s := a.settings.Store
+	options := rolecache.Options{Entries: a.settings.Caches.Facts, Local: s.MongoURL == "", Reads: a.gates.reads}
+	if s.MongoURL != "" {
+		options.Within, options.Lease, options.Clock = barrierTime, s.Lease, bootclock.New()
+	}
+	if s.RedisURL != "" {
+		driver.SetLogger(observe.RedisLog{Log: a.log.Logger}) // else it writes lines of its own form to standard error
+		client, err := redis.NewClient(s.RedisURL)
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
@@ -83,7 +105,7 @@ func (s *settings) newCache(a *app) (*rolecache.Cache, error) {
 	return rolecache.New(a.store, a.collections, options), nil
 }
 
-// sharedCacheChanged tells the operator when Redis is left alone, and why, and when it
+// sharedCacheChanged returns a function that logs when Redis is left alone, and when it
 // answers again.
 func sharedCacheChanged(log *slog.Logger) func(cause error) {
 	return func(cause error) {
@@ -95,11 +117,33 @@ func sharedCacheChanged(log *slog.Logger) func(cause error) {
 	}
 }
 
-// dataFolderError adds the remedy.
-func dataFolderError(dir string, err error) error {
-	if errors.Is(err, sqlite.ErrInUse) {
-		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
-			"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", dir)
+// newRates makes the limiters that were asked for. Replicas with a Redis share them, but
+// for that of failures, which protects the process.
+func (a *app) newRates() (gateway.Rates, error) {
+	r, shared := a.settings.Rates.Limits(), ratelimit.Shared(nil)
+	if a.settings.Store.RedisURL != "" && r.LimitCallers() {
+		client, err := redis.NewClient(a.settings.Store.RedisURL)
+		if err != nil {
+			return gateway.Rates{}, fmt.Errorf("--redis-url: %w", err)
+		}
+		shared = client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger))
 	}
-	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
+	limiter := func(name string, rate ratelimit.Rate, shared ratelimit.Shared) *ratelimit.Limiter {
+		return ratelimit.New(ratelimit.Options{Name: name, Rate: rate, Shared: shared, Now: time.Now})
+	}
+	return gateway.Rates{
+		Principal: limiter(gateway.LimitPrincipal, r.Principal, shared), Service: limiter(gateway.LimitService, r.Service, shared),
+		Account: limiter(gateway.LimitAccount, r.Account, shared), Failures: limiter(gateway.LimitFailures, r.Failures, nil),
+	}, nil
+}
+
+// sharedRatesChanged returns a function that logs whether replicas share the rates.
+func sharedRatesChanged(log *slog.Logger) func(cause error) {
+	return func(cause error) {
+		if cause == nil {
+			log.Info("rates are shared again")
+			return
+		}
+		log.Warn("rates can't be shared; each gateway holds callers to the whole rate by itself", "error", cause.Error())
+	}
 }

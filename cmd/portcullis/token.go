@@ -8,37 +8,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-var (
-	errOutsideIssuer = errors.New("tokens come from the outside issuer that is configured (--jwks-url, --jwks-file or issuers); the data folder's key signs none")
-	errUserForm      = errors.New("--user must be a user's external id: 1 to 128 characters of [A-Za-z0-9._@-] that do not begin with service-")
-	errOneSubject    = errors.New("give one of --user ID and --service NAME")
-)
-
 func newToken() *cobra.Command {
-	s := &settings{}
+	settings := &config.Config{}
 	var user, service, scope string
 	var ttl time.Duration
 	cmd := &cobra.Command{
 		Use: "token", Short: "Print a token signed with the data folder's own key", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.fill(cmd.Flags()); err != nil {
+			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
 			if (user == "") == (service == "") {
-				return errOneSubject
+				return errors.New("give one of --user ID and --service NAME")
 			}
 			if service == "" && (!resources.ValidID(user) || strings.HasPrefix(user, resources.ServicePrefix)) {
-				return errUserForm
+				return errors.New("--user must be a user's external id: 1 to 128 characters of [A-Za-z0-9._@-] that do not begin with service-")
 			}
 			request := authn.TokenRequest{Subject: user, Scopes: strings.Fields(scope), TTL: ttl}
 			if service != "" {
 				request.Subject = resources.ServicePrefix + strings.TrimPrefix(service, resources.ServicePrefix)
 			}
-			token, err := s.sign(request)
+			token, err := sign(settings, request)
 			if err != nil {
 				return err
 			}
@@ -46,20 +41,20 @@ func newToken() *cobra.Command {
 			return err
 		},
 	}
-	s.commonFlags(cmd.Flags())
-	cmd.Flags().StringVar(&user, "user", "", "the external id of a user")
-	cmd.Flags().StringVar(&service, "service", "", "the name of a service")
-	cmd.Flags().StringVar(&scope, "scope", "", "what the service may do: authz:check, platform:admin, users:sync (separated by spaces)")
-	durationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token holds")
+	settings.AddDataFolderFlags(cmd.Flags())
+	cmd.Flags().StringVar(&user, "user", "", "the external `id` of a user")
+	cmd.Flags().StringVar(&service, "service", "", "the `name` of a service")
+	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes` of the service, separated by spaces: authz:check, platform:admin, users:sync")
+	config.DurationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token is valid")
 	return cmd
 }
 
 // sign makes a token with the data folder's key.
-func (s *settings) sign(request authn.TokenRequest) (string, error) {
-	if s.outside() {
-		return "", errOutsideIssuer
+func sign(settings *config.Config, request authn.TokenRequest) (string, error) {
+	if settings.Credentials.Outside() {
+		return "", errors.New("tokens come from the outside issuer that is configured (--jwks-url, --jwks-file or issuers); the data folder's key signs none")
 	}
-	master, err := s.masterKeyIn().Read()
+	master, err := masterKeyFile(settings.Store).Read()
 	if err != nil {
 		return "", err
 	}

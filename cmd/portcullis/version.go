@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,11 +12,22 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// version and commit are set by the build (Makefile).
-var (
-	version = "dev"
-	commit  = "unknown"
-)
+// build is "VERSION COMMIT". The linker sets it (Makefile, compose/Dockerfile), which it can
+// do with a variable only; nothing else writes it.
+var build string
+
+// version returns the version of the program.
+func version() string {
+	name, _, _ := strings.Cut(build, " ")
+	return cmp.Or(name, "dev")
+}
+
+// commit returns the commit of the program: the linker's, or else that of the checkout in
+// which it was built.
+func commit() string {
+	_, hash, _ := strings.Cut(build, " ")
+	return cmp.Or(hash, buildSetting("vcs.revision"), "unknown")
+}
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
@@ -25,21 +38,31 @@ func newVersion() *cobra.Command {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "portcullis %s\ncommit %s\nopa %s\npolicy %s\n",
-				version, commit, dependency("github.com/open-policy-agent/opa"), set.Revision())
+				version(), commit(), dependency("github.com/open-policy-agent/opa"), set.Revision())
 			return err
 		},
 	}
 }
 
-// dependency is the version of a module that was built in.
-func dependency(path string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+// buildSetting returns a setting of the build, "" where it is not known.
+func buildSetting(key string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == key {
+				return s.Value
+			}
+		}
 	}
-	for _, m := range info.Deps {
-		if m.Path == path {
-			return m.Version
+	return ""
+}
+
+// dependency returns the version of a module that was built in.
+func dependency(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
 		}
 	}
 	return "unknown"

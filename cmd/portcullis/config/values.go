@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -11,14 +11,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// sizeUnits are those of a size, the greatest first.
-var sizeUnits = []struct {
-	name  string
-	bytes int
-}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}}
-
-var errSize = errors.New("must be a number of bytes, or of KiB, MiB or GiB, as 64KiB")
-
 // size is a flag's number of bytes.
 type size int
 
@@ -27,10 +19,19 @@ func sizeVar(f *pflag.FlagSet, to *int, name string, value int, usage string) {
 	f.Var((*size)(to), name, usage)
 }
 
+// sizeUnit is a unit of sizes.
+type sizeUnit struct {
+	name  string
+	bytes int
+}
+
+// sizeUnits returns the units of sizes, the greatest first.
+func sizeUnits() []sizeUnit { return []sizeUnit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} }
+
 // Set implements pflag.Value: digits, and a unit or none.
 func (s *size) Set(text string) error {
 	unit := 1
-	for _, u := range sizeUnits {
+	for _, u := range sizeUnits() {
 		if digits, ok := strings.CutSuffix(text, u.name); ok {
 			text, unit = digits, u.bytes
 			break
@@ -38,47 +39,43 @@ func (s *size) Set(text string) error {
 	}
 	n, err := strconv.ParseUint(text, 10, strconv.IntSize-1)
 	if err != nil || int(n) > math.MaxInt/unit {
-		return errSize
+		return errors.New("must be a number of bytes, or of KiB, MiB or GiB, as 64KiB")
 	}
 	*s = size(int(n) * unit)
 	return nil
 }
 
 // String implements pflag.Value: in the greatest unit of which it is a whole number.
-func (s *size) String() string {
-	for _, u := range sizeUnits {
-		if n := int(*s); n != 0 && n%u.bytes == 0 {
+func (s size) String() string {
+	for _, u := range sizeUnits() {
+		if n := int(s); n != 0 && n%u.bytes == 0 {
 			return strconv.Itoa(n/u.bytes) + u.name
 		}
 	}
-	return strconv.Itoa(int(*s))
+	return strconv.Itoa(int(s))
 }
 
 // Type implements pflag.Value.
-func (*size) Type() string { return "size" }
-
-var (
-	errDuration = errors.New("must be a duration, as 500ms, 90s, 1h30m or 14d")
-	days        = regexp.MustCompile(`[0-9]*\.?[0-9]+d`)
-)
+func (size) Type() string { return "size" }
 
 // duration is a flag's duration.
 type duration time.Duration
 
-func durationVar(f *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
+// DurationVar adds a flag that takes Go's durations, and days of 24 hours.
+func DurationVar(f *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
 	*to = value
 	f.Var((*duration)(to), name, usage)
 }
 
-// Set implements pflag.Value: Go's durations, and days of 24 hours.
+// Set implements pflag.Value.
 func (d *duration) Set(text string) error {
-	text = days.ReplaceAllStringFunc(text, func(part string) string {
+	text = regexp.MustCompile(`[0-9]*\.?[0-9]+d`).ReplaceAllStringFunc(text, func(part string) string {
 		n, _ := strconv.ParseFloat(strings.TrimSuffix(part, "d"), 64) // has the form of a number
 		return strconv.FormatFloat(n*24, 'f', -1, 64) + "h"
 	})
 	parsed, err := time.ParseDuration(text)
 	if err != nil {
-		return errDuration
+		return errors.New("must be a duration, as 500ms, 90s, 1h30m or 14d")
 	}
 	*d = duration(parsed)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway"
@@ -34,26 +35,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
-// These are the names under which the catalogue finds the
-// handlers of this process.
-const (
-	upstreamAccess = "access"
-	upstreamKeys   = "keys"
-	upstreamUsers  = "users"
-	upstreamAPI    = "apikeys"
-	upstreamDoc    = "apidoc"
-
-	upstreamClusters = "clusters"
-	upstreamFirewall = "firewall"
-)
-
-// builtIn are those that can't be in another process.
-func builtIn() []string {
-	return []string{upstreamAccess, upstreamKeys, upstreamUsers, upstreamAPI, upstreamDoc, gateway.UpstreamAuthorize}
-}
-
-// core is what every command that opens the data folder needs.
+// core holds what every command that opens the store needs.
 type core struct {
+	settings    *config.Config
 	master      resources.MasterKey
 	store       store.Store
 	collections records.Collections
@@ -68,13 +52,14 @@ type core struct {
 	assertions *assertion.Keys
 }
 
-// openCore opens the data folder and loads the policy.
-func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *core, err error) {
-	c := &core{collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
-	if c.master, err = s.masterKeyIn().ReadOrMake(); err != nil { // before the policy, whose proof takes a second
+// openCore reads the master key, loads the policy and opens the store. The key comes first,
+// since the proof of the policy takes a second.
+func openCore(ctx context.Context, settings *config.Config, options engine.Options) (_ *core, err error) {
+	c := &core{settings: settings, collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
+	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
 		return nil, err
 	}
-	if c.policy, err = engine.New(ctx, s.policyTree(), options); err != nil {
+	if c.policy, err = engine.New(ctx, policyTree(settings.Policy.Dir), options); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
@@ -84,40 +69,38 @@ func (s *settings) openCore(ctx context.Context, options engine.Options) (_ *cor
 	if err != nil {
 		return nil, err
 	}
-	opened, err := s.openStore(ctx, c.collections)
-	if err != nil {
+	if c.store, err = openStore(ctx, settings.Store, c.collections); err != nil {
 		return nil, err
 	}
-	if err := masterkey.CheckStore(ctx, opened, c.collections, c.master); err != nil {
-		return nil, errors.Join(err, opened.Close())
+	if err := masterkey.CheckStore(ctx, c.store, c.collections, c.master); err != nil {
+		return nil, errors.Join(err, c.store.Close())
 	}
-	c.store = opened
 	keeper := idempotency.New(c.store, c.collections, time.Now)
-	c.users, c.keys = s.newUsers(c, keeper, tokens), newKeys(c, keeper)
-	s.newAreas(c, keeper, tokens)
+	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
+	c.firewall, c.clusters = c.newAreas(keeper, tokens)
 	c.access = access.New(access.Config{
 		Store: c.store, Collections: c.collections, Judge: c.policy.Inside(), Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
-		Occupants: s.occupants(c),
+		Occupants: c.occupants(),
 	})
 	return c, nil
 }
 
-// masterKeyIn is the file of the master key.
-func (s *settings) masterKeyIn() masterkey.File {
-	return masterkey.File{Path: s.masterKeyFile, DataDir: s.dataDir}
+// masterKeyFile returns where the master key is.
+func masterKeyFile(s config.Store) masterkey.File {
+	return masterkey.File{Path: s.MasterKeyFile, DataDir: s.DataDir}
 }
 
-// policyTree is the operator's folder, or the embedded tree.
-func (s *settings) policyTree() fs.FS {
-	if s.policyDir != "" {
-		return engine.Dir(s.policyDir)
+// policyTree returns the operator's folder, or the embedded tree where there is none.
+func policyTree(dir string) fs.FS {
+	if dir != "" {
+		return engine.Dir(dir)
 	}
 	return policies.Tree()
 }
 
-// app is a running gateway, or a process behind gateways: that one has neither mail nor
-// keys of its own.
+// app is a running gateway, or a process behind gateways; that one has no outbox, no uses
+// and no cache.
 type app struct {
 	*core
 	log     *observe.Log
@@ -129,13 +112,13 @@ type app struct {
 	gates   gates
 }
 
-// assemble makes the gateway from its parts.
-func (s *settings) assemble(ctx context.Context, log *observe.Log) (*app, error) {
-	a := &app{log: log, metrics: observe.NewMetrics(), gates: s.newGates()}
+// assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
+func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*app, error) {
+	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings)}
 	a.metrics.WatchLog(log)
 	options := engine.Options{
-		Deadline:    s.policyTimeout,
-		Memo:        orNone(s.kept.verdicts),
+		Deadline:    settings.Policy.Timeout,
+		Memo:        sizeOrNone(settings.Caches.Verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Gate:        a.gates.work,
 		Observer: engine.Observer{
@@ -149,13 +132,13 @@ func (s *settings) assemble(ctx context.Context, log *observe.Log) (*app, error)
 		},
 	}
 	var err error
-	if a.core, err = s.openCore(ctx, options); err != nil {
+	if a.core, err = openCore(ctx, settings, options); err != nil {
 		return nil, err
 	}
-	if s.role == roleResources {
-		a.edge, err = s.newInner(a)
+	if settings.Areas.BehindGateways() {
+		a.edge, err = a.newInnerEdge()
 	} else {
-		err = s.assembleGateway(ctx, a)
+		err = a.assembleGateway(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
@@ -165,14 +148,17 @@ func (s *settings) assemble(ctx context.Context, log *observe.Log) (*app, error)
 	return a, nil
 }
 
-// assembleGateway adds what only a gateway has.
-func (s *settings) assembleGateway(ctx context.Context, a *app) (err error) {
+// assembleGateway adds the parts that only a gateway has.
+func (a *app) assembleGateway(ctx context.Context) (err error) {
 	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log.Logger})
-	if a.outbox, err = s.newOutbox(a.core, a.metrics, a.log.Logger); err != nil {
+	if a.outbox, err = a.newOutbox(); err != nil {
 		return err
 	}
 	a.metrics.WatchOutbox(a.outbox)
-	a.edge, err = s.newEdge(ctx, a)
+	if a.cache, err = a.newCache(); err != nil {
+		return err
+	}
+	a.edge, err = a.newEdge(ctx)
 	return err
 }
 
@@ -193,21 +179,16 @@ func (a *app) reloaded(revision string) {
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }
 
-func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
-	cache, err := s.newCache(a)
-	if err != nil {
-		return nil, err
-	}
-	a.cache = cache
+func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	signer, err := authn.NewSigner(a.master)
 	if err != nil {
 		return nil, err
 	}
-	authenticator, err := s.authenticator(ctx, a, cache, signer)
+	authenticator, err := a.newAuthenticator(ctx, signer)
 	if err != nil {
 		return nil, err
 	}
-	rates, err := s.newRates(a)
+	rates, err := a.newRates()
 	if err != nil {
 		return nil, err
 	}
@@ -216,27 +197,37 @@ func (s *settings) newEdge(ctx context.Context, a *app) (*gateway.Edge, error) {
 		return nil, err
 	}
 	handlers := map[string]wire.Routes{
-		upstreamAccess: a.access.Routes(), upstreamUsers: a.users.Routes(), upstreamAPI: a.keys.Routes(),
-		upstreamKeys: s.keyRoutes(signer), upstreamDoc: doc.Routes(),
+		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
+		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: doc.Routes(),
 	}
-	for name, area := range s.localAreas(a.core) {
+	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.policy, Facts: cache, IDs: a.ids, Now: time.Now}
+	judge := &verdict.Judge{Policy: a.policy, Facts: a.cache, IDs: a.ids, Now: time.Now}
 	return gateway.New(gateway.Config{
-		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: s.denyStatus}},
+		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus}},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
-		Upstreams: s.bases, Assertions: a.assertions,
-		Limits: s.limits, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
+		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions,
+		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }
 
-// keyRoutes serves the data folder's public keys while it signs.
-func (s *settings) keyRoutes(signer *authn.Signer) wire.Routes {
+// keySetRoutes serves the public keys of the data folder, unless an outside issuer signs
+// tokens.
+func (a *app) keySetRoutes(signer *authn.Signer) wire.Routes {
 	return wire.Routes{"jwks.get": func(context.Context, *wire.Request) (wire.Response, error) {
-		if s.outside() {
+		if a.settings.Credentials.Outside() {
 			return wire.Response{}, resources.NotFound("key set: tokens come from an outside issuer")
 		}
 		return wire.OK(json.RawMessage(signer.JWKS()))
 	}}
+}
+
+// sizeOrNone returns the size of a cache for packages in which 0 is the default size and
+// less than 0 is no cache.
+func sizeOrNone(entries int) int {
+	if entries == 0 {
+		return -1
+	}
+	return entries
 }

@@ -1,12 +1,9 @@
-package main
+package config
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/spf13/pflag"
 )
 
 // TestSizesAreWholeNumbersOfUnits: bytes, KiB, MiB, GiB, and nothing else; what is shown is
@@ -47,36 +44,9 @@ func TestDurationsHaveDays(t *testing.T) {
 	}
 }
 
-// TestEveryFlagOfATimeOrASizeTakesTheUnits, whatever the command.
-func TestEveryFlagOfATimeOrASizeTakesTheUnits(t *testing.T) {
-	for _, cmd := range newRoot().Commands() {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			text := map[string]string{"duration": "1d", "size": "1MiB"}[f.Value.Type()]
-			if text == "" {
-				return
-			}
-			if err := f.Value.Set(text); err != nil {
-				t.Errorf("%s --%s: %v", cmd.Name(), f.Name, err)
-			}
-		})
-	}
-}
-
 func TestWithoutASettingNobodyElseReachesTheListeners(t *testing.T) {
-	s, _ := serveFlagSet()
-	if got := []string{s.listen, s.usersListen, s.healthListen}; !slices.Equal(got, []string{"127.0.0.1:8080", "127.0.0.1:9001", "127.0.0.1:9002"}) {
+	c, _ := serveFlags()
+	if got := []string{c.Listeners.Edge, c.Listeners.Users, c.Listeners.Health}; !slices.Equal(got, []string{"127.0.0.1:8080", "127.0.0.1:9001", "127.0.0.1:9002"}) {
 		t.Error(got)
-	}
-}
-
-// TestUnknownVariablesAreNamed, but for those that Kubernetes sets by itself, and never their
-// values.
-func TestUnknownVariablesAreNamed(t *testing.T) {
-	got := unknownVariables([]string{
-		"PORTCULLIS_LSTEN=:1", "PORTCULLIS_LISTEN=:1", "PORTCULLIS_TOKEN=x", "PORTCULLIS_URL=x", "PORTCULLIS_TTL=1h", "HOME=/", "PORTCULLIS_DATA-DIR=x", "portcullis_listen=x", "PORTCULLIS_=x",
-		"PORTCULLIS_PORT=tcp://10.0.0.1:8080", "PORTCULLIS_PORT_8080_TCP_ADDR=10.0.0.1", "PORTCULLIS_SERVICE_HOST=10.0.0.1", "PORTCULLIS_SERVICE_PORT_HTTP=8080",
-	}, newRoot())
-	if want := "PORTCULLIS_ PORTCULLIS_DATA-DIR PORTCULLIS_LSTEN"; strings.Join(got, " ") != want {
-		t.Errorf("%q, want %q", got, want)
 	}
 }

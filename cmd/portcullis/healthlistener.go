@@ -11,6 +11,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/health"
 )
 
+// readHeaderTimeout bounds a slow client of the private listener.
+const readHeaderTimeout = 5 * time.Second
+
 // identified gives every answer of the private listener a request id.
 func identified(next http.Handler, ids resources.IDs) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -23,12 +26,13 @@ func identified(next http.Handler, ids resources.IDs) http.Handler {
 	})
 }
 
-// serviceName is what health reports call this service.
+// serviceName is the name of this service in health reports.
 const serviceName = "portcullis"
 
-// healthServer serves the private listener: probes, metrics and, where it was asked
-// for, profiles.
-func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
+// newHealthServer answers on the private listener: probes, metrics, the keys of assertions
+// and, with --pprof, profiles.
+func (a *app) newHealthServer(draining func() bool) *http.Server {
+	settings := a.settings.Health
 	client := &http.Client{Timeout: 2 * time.Second}
 	checks := map[string]health.Check{
 		health.CheckDatabase:      a.store.Check,
@@ -38,22 +42,22 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 	if a.outbox != nil {
 		checks[health.CheckNotifications] = a.outbox.Check
 	}
-	if s.accountsURL != "" {
-		checks[health.CheckAccounts] = health.Remote(client, s.accountsURL)
+	if settings.Accounts != "" {
+		checks[health.CheckAccounts] = health.Remote(client, settings.Accounts)
 	}
-	if s.notifyURL != "" {
-		checks[health.CheckNotifications] = health.Remote(client, s.notifyURL)
+	if settings.Notifications != "" {
+		checks[health.CheckNotifications] = health.Remote(client, settings.Notifications)
 	}
 	mux := http.NewServeMux()
 	health.Routes(mux, health.Config{
-		Service: serviceName, Version: version, Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
+		Service: serviceName, Version: version(), Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 	})
 	mux.Handle("GET /metrics", a.metrics.Handler())
 	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs none
+		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs no answer
 	})
-	if s.pprof {
+	if settings.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
@@ -61,7 +65,7 @@ func (s *settings) healthServer(a *app, draining func() bool) *http.Server {
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
 	return &http.Server{
-		Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: s.limits.Idle,
+		Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: a.settings.Limits.Edge.Idle,
 		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
 	}
 }

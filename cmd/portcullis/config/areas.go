@@ -1,0 +1,143 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Roles of a process.
+const (
+	// roleAll is the gateway with every area that has no upstream.
+	roleAll = "all"
+	// roleGateway is the gateway without resource areas: each of them is an upstream.
+	roleGateway = "gateway"
+	// roleResources serves resource areas to gateways, and to nobody else.
+	roleResources = "resources"
+)
+
+// The names under which the catalogue finds the handlers of this program.
+const (
+	UpstreamAccess   = "access"
+	UpstreamAPIDoc   = "apidoc"
+	UpstreamAPIKeys  = "apikeys"
+	UpstreamClusters = "clusters"
+	UpstreamFirewall = "firewall"
+	UpstreamKeys     = "keys"
+	UpstreamUsers    = "users"
+)
+
+// ResourceAreas returns the areas that another process can serve, by their upstream names.
+func ResourceAreas() []string { return []string{UpstreamClusters, UpstreamFirewall} }
+
+// builtIn returns the upstreams that no other process can serve.
+func builtIn() []string {
+	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, gateway.UpstreamAuthorize}
+}
+
+// Areas says which routes this process serves, and where the others are.
+type Areas struct {
+	role, list string
+	upstreams  []string
+}
+
+func (a *Areas) flags(f *pflag.FlagSet) {
+	f.StringVar(&a.role, "role", roleAll, "the `role` of the process: all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
+	f.StringVar(&a.list, "areas", "", "with --role resources: the `areas` that this process serves, as firewall,clusters")
+	f.StringArrayVar(&a.upstreams, "upstream", nil, "`name=url`: the routes of that upstream are served in another process (repeatable)")
+}
+
+// BehindGateways reports whether the process serves resource areas to gateways only.
+func (a Areas) BehindGateways() bool { return a.role == roleResources }
+
+// Upstreams returns the other processes by their upstream names.
+func (a Areas) Upstreams() map[string]*url.URL {
+	bases, _ := a.readUpstreams() // Validate returns the problems
+	return bases
+}
+
+// Local returns the resource areas that this process serves.
+func (a Areas) Local() []string {
+	switch a.role {
+	case roleAll:
+		bases := a.Upstreams()
+		return slices.DeleteFunc(ResourceAreas(), func(name string) bool { return bases[name] != nil })
+	case roleResources:
+		return strings.Split(a.list, ",")
+	default:
+		return nil
+	}
+}
+
+// Validate returns what is wrong with the role, the areas and the upstreams.
+func (a Areas) Validate() []resources.Problem {
+	bases, found := a.readUpstreams()
+	known := len(found) == 0
+	if a.list != "" && !a.BehindGateways() {
+		found = append(found, problem("--areas", "is for --role resources; leave it out"))
+	}
+	switch a.role {
+	case roleAll:
+	case roleGateway:
+		for _, name := range ResourceAreas() {
+			if known && bases[name] == nil {
+				found = append(found, problem("--role gateway", "needs --upstream %s=url: where that area is", name))
+			}
+		}
+	case roleResources:
+		return append(found, a.validateResources()...)
+	default:
+		return append(found, problem("--role", "must be all, gateway or resources, not %q", a.role))
+	}
+	if known && slices.Equal(a.Local(), []string{UpstreamClusters}) {
+		found = append(found, problem("--upstream firewall", "needs --upstream clusters: clusters name security groups, and have to be in the same process"))
+	}
+	return found
+}
+
+// validateResources returns what is wrong for a process behind gateways.
+func (a Areas) validateResources() (found []resources.Problem) {
+	if len(a.upstreams) > 0 {
+		found = append(found, problem("--upstream", "is for gateways; leave it out with --role resources"))
+	}
+	if a.list == "" {
+		return append(found, problem("--role resources", "needs --areas: which of clusters, firewall this process serves"))
+	}
+	areas := a.Local()
+	for i, name := range areas {
+		if !slices.Contains(ResourceAreas(), name) || slices.Contains(areas[:i], name) {
+			return append(found, problem("--areas", "must be clusters, firewall or both, each once, with a comma between, not %q", a.list))
+		}
+	}
+	if slices.Equal(areas, []string{UpstreamClusters}) {
+		found = append(found, problem("--areas clusters", "needs firewall in the same process: clusters name security groups; give --areas firewall,clusters"))
+	}
+	return found
+}
+
+func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Problem) {
+	bases = map[string]*url.URL{}
+	given := map[string]bool{}
+	for _, pair := range a.upstreams {
+		name, address, _ := strings.Cut(pair, "=")
+		base := webAddress(address)
+		switch {
+		case name == "" || base == nil || base.RawQuery != "":
+			found = append(found, problem("--upstream", "must be name=http://host:port or name=https://host:port, without a user and a query, not %q", pair))
+		case given[name]:
+			found = append(found, problem("--upstream "+name, "is given twice; leave one out"))
+		case slices.Contains(builtIn(), name):
+			found = append(found, problem("--upstream "+name, "has routes that only the gateway itself answers; the areas that can be elsewhere are %s",
+				strings.Join(ResourceAreas(), ", ")))
+		default:
+			bases[name] = base
+		}
+		given[name] = true
+	}
+	return bases, found
+}

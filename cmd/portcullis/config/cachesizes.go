@@ -1,0 +1,39 @@
+package config
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const (
+	// defaultFacts is how many facts of each kind are cached.
+	defaultFacts = 100_000
+	// mostCached bounds each cache: more entries take gigabytes, and are a mistake.
+	mostCached = 1 << 24
+)
+
+// Caches says how many entries each cache in memory has at most. A smaller one costs time
+// and nothing else.
+type Caches struct{ Verdicts, Tokens, Facts int }
+
+func (c *Caches) flags(f *pflag.FlagSet) {
+	f.IntVar(&c.Verdicts, "kept-verdicts", engine.DefaultMemo, "how many verdicts are cached for equal questions, 300 bytes each; with 0 the policy evaluates each question")
+	f.IntVar(&c.Tokens, "kept-tokens", authn.DefaultRemembered, "how many verified tokens are cached, about 1 KiB each; with 0 each signature is checked again")
+	f.IntVar(&c.Facts, "kept-facts", defaultFacts, "how many facts of each kind (users with their assignments, projects, subjects of tokens) are cached")
+}
+
+// Validate returns the sizes that are none.
+func (c Caches) Validate() (found []resources.Problem) {
+	for _, one := range []struct {
+		flag        string
+		is, atLeast int
+	}{{"--kept-verdicts", c.Verdicts, 0}, {"--kept-tokens", c.Tokens, 0}, {"--kept-facts", c.Facts, 1}} {
+		if one.is < one.atLeast || one.is > mostCached {
+			found = append(found, problem(one.flag, "must be from %d to %d, not %d", one.atLeast, mostCached, one.is))
+		}
+	}
+	return found
+}

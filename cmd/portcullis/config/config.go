@@ -1,0 +1,121 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Config holds every setting of serve, by concern. Other commands use a part of them.
+type Config struct {
+	// File is the configuration file, "" for none.
+	File string
+
+	Listeners   Listeners
+	Health      Health
+	Store       Store
+	Policy      Policy
+	Credentials Credentials
+	Areas       Areas
+	Mail        Mail
+	Limits      Limits
+	Rates       Rates
+	Caches      Caches
+	Log         Log
+
+	// Demo asks for demo data on an empty store.
+	Demo bool
+}
+
+// Concern is a group of settings that belong together.
+type Concern struct {
+	Title string
+	// AddFlags adds the flags of the concern, and sets their defaults.
+	AddFlags func(*pflag.FlagSet)
+}
+
+// Concerns returns all groups of settings, in the order of the documentation.
+func (c *Config) Concerns() []Concern {
+	return []Concern{
+		{"Configuration file", c.fileFlags},
+		{"Listeners", c.Listeners.flags},
+		{"Health and metrics", c.Health.flags},
+		{"Store and cache", c.Store.flags},
+		{"Policy", c.Policy.flags},
+		{"Credentials", c.Credentials.flags},
+		{"Areas and upstreams", c.Areas.flags},
+		{"Mail", c.Mail.flags},
+		{"Timeouts and bounds", c.Limits.flags},
+		{"Rates", c.Rates.flags},
+		{"Caches", c.Caches.flags},
+		{"Log", c.Log.flags},
+		{"Demo", c.demoFlags},
+	}
+}
+
+func (c *Config) fileFlags(f *pflag.FlagSet) {
+	f.StringVar(&c.File, "config", "", "a YAML `file` with the names of the flags")
+}
+
+func (c *Config) demoFlags(f *pflag.FlagSet) {
+	f.BoolVar(&c.Demo, "demo", false, "on an empty store, first make demo data; print how to ask, and the answers")
+}
+
+// AddFlags adds the flags of these names, or all where none is named. Every setting of c gets
+// its default.
+func (c *Config) AddFlags(f *pflag.FlagSet, names ...string) {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.SortFlags = false
+	for _, concern := range c.Concerns() {
+		concern.AddFlags(all)
+	}
+	f.SortFlags = false
+	all.VisitAll(func(flag *pflag.Flag) {
+		if len(names) == 0 || slices.Contains(names, flag.Name) {
+			f.AddFlag(flag)
+		}
+	})
+}
+
+// AddDataFolderFlags adds the flags of the commands that work with the data folder or the
+// database beside serve.
+func (c *Config) AddDataFolderFlags(f *pflag.FlagSet) {
+	c.AddFlags(f, "config", "data-dir", "master-key-file", "mongo-url", "policy-dir",
+		"jwks-url", "jwks-file", "jwt-issuer", "jwt-audience", "identity-provider", "invitation-ttl")
+}
+
+// Validate returns what is wrong with the settings of serve, each alone and together.
+func (c *Config) Validate() []resources.Problem {
+	return slices.Concat(
+		c.Listeners.Validate(c.Areas.BehindGateways()), c.Health.Validate(), c.Store.Validate(), c.Policy.Validate(),
+		c.Credentials.Validate(), c.Areas.Validate(), c.Mail.Validate(), c.Limits.Validate(), c.Rates.Validate(),
+		c.Caches.Validate(), c.Log.Validate(), c.validateTogether(), c.validatePermissions())
+}
+
+// validateTogether returns what is wrong with settings of different concerns.
+func (c *Config) validateTogether() (found []resources.Problem) {
+	if c.Policy.Timeout > c.Limits.Edge.Handle {
+		found = append(found, problem("--policy-timeout", "must be at most --handle-timeout (%s), not %s: a request has no more time than that",
+			c.Limits.Edge.Handle, c.Policy.Timeout))
+	}
+	if c.Demo && c.Credentials.Outside() {
+		found = append(found, problem("--demo", "prints a token of the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
+	}
+	if c.Areas.BehindGateways() {
+		if c.Demo {
+			found = append(found, problem("--demo", "is for gateways; leave it out with --role resources"))
+		}
+		if c.Store.MasterKeyFile == "" {
+			found = append(found, problem("--role resources", "needs --master-key-file, with the gateway's key: with another one it could not check the gateway's assertions"))
+		}
+	}
+	return found
+}
+
+// problem returns what is wrong with a setting, and the remedy.
+func problem(setting, format string, args ...any) resources.Problem {
+	return resources.Problem{Field: setting, Text: fmt.Sprintf(format, args...)}
+}

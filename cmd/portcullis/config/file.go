@@ -1,0 +1,118 @@
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+)
+
+// keyIssuers is the one key of the configuration file that is no flag.
+const keyIssuers = "issuers"
+
+// readFile reads the configuration file: scalars and lists of scalars under the names of
+// flags, and the list of issuers. One file serves every command: each takes the settings of
+// serve (known) that concern it.
+func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, error) {
+	out := map[string][]string{}
+	if c.File == "" {
+		return out, nil
+	}
+	doc, err := readDocument(c.File)
+	if err != nil {
+		return nil, fmt.Errorf("--config %s: %w", c.File, err)
+	}
+	var found []error
+	for _, name := range slices.Sorted(maps.Keys(doc)) {
+		node, flag, err := doc[name], cmp.Or(flags.Lookup(name), known.Lookup(name)), error(nil)
+		switch {
+		case name == keyIssuers:
+			err = c.Credentials.readIssuers(&node)
+		case flag == nil || name == "config":
+			found = append(found, fmt.Errorf("--config %s: unknown setting %q; the settings are %s", c.File, name, settingNames(known)))
+		default:
+			out[name], err = readValues(&node, flag)
+		}
+		if err != nil {
+			found = append(found, fmt.Errorf("--config %s: %s: %w", c.File, name, err))
+		}
+	}
+	if len(found) > 0 {
+		return nil, errors.Join(found...)
+	}
+	return out, c.checkSecrets(out)
+}
+
+// readDocument reads the one document of a file; an empty one has no settings.
+func readDocument(path string) (doc map[string]yaml.Node, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the first YAML document, and would be ignored; put all settings into one")
+	}
+	return doc, nil
+}
+
+func (c *Credentials) readIssuers(node *yaml.Node) error {
+	if len(node.Content) == 0 {
+		return errors.New("the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out")
+	}
+	return decodeStrict(node, &c.listed)
+}
+
+// decodeStrict refuses keys that the target does not have.
+func decodeStrict(node *yaml.Node, into any) error {
+	raw, err := yaml.Marshal(node)
+	if err != nil {
+		return err
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	return dec.Decode(into)
+}
+
+// readValues reads the value of a flag, or the list of a repeatable one.
+func readValues(node *yaml.Node, flag *pflag.Flag) (values []string, err error) {
+	_, repeatable := flag.Value.(pflag.SliceValue)
+	switch {
+	case node.Kind == yaml.ScalarNode && (node.Tag == "!!null" || saysNothing(flag, node.Value)):
+		return nil, errEmpty()
+	case node.Kind == yaml.ScalarNode:
+		return []string{node.Value}, nil
+	case node.Kind == yaml.SequenceNode && repeatable && len(node.Content) == 0:
+		return nil, errEmpty()
+	case node.Kind == yaml.SequenceNode && repeatable:
+		err = node.Decode(&values)
+		return values, err
+	case repeatable:
+		return nil, errors.New("a value or a list of values is needed")
+	default:
+		return nil, errors.New("one value is needed")
+	}
+}
+
+// settingNames returns the keys of the configuration file.
+func settingNames(known *pflag.FlagSet) string {
+	names := []string{keyIssuers}
+	known.VisitAll(func(f *pflag.Flag) {
+		if f.Name != "config" {
+			names = append(names, f.Name)
+		}
+	})
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,72 @@
+package config
+
+import (
+	"net"
+
+	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// DefaultHealthListen is the default of --health-listen.
+const DefaultHealthListen = "127.0.0.1:9002"
+
+// Listeners says where the process listens; by default only this machine reaches it.
+type Listeners struct {
+	// Edge and Users are two addresses of the same edge.
+	Edge, Users string
+	// Health is the private listener of health and metrics.
+	Health string
+}
+
+func (l *Listeners) flags(f *pflag.FlagSet) {
+	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "where the edge listens, `host:port`; :8080 is every address of the machine")
+	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "where the same edge listens for clients of the user-service address, `host:port`")
+	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "where health and metrics are served, `host:port`; keep it private")
+}
+
+// Listener is one address to listen on, and the flag that names it.
+type Listener struct{ Flag, Address string }
+
+// All returns the health listener first, then those of the edge: one behind gateways, else
+// two.
+func (l Listeners) All(behindGateways bool) []Listener {
+	all := []Listener{{"--health-listen", l.Health}, {"--listen", l.Edge}}
+	if !behindGateways {
+		all = append(all, Listener{"--users-listen", l.Users})
+	}
+	return all
+}
+
+// Validate returns what is wrong with the addresses. On one address two listeners would not
+// start, or health and metrics would be where every client calls.
+func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
+	all := l.All(behindGateways)
+	for i, one := range all {
+		host, port, err := net.SplitHostPort(one.Address)
+		switch {
+		case one.Address == "":
+			found = append(found, problem(one.Flag, "is empty, and would take any free port; give host:port or :port"))
+		case err != nil:
+			found = append(found, problem(one.Flag, "must be host:port or :port, not %q", one.Address))
+		case port != "0":
+			for _, other := range all[:i] {
+				otherHost, otherPort, err := net.SplitHostPort(other.Address)
+				if err == nil && port == otherPort && meet(host, otherHost) {
+					found = append(found, problem(one.Flag, "is on the address of %s, %s; health and metrics are private, and each listener needs a port of its own",
+						other.Flag, other.Address))
+				}
+			}
+		}
+	}
+	return found
+}
+
+// meet reports whether two hosts of one port are the same address; an empty or unspecified
+// host is every address.
+func meet(a, b string) bool { return a == b || every(a) || every(b) }
+
+func every(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "" || ip != nil && ip.IsUnspecified()
+}

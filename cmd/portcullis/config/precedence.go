@@ -1,0 +1,113 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// EnvPrefix begins the environment variable of every flag.
+const EnvPrefix = "PORTCULLIS_"
+
+// EnvToken is the environment variable of a token for `check`, which has a flag too. It is
+// no setting of serve.
+const EnvToken = EnvPrefix + "TOKEN"
+
+// EnvName returns the environment variable of a flag.
+func EnvName(flag string) string {
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Fill gives each flag that was not on the command line its value from the environment, or
+// else from the configuration file. It returns everything that is wrong there, or else with
+// the command line's values.
+func (c *Config) Fill(flags *pflag.FlagSet) error {
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(Config).AddFlags(known)
+	if env, ok := os.LookupEnv(EnvName("config")); ok && !flags.Changed("config") {
+		c.File = env
+	}
+	var found []error
+	flags.Visit(func(f *pflag.Flag) {
+		if known.Lookup(f.Name) != nil && saysNothing(f, f.Value.String()) {
+			found = append(found, fmt.Errorf("--%s %w", f.Name, errEmpty()))
+		}
+	})
+	if len(found) > 0 {
+		return errors.Join(found...)
+	}
+	file, err := c.readFile(flags, known)
+	if err != nil {
+		return err
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			return
+		}
+		if value, ok := os.LookupEnv(EnvName(f.Name)); ok {
+			found = append(found, set(flags, f, "environment variable "+EnvName(f.Name), strings.Split(value, " "), value))
+		} else if values, ok := file[f.Name]; ok {
+			found = append(found, set(flags, f, c.File+": "+f.Name, values, strings.Join(values, " ")))
+		}
+	})
+	return errors.Join(found...)
+}
+
+func errEmpty() error {
+	return errors.New("is empty: it would be as if it were not there; give it a value, or leave it out")
+}
+
+// saysNothing reports whether the value is that of a setting which is not there. A variable
+// of the environment may have it, to take back what the file says.
+func saysNothing(f *pflag.Flag, value string) bool {
+	return value == "" && f.DefValue == "" && f.Value.Type() == "string"
+}
+
+// set gives a flag its value; a repeatable one takes them all.
+func set(flags *pflag.FlagSet, f *pflag.Flag, where string, several []string, one string) error {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.Replace(several)
+	}
+	if err := flags.Set(f.Name, one); err != nil {
+		return fmt.Errorf("%s: %q does not fit: it takes %s", where, one, takes(f.Value.Type()))
+	}
+	return nil
+}
+
+// takes returns which values fit a type of flag.
+func takes(flagType string) string {
+	switch flagType {
+	case "int":
+		return "a whole number"
+	case "bool":
+		return "true or false"
+	case "size":
+		return "a number of bytes, or of KiB, MiB or GiB, as 64KiB"
+	case "duration":
+		return "a duration, as 500ms, 90s, 1h30m or 14d"
+	default:
+		return "a text"
+	}
+}
+
+// UnknownVariables returns the names of environment variables that look like settings and
+// are no flag of any command. Kubernetes sets PORTCULLIS_PORT… and PORTCULLIS_SERVICE_… by
+// itself where a service is called portcullis.
+func UnknownVariables(environment []string, commands ...*pflag.FlagSet) (names []string) {
+	known := map[string]bool{EnvToken: true}
+	for _, flags := range commands {
+		flags.VisitAll(func(f *pflag.Flag) { known[EnvName(f.Name)] = true })
+	}
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, EnvPrefix) && !known[name] && !strings.HasPrefix(name, EnvPrefix+"PORT") && !strings.HasPrefix(name, EnvPrefix+"SERVICE_") {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
+)
+
+// newAuthenticator accepts tokens of the outside issuers, or else of the data folder's own
+// key. Key sets are refreshed until ctx ends, and only once all settings have proved right.
+func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*authn.Authenticator, error) {
+	var issuers []authn.Issuer
+	for _, one := range a.settings.Credentials.Issuers() {
+		keys, err := newKeySource(one, a.log.Logger)
+		if err != nil {
+			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
+		}
+		issuers = append(issuers, authn.Issuer{
+			Issuer: one.Issuer, Audience: one.Audience, Keys: keys, Subjects: authn.Subjects(one.Subjects),
+			Services: authn.Services{Allowed: one.Services.Allowed, Scopes: one.Services.Scopes},
+		})
+	}
+	if len(issuers) == 0 {
+		issuers = []authn.Issuer{signer.Issuer()}
+	}
+	made, err := authn.New(authn.Options{
+		Issuers: issuers, Directory: directory{a.cache}, Now: time.Now,
+		Keys: keyDirectory{a.cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
+		SignIn: a.users.SignIn, Checks: a.gates.work, Remembered: sizeOrNone(a.settings.Caches.Tokens),
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range issuers {
+		if source, ok := one.Keys.(*authn.URLSource); ok {
+			go source.Run(ctx)
+		}
+	}
+	return made, nil
+}
+
+func newKeySource(one config.Issuer, log *slog.Logger) (authn.KeySource, error) {
+	if one.JWKSFile != "" {
+		return authn.NewFileSource(authn.FileOptions{Path: one.JWKSFile, Now: time.Now, Log: log})
+	}
+	return authn.NewURLSource(authn.URLOptions{URL: one.JWKSURL, Now: time.Now, Log: log})
+}
+
+// directory finds users by the subject of their token, through the cache.
+type directory struct{ cache *rolecache.Cache }
+
+// BySubject implements authn.Directory.
+func (d directory) BySubject(ctx context.Context, sub string, by authn.Subjects) (authn.Identity, bool, error) {
+	id, found, err := d.cache.Identify(ctx, sub, by != authn.SubjectsPartnerID, by != authn.SubjectsExternalID)
+	return authn.Identity{
+		ExternalID: id.UserID, UUID: id.UUID, AccountID: id.AccountID, Status: id.Status,
+	}, found, err
+}
+
+// keyDirectory finds API keys, through the cache.
+type keyDirectory struct{ cache *rolecache.Cache }
+
+// ByKeyID implements authn.KeyDirectory.
+func (d keyDirectory) ByKeyID(ctx context.Context, id string) (authn.KeyIdentity, bool, error) {
+	known, found, err := d.cache.IdentifyKey(ctx, id)
+	return authn.KeyIdentity{
+		Owner: authn.Identity{ExternalID: known.UserID, UUID: known.UUID, AccountID: known.AccountID, Status: known.Status},
+		Key:   known.Key,
+	}, found, err
+}

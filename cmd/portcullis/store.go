@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+)
+
+func newStore() *cobra.Command {
+	parent := &cobra.Command{Use: "store", Short: "Work with the database", Args: cobra.NoArgs}
+	settings := &config.Config{}
+	cmd := &cobra.Command{
+		Use: "new-generation", Args: cobra.NoArgs,
+		Short: "Void everything that gateways have cached, after the database was restored from a backup",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			generation, err := newGeneration(cmd.Context(), settings.Store.MongoURL)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "generation %s; start the gateways now\n", generation)
+			return nil
+		},
+	}
+	settings.AddDataFolderFlags(cmd.Flags())
+	parent.AddCommand(cmd)
+	return parent
+}
+
+// newGeneration voids the cached values of a database. Each start of the embedded store does
+// so by itself.
+func newGeneration(ctx context.Context, url string) (generation string, err error) {
+	if url == "" {
+		return "", errors.New("--mongo-url is missing: the embedded store begins a new generation at each start, and needs no command for it")
+	}
+	db, err := mongodb.Open(ctx, mongodb.Options{URL: url})
+	if err != nil {
+		return "", fmt.Errorf("--mongo-url: %w", err)
+	}
+	generation, err = db.NewGeneration(ctx)
+	return generation, errors.Join(err, db.Close())
+}
