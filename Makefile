@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build configuration test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -40,6 +40,9 @@ run: ## start the gateway on the embedded store, with demo data
 
 build: ## build the static binary bin/portcullis
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
+
+configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATION.md
+	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run ConfigurationPage ./cmd/portcullis
 
 # -count=1: the black box tests build and start the binary, and the test cache cannot see what it is made of.
 # They speak to the edge's address (8080), in the second run to that of users and keys (9001), and in the

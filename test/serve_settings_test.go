@@ -83,7 +83,7 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"an argument":           {args: []string{"now"}, says: []string{"now"}},
 		"environment":           {env: []string{"PORTCULLIS_DENY_STATUS=many"}, says: []string{"PORTCULLIS_DENY_STATUS", "many"}},
 		"demo, outside issuer":  {args: []string{"--demo", "--jwt-issuer", "i", "--jwt-audience", "a", "--jwks-file", "f"}, says: []string{"--demo"}},
-		"two at once":           {args: []string{"--deny-status", "500", "--log-level", "x"}, says: []string{"2 settings", "--deny-status", "--log-level"}},
+		"two at once":           {args: []string{"--deny-status", "500", "--log-level", "x"}, says: []string{"2 problems: (1) --deny-status", "; (2) --log-level"}},
 		"no such config":        {args: []string{"--config", "/nothing/here.yaml"}, says: []string{"--config", "/nothing/here.yaml"}},
 		"config: unknown key":   {args: []string{"--config", file(t, "c.yaml", "deny_status: 403\n")}, says: []string{"deny_status", "deny-status"}},
 		"config: no YAML":       {args: []string{"--config", file(t, "c.yaml", "a: [\n b: {")}, says: []string{"--config"}},

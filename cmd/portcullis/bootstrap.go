@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ func newBootstrap() *cobra.Command {
 	settings := &config.Config{}
 	var b access.Bootstrap
 	cmd := &cobra.Command{
-		Use: "bootstrap", Short: "Make an account, its first admin and optionally a project", Args: cobra.NoArgs,
+		Use: "bootstrap", Short: "Make an account, its first admin and optionally a project", Args: noArguments,
 		Long: "Makes an account, its first admin and optionally a project in the data folder, and prints them as\n" +
 			"JSON. A repeat changes nothing. While a server holds the data folder, use POST /api/v1/accounts instead.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
@@ -47,15 +48,18 @@ func newBootstrap() *cobra.Command {
 	return cmd
 }
 
-// withProblems returns the error of an area with all of its problems in its text.
+// withProblems returns the refusal of an area with all of its problems, by their flags.
 func withProblems(err error) error {
 	domain := resources.AsError(err)
 	if domain.Kind == resources.KindInternal {
 		return err
 	}
-	text := domain.Message
-	for _, p := range domain.Problems {
-		text += " " + p.String() + "."
+	if len(domain.Problems) == 0 {
+		return errors.New(domain.Message)
 	}
-	return errors.New(text)
+	problems := slices.Clone(domain.Problems)
+	for i := range problems {
+		problems[i].Field = "--" + problems[i].Field
+	}
+	return refuse(problems)
 }

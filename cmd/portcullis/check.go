@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -26,7 +25,12 @@ func newCheck() *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use: "check PATH", Short: "Ask a running gateway for a decision: exit 0 allowed, 1 denied, 2 error",
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("check takes one argument, the path in question, not %d; as in accounts/acct-demo-v1/projects/proj-demo-v1/instances", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
@@ -39,14 +43,11 @@ func newCheck() *cobra.Command {
 				return errors.New("the path has a #: it would end there, and the question would be about another path; leave the # out")
 			}
 			if q.token == "" {
-				q.token = os.Getenv(config.EnvToken)
-			}
-			if q.token == "" {
 				token, err := sign(settings, authn.TokenRequest{
 					Subject: resources.ServicePrefix + "check", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Minute,
 				})
 				if err != nil {
-					return fmt.Errorf("there is no --token and no "+config.EnvToken+", and none can be signed: %w", err)
+					return fmt.Errorf("there is no --token, and none can be signed: %w", err)
 				}
 				q.token = token
 			}
@@ -55,7 +56,7 @@ func newCheck() *cobra.Command {
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	f := cmd.Flags()
-	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the `url` of the gateway")
+	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the `URL` of the gateway")
 	f.StringVar(&q.token, "token", "", "a `token` that may ask (default: one signed with the data folder's key)")
 	f.StringVar(&q.user, "user", "", "the `id` of the user in question")
 	f.StringVar(&q.account, "account", "", "the `id` of the account in question")

@@ -24,7 +24,7 @@ const healthWait = 3 * time.Second
 func newHealth() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
-		Use: "health", Short: "Ask the gateway of this machine whether it is ready: exit 0 ready, 1 not ready, 2 error", Args: cobra.NoArgs,
+		Use: "health", Short: "Ask the gateway of this machine whether it is ready: exit 0 ready, 1 not ready, 2 error", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
@@ -54,8 +55,19 @@ func newRoot() *cobra.Command {
 			"the services behind it with the same decision.",
 		SilenceUsage: true, SilenceErrors: true,
 	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (`%s --help` lists the flags)", config.FlagError(err), cmd.CommandPath())
+	})
 	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStore(), newHealth(), newVersion())
 	return root
+}
+
+// noArguments refuses arguments that are no flags.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no arguments, and %q is one (`%s --help` lists the flags)", cmd.Name(), args[0], cmd.CommandPath())
+	}
+	return nil
 }
 
 // oneLine returns a message without line breaks.

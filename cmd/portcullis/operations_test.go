@@ -21,11 +21,11 @@ func TestPagesNameWhatExists(t *testing.T) {
 		}
 		metrics = append(metrics, text...)
 	}
-	variables := map[string]bool{config.EnvToken: true, // of `check`, which is no flag of serve
-		config.EnvPrefix + "PORT": true, config.EnvPrefix + "SERVICE": true} // Kubernetes' own
-	_, flags := serveSettings()
-	flags.VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
-	for _, page := range []string{"OPERATIONS.md", "../../README.md", "compose/compose.yaml"} {
+	variables := map[string]bool{config.EnvPrefix + "PORT": true, config.EnvPrefix + "SERVICE": true} // Kubernetes' own
+	for _, cmd := range newRoot().Commands() {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
+	}
+	for _, page := range []string{"OPERATIONS.md", "CONFIGURATION.md", "../../README.md", "compose/compose.yaml"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,12 +28,12 @@ func newPolicy() *cobra.Command {
 	return cmd
 }
 
-// policyCommand loads a tree, the embedded one where none is named, and tells of it.
+// policyCommand loads a tree, the embedded one where none is named, and prints its report.
 func policyCommand(use, short string, tell func(*engine.Set) string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			tree, err := treeOf(args)
+			tree, err := policyTree(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -50,12 +51,13 @@ func policyCommand(use, short string, tell func(*engine.Set) string) *cobra.Comm
 	}
 }
 
-func treeOf(args []string) (fs.FS, error) {
-	if len(args) == 0 {
+// policyTree returns the tree in a folder, or the embedded one for "".
+func policyTree(dir string) (fs.FS, error) {
+	if dir == "" {
 		return policies.Tree(), nil
 	}
-	if info, err := os.Stat(args[0]); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder that can be read", args[0])
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder that can be read", dir)
 	}
-	return engine.Dir(args[0]), nil
+	return engine.Dir(dir), nil
 }

@@ -24,7 +24,7 @@ import (
 func newServe() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Run the gateway, its handlers and the health listener", Args: cobra.NoArgs,
+		Use: "serve", Short: "Run the gateway, its handlers and the health listener", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
@@ -47,18 +47,17 @@ func newServe() *cobra.Command {
 
 // refuse returns one error that names every problem, nil for none.
 func refuse(problems []resources.Problem) error {
-	texts := make([]string, len(problems))
-	for i, p := range problems {
-		texts[i] = p.String()
-	}
-	switch len(texts) {
+	switch len(problems) {
 	case 0:
 		return nil
 	case 1:
-		return errors.New(texts[0])
-	default:
-		return fmt.Errorf("%d settings can't be used: %s", len(texts), strings.Join(texts, "; "))
+		return errors.New(problems[0].String())
 	}
+	texts := make([]string, len(problems))
+	for i, p := range problems {
+		texts[i] = fmt.Sprintf("(%d) %s", i+1, p)
+	}
+	return fmt.Errorf("%d problems: %s", len(problems), strings.Join(texts, "; "))
 }
 
 // unknownVariables returns the environment variables that look like settings and are no flag

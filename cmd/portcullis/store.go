@@ -12,10 +12,13 @@ import (
 )
 
 func newStore() *cobra.Command {
-	parent := &cobra.Command{Use: "store", Short: "Work with the database", Args: cobra.NoArgs}
+	parent := &cobra.Command{
+		Use: "store", Short: "Work with the database", Args: cobra.NoArgs, // which names an unknown command
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	settings := &config.Config{}
 	cmd := &cobra.Command{
-		Use: "new-generation", Args: cobra.NoArgs,
+		Use: "new-generation", Args: noArguments,
 		Short: "Void everything that gateways have cached, after the database was restored from a backup",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {

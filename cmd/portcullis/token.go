@@ -18,7 +18,7 @@ func newToken() *cobra.Command {
 	var user, service, scope string
 	var ttl time.Duration
 	cmd := &cobra.Command{
-		Use: "token", Short: "Print a token signed with the data folder's own key", Args: cobra.NoArgs,
+		Use: "token", Short: "Print a token signed with the data folder's own key", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

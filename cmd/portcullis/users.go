@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -60,5 +61,9 @@ func newDeliverer(s *config.Config, log *slog.Logger) (outbox.Deliverer, error) 
 	if s.Mail.SMTPURL == "" {
 		return outbox.NewFolder(filepath.Join(s.Store.DataDir, mailFolder), log)
 	}
-	return outbox.NewSMTP(s.Mail.SMTPURL, nil)
+	deliver, err := outbox.NewSMTP(s.Mail.SMTPURL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--smtp-url: %w", err)
+	}
+	return deliver, nil
 }

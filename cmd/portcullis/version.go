@@ -31,7 +31,7 @@ func commit() string {
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version, the commit, OPA's version and the policy revision", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version, the commit, OPA's version and the policy revision", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			set, err := engine.Load(cmd.Context(), policies.Tree(), engine.LoadOptions{})
 			if err != nil {

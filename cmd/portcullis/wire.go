@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
@@ -18,7 +17,6 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
-	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
@@ -59,7 +57,11 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
 		return nil, err
 	}
-	if c.policy, err = engine.New(ctx, policyTree(settings.Policy.Dir), options); err != nil {
+	tree, err := policyTree(settings.Policy.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("--policy-dir: %w", err)
+	}
+	if c.policy, err = engine.New(ctx, tree, options); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
@@ -89,14 +91,6 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 // masterKeyFile returns where the master key is.
 func masterKeyFile(s config.Store) masterkey.File {
 	return masterkey.File{Path: s.MasterKeyFile, DataDir: s.DataDir}
-}
-
-// policyTree returns the operator's folder, or the embedded tree where there is none.
-func policyTree(dir string) fs.FS {
-	if dir != "" {
-		return engine.Dir(dir)
-	}
-	return policies.Tree()
 }
 
 // app is a running gateway, or a process behind gateways; that one has no outbox, no uses

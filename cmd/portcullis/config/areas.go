@@ -49,7 +49,7 @@ type Areas struct {
 func (a *Areas) flags(f *pflag.FlagSet) {
 	f.StringVar(&a.role, "role", roleAll, "the `role` of the process: all, gateway (resource areas are upstreams) or resources (they are here, behind gateways)")
 	f.StringVar(&a.list, "areas", "", "with --role resources: the `areas` that this process serves, as firewall,clusters")
-	f.StringArrayVar(&a.upstreams, "upstream", nil, "`name=url`: the routes of that upstream are served in another process (repeatable)")
+	f.StringArrayVar(&a.upstreams, "upstream", nil, "an upstream as `name=URL`: another process serves its routes (repeatable)")
 }
 
 // BehindGateways reports whether the process serves resource areas to gateways only.

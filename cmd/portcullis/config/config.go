@@ -57,7 +57,7 @@ func (c *Config) Concerns() []Concern {
 }
 
 func (c *Config) fileFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.File, "config", "", "a YAML `file` with the names of the flags")
+	f.StringVar(&c.File, "config", "", "a YAML `file` with the names of the flags as keys")
 }
 
 func (c *Config) demoFlags(f *pflag.FlagSet) {

@@ -38,8 +38,8 @@ type Issuer struct {
 }
 
 func (c *Credentials) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.issuer.jwksURL, "jwks-url", "", "the key set of an outside issuer of tokens, a `url`: https://…")
-	f.StringVar(&c.issuer.jwksFile, "jwks-file", "", "the key set of an outside issuer of tokens, a `file`")
+	f.StringVar(&c.issuer.jwksURL, "jwks-url", "", "the `URL` of the key set of an outside issuer of tokens: https://…")
+	f.StringVar(&c.issuer.jwksFile, "jwks-file", "", "the `file` with the key set of an outside issuer of tokens")
 	f.StringVar(&c.issuer.name, "jwt-issuer", "", "the `issuer` (iss) of the tokens that are accepted; goes with --jwt-audience and a key set")
 	f.StringVar(&c.issuer.audience, "jwt-audience", "", "the `audience` (aud) of the tokens that are accepted")
 	f.StringVar(&c.IdentityProvider, "identity-provider", "OIDC", "the upper-case `name` of the identity provider, which stands in authentication_partner")

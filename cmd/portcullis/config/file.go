@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -31,19 +32,23 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 		return nil, fmt.Errorf("--config %s: %w", c.File, err)
 	}
 	var found []error
+	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(doc)) {
 		node, flag, err := doc[name], cmp.Or(flags.Lookup(name), known.Lookup(name)), error(nil)
 		switch {
 		case name == keyIssuers:
 			err = c.Credentials.readIssuers(&node)
 		case flag == nil || name == "config":
-			found = append(found, fmt.Errorf("--config %s: unknown setting %q; the settings are %s", c.File, name, settingNames(known)))
+			unknown = append(unknown, strconv.Quote(name))
 		default:
 			out[name], err = readValues(&node, flag)
 		}
 		if err != nil {
 			found = append(found, fmt.Errorf("--config %s: %s: %w", c.File, name, err))
 		}
+	}
+	if len(unknown) > 0 {
+		found = append(found, fmt.Errorf("--config %s: unknown setting %s; the settings are %s", c.File, strings.Join(unknown, ", "), settingNames(known)))
 	}
 	if len(found) > 0 {
 		return nil, errors.Join(found...)

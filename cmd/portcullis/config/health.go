@@ -18,8 +18,8 @@ type Health struct {
 }
 
 func (h *Health) flags(f *pflag.FlagSet) {
-	f.StringVar(&h.Accounts, "accounts-url", "", "the accounts service that readiness checks instead of the built-in one, a `url`")
-	f.StringVar(&h.Notifications, "notifications-url", "", "the notification service that readiness checks instead of the built-in one, a `url`")
+	f.StringVar(&h.Accounts, "accounts-url", "", "the `URL` of an accounts service that readiness checks instead of the built-in one")
+	f.StringVar(&h.Notifications, "notifications-url", "", "the `URL` of a notification service that readiness checks instead of the built-in one")
 	f.BoolVar(&h.Profiles, "pprof", false, "serve profiles at /debug/pprof on the health listener")
 }
 

@@ -20,9 +20,9 @@ type Listeners struct {
 }
 
 func (l *Listeners) flags(f *pflag.FlagSet) {
-	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "where the edge listens, `host:port`; :8080 is every address of the machine")
-	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "where the same edge listens for clients of the user-service address, `host:port`")
-	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "where health and metrics are served, `host:port`; keep it private")
+	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "the `host:port` of the edge; :8080 is every address of the machine")
+	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
+	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
 }
 
 // Listener is one address to listen on, and the flag that names it.

@@ -18,7 +18,7 @@ type Log struct {
 
 func (l *Log) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.level, "log-level", "info", "the lowest `level` that is logged: debug, info, warn or error")
-	f.StringVar(&l.Format, "log-format", "json", "the `form` of a line: json or text")
+	f.StringVar(&l.Format, "log-format", "json", "the `format` of a line: json or text")
 }
 
 // Level returns the lowest level that is logged.

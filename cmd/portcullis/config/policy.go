@@ -21,7 +21,7 @@ type Policy struct {
 }
 
 func (p *Policy) flags(f *pflag.FlagSet) {
-	f.StringVar(&p.Dir, "policy-dir", "", "a policy tree to use instead of the embedded one, a `folder`; it is watched and reloaded")
+	f.StringVar(&p.Dir, "policy-dir", "", "the `folder` of a policy tree, in place of the embedded one; it is watched and reloaded")
 	DurationVar(f, &p.Timeout, "policy-timeout", engine.DefaultDeadline, "how long one evaluation of the policy may take, by the clock; at most --handle-timeout")
 	f.IntVar(&p.DenyStatus, "deny-status", http.StatusOK, "the `status` of a denied authorize call: 200, or 403 for callers that look at the status only")
 }

@@ -13,10 +13,6 @@ import (
 // EnvPrefix begins the environment variable of every flag.
 const EnvPrefix = "PORTCULLIS_"
 
-// EnvToken is the environment variable of a token for `check`, which has a flag too. It is
-// no setting of serve.
-const EnvToken = EnvPrefix + "TOKEN"
-
 // EnvName returns the environment variable of a flag.
 func EnvName(flag string) string {
 	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -78,6 +74,15 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, where string, several []string, on
 	return nil
 }
 
+// FlagError returns the error of a command line, with what the flag takes where its value
+// does not fit.
+func FlagError(err error) error {
+	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s: %q does not fit: it takes %s", bad.GetFlag().Name, bad.GetValue(), takes(bad.GetFlag().Value.Type()))
+	}
+	return err
+}
+
 // takes returns which values fit a type of flag.
 func takes(flagType string) string {
 	switch flagType {
@@ -98,7 +103,7 @@ func takes(flagType string) string {
 // are no flag of any command. Kubernetes sets PORTCULLIS_PORT… and PORTCULLIS_SERVICE_… by
 // itself where a service is called portcullis.
 func UnknownVariables(environment []string, commands ...*pflag.FlagSet) (names []string) {
-	known := map[string]bool{EnvToken: true}
+	known := map[string]bool{}
 	for _, flags := range commands {
 		flags.VisitAll(func(f *pflag.Flag) { known[EnvName(f.Name)] = true })
 	}

@@ -19,10 +19,10 @@ type Rates struct{ principal, service, account, failures string }
 type RateLimits struct{ Principal, Service, Account, Failures ratelimit.Rate }
 
 func (r *Rates) flags(f *pflag.FlagSet) {
-	f.StringVar(&r.principal, "rate-principal", rateOff, "how many requests each user and each service may make, a `rate`: 100/s, or 600/m,50 with 50 at once, or off")
-	f.StringVar(&r.service, "rate-service", "", "how many each service may make instead, a `rate` (default: --rate-principal)")
-	f.StringVar(&r.account, "rate-account", rateOff, "how many requests all users of an account may make together, a `rate`")
-	f.StringVar(&r.failures, "rate-failures", rateOff, "how many credentials from one address may be refused, a `rate`; only where clients reach the gateway without a proxy")
+	f.StringVar(&r.principal, "rate-principal", rateOff, "the `rate` of requests of each user and each service: 100/s, or 600/m,50 with 50 at once, or off")
+	f.StringVar(&r.service, "rate-service", "", "the `rate` of requests of each service instead (default: --rate-principal)")
+	f.StringVar(&r.account, "rate-account", rateOff, "the `rate` of requests of all users of an account together")
+	f.StringVar(&r.failures, "rate-failures", rateOff, "the `rate` of refused credentials from one address; only where clients reach the gateway without a proxy")
 }
 
 // Limits returns the rates.
@@ -49,7 +49,7 @@ func (r Rates) read() (limits RateLimits, found []resources.Problem) {
 	} {
 		rate, err := ratelimit.ParseRate(one.text)
 		if err != nil {
-			found = append(found, problem(one.flag, "%s, not %q", err, one.text))
+			found = append(found, problem(one.flag, "is %q, and %s", one.text, err))
 		}
 		*one.to = rate
 	}

@@ -31,10 +31,10 @@ type Store struct {
 
 func (s *Store) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.DataDir, "data-dir", "./data", "the `folder` of the embedded store and the master key; one process at a time")
-	f.StringVar(&s.MasterKeyFile, "master-key-file", "", "the master key, a `file` that only its owner can read: 32 random bytes or more in base64, one key a line; "+
+	f.StringVar(&s.MasterKeyFile, "master-key-file", "", "the `file` of the master key, which only its owner can read: 32 random bytes or more in base64, one key a line; "+
 		"the first is in use, the others are still accepted (default: master.key in the data folder, made at the first start)")
-	f.StringVar(&s.MongoURL, "mongo-url", "", "a MongoDB replica set (4.4 or later) instead of the embedded store, a `url`: mongodb://…/database?replicaSet=name; needs --master-key-file")
-	f.StringVar(&s.RedisURL, "redis-url", "", "with --mongo-url: a cache that replicas share, a `url`: redis://user:password@host:port/db or rediss://…")
+	f.StringVar(&s.MongoURL, "mongo-url", "", "the `URL` of a MongoDB replica set (4.4 or later), in place of the embedded store: mongodb://…/database?replicaSet=name; needs --master-key-file")
+	f.StringVar(&s.RedisURL, "redis-url", "", "with --mongo-url: the `URL` of a Redis cache that replicas share: redis://user:password@host:port/db or rediss://…")
 	DurationVar(f, &s.Lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
 }
 

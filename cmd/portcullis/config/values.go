@@ -81,8 +81,21 @@ func (d *duration) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value.
-func (d *duration) String() string { return time.Duration(*d).String() }
+// String implements pflag.Value: 14d, 1h, 1m15s.
+func (d *duration) String() string {
+	const day = 24 * time.Hour
+	if n := time.Duration(*d); n != 0 && n%day == 0 {
+		return strconv.FormatInt(int64(n/day), 10) + "d"
+	}
+	text := time.Duration(*d).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
 
 // Type implements pflag.Value.
 func (*duration) Type() string { return "duration" }

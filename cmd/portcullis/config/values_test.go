@@ -36,6 +36,10 @@ func TestDurationsHaveDays(t *testing.T) {
 		if err := got.Set(text); err != nil || time.Duration(got) != want {
 			t.Errorf("%s is %s, %v", text, &got, err)
 		}
+		var again duration
+		if err := again.Set(got.String()); err != nil || again != got {
+			t.Errorf("%s is shown as %s", text, &got)
+		}
 	}
 	for _, text := range []string{"", "d", "10", "1day", "1 d", "1dd", "1w", "200000d", "1d2", "٣d"} {
 		if err := new(duration).Set(text); err == nil {
@@ -48,5 +52,15 @@ func TestWithoutASettingNobodyElseReachesTheListeners(t *testing.T) {
 	c, _ := serveFlags()
 	if got := []string{c.Listeners.Edge, c.Listeners.Users, c.Listeners.Health}; !slices.Equal(got, []string{"127.0.0.1:8080", "127.0.0.1:9001", "127.0.0.1:9002"}) {
 		t.Error(got)
+	}
+}
+
+// TestDurationsAreShownAsTheyAreWritten, without units of which there are none.
+func TestDurationsAreShownAsTheyAreWritten(t *testing.T) {
+	for text, want := range map[string]string{"336h": "14d", "60m": "1h", "75s": "1m15s", "600s": "10m", "3601s": "1h0m1s", "0": "0s", "200ms": "200ms", "36h": "36h", "10s": "10s"} {
+		var d duration
+		if err := d.Set(text); err != nil || d.String() != want {
+			t.Errorf("%s is shown as %s, %v", text, &d, err)
+		}
 	}
 }

@@ -27,8 +27,14 @@ type File struct {
 
 // Read reads the master key.
 func (f File) Read() (resources.MasterKey, error) {
-	key, err := readKey(f.path())
-	if err != nil {
+	path := f.path()
+	key, err := readKey(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && f.Path != "":
+		return resources.MasterKey{}, fmt.Errorf("master key: there is no %s; bring it from another replica, or make it with `head -c 32 /dev/urandom | base64` and chmod 600", path)
+	case errors.Is(err, fs.ErrNotExist):
+		return resources.MasterKey{}, fmt.Errorf("master key: there is no %s; start `portcullis serve` once with this --data-dir, or name the file with --master-key-file", path)
+	case err != nil:
 		return resources.MasterKey{}, fmt.Errorf("master key: %w", err)
 	}
 	return key, nil
@@ -54,9 +60,6 @@ func (f File) path() string {
 
 func readKey(path string) (resources.MasterKey, error) {
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return resources.MasterKey{}, fmt.Errorf("there is no %s; start `portcullis serve` once with this --data-dir, or name the file with --master-key-file", path)
-	}
 	if err != nil {
 		return resources.MasterKey{}, err
 	}
