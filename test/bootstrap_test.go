@@ -40,6 +40,6 @@ func TestBootstrapMakesAFirstAccount(t *testing.T) {
 		return
 	}
 	// While a server holds the folder: one line that names the folder and what to ask instead.
-	wantOneLine(t, run(t, nil, args...), dir, "in use", "account.create", "project.create", "POST /api/v1/accounts")
+	wantOneLine(t, run(t, nil, args...), dir, "in use", "POST /api/v1/accounts ", "POST /api/v1/accounts/{accountId}/projects ")
 	wantOneLine(t, run(t, nil, ephemeral(dir)...), dir, "in use")
 }
