@@ -41,3 +41,40 @@ func TestMessageStaysOnOneLine(t *testing.T) {
 		}
 	}
 }
+
+// TestMistakesOnACommandLineAreTold with what is wrong and the remedy, and nothing runs.
+func TestMistakesOnACommandLineAreTold(t *testing.T) {
+	for line, says := range map[string][]string{
+		"serve now":                           {"serve takes no arguments", `"now"`, "portcullis serve --help"},
+		"version now":                         {"version takes no arguments"},
+		"store new-generation now":            {"new-generation takes no arguments", "portcullis store new-generation --help"},
+		"store now":                           {`unknown command "now"`},
+		"policy now":                          {`unknown command "now"`},
+		"check":                               {"the path in question, not 0", "accounts/"},
+		"check a b":                           {"the path in question, not 2"},
+		"serve --deny 1":                      {"--deny", "portcullis serve --help"},
+		"serve --deny-status x":               {`--deny-status: "x" does not fit: it takes a whole number`},
+		"serve --pprof=x":                     {`--pprof: "x" does not fit: it takes true or false`},
+		"serve --body-limit 1MB":              {`--body-limit: "1MB" does not fit`, "64KiB"},
+		"token --user x --ttl 10":             {`--ttl: "10" does not fit`, "90s"},
+		"bootstrap --account a --name n":      {"2 problems: (1) --account: ", "(2) --admin-email: "},
+		"serve --policy-dir nowhere":          {"--policy-dir: nowhere is not a folder"},
+		"serve --smtp-url x":                  {"--smtp-url: "},
+		"token --user x --master-key-file no": {"master key: there is no no;", "another replica"},
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			root := newRoot()
+			root.SetArgs(strings.Fields(line))
+			err := root.ExecuteContext(t.Context())
+			if err == nil {
+				t.Fatal("it ran")
+			}
+			for _, text := range says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%q does not say %q", err, text)
+				}
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,5 +87,20 @@ func TestRepeatableFlagTakesLists(t *testing.T) {
 	c, flags = serveFlags()
 	if err := c.Fill(flags); err != nil || c.Validate() != nil || len(c.Areas.Upstreams()) != 2 || c.Areas.Upstreams()["firewall"] == nil {
 		t.Errorf("%v %v", err, c.Areas.Upstreams())
+	}
+}
+
+// TestEverythingWrongInAFileIsToldAtOnce, with the settings that there are listed once.
+func TestEverythingWrongInAFileIsToldAtOnce(t *testing.T) {
+	c, flags := serveFlags()
+	c.File = filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(c.File, []byte("lisen: x\njwt-issuer: ''\ndeny_status: 403\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(c.Fill(flags))
+	for text, times := range map[string]int{"jwt-issuer: is empty": 1, `unknown setting "deny_status", "lisen"`: 1, "the settings are ": 1} {
+		if strings.Count(got, text) != times {
+			t.Errorf("%q is not %d times in %s", text, times, got)
+		}
 	}
 }
