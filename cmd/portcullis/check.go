@@ -76,13 +76,13 @@ func (q question) ask(ctx context.Context, out io.Writer) error {
 	return errDenied
 }
 
-// decided is a gateway's decision.
+// decided is the decision of a gateway.
 type decided struct {
 	allowed bool
 	reason  string
 }
 
-// String is the decision for a reader.
+// String returns the decision for a reader.
 func (d decided) String() string {
 	if d.allowed {
 		return "allowed: " + d.reason

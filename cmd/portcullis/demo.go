@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// The demo data (API contract, 7).
+// The demo data.
 const (
 	demoAccount = "acct-demo-v1"
 	demoProject = "proj-demo-v1"
@@ -25,9 +25,9 @@ const (
 	demoTTL     = 24 * time.Hour
 )
 
-// makeDemo makes the demo data on an empty store, in two steps that a repeat finds
-// done. A store with accounts of its own is left alone; there says whether it has the
-// demo account.
+// makeDemo makes the demo data on an empty store, in two steps; a repeat changes nothing. It
+// leaves a store with accounts of its own alone, and reports whether the demo account is
+// there.
 func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
 	var others bool
 	err = a.store.View(ctx, func(tx store.Tx) error {
@@ -55,7 +55,7 @@ func (a *app) fillDemo(ctx context.Context) error {
 		ProjectID: demoProject, ProjectName: "Demo project",
 	})
 	if resources.IsKind(err, resources.KindConflict) {
-		return nil // somebody has worked with the demo data: it is theirs now
+		return nil // the operator has changed the demo account, and keeps it as it is
 	}
 	if err != nil {
 		return err
@@ -92,8 +92,8 @@ func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email strin
 	return a.collections.Assignments.Insert(ctx, tx, role)
 }
 
-// demoLines are what to type to see each kind of answer, with what is answered now: the demo
-// data may have been changed since it was made. The gateway listens already.
+// demoLines returns a command for each kind of answer, with the answer of this moment: the
+// demo data may have been changed since it was made. The gateway listens already.
 func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error) {
 	signer, err := authn.NewSigner(a.master)
 	if err != nil {
@@ -134,7 +134,7 @@ func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error
 	return lines, nil
 }
 
-// answer is the decision, or why there is none now.
+// answer returns the decision, or why there is none now.
 func (q question) answer(ctx context.Context) string {
 	answer, err := q.decide(ctx)
 	if err != nil {
