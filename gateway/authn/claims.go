@@ -1,12 +1,13 @@
 package authn
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -86,51 +87,55 @@ func (p *payload) bounds() (from, until time.Time) {
 	return from, p.expires.Add(leeway)
 }
 
-// stringMember gives a string; "" where it is not there. Null is not a string.
-func stringMember(members map[string]json.RawMessage, name string) (string, error) {
+// stringMember returns a string, "" where the member is missing. null is not a string.
+func stringMember(members map[string]jsontext.Value, name string) (string, error) {
 	raw, ok := members[name]
 	if !ok {
 		return "", nil
 	}
-	var s *string
-	if err := json.Unmarshal(raw, &s); err != nil || s == nil {
-		return "", fmt.Errorf("%s: %w", name, errMember)
-	}
-	return *s, nil
+	return text(name, raw)
 }
 
-// listMember gives a string or a list of strings as a list.
-func listMember(members map[string]json.RawMessage, name string) ([]string, error) {
-	if raw, ok := members[name]; !ok || len(raw) == 0 || raw[0] != '[' {
+// text reads the JSON string of a member.
+func text(name string, raw jsontext.Value) (string, error) {
+	unquoted, err := jsontext.AppendUnquote(nil, raw)
+	if raw.Kind() != '"' || err != nil {
+		return "", fmt.Errorf("%s: %w", name, errMember)
+	}
+	return string(unquoted), nil
+}
+
+// listMember returns a string or a list of strings as a list.
+func listMember(members map[string]jsontext.Value, name string) ([]string, error) {
+	if members[name].Kind() != '[' {
 		one, err := stringMember(members, name)
 		if err != nil || one == "" {
 			return nil, err
 		}
 		return []string{one}, nil
 	}
-	var list []*string
+	var list []jsontext.Value
 	if err := json.Unmarshal(members[name], &list); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, errMember)
 	}
 	out := make([]string, len(list))
-	for i, s := range list {
-		if s == nil {
-			return nil, fmt.Errorf("%s: %w", name, errMember)
+	for i, raw := range list {
+		var err error
+		if out[i], err = text(name, raw); err != nil {
+			return nil, err
 		}
-		out[i] = *s
 	}
 	return out, nil
 }
 
-// dateMember gives a NumericDate in whole seconds; nil where it is not there.
-func dateMember(members map[string]json.RawMessage, name string) (*jwt.NumericDate, error) {
+// dateMember returns a NumericDate in whole seconds, nil where the member is missing.
+func dateMember(members map[string]jsontext.Value, name string) (*jwt.NumericDate, error) {
 	raw, ok := members[name]
 	if !ok {
 		return nil, nil
 	}
-	// What is not a number (a string, null, true) fails here too: its JSON is not one.
 	seconds, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil || seconds < 0 || seconds > lastSecond {
+	if raw.Kind() != '0' || err != nil || seconds < 0 || seconds > lastSecond {
 		return nil, fmt.Errorf("%s: %w", name, errMember)
 	}
 	return jwt.NewNumericDate(time.Unix(int64(seconds), 0)), nil

@@ -1,6 +1,13 @@
 package authn
 
-import "context"
+import (
+	"context"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// StrictObject is strictObject.
+func StrictObject(raw []byte) (map[string]jsontext.Value, error) { return strictObject(raw) }
 
 // Remembered is how many tokens are remembered now.
 func (a *Authenticator) Remembered() int {

@@ -6,12 +6,13 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Bounds of an RSA modulus in bits: below it can be factored, above it costs too much to check.
@@ -110,7 +111,7 @@ func algorithmsOf(public crypto.PublicKey) ([]string, error) {
 }
 
 // mayVerify reads `use` and `key_ops` (RFC 7517, 4.2 and 4.3), which bind where they are there.
-func mayVerify(members map[string]json.RawMessage) bool {
+func mayVerify(members map[string]jsontext.Value) bool {
 	if _, ok := members["use"]; ok {
 		if use, err := stringMember(members, "use"); err != nil || use != "sig" {
 			return false

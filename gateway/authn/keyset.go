@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxKeySetSize is the longest JWK set that is read, in bytes.
@@ -82,7 +84,7 @@ func readKeySet(raw []byte) (KeySet, error) {
 	if err != nil {
 		return KeySet{}, joined(errKeySetForm, err)
 	}
-	var list []json.RawMessage
+	var list []jsontext.Value
 	if err := json.Unmarshal(members["keys"], &list); err != nil || list == nil {
 		return KeySet{}, errKeySetForm
 	}

@@ -2,116 +2,54 @@ package authn
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxDepth bounds the nesting of a header, a payload or a key set.
 const maxDepth = 32
 
 var (
-	errNotUTF8   = errors.New("the JSON is not UTF-8")
-	errSurrogate = errors.New("the JSON has half of a surrogate pair")
 	errNotObject = errors.New("the JSON is not an object")
-	errSyntax    = errors.New("the JSON is malformed")
+	errSyntax    = errors.New("the JSON is malformed or not UTF-8")
 	errDuplicate = errors.New("the JSON has a member twice")
 	errTooDeep   = errors.New("the JSON is nested too deeply")
 )
 
-// strictObject gives the members of one JSON object under their exact names. It
-// refuses what the standard decoder repairs or ignores: invalid UTF-8 and lone
-// surrogates (both become U+FFFD, so that two values look equal) and members
-// that are there twice, at any depth.
-func strictObject(raw []byte) (map[string]json.RawMessage, error) {
-	if !utf8.Valid(raw) {
-		return nil, errNotUTF8
+// strictObject returns the members of one JSON object under their exact names. It refuses
+// invalid UTF-8, lone surrogates and, at any depth, a name that stands twice in an object:
+// two readers could take different values from them.
+func strictObject(raw []byte) (map[string]jsontext.Value, error) {
+	if err := checkJSON(raw); err != nil {
+		return nil, err
 	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		// The decoder's own text may quote the input.
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(raw, &members); err != nil { // several values, or another kind of one
 		return nil, errSyntax
 	}
-	if members == nil {
+	if members == nil { // null
 		return nil, errNotObject
-	}
-	if hasLoneSurrogate(raw) {
-		return nil, errSurrogate
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if err := scanValue(dec, 0); err != nil {
-		return nil, err
 	}
 	return members, nil
 }
 
-// scanValue walks one value of JSON whose syntax is known to be good.
-func scanValue(dec *json.Decoder, depth int) error {
-	if depth > maxDepth {
-		return errTooDeep
-	}
-	token, err := dec.Token()
-	if err != nil {
-		return errSyntax
-	}
-	delim, ok := token.(json.Delim)
-	if !ok {
-		return nil
-	}
-	seen := map[string]bool{}
-	for dec.More() {
-		if delim == '{' {
-			name, err := dec.Token()
-			if err != nil {
-				return errSyntax
-			}
-			key, ok := name.(string)
-			if !ok {
-				return errSyntax
-			}
-			if seen[key] {
-				return errDuplicate
-			}
-			seen[key] = true
-		}
-		if err := scanValue(dec, depth+1); err != nil {
-			return err
+// checkJSON reads all of the JSON and refuses what is malformed, ambiguous or nested too
+// deeply. The errors are this package's, since the decoder's own may quote the input.
+func checkJSON(raw []byte) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(raw))
+	for {
+		switch _, err := dec.ReadToken(); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return errDuplicate
+		case err != nil:
+			return errSyntax
+		case dec.StackDepth() > maxDepth:
+			return errTooDeep
 		}
 	}
-	if _, err := dec.Token(); err != nil {
-		return errSyntax
-	}
-	return nil
-}
-
-// hasLoneSurrogate looks through the escapes of JSON whose syntax is known to be good.
-func hasLoneSurrogate(raw []byte) bool {
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
-		}
-		i++ // the escaped character, which may be a backslash
-		first, ok := escapedRune(raw, i)
-		if !ok || !utf16.IsSurrogate(first) {
-			continue
-		}
-		second, ok := escapedRune(raw, i+6)
-		if !ok || raw[i+5] != '\\' || utf16.DecodeRune(first, second) == utf8.RuneError {
-			return true
-		}
-		i += 10
-	}
-	return false
-}
-
-// escapedRune reads uXXXX at i.
-func escapedRune(raw []byte, i int) (rune, bool) {
-	if i+5 > len(raw) || raw[i] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(raw[i+1:i+5]), 16, 16)
-	return rune(n), err == nil
 }

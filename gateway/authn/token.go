@@ -2,10 +2,11 @@ package authn
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // maxTokenSize is the longest token that is looked at, in bytes.
@@ -80,7 +81,7 @@ func isBase64URL(s string) bool {
 	return true
 }
 
-func decodePart(part string) (map[string]json.RawMessage, error) {
+func decodePart(part string) (map[string]jsontext.Value, error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(part)
 	if err != nil {
 		return nil, errTokenForm
@@ -98,7 +99,7 @@ func readHeader(part string) (header, error) {
 			return header{}, errHeaderRefused
 		}
 	}
-	if raw, ok := members["typ"]; ok && !isCredentialType(raw) {
+	if _, ok := members["typ"]; ok && !isCredentialType(members) {
 		return header{}, errHeaderType
 	}
 	h := header{}
@@ -113,9 +114,9 @@ func readHeader(part string) (header, error) {
 	return h, nil
 }
 
-func isCredentialType(raw json.RawMessage) bool {
-	var typ string
-	if json.Unmarshal(raw, &typ) != nil {
+func isCredentialType(members map[string]jsontext.Value) bool {
+	typ, err := stringMember(members, "typ")
+	if err != nil {
 		return false
 	}
 	typ = strings.ToLower(typ)

@@ -73,7 +73,7 @@ var mutants = []mutant{
 	{"tokens", "any header", []edit{{tokenFile, `return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"}`, "return nil"}}},
 	{"tokens", "any type", []edit{{tokenFile, `return typ == "jwt" ||`, `return typ != "" ||`}}},
 	{"tokens", "any size", []edit{{tokenFile, "maxTokenSize = 8 << 10", "maxTokenSize = 8 << 20"}}},
-	{"tokens", "a claim twice", []edit{{"gateway/authn/strictjson.go", "if seen[key] {", "if seen[key] && depth > maxDepth {"}}},
+	{"tokens", "a claim twice", []edit{{"gateway/authn/strictjson.go", "bytes.NewReader(raw))", "bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}, {"gateway/authn/strictjson.go", "json.Unmarshal(raw, &members)", "json.Unmarshal(raw, &members, jsontext.AllowDuplicateNames(true))"}}},
 	{"tokens", "any audience", []edit{{issuerFile, "		jwt.WithAudience(i.Audience),\n", ""}}},
 	{"tokens", "no expiry", []edit{{issuerFile, "		jwt.WithExpirationRequired(),\n", ""}, {"gateway/authn/claims.go", "	return from, p.expires.Add(leeway)", "	if p.expires == nil {\n		return from, from.AddDate(9000, 0, 0)\n	}\n	return from, p.expires.Add(leeway)"}}},
 	{"tokens", "users who are not active", []edit{{principalFile, "	case identity.Status != resources.StatusActive:", "	case identity.Status == \"\":"}, {apiKeyFile, "	case owner.Status != resources.StatusActive:", "	case owner.Status == \"\":"}}},
