@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -56,6 +57,33 @@ func FuzzVerifySignedJSON(f *testing.F) {
 		p, err := a.Verify(t.Context(), forge(head, payload, "EdDSA", k.ed))
 		if err == nil && (p.ID == "" || !strings.Contains(payload, `"`+"exp") && !strings.Contains(payload, `\u`)) {
 			t.Fatalf("accepted %q . %q as %+v", head, payload, p)
+		}
+	})
+}
+
+// FuzzParseKeySet guarantees that a key set of any bytes is refused, or has keys with which a
+// token is checked without a panic.
+func FuzzParseKeySet(f *testing.F) {
+	k := testKeys()
+	tokens := []string{edToken(nil), rsToken(), forge(`{"alg":"ES256"}`, claims().json(), "ES256", k.es)}
+	f.Add(jwks(f, standardKeys()...))
+	for _, key := range []any{k.ed, k.es, k.rs, k.p384, k.weak.Public(), []byte("bytes")} {
+		f.Add(jwks(f, jwk("a", "", "", key)))
+	}
+	f.Add([]byte(`{"keys":[{"kty":"RSA","n":"","e":"_____w"},{"kty":"OKP","crv":"Ed25519","x":""},{"kty":"EC","crv":"P-256","x":null}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		set, err := authn.ParseKeySet(raw)
+		if (err == nil) != (set.Len() > 0) {
+			t.Fatalf("%q: %d keys, %v", raw, set.Len(), err)
+		}
+		if err != nil {
+			return
+		}
+		a := authenticator(t, newClock(), issuer(set))
+		for _, token := range tokens {
+			if _, err := a.Verify(t.Context(), token); err != nil && resources.AsError(err).Message != refusal {
+				t.Fatalf("%q: %v", raw, err)
+			}
 		}
 	})
 }

@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -140,38 +139,6 @@ func claims() object {
 // edToken signs the standard claims, changed, with the standard key.
 func edToken(changes object) string {
 	return forge(edHead().json(), claims().with(changes).json(), "EdDSA", testKeys().ed)
-}
-
-func jwk(kid, alg, use string, key any) jose.JSONWebKey {
-	return jose.JSONWebKey{Key: key, KeyID: kid, Algorithm: alg, Use: use}
-}
-
-func jwks(t testing.TB, list ...jose.JSONWebKey) []byte {
-	t.Helper()
-	raw, err := json.Marshal(jose.JSONWebKeySet{Keys: list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
-}
-
-func keySet(t testing.TB, list ...jose.JSONWebKey) authn.KeySet {
-	t.Helper()
-	set, err := authn.ParseKeySet(jwks(t, list...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
-// standardKeys is one key of each type.
-func standardKeys() []jose.JSONWebKey {
-	k := testKeys()
-	return []jose.JSONWebKey{
-		jwk("ed", "EdDSA", "sig", k.ed.Public()),
-		jwk("es", "ES256", "sig", k.es.Public()),
-		jwk("rs", "", "", k.rs.Public()),
-	}
 }
 
 // directory is a fake: users by subject.

@@ -6,19 +6,24 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 
-	"github.com/go-jose/go-jose/v4"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of an RSA modulus in bits: below it can be factored, above it costs too much to check.
 const (
+	// minRSABits and maxRSABits bound an RSA modulus: a shorter one can be factored, a longer
+	// one costs too much to check.
 	minRSABits = 2048
-	maxRSABits = 8192
+	maxRSABits = 4096
+	// maxExponentBits is the longest RSA exponent that crypto/rsa takes.
+	maxExponentBits = 31
+	// coordinateSize is the length of x and y on P-256 in bytes.
+	coordinateSize = 32
 )
 
 var (
@@ -27,17 +32,55 @@ var (
 	errKeyUse      = errors.New("not meant for checking signatures (use, key_ops)")
 	errKeyAlg      = errors.New("its alg is not one of EdDSA, ES256, RS256, PS256, or does not fit its type")
 	errRSASize     = fmt.Errorf("an RSA key of less than %d or more than %d bits", minRSABits, maxRSABits)
-	errRSAExponent = errors.New("an RSA key with an even or too small exponent")
+	errRSAExponent = errors.New("an RSA key with an even, too small or too large exponent")
 )
 
-// readKey reads one JWK, once for each algorithm that it may check. Of a
-// private key only the public part is kept. Errors hold nothing of the key.
-func readKey(raw []byte) ([]verifyKey, error) {
-	members, err := strictObject(raw)
-	if err != nil {
-		return nil, errKeyForm
+// jwk holds the members of a JWK that say which public key it is (RFC 7518, 6; RFC 8037, 2).
+type jwk struct {
+	kty, kid, alg, crv string
+	x, y, n, e         []byte
+}
+
+// readJWK reads the members; null is a member that is missing. Everything else is ignored: the
+// private parts, and certificates, which nobody checks here.
+func readJWK(members map[string]jsontext.Value) (jwk, error) {
+	var key jwk
+	for _, member := range []struct {
+		name string
+		text *string
+		raw  *[]byte
+	}{
+		{name: "kty", text: &key.kty},
+		{name: "kid", text: &key.kid},
+		{name: "alg", text: &key.alg},
+		{name: "crv", text: &key.crv},
+		{name: "x", raw: &key.x},
+		{name: "y", raw: &key.y},
+		{name: "n", raw: &key.n},
+		{name: "e", raw: &key.e},
+	} {
+		if members[member.name].Kind() == 'n' {
+			continue
+		}
+		value, err := stringMember(members, member.name)
+		if err != nil {
+			return jwk{}, errKeyForm
+		}
+		if member.text != nil {
+			*member.text = value
+			continue
+		}
+		if *member.raw, err = base64.RawURLEncoding.DecodeString(value); err != nil {
+			return jwk{}, errKeyForm
+		}
 	}
-	if kty, err := stringMember(members, "kty"); err != nil {
+	return key, nil
+}
+
+// readKey reads one JWK, once for each algorithm that it may check. Of a private key only the
+// public part is read. Errors hold nothing of the key.
+func readKey(members map[string]jsontext.Value) ([]verifyKey, error) {
+	if kty, err := stringMember(members, "kty"); err != nil || kty == "" {
 		return nil, errKeyForm
 	} else if kty == "oct" {
 		return nil, errSymmetricKey
@@ -45,38 +88,18 @@ func readKey(raw []byte) ([]verifyKey, error) {
 	if !mayVerify(members) {
 		return nil, errKeyUse
 	}
-	for _, name := range slices.Concat(privateMembers(), certificateMembers()) {
-		delete(members, name)
-	}
-	bare, err := json.Marshal(members)
+	key, err := readJWK(members)
 	if err != nil {
-		return nil, errKeyForm
+		return nil, err
 	}
-	var key jose.JSONWebKey
-	if err := key.UnmarshalJSON(bare); errors.Is(err, jose.ErrUnsupportedKeyType) {
-		return nil, errKeyType
-	} else if err != nil {
-		return nil, errKeyForm
-	}
-	return verifyKeys(key)
-}
-
-// privateMembers are dropped before a key is read (RFC 7518, 6.2.2 and 6.3.2).
-func privateMembers() []string { return []string{"d", "p", "q", "dp", "dq", "qi", "oth", "priv", "k"} }
-
-// certificateMembers are dropped too: no chain is checked, so they would only be
-// a second place to read the key from.
-func certificateMembers() []string { return []string{"x5c", "x5u", "x5t", "x5t#S256"} }
-
-func verifyKeys(key jose.JSONWebKey) ([]verifyKey, error) {
-	algs, err := algorithmsOf(key.Key)
+	public, algs, err := key.public()
 	if err != nil {
 		return nil, err
 	}
 	var out []verifyKey
 	for _, alg := range algs {
-		if key.Algorithm == "" || key.Algorithm == alg {
-			one, err := newVerifyKey(key.KeyID, alg, key.Key)
+		if key.alg == "" || key.alg == alg {
+			one, err := newVerifyKey(key.kid, alg, public)
 			if err != nil {
 				return nil, errKeyForm
 			}
@@ -89,25 +112,60 @@ func verifyKeys(key jose.JSONWebKey) ([]verifyKey, error) {
 	return out, nil
 }
 
-// algorithmsOf says what a public key can check, and refuses a weak one.
-func algorithmsOf(public crypto.PublicKey) ([]string, error) {
-	switch key := public.(type) {
-	case ed25519.PublicKey:
-		return []string{algEdDSA}, nil
-	case *ecdsa.PublicKey:
-		if key.Curve == elliptic.P256() {
-			return []string{algES256}, nil
+// public returns the key and the algorithms that it may check.
+func (k jwk) public() (crypto.PublicKey, []string, error) {
+	switch {
+	case k.kty == "OKP" && k.crv == "Ed25519":
+		if len(k.x) != ed25519.PublicKeySize || hasLowOrder(k.x) {
+			return nil, nil, errKeyForm
 		}
-	case *rsa.PublicKey:
-		if bits := key.N.BitLen(); bits < minRSABits || bits > maxRSABits {
-			return nil, errRSASize
+		return ed25519.PublicKey(k.x), []string{algEdDSA}, nil
+	case k.kty == "EC" && k.crv == "P-256":
+		if len(k.x) != coordinateSize || len(k.y) != coordinateSize {
+			return nil, nil, errKeyForm
 		}
-		if key.E < 3 || key.E%2 == 0 {
-			return nil, errRSAExponent
+		public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, k.x, k.y)) // SEC 1, 2.3.3
+		if err != nil {
+			return nil, nil, errKeyForm
 		}
-		return []string{algRS256, algPS256}, nil
+		return public, []string{algES256}, nil
+	case k.kty == "RSA":
+		public, err := k.rsa()
+		return public, []string{algRS256, algPS256}, err
 	}
-	return nil, errKeyType
+	return nil, nil, errKeyType
+}
+
+// rsa returns the RSA key, and refuses a weak one and one that is slow to check.
+func (k jwk) rsa() (*rsa.PublicKey, error) {
+	n, e := new(big.Int).SetBytes(k.n), new(big.Int).SetBytes(k.e)
+	if bits := n.BitLen(); bits < minRSABits || bits > maxRSABits {
+		return nil, errRSASize
+	}
+	if e.BitLen() < 2 || e.BitLen() > maxExponentBits || e.Bit(0) == 0 {
+		return nil, errRSAExponent
+	}
+	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
+}
+
+// hasLowOrder reports whether an Ed25519 key is a point of order 1, 2, 4 or 8: signatures
+// under it can be made without a private key. The points of order 1, 2 and 4 have y = 1, -1
+// and 0. One of order 8 doubles to one of order 4, so that by the curve's addition
+// x² = -y², and by its equation -x² + y² = 1 + dx²y² with d = -121665/121666:
+// 121665y⁴ - 243332y² + 121666 = 0.
+func hasLowOrder(key ed25519.PublicKey) bool {
+	encoded := slices.Clone(key)
+	encoded[len(encoded)-1] &= 0x7f // the sign of x
+	slices.Reverse(encoded)
+	p := new(big.Int).Lsh(big.NewInt(1), 255)
+	p.Sub(p, big.NewInt(19))
+	y := new(big.Int).SetBytes(encoded)
+	square := new(big.Int).Mul(y, y)
+	quartic := new(big.Int).Mul(square, big.NewInt(121665))
+	quartic.Sub(quartic, big.NewInt(243332)).Mul(quartic, square).Add(quartic, big.NewInt(121666))
+	product := new(big.Int).Mul(y, square.Sub(square, big.NewInt(1)))
+	product.Mul(product, quartic).Mod(product, p)
+	return product.Sign() == 0
 }
 
 // mayVerify reads `use` and `key_ops` (RFC 7517, 4.2 and 4.3), which bind where they are there.
@@ -125,12 +183,10 @@ func mayVerify(members map[string]jsontext.Value) bool {
 	return true
 }
 
-func hasPrivatePart(raw []byte) bool {
-	members, err := strictObject(raw)
-	if err != nil {
-		return false
-	}
-	for _, name := range privateMembers() {
+// hasPrivatePart reports whether a JWK holds a private key (RFC 7518, 6.2.2 and 6.3.2) or a
+// symmetric one.
+func hasPrivatePart(members map[string]jsontext.Value) bool {
+	for _, name := range []string{"d", "p", "q", "dp", "dq", "qi", "oth", "priv", "k"} {
 		if _, ok := members[name]; ok {
 			return true
 		}

@@ -90,15 +90,24 @@ func readKeySet(raw []byte) (KeySet, error) {
 	}
 	set := KeySet{}
 	for i, one := range list {
-		keys, err := readKey(one)
-		if err != nil {
+		if err := set.add(one); err != nil {
 			set.unusable = append(set.unusable, fmt.Sprintf("keys[%d]: %v", i, err))
 			set.symmetric = set.symmetric || errors.Is(err, errSymmetricKey)
 		}
-		set.exposed = set.exposed || hasPrivatePart(one)
-		set.keys = append(set.keys, keys...)
 	}
 	return set, nil
+}
+
+// add reads one JWK into the set.
+func (s *KeySet) add(raw []byte) error {
+	members, err := strictObject(raw)
+	if err != nil {
+		return errKeyForm
+	}
+	s.exposed = s.exposed || hasPrivatePart(members)
+	keys, err := readKey(members)
+	s.keys = append(s.keys, keys...)
+	return err
 }
 
 // Len is the number of pairs of key and algorithm: an RSA key that names no

@@ -1,12 +1,10 @@
 package authn_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/go-jose/go-jose/v4"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
 
@@ -56,8 +54,8 @@ func TestUnusableKeysLeaveTheOthers(t *testing.T) {
 func TestKeyIsUsedForWhatItSaysOnly(t *testing.T) {
 	k := testKeys()
 	with := func(member string) authn.KeySource {
-		set, err := authn.ParseKeySet([]byte(`{"keys":[` + string(raw(t, jwk("other", "", "", k.es.Public()))) + `,` +
-			strings.Replace(string(raw(t, jwk("rs", "", "", k.rs.Public()))), "{", "{"+member, 1) + `]}`))
+		set, err := authn.ParseKeySet([]byte(`{"keys":[` + jwk("other", "", "", k.es.Public()).json() + `,` +
+			strings.Replace(jwk("rs", "", "", k.rs.Public()).json(), "{", "{"+member, 1) + `]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,13 +121,4 @@ func TestPublishedPrivateKeyChecksAsItsPublicPart(t *testing.T) {
 	mustAccept(t, a, edToken(nil))
 	mustAccept(t, a, forge(`{"alg":"ES256","kid":"es"}`, claims().json(), "ES256", k.es))
 	mustAccept(t, a, forge(`{"alg":"RS256","kid":"rs"}`, claims().json(), "RS256", k.rs))
-}
-
-func raw(t *testing.T, key jose.JSONWebKey) []byte {
-	t.Helper()
-	out, err := json.Marshal(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
 }
