@@ -127,7 +127,7 @@ func warm(t testing.TB, remembered int) (*edge, string) {
 		t.Fatal(err)
 	}
 	authenticator, err := credential.New(credential.Options{
-		Issuers: []credential.Issuer{signer.Issuer()}, Directory: nobodies{}, Remembered: remembered,
+		Issuers: []credential.Issuer{signer.Issuer()}, Directory: nobodies{}, CachedTokens: remembered,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -78,7 +78,7 @@ var mayImport = map[string]row{
 	"policies":          {},
 	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit": {},
-	"gateway/authn":     {inside: []string{"resources", "resources/wire", "resources/gate"}, outside: []string{json, jwt, syncExt}},
+	"gateway/authn":     {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt, syncExt}},
 	"gateway":           {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
 	"gateway/peer":      {inside: []string{"resources", "resources/wire", "gateway/assertion"}, outside: []string{netx}},
 	"gateway/route":     {inside: []string{"resources"}},

@@ -32,7 +32,7 @@ func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*auth
 	made, err := authn.New(authn.Options{
 		Issuers: issuers, Directory: directory{a.cache}, Now: time.Now,
 		Keys: keyDirectory{a.cache}, APIKeys: resources.NewAPIKeys(a.master), Used: a.uses.Note,
-		SignIn: a.users.SignIn, Checks: a.gates.work, Remembered: sizeOrNone(a.settings.Caches.Tokens),
+		SignIn: a.users.SignIn, Checks: a.gates.work, CachedTokens: sizeOrNone(a.settings.Caches.Tokens),
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 var (
@@ -33,12 +35,12 @@ type Options struct {
 	// Used is told of each API key that was accepted, by the id of its record; it must
 	// not block. nil is nobody.
 	Used func(keyID string, at resources.Time)
-	// Remembered is how many verified tokens are remembered at most, so that their signature
-	// is checked once; 0 is DefaultRemembered, less than 0 none. One takes about a kilobyte,
+	// CachedTokens is how many verified tokens are cached, so that their signature is checked
+	// once; 0 is DefaultCachedTokens, a negative number none. A token takes about a kilobyte,
 	// at most three.
-	Remembered int
+	CachedTokens int
 	// Checks bounds the signatures that are checked at once, and those that wait; nil is no
-	// bound. A token that is remembered waits for none.
+	// bound. A cached token does not wait.
 	Checks *gate.Gate
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -48,7 +50,7 @@ type Options struct {
 // proved right it remembers what was said, never whose it is; of keys nothing.
 type Authenticator struct {
 	issuers   map[string]*trusted
-	memory    *memory
+	tokens    *memo.Table[tokenHash, verified] // nil where none are cached
 	directory Directory
 	keys      KeyDirectory
 	apiKeys   resources.APIKeys
@@ -74,12 +76,12 @@ func New(o Options) (*Authenticator, error) {
 	if now == nil {
 		now = time.Now
 	}
-	if o.Remembered == 0 {
-		o.Remembered = DefaultRemembered
-	}
 	a := &Authenticator{
-		issuers: make(map[string]*trusted, len(o.Issuers)), memory: newMemory(o.Remembered), directory: o.Directory,
+		issuers: make(map[string]*trusted, len(o.Issuers)), directory: o.Directory,
 		keys: o.Keys, apiKeys: o.APIKeys, used: o.Used, signIn: o.SignIn, checks: o.Checks, now: now,
+	}
+	if o.CachedTokens >= 0 {
+		a.tokens = memo.New[tokenHash, verified](cmp.Or(o.CachedTokens, DefaultCachedTokens))
 	}
 	for _, settings := range o.Issuers {
 		issuer, err := trust(settings, now)
@@ -120,35 +122,19 @@ func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error
 	return v.claims, nil
 }
 
-// token gives what is known of a token that holds, or finds it out.
-func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
-	if strings.TrimSpace(token) == "" {
-		return nil, absent()
+// checkSize refuses a blank token and one that is longer than any that is accepted.
+func checkSize(token string) error {
+	switch {
+	case strings.TrimSpace(token) == "":
+		return absent()
+	case len(token) > maxTokenSize:
+		return refused(errTokenSize)
 	}
-	if len(token) > maxTokenSize {
-		return nil, refused(errTokenSize)
-	}
-	name := a.memory.name(token)
-	if known := a.memory.get(name); known != nil {
-		holds, err := known.holds(ctx, a.now())
-		if holds {
-			return known, nil
-		}
-		a.memory.forget(name, known)
-		if err != nil {
-			return nil, err
-		}
-	}
-	fresh, err := a.check(ctx, token)
-	if err != nil {
-		return nil, err
-	}
-	a.memory.keep(name, fresh)
-	return fresh, nil
+	return nil
 }
 
-// check verifies a token of which nothing is known.
-func (a *Authenticator) check(ctx context.Context, token string) (*verified, error) {
+// verify checks a token from its form to its claims.
+func (a *Authenticator) verify(ctx context.Context, token string) (*verified, error) {
 	read, err := readUnverified(token)
 	if err != nil {
 		return nil, refused(err)
@@ -157,7 +143,7 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 	if issuer == nil {
 		return nil, refusedf("issuer %s: %w", quoted(read.issuer), errUnknownIssuer)
 	}
-	keys, key, err := issuer.key(ctx, read.header)
+	key, err := issuer.key(ctx, read.header)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +155,7 @@ func (a *Authenticator) check(ctx context.Context, token string) (*verified, err
 		return nil, refused(errNoSubject)
 	}
 	from, until := claims.bounds()
-	return &verified{issuer: issuer, header: read.header, keys: keys, key: key, from: from, until: until, claims: Claims{
+	return &verified{issuer: issuer, header: read.header, key: key, from: from, until: until, claims: Claims{
 		Issuer:        claims.issuer,
 		Subject:       claims.subject,
 		Email:         claims.email,
@@ -192,24 +178,24 @@ func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key
 	return nil
 }
 
-// key gives the issuer's key for the header, and the set that has it, and has its source look again once
-// where it is not there.
-func (t *trusted) key(ctx context.Context, h header) (KeySet, verifyKey, error) {
+// key returns the issuer's key for the header. Where the source has no such key, it is asked
+// once more, so that it may look for new ones.
+func (t *trusted) key(ctx context.Context, h header) (verifyKey, error) {
 	for _, missing := range []bool{false, true} {
 		set, err := t.Keys.Keys(ctx, missing)
 		if err != nil {
 			if ctx.Err() != nil {
-				return KeySet{}, verifyKey{}, resources.Unavailable("The token could not be checked in time.", ctx.Err())
+				return verifyKey{}, resources.Unavailable("The token could not be checked in time.", ctx.Err())
 			}
-			return KeySet{}, verifyKey{}, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
+			return verifyKey{}, refusedf("issuer %q: %w", t.Issuer.Issuer, err)
 		}
 		key, err := set.find(h)
 		if err == nil {
-			return set, key, nil
+			return key, nil
 		}
 		if missing || !errors.Is(err, errUnknownKey) {
-			return KeySet{}, verifyKey{}, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
+			return verifyKey{}, refusedf("issuer %q, kid %s, %s: %w", t.Issuer.Issuer, quoted(h.kid), h.alg, err)
 		}
 	}
-	return KeySet{}, verifyKey{}, refused(errUnknownKey)
+	return verifyKey{}, refused(errUnknownKey)
 }

@@ -25,7 +25,7 @@ func BearerToken(values ...string) (string, error) {
 		return "", refused(errSeveralValues)
 	}
 	scheme, token, found := strings.Cut(values[0], " ")
-	if !found || !strings.EqualFold(scheme, bearerScheme) || token == "" || holdsAny(token, " \t\r\n,") {
+	if !found || !strings.EqualFold(scheme, bearerScheme) || token == "" || strings.ContainsAny(token, " \t\r\n,") {
 		return "", refused(errBearerForm)
 	}
 	return token, nil
@@ -41,15 +41,4 @@ func bearsNothing(values []string) bool {
 func HoldsNothing(authorization string) bool {
 	value := strings.TrimSpace(authorization)
 	return value == "" || strings.EqualFold(value, bearerScheme)
-}
-
-// holdsAny looks for a few bytes in a long text: once for each, since that is what a
-// processor can do many bytes at a time.
-func holdsAny(text, few string) bool {
-	for i := range len(few) {
-		if strings.IndexByte(text, few[i]) >= 0 {
-			return true
-		}
-	}
-	return false
 }

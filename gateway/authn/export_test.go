@@ -1,7 +1,7 @@
 package authn
 
 import (
-	"context"
+	"crypto/sha256"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -9,21 +9,14 @@ import (
 // StrictObject is strictObject.
 func StrictObject(raw []byte) (map[string]jsontext.Value, error) { return strictObject(raw) }
 
-// Remembered is how many tokens are remembered now.
-func (a *Authenticator) Remembered() int {
-	a.memory.mu.Lock()
-	defer a.memory.mu.Unlock()
-	return len(a.memory.young) + len(a.memory.old)
-}
-
-// Vouched is what is known of the token once it was accepted, nil where nothing is kept.
-// It is the same value for as long as the signature is not checked again.
-func (a *Authenticator) Vouched(token string) any {
-	if _, err := a.Claims(context.Background(), token); err != nil {
+// Cached returns the token's entry in the cache, nil on a miss. It is the same pointer until
+// the token is verified again.
+func (a *Authenticator) Cached(token string) any {
+	if a.tokens == nil {
 		return nil
 	}
-	if known := a.memory.get(a.memory.name(token)); known != nil {
-		return known
+	if entry := a.tokens.Get(sha256.Sum256([]byte(token))); entry != nil {
+		return entry
 	}
 	return nil
 }

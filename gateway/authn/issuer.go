@@ -44,9 +44,6 @@ type Issuer struct {
 type trusted struct {
 	Issuer
 	parser *jwt.Parser
-	// granted are what a service may have, by which of the issuer's scopes its token has, as
-	// bits. Principals share them.
-	granted [][]string
 }
 
 // trust checks the settings; the error is one line for the operator.
@@ -71,7 +68,7 @@ func trust(i Issuer, now func() time.Time) (*trusted, error) {
 		return nil, fmt.Errorf("issuer %q: services: %w", i.Issuer, err)
 	}
 	i.Services.Scopes = slices.Compact(slices.Sorted(slices.Values(i.Services.Scopes)))
-	return &trusted{Issuer: i, granted: subsets(i.Services.Scopes), parser: jwt.NewParser(
+	return &trusted{Issuer: i, parser: jwt.NewParser(
 		jwt.WithValidMethods(algorithms()),
 		jwt.WithStrictDecoding(),
 		jwt.WithIssuer(i.Issuer),
@@ -81,21 +78,6 @@ func trust(i Issuer, now func() time.Time) (*trusted, error) {
 		jwt.WithLeeway(leeway),
 		jwt.WithTimeFunc(now),
 	)}, nil
-}
-
-// subsets are all choices of the few words, by the bits of those that are in.
-func subsets(words []string) [][]string {
-	all := make([][]string, 1<<len(words))
-	for chosen := range all {
-		all[chosen] = []string{}
-		for i, word := range words {
-			if chosen&(1<<i) != 0 {
-				all[chosen] = append(all[chosen], word)
-			}
-		}
-		all[chosen] = slices.Clip(all[chosen])
-	}
-	return all
 }
 
 func checkServices(s Services) error {

@@ -117,11 +117,6 @@ func (s KeySet) Len() int { return len(s.keys) }
 // Keys implements KeySource.
 func (s KeySet) Keys(context.Context, bool) (KeySet, error) { return s, nil }
 
-// is says whether it is the very set.
-func (s KeySet) is(other KeySet) bool {
-	return len(s.keys) > 0 && len(s.keys) == len(other.keys) && &s.keys[0] == &other.keys[0]
-}
-
 func (s KeySet) report() string {
 	if len(s.unusable) == 0 {
 		return "it is empty"

@@ -54,16 +54,16 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 	if !resources.ValidID(claims.Subject) || claims.Subject == resources.ServicePrefix {
 		return resources.Principal{}, refused(errSubjectForm)
 	}
-	has := 0
-	for i, scope := range issuer.Services.Scopes {
+	granted := []string{}
+	for _, scope := range issuer.Services.Scopes {
 		if slices.Contains(claims.Scope, scope) {
-			has |= 1 << i
+			granted = append(granted, scope)
 		}
 	}
 	return resources.Principal{
 		Kind:       resources.PrincipalService,
 		ID:         claims.Subject,
-		Scopes:     issuer.granted[has],
+		Scopes:     granted,
 		Credential: resources.CredentialToken,
 	}, nil
 }

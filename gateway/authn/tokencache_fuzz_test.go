@@ -9,9 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
 
-// FuzzRememberedIsFresh holds a memory to an authenticator without one, in everything they
-// answer, while tokens are altered, time moves and keys change.
-func FuzzRememberedIsFresh(f *testing.F) {
+// FuzzCachedIsFresh guarantees that an authenticator with a cache answers as one without,
+// while tokens are altered, time moves and keys change.
+func FuzzCachedIsFresh(f *testing.F) {
 	sets := []authn.KeySet{
 		keySet(f, standardKeys()...), keySet(f, standardKeys()[1:]...),
 		{},
@@ -29,8 +29,8 @@ func FuzzRememberedIsFresh(f *testing.F) {
 		c, source := newClock(), &switched{set: sets[0]}
 		second := issuer(source)
 		second.Issuer = "https://second.test"
-		remembered := remembering(t, c, 4, issuer(source), second)
-		fresh := remembering(t, c, -1, issuer(source), second)
+		cached := caching(t, c, 4, issuer(source), second)
+		fresh := caching(t, c, -1, issuer(source), second)
 		for ; len(steps) >= 2; steps = steps[2:] {
 			token := []byte(tokens[int(steps[1])%len(tokens)])
 			switch steps[0] % 5 {
@@ -46,34 +46,34 @@ func FuzzRememberedIsFresh(f *testing.F) {
 				c.Advance(time.Duration(int8(steps[1])))
 				continue
 			}
-			sameAnswer(t, remembered, fresh, string(token))
+			sameAnswer(t, cached, fresh, string(token))
 		}
 	})
 }
 
-// sameAnswer compares principals, claims and errors with their causes, as those who verify anew give.
-func sameAnswer(t *testing.T, remembered, fresh *authn.Authenticator, token string) {
+// sameAnswer compares principals, claims and errors with their causes.
+func sameAnswer(t *testing.T, cached, fresh *authn.Authenticator, token string) {
 	t.Helper()
-	said, err := remembered.Claims(t.Context(), token)
+	said, err := cached.Claims(t.Context(), token)
 	wantSaid, wantErr := fresh.Claims(t.Context(), token)
-	who, whoErr := remembered.Verify(t.Context(), token)
+	who, whoErr := cached.Verify(t.Context(), token)
 	wantWho, wantWhoErr := fresh.Verify(t.Context(), token)
 	if fmt.Sprint(err, whoErr) != fmt.Sprint(wantErr, wantWhoErr) || !reflect.DeepEqual(said, wantSaid) || !reflect.DeepEqual(who, wantWho) {
-		t.Fatalf("remembered: %+v %+v %v\nfresh:      %+v %+v %v", said, who, err, wantSaid, wantWho, wantErr)
+		t.Fatalf("cached: %+v %+v %v\nfresh:  %+v %+v %v", said, who, err, wantSaid, wantWho, wantErr)
 	}
 }
 
-// BenchmarkVerify is a token that is known and one that is not.
+// BenchmarkVerify verifies a token that is cached, and one without a cache.
 func BenchmarkVerify(b *testing.B) {
 	k := testKeys()
 	es := forge(object{"alg": "ES256", "kid": "es"}.json(), claims().json(), "ES256", k.es)
-	for _, memory := range []struct {
+	for _, cache := range []struct {
 		name   string
 		tokens int
-	}{{"remembered", 0}, {"fresh", -1}} {
+	}{{"cached", 0}, {"fresh", -1}} {
 		for name, token := range map[string]string{"EdDSA": edToken(nil), "ES256": es, "PS256": rsToken()} {
-			b.Run(memory.name+"/"+name, func(b *testing.B) {
-				a := remembering(b, newClock(), memory.tokens, issuer(keySet(b, standardKeys()...)))
+			b.Run(cache.name+"/"+name, func(b *testing.B) {
+				a := caching(b, newClock(), cache.tokens, issuer(keySet(b, standardKeys()...)))
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := a.Verify(b.Context(), token); err != nil {

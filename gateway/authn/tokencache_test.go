@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,17 +38,17 @@ func (s *switched) put(set authn.KeySet, err error) {
 	s.set, s.err = set, err
 }
 
-func remembering(t testing.TB, c *clock, tokens int, issuers ...authn.Issuer) *authn.Authenticator {
+func caching(t testing.TB, c *clock, tokens int, issuers ...authn.Issuer) *authn.Authenticator {
 	t.Helper()
-	a, err := authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now, Remembered: tokens})
+	a, err := authn.New(authn.Options{Issuers: issuers, Directory: directory(users), Now: c.Now, CachedTokens: tokens})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return a
 }
 
-// TestARememberedTokenIsRefusedAtOnceWithoutItsKey, whatever became of the key.
-func TestARememberedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
+// TestCachedTokenIsRefusedAtOnceWithoutItsKey, whatever became of the key.
+func TestCachedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
 	good, k := keySet(t, standardKeys()...), testKeys()
 	for name, now := range map[string]struct {
 		set authn.KeySet
@@ -69,8 +70,8 @@ func TestARememberedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
 			mustAccept(t, a, token)
 			source.put(now.set, now.err)
 			mustRefuse(t, a, token)
-			if n := a.Remembered(); n != 0 {
-				t.Errorf("%d tokens are still remembered", n)
+			if a.Cached(token) != nil {
+				t.Error("the token is still cached")
 			}
 			source.put(good, nil)
 			mustAccept(t, a, token)
@@ -78,18 +79,24 @@ func TestARememberedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
 	}
 }
 
-// TestARememberedTokenOutlivesARefresh that brings the same key again, and its rotation
-// to another one beside it.
-func TestARememberedTokenOutlivesARefresh(t *testing.T) {
+// TestCachedTokenOutlivesARefresh that brings the same key again, and one that brings a
+// second key beside it.
+func TestCachedTokenOutlivesARefresh(t *testing.T) {
 	source := &switched{set: keySet(t, standardKeys()...)}
 	a := authenticator(t, newClock(), issuer(source))
 	for _, token := range []string{edToken(nil), rsToken()} {
-		mustAccept(t, a, token)
-		source.put(keySet(t, append(standardKeys(), jwk("new", "EdDSA", "sig", testKeys().otherEd.Public()))...), nil)
-		mustAccept(t, a, token)
+		for _, keys := range [][]object{standardKeys(), append(standardKeys(), jwk("new", "EdDSA", "sig", testKeys().otherEd.Public()))} {
+			mustAccept(t, a, token)
+			first := a.Cached(token)
+			source.put(keySet(t, keys...), nil)
+			mustAccept(t, a, token)
+			if first == nil || a.Cached(token) != first {
+				t.Error("the token was verified again")
+			}
+		}
 	}
-	if a.Remembered() != 2 || source.asked != 0 {
-		t.Errorf("%d remembered, %d asked for missing keys", a.Remembered(), source.asked)
+	if source.asked != 0 {
+		t.Errorf("the source was asked %d times for a missing key", source.asked)
 	}
 }
 
@@ -97,35 +104,37 @@ func rsToken() string {
 	return forge(object{"alg": "PS256", "kid": "rs"}.json(), claims().json(), "PS256", testKeys().rs)
 }
 
-// TestARememberedTokenEndsToTheSecond: with the leeway of 30 seconds, as at the first time.
-func TestARememberedTokenEndsToTheSecond(t *testing.T) {
+// TestCachedTokenExpiresToTheSecond, with the leeway of 30 seconds.
+func TestCachedTokenExpiresToTheSecond(t *testing.T) {
 	c := newClock()
 	a := authenticator(t, c, issuer(keySet(t, standardKeys()...)))
 	token := edToken(object{"exp": start.Add(time.Minute).Unix()})
-	first := a.Vouched(token)
+	mustAccept(t, a, token)
+	first := a.Cached(token)
 	c.Advance(90*time.Second - time.Nanosecond)
 	mustAccept(t, a, token)
-	if a.Vouched(token) != first {
-		t.Error("verified anew within the leeway")
+	if first == nil || a.Cached(token) != first {
+		t.Error("the token was verified again within the leeway")
 	}
 	c.Advance(time.Nanosecond)
 	mustRefuse(t, a, token)
-	if n := a.Remembered(); n != 0 {
-		t.Errorf("%d ended tokens are remembered", n)
+	if a.Cached(token) != nil {
+		t.Error("an expired token is cached")
 	}
 }
 
-// TestARememberedTokenIsRefusedBeforeItsTime: a clock that was set back.
-func TestARememberedTokenIsRefusedBeforeItsTime(t *testing.T) {
+// TestCachedTokenIsRefusedBeforeItsTime, after the clock was set back.
+func TestCachedTokenIsRefusedBeforeItsTime(t *testing.T) {
 	for _, claim := range []string{"nbf", "iat"} {
 		c := newClock()
 		a := authenticator(t, c, issuer(keySet(t, standardKeys()...)))
 		token := edToken(object{claim: start.Unix()})
-		first := a.Vouched(token)
+		mustAccept(t, a, token)
+		first := a.Cached(token)
 		c.Advance(-30 * time.Second)
 		mustAccept(t, a, token)
-		if a.Vouched(token) != first {
-			t.Error("verified anew within the leeway")
+		if first == nil || a.Cached(token) != first {
+			t.Error("the token was verified again within the leeway")
 		}
 		c.Advance(-time.Nanosecond)
 		mustRefuse(t, a, token)
@@ -134,8 +143,8 @@ func TestARememberedTokenIsRefusedBeforeItsTime(t *testing.T) {
 	}
 }
 
-// TestAnAlteredTokenIsNotTheRememberedOne, whichever byte is altered, cut or added.
-func TestAnAlteredTokenIsNotTheRememberedOne(t *testing.T) {
+// TestAlteredTokenIsNotTheCachedOne, whichever byte is altered, cut or added.
+func TestAlteredTokenIsNotTheCachedOne(t *testing.T) {
 	a := standard(t)
 	token := edToken(nil)
 	mustAccept(t, a, token)
@@ -144,29 +153,30 @@ func TestAnAlteredTokenIsNotTheRememberedOne(t *testing.T) {
 			altered := []byte(token)
 			altered[i] ^= bit
 			mustRefuse(t, a, string(altered))
+			if a.Cached(string(altered)) != nil {
+				t.Fatal("a refused token is cached")
+			}
 		}
 		mustRefuse(t, a, "."+token[:i])
 		mustRefuse(t, a, token[:i]+"A"+token[i:])
 	}
 	mustAccept(t, a, token)
-	if n := a.Remembered(); n != 1 {
-		t.Errorf("%d tokens are remembered: refused ones too", n)
-	}
 }
 
-// TestATokenIsRememberedForItsIssuerAlone: the same bytes prove nothing to whoever trusts
-// another key, audience or issuer.
-func TestATokenIsRememberedForItsIssuerAlone(t *testing.T) {
+// TestTokenIsCachedForItsIssuerAlone: a gateway that trusts another key, audience or issuer
+// refuses the same bytes.
+func TestTokenIsCachedForItsIssuerAlone(t *testing.T) {
 	set := keySet(t, standardKeys()...)
 	first, second := issuer(set), issuer(set)
 	second.Issuer = "https://second.test"
 	a := authenticator(t, newClock(), first, second)
 	token := edToken(nil)
 	mustAccept(t, a, token)
-	mustAccept(t, a, edToken(object{"iss": second.Issuer}))
+	ofSecond := edToken(object{"iss": second.Issuer})
+	mustAccept(t, a, ofSecond)
 	mustAccept(t, a, token)
-	if a.Remembered() != 2 {
-		t.Errorf("%d remembered", a.Remembered())
+	if a.Cached(token) == nil || a.Cached(ofSecond) == nil || a.Cached(token) == a.Cached(ofSecond) {
+		t.Error("the two tokens are not cached apart")
 	}
 	otherAudience, otherKey := first, first
 	otherAudience.Audience = "another"
@@ -176,9 +186,9 @@ func TestATokenIsRememberedForItsIssuerAlone(t *testing.T) {
 	}
 }
 
-// TestWhoATokenNamesIsAskedEachTime: a user who is suspended, deleted or made another's
-// while the token is remembered.
-func TestWhoATokenNamesIsAskedEachTime(t *testing.T) {
+// TestSubjectOfACachedTokenIsLookedUpEachTime: the user is suspended, deleted or moved to
+// another account while the token is cached.
+func TestSubjectOfACachedTokenIsLookedUpEachTime(t *testing.T) {
 	identity, found := authn.Identity{ExternalID: "user-alice-v1", AccountID: "acct-1-v1", Status: resources.StatusActive}, true
 	a, err := authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
@@ -203,50 +213,60 @@ func TestWhoATokenNamesIsAskedEachTime(t *testing.T) {
 	mustAccept(t, a, token)
 }
 
-// TestMemoryOfTokensIsBounded by their number and by what one says; what is in use stays.
-func TestMemoryOfTokensIsBounded(t *testing.T) {
+// TestTokenCacheIsBounded by the number of tokens and by the length of their claims; a token in
+// use stays.
+func TestTokenCacheIsBounded(t *testing.T) {
 	const room = 16
-	a := remembering(t, newClock(), room, issuer(keySet(t, standardKeys()...)))
+	a := caching(t, newClock(), room, issuer(keySet(t, standardKeys()...)))
 	used := edToken(nil)
-	vouched, first := a.Vouched(used), a.Vouched(used)
-	if vouched == nil || vouched != first {
-		t.Fatal("a second use did not find what the first one left")
+	mustAccept(t, a, used)
+	first := a.Cached(used)
+	if first == nil {
+		t.Fatal("an accepted token is not cached")
 	}
+	tokens := []string{used}
 	for i := range 10 * room {
-		mustAccept(t, a, edToken(object{"jti": fmt.Sprint(i)}))
-		mustRefuse(t, a, edToken(object{"jti": fmt.Sprint(i), "aud": "another"}))
-		if i%(room/2-1) == 0 && a.Vouched(used) != first {
-			t.Fatalf("round %d: a token in use was dropped", i)
+		good, bad := edToken(object{"jti": fmt.Sprint(i)}), edToken(object{"jti": fmt.Sprint(i), "aud": "another"})
+		mustAccept(t, a, good)
+		mustRefuse(t, a, bad)
+		if a.Cached(bad) != nil {
+			t.Fatal("a refused token is cached")
 		}
-		if n := a.Remembered(); n > room {
-			t.Fatalf("%d tokens are remembered", n)
+		mustAccept(t, a, used)
+		if a.Cached(used) != first {
+			t.Fatalf("round %d: a token in use was evicted", i)
 		}
+		tokens = append(tokens, good)
 	}
-	before := a.Remembered()
+	tokens = slices.DeleteFunc(tokens, func(token string) bool { return a.Cached(token) == nil })
+	if len(tokens) > room || len(tokens) < room/2 {
+		t.Errorf("%d tokens are cached, in a cache for %d", len(tokens), room)
+	}
 	long := edToken(object{"scope": strings.Repeat("a ", 2000)})
 	mustAccept(t, a, long)
 	mustAccept(t, a, long)
-	if a.Remembered() != before {
-		t.Error("a token that says too much is remembered")
+	if a.Cached(long) != nil {
+		t.Error("a token with long claims is cached")
 	}
-	off := remembering(t, newClock(), -1, issuer(keySet(t, standardKeys()...)))
+	off := caching(t, newClock(), -1, issuer(keySet(t, standardKeys()...)))
 	mustAccept(t, off, used)
-	if off.Vouched(used) != nil {
-		t.Error("remembered what was not to be")
+	mustAccept(t, off, used)
+	if off.Cached(used) != nil {
+		t.Error("a token is cached without a cache")
 	}
 }
 
-// TestRememberedTokensUnderRotation: many callers, while the key comes and goes, and time
-// passes. Once a removal is answered, nobody gets in.
-func TestRememberedTokensUnderRotation(t *testing.T) {
+// TestCachedTokensUnderRotation: many callers ask while the key comes and goes. Once its
+// removal has returned, every token is refused.
+func TestCachedTokensUnderRotation(t *testing.T) {
 	good, other := keySet(t, standardKeys()...), keySet(t, standardKeys()[1:]...)
 	source := &switched{set: good}
-	a := remembering(t, newClock(), 4, issuer(source))
+	a := caching(t, newClock(), 4, issuer(source))
 	tokens := make([]string, 8)
 	for i := range tokens {
 		tokens[i] = edToken(object{"jti": fmt.Sprint(i)})
 	}
-	var gate sync.RWMutex // held by the one who changes the keys
+	var gate sync.RWMutex // held for writing while the keys change
 	inForce := true
 	var callers sync.WaitGroup
 	for i := range 4 {

@@ -1,0 +1,83 @@
+package authn
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+)
+
+// DefaultCachedTokens is how many verified tokens are cached where Options do not say.
+const DefaultCachedTokens = 1 << 15
+
+// maxCachedSize bounds in bytes the claims of a cached token; a token with longer claims is
+// verified each time.
+const maxCachedSize = 2 << 10
+
+// tokenHash is the SHA-256 of a whole token: a token cannot be read back from the cache, and
+// nothing shorter than the token finds it.
+type tokenHash [sha256.Size]byte
+
+// verified is what a token says and the key that its signature was checked with. It is
+// immutable.
+type verified struct {
+	issuer *trusted
+	header header
+	key    verifyKey
+	// from and until are when the token is valid, including the clocks' leeway.
+	from, until time.Time
+	claims      Claims
+}
+
+// stillValid reports whether the token would be accepted now, without checking its signature
+// again: the time is within its bounds, and its header still finds the same key. An error is
+// the refusal of a token for which there is no key.
+func (v *verified) stillValid(ctx context.Context, now time.Time) (bool, error) {
+	key, err := v.issuer.key(ctx, v.header)
+	if err != nil {
+		return false, err
+	}
+	return key.same(v.key) && !now.Before(v.from) && now.Before(v.until), nil
+}
+
+// size returns about how many bytes the claims take.
+func (v *verified) size() int {
+	size := len(v.header.kid) + len(v.claims.Issuer) + len(v.claims.Subject) + len(v.claims.Email)
+	for _, word := range v.claims.Scope {
+		size += 16 + len(word)
+	}
+	return size
+}
+
+// token verifies a token, or finds it in the cache of verified tokens.
+//
+// A hit spares the signature and the reading of the claims, and nothing else: stillValid
+// judges the token anew, and Principal asks the directory for its subject. A refused token
+// is never cached, so that only tokens of a trusted issuer take room, and a cached token
+// that is found refused is deleted.
+func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
+	if err := checkSize(token); err != nil {
+		return nil, err
+	}
+	if a.tokens == nil {
+		return a.verify(ctx, token)
+	}
+	hash := tokenHash(sha256.Sum256([]byte(token)))
+	if cached := a.tokens.Get(hash); cached != nil {
+		valid, err := cached.stillValid(ctx, a.now())
+		if valid {
+			return cached, nil
+		}
+		a.tokens.Delete(hash)
+		if err != nil {
+			return nil, err
+		}
+	}
+	fresh, err := a.verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	if fresh.size() <= maxCachedSize {
+		a.tokens.Put(hash, *fresh)
+	}
+	return fresh, nil
+}
