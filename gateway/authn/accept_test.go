@@ -50,7 +50,7 @@ func TestGoodTokenIsAccepted(t *testing.T) {
 	}
 }
 
-func TestTokenEndsWithItsExpiry(t *testing.T) {
+func TestTokenExpires(t *testing.T) {
 	c := newClock()
 	a := authenticator(t, c, issuer(keySet(t, standardKeys()...)))
 	token := edToken(nil)
@@ -68,7 +68,7 @@ func TestBlankTokenIsNoCredential(t *testing.T) {
 	}
 }
 
-func TestServiceHasTheScopesItsIssuerMayGive(t *testing.T) {
+func TestServiceHasScopesOfItsIssuerOnly(t *testing.T) {
 	a := standard(t)
 	for scope, want := range map[string][]string{
 		"authz:check":                         {"authz:check"},
@@ -107,7 +107,7 @@ func TestServiceOfAnIssuerWithoutServicesIsRefused(t *testing.T) {
 	mustAccept(t, a, edToken(nil))
 }
 
-func TestUserWhoMayNotSignInIsRefused(t *testing.T) {
+func TestInactiveUserIsRefused(t *testing.T) {
 	a := standard(t)
 	for _, sub := range []string{"user-unknown", "status-INACTIVE", "status-SUSPENDED", "status-INVITED", "status-active", "status-", "status-NEW"} {
 		t.Run(sub, func(t *testing.T) { mustRefuse(t, a, edToken(object{"sub": sub})) })
@@ -133,7 +133,7 @@ func TestDirectoryThatIsDownIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestDirectoryIsAskedForWhatTheIssuerMaySay(t *testing.T) {
+func TestDirectoryIsAskedForTheIssuersSubjects(t *testing.T) {
 	for _, by := range []authn.Subjects{authn.SubjectsExternalID, authn.SubjectsPartnerID, authn.SubjectsBoth} {
 		var asked []string
 		settings := issuer(keySet(t, standardKeys()...))
@@ -155,7 +155,7 @@ func TestDirectoryIsAskedForWhatTheIssuerMaySay(t *testing.T) {
 	}
 }
 
-func TestClaimsAreKeptForFirstSignIn(t *testing.T) {
+func TestClaimsOfAnUnknownSubjectAreRead(t *testing.T) {
 	a := standard(t)
 	got, err := a.Claims(t.Context(), edToken(object{"sub": "new", "email": "a@b.test", "email_verified": true, "scope": "x y"}))
 	if err != nil {

@@ -14,31 +14,30 @@ var (
 	errAPIKeyForm  = errors.New("the API key is malformed")
 	errKeysOff     = errors.New("API keys are not accepted here")
 	errNoSuchKey   = errors.New("no API key in use has this id")
-	errKeyMismatch = errors.New("the API key's secret is not the one of its id")
-	errKeyExpired  = errors.New("the API key has ended")
+	errKeyMismatch = errors.New("the API key's secret does not fit its id")
+	errKeyExpired  = errors.New("the API key has expired")
 )
 
-// KeyIdentity is what the directory knows of a key that was not revoked.
+// KeyIdentity is an API key that was not revoked, and its owner.
 type KeyIdentity struct {
-	// Owner is the user as they are now; their account is the key's.
+	// Owner is the user as of now. The user's account is the key's.
 	Owner Identity
-	// Key has the hash, the scopes and the end. It is not changed here.
+	// Key has the hash, the scopes and the expiry. The authenticator does not change it.
 	Key resources.KeyFact
 }
 
 // KeyDirectory finds API keys.
 type KeyDirectory interface {
-	// ByKeyID finds the key by the id of its record; false where there is none and where
-	// it was revoked, as of the moment of the call. An error means that it could not be
-	// found out, and refuses nobody.
+	// ByKeyID finds the key by the id of its record, as of the call. It returns false for an
+	// unknown and for a revoked key. An error is a failure to find out, which refuses nobody.
 	ByKeyID(ctx context.Context, id string) (KeyIdentity, bool, error)
 }
 
-// VerifyKey says whose the raw API key is. Errors as in Verify: whatever is wrong with
-// a key, the answer is that of a refused token.
+// VerifyKey returns the principal of a raw API key. Errors are those of Verify: a refused key
+// looks like a refused token.
 //
-// A malformed key is refused without a look-up, which anybody can foretell from the key
-// alone. Whatever has the form costs the same hashes, known or not.
+// A malformed key is refused without a look-up; the time it takes tells only what the key
+// itself shows. A well-formed key costs the same hashes, known or not.
 func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Principal, error) {
 	if strings.TrimSpace(raw) == "" {
 		return resources.Principal{}, absent()
@@ -56,7 +55,7 @@ func (a *Authenticator) VerifyKey(ctx context.Context, raw string) (resources.Pr
 	}
 	hash := known.Key.Hash
 	if !found {
-		hash = make([]byte, sha256.Size) // matches nothing, in the same time
+		hash = make([]byte, sha256.Size) // matches no key, and takes as long
 	}
 	match := a.apiKeys.Match(raw, hash)
 	now := resources.At(a.now())

@@ -16,7 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// keyDirectory is a fake: keys by id, and what was asked for.
+// keyDirectory is a fake: keys by id, and the ids that were looked up.
 type keyDirectory struct {
 	known map[string]authn.KeyIdentity
 	err   error
@@ -29,7 +29,7 @@ func (d *keyDirectory) ByKeyID(_ context.Context, id string) (authn.KeyIdentity,
 	return known, ok, d.err
 }
 
-// keyed is an Authenticator with keys.
+// keyed is an Authenticator with API keys.
 type keyed struct {
 	*authn.Authenticator
 	t     testing.TB
@@ -61,7 +61,7 @@ func newKeyed(t testing.TB) *keyed {
 	return k
 }
 
-// key makes a key of the user; changes are made to what the directory says of it.
+// key makes a key of the user, and applies the changes to its entry in the directory.
 func (k *keyed) key(user string, changes ...func(*authn.KeyIdentity)) (raw, id string) {
 	raw, id = k.unknown()
 	known := authn.KeyIdentity{
@@ -75,12 +75,12 @@ func (k *keyed) key(user string, changes ...func(*authn.KeyIdentity)) (raw, id s
 	return raw, id
 }
 
-// unknown makes a key that the directory does not know.
+// unknown makes a key that is not in the directory.
 func (k *keyed) unknown() (raw, id string) {
 	return k.keys.New(resources.IDs{Now: k.clock.Now, Random: rand.Reader})
 }
 
-// forbidSecret wants nothing of the key's secret in an error.
+// forbidSecret fails the test if an error has the key's secret.
 func forbidSecret(t testing.TB, err error, raw string) {
 	t.Helper()
 	if len(raw) > 40 && strings.Contains(fmt.Sprintf("%v %+v %#v", err, err, err), raw[38:]) {
@@ -88,7 +88,7 @@ func forbidSecret(t testing.TB, err error, raw string) {
 	}
 }
 
-func TestAPIKeySpeaksForItsOwner(t *testing.T) {
+func TestAPIKeyIsItsOwner(t *testing.T) {
 	k := newKeyed(t)
 	raw, id := k.key("user-alice-v1", func(i *authn.KeyIdentity) { i.Key.ExpiresAt = resources.At(start) + 1 })
 	got, err := k.VerifyKey(t.Context(), raw)
@@ -115,7 +115,8 @@ func TestAPIKeySpeaksForItsOwner(t *testing.T) {
 	}
 }
 
-// TestRefusedAPIKeysLookTheSame: byte for byte, in every area, and like a refused token.
+// TestRefusedAPIKeysLookTheSame guarantees one answer for every refused key, byte for byte, in
+// every area, which is that of a refused token.
 func TestRefusedAPIKeysLookTheSame(t *testing.T) {
 	k := newKeyed(t)
 	good, _ := k.key("user-alice-v1")

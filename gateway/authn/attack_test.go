@@ -153,10 +153,9 @@ func TestMalformedClaimsAreRefused(t *testing.T) {
 	}
 }
 
-// TestSubjectThatCannotBeSeenWholeIsRefused: blank, padded or with a control character, as a
-// user's and as a service's, before any directory is asked and before an invitation is looked
-// for.
-func TestSubjectThatCannotBeSeenWholeIsRefused(t *testing.T) {
+// TestInvisibleSubjectIsRefused: a user's or a service's subject that is blank, padded or has a
+// control character is refused before the directory and SignIn are called.
+func TestInvisibleSubjectIsRefused(t *testing.T) {
 	asked := ""
 	a, err := authn.New(authn.Options{
 		Issuers: []authn.Issuer{issuer(keySet(t, standardKeys()...))}, Now: newClock().Now,
@@ -177,7 +176,7 @@ func TestSubjectThatCannotBeSeenWholeIsRefused(t *testing.T) {
 			mustRefuse(t, a, edToken(claims))
 		}
 		if asked != "" {
-			t.Errorf("%q: somebody was asked about %q", sub, asked)
+			t.Errorf("%q: %q was looked up", sub, asked)
 		}
 	}
 	for _, sub := range []string{"user-1", "auth0|iris", "CN=Iris Ünï,O=中", "u", strings.Repeat("u", 255)} {

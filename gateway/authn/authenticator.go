@@ -16,38 +16,37 @@ import (
 
 var (
 	errUnknownIssuer = errors.New("no issuer of that name is configured")
-	errNoSubject     = errors.New("the token names no subject, or one that is blank, padded or can't be seen whole")
+	errNoSubject     = errors.New("the token's subject is missing, blank, padded or not visible in full")
 )
 
-// Options are what an Authenticator is made of.
+// Options are the settings of an Authenticator. Issuers and Directory are required.
 type Options struct {
-	// Issuers are the trusted makers of tokens; at least one, no name twice.
+	// Issuers are the trusted issuers of tokens: at least one, with different names.
 	Issuers []Issuer
-	// Directory knows the users.
+	// Directory finds the users.
 	Directory Directory
-	// Keys knows the API keys and APIKeys checks them; nil refuses every key.
+	// Keys finds the API keys, and APIKeys checks them. Without Keys every key is refused.
 	Keys    KeyDirectory
 	APIKeys resources.APIKeys
-	// SignIn is asked where a checked token with a verified e-mail names nobody: the first
-	// sign-in of somebody who was invited makes the subject a user's. nil is never. It says
-	// whether the subject names a user now.
+	// SignIn is called for a valid token with a verified e-mail address and an unknown subject.
+	// It makes the subject that of the invited user with this address, and reports whether
+	// there was one. nil: an unknown subject is refused.
 	SignIn func(ctx context.Context, subject, email string) (bool, error)
-	// Used is told of each API key that was accepted, by the id of its record; it must
-	// not block. nil is nobody.
+	// Used is called with the record id of each accepted API key. It must not block. nil is
+	// not called.
 	Used func(keyID string, at resources.Time)
 	// CachedTokens is how many verified tokens are cached, so that their signature is checked
-	// once; 0 is DefaultCachedTokens, a negative number none. A token takes about a kilobyte,
-	// at most three.
+	// once. 0 is DefaultCachedTokens, a negative number no cache. A token takes about one
+	// kilobyte, at most three.
 	CachedTokens int
-	// Checks bounds the signatures that are checked at once, and those that wait; nil is no
+	// Checks bounds the signatures that are checked at once and those that wait. nil is no
 	// bound. A cached token does not wait.
 	Checks *gate.Gate
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Authenticator checks tokens and API keys. It is safe for concurrent use. Of a token that
-// proved right it remembers what was said, never whose it is; of keys nothing.
+// Authenticator checks tokens and API keys. It is safe for concurrent use.
 type Authenticator struct {
 	issuers   map[string]*trusted
 	tokens    *memo.Table[tokenHash, verified] // nil where none are cached
@@ -60,17 +59,17 @@ type Authenticator struct {
 	now       func() time.Time
 }
 
-// New checks the settings and makes an Authenticator. It does no input or output.
-// The error is one line for the operator.
+// New checks the settings and returns an Authenticator. It does no input or output. The error
+// is one line for the operator.
 func New(o Options) (*Authenticator, error) {
 	if len(o.Issuers) == 0 {
-		return nil, errors.New("authentication: no issuer is configured")
+		return nil, errors.New("authentication: no issuer is configured; name at least one")
 	}
 	if o.Directory == nil {
 		return nil, errors.New("authentication: no user directory is given")
 	}
 	if o.Keys != nil && o.APIKeys.IsZero() {
-		return nil, errors.New("authentication: API keys have no master key")
+		return nil, errors.New("authentication: API keys need a master key")
 	}
 	now := o.Now
 	if now == nil {
@@ -89,31 +88,27 @@ func New(o Options) (*Authenticator, error) {
 			return nil, fmt.Errorf("authentication: %w", err)
 		}
 		if a.issuers[issuer.Issuer.Issuer] != nil {
-			return nil, fmt.Errorf("authentication: the issuer %q is configured twice", settings.Issuer)
+			return nil, fmt.Errorf("authentication: the issuer %q is configured twice; remove one of the two", settings.Issuer)
 		}
 		a.issuers[settings.Issuer] = issuer
 	}
 	return a, nil
 }
 
-// Verify says who the bearer of the token is: Claims, then Principal. Errors are
-// *resources.Error: KindNoCredential for a blank token, KindBadCredential with one
-// text for every refused one, KindUnavailable where it could not be found out.
+// Verify returns the principal of a token: Claims, then Principal. Errors are
+// *resources.Error: KindNoCredential for a blank token, KindBadCredential with one text for
+// every refused token, KindUnavailable where the token could not be checked.
 func (a *Authenticator) Verify(ctx context.Context, token string) (resources.Principal, error) {
 	v, err := a.token(ctx, token)
 	if err != nil {
 		return resources.Principal{}, err
 	}
-	p, err := a.Principal(ctx, v.claims)
-	if err != nil {
-		return resources.Principal{}, err
-	}
-	return p, nil
+	return a.Principal(ctx, v.claims)
 }
 
-// Claims checks the token alone: form, signature, issuer, audience, subject and
-// times. It asks no directory. Errors as in Verify. The scope is shared: it is not to be
-// written to.
+// Claims checks the token alone (form, signature, issuer, audience, subject and times) and
+// returns its claims. It asks no directory. Errors are those of Verify. The scope is shared:
+// callers do not change it.
 func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error) {
 	v, err := a.token(ctx, token)
 	if err != nil {
@@ -122,7 +117,7 @@ func (a *Authenticator) Claims(ctx context.Context, token string) (Claims, error
 	return v.claims, nil
 }
 
-// checkSize refuses a blank token and one that is longer than any that is accepted.
+// checkSize refuses a blank token and one of over 8 KiB.
 func checkSize(token string) error {
 	switch {
 	case strings.TrimSpace(token) == "":
@@ -165,8 +160,8 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 	}}, nil
 }
 
-// checkSignature reads the claims of a token that the key vouches for. It is what costs most
-// of a token that is made up.
+// checkSignature checks the token's signature with the key, and reads the claims. It is the
+// costly step of a forged token, and so the one that Checks bounds.
 func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key verifyKey, token string, claims *payload) error {
 	if err := a.checks.Enter(ctx); err != nil {
 		return err

@@ -8,18 +8,18 @@ import (
 const bearerScheme = "bearer"
 
 var (
-	errSeveralValues = errors.New("several Authorization values")
+	errSeveralValues = errors.New("Authorization is sent more than once")
 	errBearerForm    = errors.New("the Authorization value is not the word Bearer, one space and a token")
 )
 
-// BearerToken takes the token out of the values of the Authorization header:
-// `Bearer <token>`, the scheme in any case, exactly one space. No value or a
-// blank one, and a scheme with nothing behind it, is resources.KindNoCredential;
-// another scheme, more spaces or a second value is resources.KindBadCredential. The
-// token is not looked into, and is a part of the given string (copy what a server lent).
+// BearerToken returns the token of the values of the Authorization header: `Bearer <token>`,
+// the scheme in any case, exactly one space. No value, a blank value and a scheme without a
+// token are resources.KindNoCredential; another scheme, more spaces or a second value is
+// resources.KindBadCredential. The token is not checked. It is a part of the given string: of a
+// string that a server lends the caller keeps a copy.
 func BearerToken(values ...string) (string, error) {
 	switch {
-	case bearsNothing(values):
+	case holdNothing(values):
 		return "", absent()
 	case len(values) > 1:
 		return "", refused(errSeveralValues)
@@ -31,13 +31,13 @@ func BearerToken(values ...string) (string, error) {
 	return token, nil
 }
 
-// bearsNothing says whether the values of Authorization are none, or one that holds no
+// holdNothing reports whether the values of Authorization are none, or one without a
 // credential.
-func bearsNothing(values []string) bool {
+func holdNothing(values []string) bool {
 	return len(values) == 0 || len(values) == 1 && HoldsNothing(values[0])
 }
 
-// HoldsNothing says whether a value of Authorization is blank, or has nothing behind `Bearer`.
+// HoldsNothing reports whether a value of Authorization is blank, or `Bearer` without a token.
 func HoldsNothing(authorization string) bool {
 	value := strings.TrimSpace(authorization)
 	return value == "" || strings.EqualFold(value, bearerScheme)

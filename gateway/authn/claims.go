@@ -12,28 +12,27 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// lastSecond is the end of the year 9999 in unix seconds: a date past it is an
-// overflow waiting to happen, not an expiry.
+// lastSecond is the end of the year 9999 in Unix seconds, the last date that is accepted.
 const lastSecond = 253402300799
 
-// Claims are what a token said, after its signature, issuer, audience and times
-// have been checked.
+// Claims are the claims of a token whose signature, issuer, audience and times have been
+// checked.
 type Claims struct {
-	// Issuer is the `iss` whose keys the token was checked with.
+	// Issuer is the `iss`, whose key checked the signature.
 	Issuer string
-	// Subject is one of resources.ValidSubject.
+	// Subject is the `sub`. It passes resources.ValidSubject.
 	Subject string
-	// Email is "" where there is none. Only with EmailVerified may it count for anything.
+	// Email is "" where there is none. It counts only with EmailVerified.
 	Email string
 	// EmailVerified is true only for the JSON value true.
 	EmailVerified bool
-	// Scope are the words of the `scope` claim, not bounded by what the issuer may give.
+	// Scope is the words of `scope`. They are not yet bounded by the issuer's scopes.
 	Scope []string
-	// ExpiresAt is `exp`; the token is accepted for 30 seconds more.
+	// ExpiresAt is `exp`. The token is accepted for 30 seconds more.
 	ExpiresAt resources.Time
 }
 
-// payload is the strict reading of a token's claims. It implements jwt.Claims.
+// payload holds the claims of a token, strictly read. It implements jwt.Claims.
 type payload struct {
 	issuer, subject, email, scope string
 	audience                      []string
@@ -69,15 +68,15 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	if read.audience, err = listMember(members, "aud"); err != nil {
 		return err
 	}
-	// Neither proves anything unless it has its own type, and no user is refused for their profile.
+	// A malformed e-mail claim is no e-mail: a user's profile refuses no token.
 	read.email, _ = stringMember(members, "email")
 	read.emailVerified = string(members["email_verified"]) == "true"
 	*p = read
 	return nil
 }
 
-// bounds are when the token holds, from the one to just before the other: the parser's
-// rules for exp, nbf and iat.
+// bounds returns when the token is valid, from the first time to just before the second, by the
+// parser's rules for exp, nbf and iat.
 func (p *payload) bounds() (from, until time.Time) {
 	for _, begins := range []*jwt.NumericDate{p.notBefore, p.issuedAt} {
 		if begins != nil && begins.Add(-leeway).After(from) {

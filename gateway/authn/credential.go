@@ -16,21 +16,21 @@ const (
 
 var errBlankBeside = errors.New("X-API-Key is blank beside Authorization")
 
-// Presented are the credentials of one request, as yet unchecked; "" is none, and one of
-// them at least is there.
+// Presented holds the unchecked credentials of one request. "" is none; at least one is set.
 type Presented struct {
-	// Bearer is what Authorization bears: an API key where it begins like one, else a token.
+	// Bearer is the credential of Authorization: an API key where it begins like one, else a
+	// token.
 	Bearer string
 	// Key is the value of X-API-Key.
 	Key string
 }
 
-// Credential decides what the values of the Authorization and X-API-Key headers present;
-// no value is a header that was not sent. Errors: KindBadRequest for a header with
-// several values, KindNoCredential where nothing is presented, KindBadCredential for an
-// Authorization that is not `Bearer <value>`, and for a blank X-API-Key beside a bearer: it
-// was meant to be a credential. An Authorization that bears nothing is none. The strings are parts of those given (copy what a server
-// lent).
+// Credential returns the credentials in the values of the Authorization and X-API-Key headers; a
+// header that was not sent has no values. Errors: KindBadRequest for a header with several
+// values, KindNoCredential for a request without a credential, KindBadCredential for an
+// Authorization that is not `Bearer <value>` and for a blank X-API-Key beside a bearer. An
+// Authorization without a credential counts as not sent. The strings are parts of the given
+// ones, as in BearerToken.
 func Credential(authorization, apiKey []string) (Presented, error) {
 	var problems []resources.Problem
 	if len(authorization) > 1 {
@@ -43,9 +43,9 @@ func Credential(authorization, apiKey []string) (Presented, error) {
 	switch {
 	case len(problems) > 0:
 		return Presented{}, resources.BadRequest(problems...)
-	case bearsNothing(authorization) && noKey:
+	case holdNothing(authorization) && noKey:
 		return Presented{}, absent()
-	case bearsNothing(authorization):
+	case holdNothing(authorization):
 		return Presented{Key: apiKey[0]}, nil
 	case len(apiKey) == 1 && noKey:
 		return Presented{}, refused(errBlankBeside)
@@ -60,11 +60,10 @@ func Credential(authorization, apiKey []string) (Presented, error) {
 	return Presented{Bearer: bearer, Key: apiKey[0]}, nil
 }
 
-// Authenticate says who presents the credentials of these two headers, each checked with
-// Verify or VerifyKey. A key beside a token of its owner is a key: its scopes bound what
-// the token could do. Two good credentials of different principals, or two different
-// keys, are KindBadRequest; where one is not good, that is the answer. Other errors as in
-// Credential and Verify.
+// Authenticate returns the principal of the credentials in these two headers, each checked with
+// Verify or VerifyKey. A key beside a token of its owner counts as the key: its scopes bound
+// what the token allows. Two valid credentials of different principals, or two different keys,
+// are KindBadRequest. Other errors are those of Credential and Verify.
 func (a *Authenticator) Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error) {
 	shown, err := Credential(authorization, apiKey)
 	if err != nil {
@@ -83,13 +82,13 @@ func (a *Authenticator) Authenticate(ctx context.Context, authorization, apiKey 
 	}
 	if bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != "" {
 		return resources.Principal{}, resources.BadRequest(resources.Problem{
-			Field: headerAPIKey, Text: "is not a key of the one whom " + headerAuthorization + " names; send one of them",
+			Field: headerAPIKey, Text: "must be a key of the user in " + headerAuthorization + "; send one of the two",
 		})
 	}
 	return key, nil
 }
 
-// bearer says who the bearer of a token or an API key is.
+// bearer returns the principal of a token or an API key.
 func (a *Authenticator) bearer(ctx context.Context, value string) (resources.Principal, error) {
 	if resources.IsAPIKey(value) {
 		return a.VerifyKey(ctx, value)

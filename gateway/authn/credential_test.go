@@ -11,7 +11,7 @@ import (
 
 func sent(values ...string) []string { return values }
 
-func TestCredentialIsWhatTheHeadersPresent(t *testing.T) {
+func TestCredentialsOfTheHeaders(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		authorization []string
@@ -54,7 +54,7 @@ func TestCredentialIsWhatTheHeadersPresent(t *testing.T) {
 	}
 }
 
-func TestBothCredentialsMustBeGoodAndMeanTheSame(t *testing.T) {
+func TestBothCredentialsMustBeValidAndOfOneUser(t *testing.T) {
 	k := newKeyed(t)
 	const alice = "user-alice-v1"
 	key, id := k.key(alice)

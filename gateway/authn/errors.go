@@ -6,13 +6,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Public texts: one for every refused credential, so that none tells more than another.
+// The texts that callers see: one for every refused credential, so that none tells its reason.
 const (
 	refusedText = "invalid or expired authentication token"
 	absentText  = "authentication is required"
 )
 
-// quotedLimit is how much of a value from the token a cause may show, in bytes.
+// quotedLimit is the length of a value of the token that a cause may show, in bytes.
 const quotedLimit = 64
 
 func refused(cause error) *resources.Error {
@@ -27,7 +27,7 @@ func absent() *resources.Error {
 	return &resources.Error{Kind: resources.KindNoCredential, Message: absentText}
 }
 
-// quoted makes a value of the token fit for a log line: one line, short.
+// quoted returns a value of the token for a log line: quoted, and shortened.
 func quoted(s string) string {
 	if len(s) > quotedLimit {
 		return fmt.Sprintf("%q…", s[:quotedLimit])
@@ -35,7 +35,7 @@ func quoted(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// joined says both on one line; errors.Join would take two.
+// joined wraps both errors on one line; errors.Join takes two.
 func joined(what, why error) error {
 	if why == nil {
 		return what

@@ -14,45 +14,45 @@ import (
 const maxRedirects = 3
 
 var (
-	errRedirect  = errors.New("the JWKS URL redirects to another scheme or host, or too often")
-	errReadPanic = errors.New("reading the key set panicked")
+	errRedirect  = fmt.Errorf("the JWKS URL must redirect at most %d times, and only to its own scheme and host", maxRedirects)
+	errReadPanic = errors.New("the reader of the key set panicked")
 )
 
-// begin gives the running fetch, or a new one where none was tried in the last
-// 30 seconds, else nil. The lock is held.
+// begin returns the running fetch, or starts one unless one was started in the last 30 seconds;
+// then it returns nil. s.mu is held.
 func (s *URLSource) begin() <-chan struct{} {
-	if s.flight != nil {
-		return s.flight
+	if s.fetching != nil {
+		return s.fetching
 	}
 	now := s.options.Now()
 	if !s.attempted.IsZero() && now.Sub(s.attempted) < fetchGap {
 		return nil
 	}
 	s.attempted = now
-	flight := make(chan struct{})
-	s.flight = flight
-	go s.fly(flight)
-	return flight
+	done := make(chan struct{})
+	s.fetching = done
+	go s.update(done)
+	return done
 }
 
-// fly is one fetch. It has a time limit of its own and no caller's context: the
-// caller who began it may leave, and the others still want the keys.
-func (s *URLSource) fly(flight chan struct{}) {
+// update fetches the set, takes it into use and closes done. It has a timeout of its own and no
+// caller's context, since other callers still need the keys when the first one leaves.
+func (s *URLSource) update(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
 	defer cancel()
 	set, err := s.fetch(ctx)
 
 	s.mu.Lock()
 	if err == nil {
-		// The set is as old as the moment it was asked for, not the one it came at.
+		// The set is as old as the request for it.
 		s.set, s.fetched = set, s.attempted
 	}
-	s.failure, s.flight = err, nil
-	close(flight)
+	s.failure, s.fetching = err, nil
+	close(done)
 	s.mu.Unlock()
-	// A log that blocks must not block who waits for the lock.
+	// Without the lock, so that a log that blocks does not block callers.
 	if err != nil {
-		s.options.Log.Warn("JWKS fetch failed; the last good keys serve until their maximum age", "url", s.shown, "error", err)
+		s.options.Log.Warn("JWKS fetch failed; the last good keys stay in use until their maximum age", "url", s.shown, "error", err)
 		return
 	}
 	reportSet(s.options.Log, set, "url", s.shown)
@@ -60,7 +60,7 @@ func (s *URLSource) fly(flight chan struct{}) {
 
 func (s *URLSource) fetch(ctx context.Context) (set KeySet, err error) {
 	defer func() {
-		// Nobody above this goroutine recovers, and a stranger's document must not end the process.
+		// A panic in this goroutine would end the process.
 		if p := recover(); p != nil {
 			set, err = KeySet{}, errReadPanic
 		}
@@ -74,7 +74,7 @@ func (s *URLSource) fetch(ctx context.Context) (set KeySet, err error) {
 	if err != nil {
 		var u *url.Error
 		if errors.As(err, &u) {
-			err = u.Err // without the URL, whose query may be secret
+			err = u.Err // leaves out the URL, whose query may be secret
 		}
 		return KeySet{}, fmt.Errorf("%w: %w", errFetchFailed, err)
 	}
@@ -89,7 +89,7 @@ func (s *URLSource) fetch(ctx context.Context) (set KeySet, err error) {
 	return readKeySet(raw)
 }
 
-// guarded copies the client and binds its redirects to the URL's scheme and host.
+// guarded returns a copy of the client that follows redirects only to the URL's scheme and host.
 func guarded(c *http.Client) *http.Client {
 	out := http.Client{}
 	if c != nil {
@@ -105,26 +105,26 @@ func guarded(c *http.Client) *http.Client {
 	return &out
 }
 
-// wait waits for a fetch to end; nil is none.
-func wait(ctx context.Context, flight <-chan struct{}) error {
-	if flight == nil {
+// wait waits for a fetch to end. nil is no fetch.
+func wait(ctx context.Context, done <-chan struct{}) error {
+	if done == nil {
 		return nil
 	}
 	select {
-	case <-flight:
+	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// reportSet tells the operator of a set that was taken into use.
+// reportSet logs that a set was taken into use, and its unusable keys.
 func reportSet(log *slog.Logger, set KeySet, source, name string) {
 	if set.symmetric || set.exposed {
-		log.Error("the key set publishes a secret (a symmetric key or a private part); it was not used, but must be replaced", source, name)
+		log.Error("the key set publishes a secret (a symmetric key or a private part), which was not used; replace that key", source, name)
 	}
 	if len(set.unusable) > 0 || set.Len() == 0 {
-		log.Warn("keys of the set are not used", source, name, "usable", set.Len(), "unusable", set.report())
+		log.Warn("some keys of the set are not used", source, name, "usable", set.Len(), "unusable", set.report())
 		return
 	}
 	log.Debug("key set taken into use", source, name, "usable", set.Len())

@@ -11,46 +11,46 @@ import (
 	"time"
 )
 
-// statGap is the least time between two looks at a file that nobody misses a key of.
+// statGap is the least time between two checks of the file while no key is missing.
 const statGap = time.Second
 
-// ownerOnly masks the rights of all but the owner.
-const ownerOnly = 0o077
+// notOwner masks the permissions of everybody but the owner.
+const notOwner = 0o077
 
 var (
-	errNotAFile = errors.New("it is not a regular file")
-	errExposed  = errors.New("it has a private key, and other users can read the file: whoever has that key can sign in as anybody; " +
+	errNotAFile = errors.New("must be a regular file")
+	errExposed  = errors.New("has a private key, with which tokens for any user can be signed, and other users can read the file; " +
 		"publish public keys only, and replace that key")
 )
 
-// FileOptions are the settings of a FileSource. Path is needed.
+// FileOptions are the settings of a FileSource. Path is required.
 type FileOptions struct {
 	// Path is a file with a JWK set.
 	Path string
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Log gets what goes wrong, never a key; nil is nowhere.
+	// Log gets failures, never a key. nil discards them.
 	Log *slog.Logger
 }
 
-// FileSource is a KeySource that keeps the JWK set of a file.
+// FileSource is a KeySource of the JWK set in a file.
 //
-// It holds the last set that could be read, without a maximum age: the file is
-// the operator's own word. A changed file (time, size or identity) is seen
-// within a second, or at once when a key is missing; while it is broken or gone
-// the last good set serves, and the log says so once for each change.
+// It uses the last set that could be read, without a maximum age, since the operator writes the
+// file. A changed file (time, size or identity) is noticed within a second, or at once when a
+// key is missing. While the file is malformed or missing, the last good set stays in use, and
+// the log says so once for each change.
 type FileSource struct {
 	options FileOptions
 
 	mu     sync.Mutex
 	set    KeySet
-	seen   os.FileInfo // of the last look; nil where the file was gone
-	looked time.Time
+	seen   os.FileInfo // at the last check; nil where the file was missing
+	looked time.Time   // of the last check
 }
 
-// NewFileSource reads the file and makes a source. A file that can't be read, that
-// ParseKeySet would refuse, or that shows a private key to others, is an error: one line
-// for the operator.
+// NewFileSource reads the file and returns a source. It fails on a file that can't be read, that
+// ParseKeySet refuses, or whose private key others can read. The error is one line for the
+// operator.
 func NewFileSource(o FileOptions) (*FileSource, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -64,7 +64,7 @@ func NewFileSource(o FileOptions) (*FileSource, error) {
 	if s.set, err = ParseKeySet(raw); err != nil {
 		return nil, fmt.Errorf("JWKS file %q: %w", o.Path, err)
 	}
-	if s.set.exposed && info.Mode().Perm()&ownerOnly != 0 {
+	if s.set.exposed && info.Mode().Perm()&notOwner != 0 {
 		return nil, fmt.Errorf("JWKS file %q: %w", o.Path, errExposed)
 	}
 	s.seen = info
@@ -72,14 +72,16 @@ func NewFileSource(o FileOptions) (*FileSource, error) {
 	return s, nil
 }
 
-// Keys implements KeySource. It never fails: there always is a last good set.
+// Keys implements KeySource. It never fails, since there always is a last good set.
 func (s *FileSource) Keys(_ context.Context, missing bool) (KeySet, error) {
 	set, report := s.current(missing)
-	// Without the lock: a log that blocks must not block the other callers.
+	// Without the lock, so that a log that blocks does not block other callers.
 	report()
 	return set, nil
 }
 
+// current returns the set, after a check of the file where one is due, and a function that logs
+// what the check found.
 func (s *FileSource) current(missing bool) (KeySet, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,8 +94,8 @@ func (s *FileSource) current(missing bool) (KeySet, func()) {
 	return s.set, report
 }
 
-// look reads the file again where it has changed, and gives what there is to
-// tell the operator. The lock is held.
+// look reads the file again if it has changed, and returns a function that logs what it found.
+// s.mu is held.
 func (s *FileSource) look() func() {
 	before := s.seen
 	info, err := os.Stat(s.options.Path)
@@ -121,6 +123,7 @@ func (s *FileSource) look() func() {
 	return func() { reportSet(s.options.Log, set, "file", s.options.Path) }
 }
 
+// broken returns a function that logs why the file can't be used.
 func (s *FileSource) broken(err error) func() {
 	return func() {
 		s.options.Log.Error("JWKS file can't be read; the last good keys stay in use", "file", s.options.Path, "error", bare(err))
@@ -131,10 +134,10 @@ func sameFile(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && os.SameFile(a, b)
 }
 
-// readFile gives the content with the state of that very file: one that is
-// replaced in between shows as changed at the next look.
+// readFile returns the content of a file and the state of the same file, so that a file that is
+// replaced meanwhile shows as changed at the next check.
 func readFile(path string) ([]byte, os.FileInfo, error) {
-	// Looked at before it is opened, since opening a pipe waits for its writer.
+	// The check comes first, since opening a pipe waits for its writer.
 	if info, err := os.Stat(path); err != nil {
 		return nil, nil, err
 	} else if !info.Mode().IsRegular() {
@@ -153,7 +156,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 	return raw, info, err
 }
 
-// bare drops the operation and path, which the message already has.
+// bare returns the cause of an os.PathError, whose operation and path the message has already.
 func bare(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {

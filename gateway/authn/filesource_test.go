@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 )
 
-// write replaces the file and gives it a time of its own, so that no test depends on the grain of the file system's clock.
+// write replaces the file and sets its time, since the file system's clock may be coarse.
 func write(t *testing.T, path string, body []byte, at time.Time) {
 	t.Helper()
 	if err := os.WriteFile(path, body, 0o600); err != nil {
@@ -41,7 +41,7 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 	c.Advance(time.Second)
 	mustRefuse(t, a, edToken(nil))
 
-	// Broken, cut, gone: the last good one serves, and the log says so once for each.
+	// Malformed, cut, missing: the last good keys stay in use, and the log says so once for each.
 	renewed := forge(`{"alg":"EdDSA","kid":"new"}`, claims().json(), "EdDSA", k.otherEd)
 	for i, broken := range [][]byte{[]byte("{"), other[:len(other)-5], nil} {
 		out.Reset()
@@ -62,7 +62,7 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 		}
 	}
 
-	// Back with a new key: an unknown kid does not wait for the second to pass.
+	// Back with another key: an unknown kid is looked for at once.
 	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start.Add(time.Minute))
 	mustAccept(t, a, edToken(nil))
 	mustRefuse(t, a, renewed)

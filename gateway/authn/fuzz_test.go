@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// FuzzVerify holds that no byte string but the genuine token is accepted, that
-// none panics, and that every refusal has the one public text.
+// FuzzVerify guarantees that only the genuine token is accepted, that no token causes a panic, and
+// that every refusal has the same public text.
 func FuzzVerify(f *testing.F) {
 	a := standard(f)
 	genuine := edToken(nil)
@@ -47,8 +47,8 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-// FuzzVerifySignedJSON signs what the fuzzer makes of header and claims, so that
-// it gets past the signature: what is accepted has a subject and no second reading.
+// FuzzVerifySignedJSON guarantees that an accepted token has a subject and an expiry. The fuzzer's
+// headers and claims are signed, so that they pass the signature check.
 func FuzzVerifySignedJSON(f *testing.F) {
 	a, k := standard(f), testKeys()
 	f.Add(edHead().json(), claims().json())

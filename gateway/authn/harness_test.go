@@ -29,7 +29,7 @@ const (
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// clock is a time that moves only when told to.
+// clock is a clock that only Advance moves.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -49,7 +49,7 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// keys are made once: RSA keys take long under the race detector.
+// keys are made once, since RSA keys take long under the race detector.
 type keys struct {
 	ed, otherEd ed25519.PrivateKey
 	es, p384    *ecdsa.PrivateKey
@@ -98,7 +98,7 @@ func signature(alg string, key crypto.Signer, text string) []byte {
 
 func b64(s []byte) string { return base64.RawURLEncoding.EncodeToString(s) }
 
-// forge makes a token of raw JSON, so that it may be malformed.
+// forge returns a signed token of raw JSON, which may be malformed.
 func forge(head, payload, alg string, key crypto.Signer) string {
 	text := b64([]byte(head)) + "." + b64([]byte(payload))
 	return text + "." + b64(signature(alg, key, text))
@@ -114,7 +114,7 @@ func (o object) json() string {
 	return string(raw)
 }
 
-// with gives a copy with the members changed; nil removes one.
+// with returns a copy with the members changed; nil removes a member.
 func (o object) with(changes object) object {
 	out := object{}
 	for name, value := range o {
@@ -193,7 +193,7 @@ func mustAccept(t *testing.T, a *authn.Authenticator, token string) resources.Pr
 	return p
 }
 
-// mustRefuse wants the one refusal that there is, and nothing of the token in it.
+// mustRefuse fails the test unless the token gets the one refusal, without a part of the token.
 func mustRefuse(t *testing.T, a *authn.Authenticator, token string) {
 	t.Helper()
 	p, err := a.Verify(t.Context(), token)

@@ -10,27 +10,27 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// leeway is how far the clocks of issuer and gateway may differ.
+// leeway is how far the clocks of an issuer and the gateway may differ.
 const leeway = 30 * time.Second
 
-// Subjects says what the subjects of an issuer's tokens name.
+// Subjects is the kind of id that the subjects of an issuer's tokens are.
 type Subjects string
 
-// What a subject may be looked up as.
+// The kinds of subjects.
 const (
 	SubjectsExternalID Subjects = "external_id"
 	SubjectsPartnerID  Subjects = "partner_id"
 	SubjectsBoth       Subjects = "both"
 )
 
-// Services says whether an issuer's tokens may be a service's (`sub` begins with
-// resources.ServicePrefix), and which scopes they have at most.
+// Services states whether an issuer's tokens may be a service's (`sub` begins with
+// resources.ServicePrefix), and the scopes that such a token may have.
 type Services struct {
 	Allowed bool
 	Scopes  []string
 }
 
-// Issuer is one trusted maker of tokens. All fields but Services are needed.
+// Issuer is a trusted issuer of tokens. All fields but Services are required.
 type Issuer struct {
 	// Issuer and Audience are compared with `iss` and `aud` byte for byte.
 	Issuer, Audience string
@@ -40,24 +40,24 @@ type Issuer struct {
 	Services Services
 }
 
-// trusted is an issuer with the parser that holds its checks.
+// trusted is an issuer with its token parser.
 type trusted struct {
 	Issuer
 	parser *jwt.Parser
 }
 
-// trust checks the settings; the error is one line for the operator.
+// trust checks the settings of an issuer. The error is one line for the operator.
 func trust(i Issuer, now func() time.Time) (*trusted, error) {
 	switch {
 	case strings.TrimSpace(i.Issuer) == "":
-		return nil, fmt.Errorf("issuer: the name is empty: any issuer would be accepted; give the exact `iss` of its tokens")
+		return nil, fmt.Errorf("issuer: the name is empty, so that any issuer would be accepted; set it to the exact `iss` of its tokens")
 	case strings.TrimSpace(i.Audience) == "":
-		return nil, fmt.Errorf("issuer %q: the audience is empty: tokens for other services would be accepted; give the `aud` of tokens for this one", i.Issuer)
+		return nil, fmt.Errorf("issuer %q: the audience is empty, so that tokens for other services would be accepted; set it to the `aud` of tokens for this service", i.Issuer)
 	case i.Keys == nil:
-		return nil, fmt.Errorf("issuer %q: no keys to check its tokens with; give a JWKS URL or a JWKS file", i.Issuer)
+		return nil, fmt.Errorf("issuer %q: has no keys; set a JWKS URL or a JWKS file", i.Issuer)
 	}
 	if set, ok := i.Keys.(KeySet); ok && set.Len() == 0 {
-		return nil, fmt.Errorf("issuer %q: its key set is empty", i.Issuer)
+		return nil, fmt.Errorf("issuer %q: the key set is empty; publish at least one key", i.Issuer)
 	}
 	switch i.Subjects {
 	case SubjectsExternalID, SubjectsPartnerID, SubjectsBoth:
@@ -82,7 +82,7 @@ func trust(i Issuer, now func() time.Time) (*trusted, error) {
 
 func checkServices(s Services) error {
 	if s.Allowed != (len(s.Scopes) > 0) {
-		return fmt.Errorf("to allow them, name the scopes that they may have at most; to forbid them, name none")
+		return fmt.Errorf("scopes must be named if services are allowed, and only then")
 	}
 	for _, scope := range s.Scopes {
 		if !slices.Contains(serviceScopes(), scope) {

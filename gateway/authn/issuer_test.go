@@ -53,7 +53,7 @@ func TestOneKidInTwoIssuersIsNotConfused(t *testing.T) {
 	mustAccept(t, a, forge(head, ofSecond.json(), "EdDSA", k.otherEd))
 	mustRefuse(t, a, forge(head, claims().json(), "EdDSA", k.otherEd))
 	mustRefuse(t, a, forge(head, ofSecond.json(), "EdDSA", k.ed))
-	// A key, an audience or a right of the one is none of the other.
+	// A key, an audience or a service scope of one issuer is not valid for the other.
 	mustRefuse(t, a, forge(`{"alg":"ES256","kid":"es"}`, claims().json(), "ES256", k.es))
 	mustRefuse(t, a, forge(head, ofSecond.with(object{"aud": audience}).json(), "EdDSA", k.otherEd))
 	mustRefuse(t, a, forge(head, ofSecond.with(object{"sub": "service-x", "scope": resources.ServiceScopeCheck}).json(), "EdDSA", k.otherEd))

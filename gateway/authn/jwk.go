@@ -28,21 +28,21 @@ const (
 
 var (
 	errKeyForm     = errors.New("malformed")
-	errKeyType     = errors.New("a type that is not accepted (Ed25519, EC P-256 and RSA are)")
-	errKeyUse      = errors.New("not meant for checking signatures (use, key_ops)")
-	errKeyAlg      = errors.New("its alg is not one of EdDSA, ES256, RS256, PS256, or does not fit its type")
-	errRSASize     = fmt.Errorf("an RSA key of less than %d or more than %d bits", minRSABits, maxRSABits)
-	errRSAExponent = errors.New("an RSA key with an even, too small or too large exponent")
+	errKeyType     = errors.New("the type must be Ed25519, EC P-256 or RSA")
+	errKeyUse      = errors.New("use and key_ops must allow the checking of signatures")
+	errKeyAlg      = errors.New("alg must be EdDSA, ES256, RS256 or PS256, and fit the type")
+	errRSASize     = fmt.Errorf("an RSA key must have %d to %d bits", minRSABits, maxRSABits)
+	errRSAExponent = fmt.Errorf("an RSA exponent must be odd, at least 3 and at most %d bits long", maxExponentBits)
 )
 
-// jwk holds the members of a JWK that say which public key it is (RFC 7518, 6; RFC 8037, 2).
+// jwk holds the members of a JWK that identify its public key (RFC 7518, 6; RFC 8037, 2).
 type jwk struct {
 	kty, kid, alg, crv string
 	x, y, n, e         []byte
 }
 
-// readJWK reads the members; null is a member that is missing. Everything else is ignored: the
-// private parts, and certificates, which nobody checks here.
+// readJWK reads the members. null counts as missing. Other members are ignored: private parts,
+// and certificates, since no chain is checked.
 func readJWK(members map[string]jsontext.Value) (jwk, error) {
 	var key jwk
 	for _, member := range []struct {
@@ -77,8 +77,8 @@ func readJWK(members map[string]jsontext.Value) (jwk, error) {
 	return key, nil
 }
 
-// readKey reads one JWK, once for each algorithm that it may check. Of a private key only the
-// public part is read. Errors hold nothing of the key.
+// readKey returns the key of a JWK, once for each algorithm that it may check. Of a private key
+// only the public part is read. Errors have nothing of the key.
 func readKey(members map[string]jsontext.Value) ([]verifyKey, error) {
 	if kty, err := stringMember(members, "kty"); err != nil || kty == "" {
 		return nil, errKeyForm
@@ -136,7 +136,7 @@ func (k jwk) public() (crypto.PublicKey, []string, error) {
 	return nil, nil, errKeyType
 }
 
-// rsa returns the RSA key, and refuses a weak one and one that is slow to check.
+// rsa returns the RSA key. It refuses a weak key, and one that is slow to check.
 func (k jwk) rsa() (*rsa.PublicKey, error) {
 	n, e := new(big.Int).SetBytes(k.n), new(big.Int).SetBytes(k.e)
 	if bits := n.BitLen(); bits < minRSABits || bits > maxRSABits {
@@ -148,11 +148,10 @@ func (k jwk) rsa() (*rsa.PublicKey, error) {
 	return &rsa.PublicKey{N: n, E: int(e.Int64())}, nil
 }
 
-// hasLowOrder reports whether an Ed25519 key is a point of order 1, 2, 4 or 8: signatures
-// under it can be made without a private key. The points of order 1, 2 and 4 have y = 1, -1
-// and 0. One of order 8 doubles to one of order 4, so that by the curve's addition
-// x² = -y², and by its equation -x² + y² = 1 + dx²y² with d = -121665/121666:
-// 121665y⁴ - 243332y² + 121666 = 0.
+// hasLowOrder reports whether an Ed25519 key is a point of order 1, 2, 4 or 8, under which
+// anybody can sign. The points of order 1, 2 and 4 have y = 1, -1 and 0. A point of order 8
+// doubles to one of order 4, so that the curve's addition gives x² = -y², and its equation
+// -x² + y² = 1 + dx²y² with d = -121665/121666 gives 121665y⁴ - 243332y² + 121666 = 0.
 func hasLowOrder(key ed25519.PublicKey) bool {
 	encoded := slices.Clone(key)
 	encoded[len(encoded)-1] &= 0x7f // the sign of x
@@ -168,7 +167,8 @@ func hasLowOrder(key ed25519.PublicKey) bool {
 	return product.Sign() == 0
 }
 
-// mayVerify reads `use` and `key_ops` (RFC 7517, 4.2 and 4.3), which bind where they are there.
+// mayVerify reports whether `use` and `key_ops` (RFC 7517, 4.2 and 4.3) allow the checking of
+// signatures. A missing member allows it.
 func mayVerify(members map[string]jsontext.Value) bool {
 	if _, ok := members["use"]; ok {
 		if use, err := stringMember(members, "use"); err != nil || use != "sig" {

@@ -9,8 +9,7 @@ import (
 	"slices"
 )
 
-// publicJWK is an Ed25519 public key as it is published (RFC 8037). It has no
-// field that a private part could be in.
+// publicJWK is an Ed25519 public key as a JWK (RFC 8037). It has no field for a private part.
 type publicJWK struct {
 	Kty string `json:"kty"`
 	Crv string `json:"crv"`
@@ -34,10 +33,10 @@ func newPublicJWK(public ed25519.PublicKey) publicJWK {
 	}
 }
 
-// KeyID is the thumbprint that names an Ed25519 key (RFC 7638).
+// KeyID returns the kid of an Ed25519 key, its thumbprint (RFC 7638).
 func KeyID(public ed25519.PublicKey) string { return newPublicJWK(public).Kid }
 
-// EncodeJWKS is the document of public keys (RFC 7517).
+// EncodeJWKS returns the keys as a JWK set (RFC 7517).
 func EncodeJWKS(keys ...ed25519.PublicKey) []byte {
 	set := make([]publicJWK, len(keys))
 	for i, key := range keys {
@@ -52,7 +51,7 @@ func EncodeJWKS(keys ...ed25519.PublicKey) []byte {
 	return out
 }
 
-// JWKS is the document of the public keys for /.well-known/jwks.json. The caller owns it.
+// JWKS returns the JWK set for /.well-known/jwks.json. The caller owns it.
 func (s *Signer) JWKS() []byte { return slices.Clone(s.jwks) }
 
 // Keys implements KeySource.

@@ -18,19 +18,22 @@ const maxKeySetSize = 1 << 20
 var (
 	errKeySetSize   = errors.New("the key set is longer than 1 MiB")
 	errKeySetForm   = errors.New(`the key set is not a JSON object with a list "keys"`)
-	errUnknownKey   = errors.New("the issuer has no such key for this algorithm")
-	errManyKeys     = errors.New("several keys of the issuer fit, and the token does not say which")
-	errSymmetricKey = errors.New("the key set has a symmetric key (kty oct): whoever can check a token with it can also make one; publish public keys only")
+	errUnknownKey   = errors.New("the issuer has no key of this kid and algorithm")
+	errManyKeys     = errors.New("several keys of the issuer fit the token's kid and algorithm")
+	errSymmetricKey = errors.New("the key set has a symmetric key (kty oct), which signs tokens as well as it checks them; publish public keys only")
 )
 
-// KeySet are the public keys of one issuer that may check tokens. It is
-// immutable; the zero value has none. It is a KeySource by itself: static keys.
+// KeySet is the set of public keys that check the tokens of one issuer. It is immutable; the
+// zero value has no keys. It is a KeySource of keys that never change.
 type KeySet struct {
 	keys []verifyKey
-	// unusable says, for the log, what was left out and why; it names positions and types, never keys.
-	unusable  []string
+	// unusable is one text for each key that was left out. It has the key's position and the
+	// reason, and nothing of the key.
+	unusable []string
+	// symmetric states that a symmetric key was left out.
 	symmetric bool
-	// exposed says that the set publishes a private key; only its public part is kept.
+	// exposed states that the document has a private or a symmetric key. Of a private key only
+	// the public part is in the set.
 	exposed bool
 }
 
@@ -38,29 +41,29 @@ type KeySet struct {
 type verifyKey struct {
 	kid, alg string
 	public   crypto.PublicKey
-	// der is the key's one encoding: comparing keys themselves is slow for large ones.
+	// der is the key's one encoding, by which keys are compared.
 	der string
 }
 
-// newVerifyKey fails on a type of key that has no encoding.
+// newVerifyKey returns the key for the algorithm. It fails on a type without a DER encoding.
 func newVerifyKey(kid, alg string, public crypto.PublicKey) (verifyKey, error) {
 	der, err := x509.MarshalPKIXPublicKey(public)
 	return verifyKey{kid: kid, alg: alg, public: public, der: string(der)}, err
 }
 
-// same says whether both are one key, whatever it is called.
+// same reports whether both are the same key, under any kid.
 func (k verifyKey) same(other verifyKey) bool { return k.der != "" && k.der == other.der }
 
-// KeySource gives the keys of one issuer. Implementations are safe for concurrent use.
+// KeySource has the keys of one issuer. Implementations are safe for concurrent use.
 type KeySource interface {
-	// Keys gives the keys as they are known; missing says that the caller did not
-	// find the one it needs in them, so that the source may look again. An error of
-	// the context is given as it is; any other means that there are no keys to trust.
+	// Keys returns the keys that are in use. missing states that the caller did not find the
+	// key that it needs, so that the source may look for new ones. An error of the context is
+	// returned as it is; any other means that no key can be trusted now.
 	Keys(ctx context.Context, missing bool) (KeySet, error)
 }
 
-// ParseKeySet reads a JWK set (RFC 7517) that a person configured. It refuses
-// one that is malformed, that has a symmetric key, or in which no key is usable.
+// ParseKeySet reads a configured JWK set (RFC 7517). It refuses a set that is malformed, that
+// has a symmetric key or that has no usable key.
 func ParseKeySet(raw []byte) (KeySet, error) {
 	set, err := readKeySet(raw)
 	if err != nil {
@@ -75,7 +78,7 @@ func ParseKeySet(raw []byte) (KeySet, error) {
 	return set, nil
 }
 
-// readKeySet reads a JWK set without its unusable keys.
+// readKeySet reads a JWK set and leaves out its unusable keys.
 func readKeySet(raw []byte) (KeySet, error) {
 	if len(raw) > maxKeySetSize {
 		return KeySet{}, errKeySetSize
@@ -110,8 +113,8 @@ func (s *KeySet) add(raw []byte) error {
 	return err
 }
 
-// Len is the number of pairs of key and algorithm: an RSA key that names no
-// algorithm counts twice.
+// Len returns the number of pairs of a key and an algorithm: an RSA key without an algorithm
+// counts twice.
 func (s KeySet) Len() int { return len(s.keys) }
 
 // Keys implements KeySource.
@@ -124,8 +127,8 @@ func (s KeySet) report() string {
 	return strings.Join(s.unusable, "; ")
 }
 
-// find gives the one key for the algorithm and kid. Two different keys under one
-// name are no answer, since the order in the file must not decide.
+// find returns the one key for the algorithm and kid. Two different keys that fit are an error,
+// so that their order in the document does not decide.
 func (s KeySet) find(h header) (verifyKey, error) {
 	var found verifyKey
 	for _, key := range s.keys {

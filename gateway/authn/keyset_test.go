@@ -51,7 +51,7 @@ func TestUnusableKeysLeaveTheOthers(t *testing.T) {
 	mustRefuse(t, a, forge(`{"alg":"ES256","kid":"p384"}`, claims().json(), "ES256", k.p384))
 }
 
-func TestKeyIsUsedForWhatItSaysOnly(t *testing.T) {
+func TestKeyIsUsedForItsStatedPurposeOnly(t *testing.T) {
 	k := testKeys()
 	with := func(member string) authn.KeySource {
 		set, err := authn.ParseKeySet([]byte(`{"keys":[` + jwk("other", "", "", k.es.Public()).json() + `,` +
@@ -100,18 +100,18 @@ func TestTokenWithoutKidNeedsASingleKey(t *testing.T) {
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, one, two))), token)
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, two, one))), token)
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, es))), token)
-	// A key that has no name is not the one that a token names.
+	// A key without a kid does not match a token with one.
 	nameless := authenticator(t, newClock(), issuer(keySet(t, jwk("", "", "", k.ed.Public()))))
 	mustAccept(t, nameless, token)
 	mustRefuse(t, nameless, edToken(nil))
 }
 
-func TestTwoKeysUnderOneKidAreNoAnswer(t *testing.T) {
+func TestTwoKeysUnderOneKidAreRefused(t *testing.T) {
 	k := testKeys()
 	one, two := jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.otherEd.Public())
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, one, two))), edToken(nil))
 	mustRefuse(t, authenticator(t, newClock(), issuer(keySet(t, two, one))), edToken(nil))
-	// The same key twice, or another type of key under the name, leaves no doubt.
+	// The same key twice, and a key for another algorithm under the kid, are not ambiguous.
 	mustAccept(t, authenticator(t, newClock(), issuer(keySet(t, jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.ed.Public()), jwk("ed", "", "", k.es.Public())))), edToken(nil))
 }
 

@@ -10,32 +10,32 @@ import (
 )
 
 var (
-	errServiceRefused = errors.New("the issuer's tokens may not be a service's")
+	errServiceRefused = errors.New("the issuer's tokens must not be a service's")
 	errSubjectForm    = errors.New("the subject is malformed")
 	errUnknownUser    = errors.New("no user has this subject")
 	errInactiveUser   = errors.New("the user is not active")
-	errBlankRecord    = errors.New("the user's record is not complete")
+	errBlankRecord    = errors.New("the user's record is incomplete")
 )
 
-// Identity is what the directory knows of a user.
+// Identity is a user as the directory knows them.
 type Identity struct {
-	// ExternalID is the user's public id; UUID the internal one.
+	// ExternalID is the user's public id, UUID the internal one.
 	ExternalID, UUID string
-	// AccountID is the account of which the user is a member; "" is none.
+	// AccountID is the account that the user is a member of, "" for none.
 	AccountID string
-	// Status is as in resources: only resources.StatusActive may sign in.
+	// Status is one of resources.Status…; only resources.StatusActive may sign in.
 	Status string
 }
 
-// Directory finds users by what a token says of them.
+// Directory finds users by the subjects of tokens.
 type Directory interface {
-	// BySubject finds the one user whose external id or partner id (as by says) is
-	// sub, byte for byte; false where there is none. An error means that it could
-	// not be found out, and refuses nobody.
+	// BySubject finds the one user whose external id or partner id (by selects which) is sub,
+	// byte for byte. It returns false for an unknown subject. An error is a failure to find
+	// out, which refuses nobody.
 	BySubject(ctx context.Context, sub string, by Subjects) (Identity, bool, error)
 }
 
-// Principal says who the subject of checked claims is. Errors as in Verify.
+// Principal returns the principal of checked claims. Errors are those of Verify.
 func (a *Authenticator) Principal(ctx context.Context, claims Claims) (resources.Principal, error) {
 	issuer := a.issuers[claims.Issuer]
 	if issuer == nil {
@@ -93,8 +93,8 @@ func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims
 	}, nil
 }
 
-// firstSignIn makes an invited user's subject theirs, where the issuer's subjects may be
-// an identity provider's and the e-mail was verified (API contract, 2).
+// firstSignIn gives an unknown subject to the invited user with the same e-mail address, if the
+// issuer's subjects may be partner ids and the address is verified (API contract, 2).
 func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims Claims) (Identity, bool, error) {
 	if a.signIn == nil || issuer.Subjects == SubjectsExternalID || !claims.EmailVerified || claims.Email == "" {
 		return Identity{}, false, nil
@@ -106,7 +106,8 @@ func (a *Authenticator) firstSignIn(ctx context.Context, issuer *trusted, claims
 	return a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
 }
 
-// unavailable keeps the directory's own answer where it already says when to come again.
+// unavailable returns the directory's own KindUnavailable, which may say when to retry, or
+// makes one of its error.
 func unavailable(err error) error {
 	if known := resources.AsError(err); known.Kind == resources.KindUnavailable {
 		return known

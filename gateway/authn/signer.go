@@ -15,29 +15,28 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The names under which the built-in issuer signs.
+// The `iss` and `aud` of the built-in issuer's tokens.
 const (
 	BuiltinIssuer   = "portcullis"
 	BuiltinAudience = "portcullis"
 )
 
-// jtiSize is the randomness of a token's id in bytes.
+// jtiSize is the length of a token's random id in bytes.
 const jtiSize = 16
 
 var (
-	errNoMasterKey  = errors.New("signer: the master key is empty")
-	errSignSubject  = errors.New("a token needs a subject: a user's id, or service-NAME in characters of [A-Za-z0-9._@-], at most 255 of a user and 128 of a service")
-	errSignTTL      = errors.New("the time to live must be a second or more, and end before the year 10000")
-	errSignScope    = errors.New("only a service's token has scopes")
-	errSignTooLarge = errors.New("the token would be longer than 8 KiB")
+	errNoMasterKey  = errors.New("signer: the master key is empty; it needs at least one line")
+	errSignSubject  = errors.New("the subject must be a user's id of at most 255 bytes, or service-NAME of at most 128 characters of [A-Za-z0-9._@-]")
+	errSignTTL      = errors.New("the time to live must be at least a second, and end before the year 10000")
+	errSignScope    = errors.New("scopes must be left out for a user; only a service's token has them")
+	errSignTooLarge = errors.New("the token must not be longer than 8 KiB; name fewer scopes")
 )
 
-// Signer is the built-in issuer: it signs with Ed25519 keys derived from the
-// master key, and is the KeySource of its own tokens. The first key signs, all
-// of them check, so that rotating the master key ends no token. It is safe for
-// concurrent use once its fields are set.
+// Signer is the built-in issuer: it signs with Ed25519 keys derived from the master key, and is
+// the KeySource of its own tokens. The first key signs and all of them check, so that tokens
+// outlive a rotation of the master key. It is safe for concurrent use once its fields are set.
 type Signer struct {
-	// Now is the clock; Random makes the tokens' ids.
+	// Now is the clock, Random the source of the tokens' ids.
 	Now    func() time.Time
 	Random io.Reader
 
@@ -47,17 +46,17 @@ type Signer struct {
 	jwks []byte
 }
 
-// TokenRequest is what a token is to say.
+// TokenRequest holds the claims of a token to be signed.
 type TokenRequest struct {
 	// Subject is a user's external id, or a service's name with resources.ServicePrefix.
 	Subject string
-	// Scopes are a service's; a user has none.
+	// Scopes are those of a service; a user's token has none.
 	Scopes []string
-	// TTL is how long the token holds, cut to whole seconds, at least one.
+	// TTL is how long the token is valid, cut to whole seconds, at least one.
 	TTL time.Duration
 }
 
-// NewSigner derives the keys. It fails on a master key without keys.
+// NewSigner derives the keys and returns a signer. It fails on an empty master key.
 func NewSigner(master resources.MasterKey) (*Signer, error) {
 	s := &Signer{Now: time.Now, Random: rand.Reader}
 	var published []ed25519.PublicKey
@@ -84,8 +83,8 @@ func NewSigner(master resources.MasterKey) (*Signer, error) {
 	return s, nil
 }
 
-// Issuer are the settings under which the signer's own tokens are trusted:
-// subjects are external ids, services may have every scope.
+// Issuer returns the settings under which the signer's tokens are trusted: subjects are external
+// ids, and services may have every scope.
 func (s *Signer) Issuer() Issuer {
 	return Issuer{
 		Issuer:   BuiltinIssuer,
@@ -96,8 +95,8 @@ func (s *Signer) Issuer() Issuer {
 	}
 }
 
-// Sign makes a token with iss, aud, sub, iat, exp, jti and, for a service, scope.
-// It refuses what Verify would refuse; the error says how to ask instead.
+// Sign returns a token with iss, aud, sub, iat, exp, jti and, for a service, scope. It refuses a
+// request whose token Verify would refuse; the error says what to change.
 func (s *Signer) Sign(r TokenRequest) (string, error) {
 	now := s.Now()
 	if err := r.check(now); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// masterKeys makes n random lines of a master key file.
+// masterKeys returns n random lines of a master key file.
 func masterKeys(n int) []string {
 	lines := make([]string, n)
 	for i := range lines {
@@ -109,7 +109,7 @@ func TestPublishedKeysAreThePublicOnes(t *testing.T) {
 		t.Fatalf("%s", document)
 	}
 	for _, key := range set.Keys {
-		// RFC 7638: the required members in the order of their names, which is how maps are encoded.
+		// RFC 7638: the required members in the order of their names, as json.Marshal writes a map.
 		required, err := json.Marshal(map[string]string{"kty": "OKP", "crv": "Ed25519", "x": key["x"]})
 		sum := sha256.Sum256(required)
 		want := map[string]string{"kty": "OKP", "crv": "Ed25519", "x": key["x"], "kid": b64(sum[:]), "use": "sig", "alg": "EdDSA"}
@@ -117,7 +117,7 @@ func TestPublishedKeysAreThePublicOnes(t *testing.T) {
 			t.Errorf("%v %v", key, err)
 		}
 	}
-	// Another gateway may trust the document.
+	// Another gateway accepts the document.
 	published, err := authn.ParseKeySet(document)
 	if err != nil {
 		t.Fatal(err)

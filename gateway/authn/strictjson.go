@@ -20,8 +20,8 @@ var (
 )
 
 // strictObject returns the members of one JSON object under their exact names. It refuses
-// invalid UTF-8, lone surrogates and, at any depth, a name that stands twice in an object:
-// two readers could take different values from them.
+// invalid UTF-8, lone surrogates and a name that an object has twice, at any depth, since two
+// readers could take different values from them.
 func strictObject(raw []byte) (map[string]jsontext.Value, error) {
 	if err := checkJSON(raw); err != nil {
 		return nil, err

@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxTokenSize is the longest token that is looked at, in bytes.
+// maxTokenSize is the length of the longest accepted token in bytes.
 const maxTokenSize = 8 << 10
 
-// The signature algorithms that are accepted; all are asymmetric.
+// The accepted signature algorithms. All are asymmetric.
 const (
 	algEdDSA = "EdDSA"
 	algES256 = "ES256"
@@ -22,41 +22,43 @@ const (
 
 func algorithms() []string { return []string{algEdDSA, algES256, algRS256, algPS256} }
 
-// forbiddenHeaders name keys to use or change what is signed; see the package's text.
+// forbiddenHeaders returns the members that name a key or change what is signed; doc.go says why
+// they are refused.
 func forbiddenHeaders() []string { return []string{"crit", "b64", "jku", "x5u", "jwk", "x5c"} }
 
 var (
 	errTokenSize      = errors.New("the token is longer than 8 KiB")
 	errTokenForm      = errors.New("the token is not three parts of base64url")
 	errHeader         = errors.New("the token's header is malformed")
-	errHeaderRefused  = errors.New("the token's header has a member that is not accepted")
-	errHeaderType     = errors.New("the token's typ is not that of a credential")
+	errHeaderRefused  = errors.New("the token's header has crit, b64, jku, x5u, jwk or x5c")
+	errHeaderType     = errors.New("the token's typ is not JWT or at+jwt")
 	errAlgorithm      = errors.New("the token's algorithm is not accepted")
 	errKid            = errors.New("the token's kid is malformed")
 	errTokenPayload   = errors.New("the token's payload is malformed")
-	errNoIssuerMember = errors.New("the token names no issuer")
+	errNoIssuerMember = errors.New("the token's iss is missing or malformed")
 )
 
-// header is what a token says of its own signature.
+// header holds the members of a token's header that select the key.
 type header struct {
 	alg string
-	// kid is "" where the token names none; an empty one is refused.
+	// kid is "" where the header has none; an empty one is refused.
 	kid string
 }
 
-// unverified is what may be known of a token before its signature is checked.
+// unverified holds the part of a token that is used before its signature is checked.
 type unverified struct {
 	header header
 	issuer string
 }
 
-// readUnverified takes a token of bounded size apart and gives what is needed to find its key.
+// readUnverified reads the part of a token that its key is found by.
 func readUnverified(token string) (unverified, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 || slices.Contains(parts, "") {
 		return unverified{}, errTokenForm
 	}
-	// The decoder of the standard library skips line breaks, strict or not: one token would have many spellings.
+	// The standard library's decoder skips line breaks even when it is strict, and so one token
+	// would have many spellings.
 	for _, part := range parts {
 		if !isBase64URL(part) {
 			return unverified{}, errTokenForm

@@ -17,7 +17,7 @@ const maxCachedSize = 2 << 10
 // nothing shorter than the token finds it.
 type tokenHash [sha256.Size]byte
 
-// verified is what a token says and the key that its signature was checked with. It is
+// verified is a checked token: its claims, and the key that checked its signature. It is
 // immutable.
 type verified struct {
 	issuer *trusted

@@ -17,45 +17,44 @@ const (
 	defaultRefresh = 10 * time.Minute
 	defaultMaxAge  = 24 * time.Hour
 	fetchTimeout   = 5 * time.Second
-	// fetchGap is the least time between two fetches, whatever asks for them.
+	// fetchGap is the least time between the starts of two fetches.
 	fetchGap = 30 * time.Second
 )
 
 var (
 	errNoKeysYet  = errors.New("the key set could not be fetched yet")
-	errKeysTooOld = errors.New("the key set could not be refreshed for longer than its maximum age")
+	errKeysTooOld = errors.New("the key set is older than its maximum age, and could not be refreshed")
 	errURLRefresh = fmt.Errorf("the refresh interval must be at least %s and less than the maximum age", fetchGap)
 	errURLForm    = errors.New("the JWKS URL must be https:// with a host, and without a user or a fragment")
-	errURLOpen    = errors.New("the JWKS URL is http://: whoever is on the way could replace the keys, and sign in as anybody; " +
+	errURLOpen    = errors.New("the JWKS URL must not be http://: a machine between could replace the keys and sign in as any user; " +
 		"use https://, or a JWKS file (http:// is for an address of this machine only: localhost, 127.0.0.1, [::1])")
 	errFetchFailed = errors.New("the last fetch failed")
 )
 
-// URLOptions are the settings of a URLSource. URL is needed.
+// URLOptions are the settings of a URLSource. URL is required.
 type URLOptions struct {
-	// URL is where the identity provider publishes its JWK set.
+	// URL is the address of the identity provider's JWK set.
 	URL string
-	// Client makes the requests; nil is one of its own. Its redirect policy is replaced.
+	// Client sends the requests; nil is a new client. Its redirect policy is replaced.
 	Client *http.Client
-	// Refresh is the time between background fetches (0: 10 minutes, at least 30
-	// seconds); MaxAge how long keys serve without a successful one (0: 24 hours);
-	// Timeout bounds one fetch (0: 5 seconds).
+	// Refresh is the time between background fetches (0: 10 minutes; at least 30 seconds),
+	// MaxAge how long keys are used without a successful fetch (0: 24 hours), Timeout how long
+	// a fetch may take (0: 5 seconds).
 	Refresh, MaxAge, Timeout time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
-	// Ticks makes the ticker of Run and gives its stop; nil is time.NewTicker.
+	// Ticks returns the ticker of Run and its stop function; nil is time.NewTicker.
 	Ticks func(time.Duration) (<-chan time.Time, func())
-	// Log gets what goes wrong, never a key; nil is nowhere.
+	// Log gets failures, never a key. nil discards them.
 	Log *slog.Logger
 }
 
-// URLSource is a KeySource that keeps the JWK set of a URL.
+// URLSource is a KeySource of the JWK set at a URL.
 //
-// It holds one set and when it was fetched. What bounds its staleness: Run
-// fetches every Refresh; where Run is not running, the first use of a set past
-// that age waits for a new one. A set that can't be renewed serves until MaxAge,
-// then there are no keys. An unknown key asks for a fetch too; all of these
-// together make at most one in 30 seconds, and one at a time.
+// Run fetches the set every Refresh. Without Run, the first use of a set past that age waits for
+// a new one. A set that can't be refreshed is used until MaxAge; from then on there are no keys.
+// An unknown key starts a fetch too. Of all of these, at most one fetch starts in 30 seconds, and
+// one runs at a time.
 type URLSource struct {
 	options URLOptions
 	// shown is the URL for the log, without its query.
@@ -63,14 +62,14 @@ type URLSource struct {
 
 	mu        sync.Mutex
 	set       KeySet
-	fetched   time.Time // of set; zero before the first
-	attempted time.Time // the last attempt's start; zero before the first
-	failure   error     // of the last attempt
-	flight    chan struct{}
+	fetched   time.Time     // start of the fetch of set; zero before the first
+	attempted time.Time     // start of the last fetch; zero before the first
+	failure   error         // of the last fetch
+	fetching  chan struct{} // closed at the end of the running fetch; nil without one
 }
 
-// NewURLSource checks the settings and makes a source. It fetches nothing: a
-// provider that is down does not keep the gateway from starting.
+// NewURLSource checks the settings and returns a source. It fetches nothing, so that the gateway
+// starts while the provider is down.
 func NewURLSource(o URLOptions) (*URLSource, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
@@ -102,18 +101,18 @@ func NewURLSource(o URLOptions) (*URLSource, error) {
 	return &URLSource{options: o, shown: u.Scheme + "://" + u.Host + u.EscapedPath()}, nil
 }
 
-// onThisMachine says whether nobody else is on the way to the host.
+// onThisMachine reports whether the host is an address of this machine.
 func onThisMachine(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Run fetches the keys now and then every Refresh, until ctx ends.
+// Run fetches the keys at once and then every Refresh, until ctx ends.
 func (s *URLSource) Run(ctx context.Context) {
 	ticks, stop := s.options.Ticks(s.options.Refresh)
 	defer stop()
 	for {
-		// Its failure is logged and kept for Refresh's callers; the next tick tries again.
+		// A failure is logged by the fetch, and the next tick retries.
 		_ = s.Refresh(ctx)
 		select {
 		case <-ctx.Done():
@@ -123,13 +122,13 @@ func (s *URLSource) Run(ctx context.Context) {
 	}
 }
 
-// Refresh fetches the keys, unless that was tried less than 30 seconds ago, and
-// gives the outcome of the last attempt.
+// Refresh fetches the keys, unless a fetch was started in the last 30 seconds, and returns the
+// error of the last fetch.
 func (s *URLSource) Refresh(ctx context.Context) error {
 	s.mu.Lock()
-	flight := s.begin()
+	done := s.begin()
 	s.mu.Unlock()
-	if err := wait(ctx, flight); err != nil {
+	if err := wait(ctx, done); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -153,8 +152,8 @@ func (s *URLSource) Keys(ctx context.Context, missing bool) (KeySet, error) {
 	return s.set, nil
 }
 
-// needed begins a fetch where one is due, and gives it where the caller has to
-// wait for it; nil where not.
+// needed starts a fetch if one is due. It returns the fetch that the caller has to wait for, nil
+// if there is none.
 func (s *URLSource) needed(missing bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,15 +161,15 @@ func (s *URLSource) needed(missing bool) <-chan struct{} {
 	if !missing && !stale {
 		return nil
 	}
-	flight := s.begin()
+	done := s.begin()
 	if !missing && s.failure != nil && !s.expired() {
-		// The provider is down and the old keys still hold: nobody waits for its timeout.
+		// The provider is down and the old keys are still valid: callers do not wait.
 		return nil
 	}
-	return flight
+	return done
 }
 
-// expired says that the set, if there is one, may not be used. The lock is held.
+// expired reports whether there is no set, or one that is too old to be used. s.mu is held.
 func (s *URLSource) expired() bool {
 	return s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > s.options.MaxAge
 }

@@ -127,7 +127,7 @@ func TestRemovedKeyIsRefusedAfterTheNextRefresh(t *testing.T) {
 	}
 }
 
-func TestIdleSourceDoesNotServeOldKeys(t *testing.T) {
+func TestIdleSourceDoesNotUseOldKeys(t *testing.T) {
 	c := newClock()
 	p := newProvider(t, jwks(t, standardKeys()...))
 	a := authenticator(t, c, issuer(p.source(t, c)))
@@ -171,7 +171,7 @@ func TestProviderThatIsDown(t *testing.T) {
 			a := authenticator(t, c, issuer(s))
 			mustRefuse(t, a, token)
 			p.publish(jwks(t, standardKeys()...))
-			mustRefuse(t, a, token) // not before the 30 seconds are over
+			mustRefuse(t, a, token) // no fetch within 30 seconds
 			c.Advance(30 * time.Second)
 			mustAccept(t, a, token)
 			p.fail(broken)
@@ -189,7 +189,7 @@ func TestProviderThatIsDown(t *testing.T) {
 	}
 }
 
-// transport is a network in which every host answers.
+// transport is a network in which every host responds.
 type transport func(*http.Request) *http.Response
 
 func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
@@ -226,7 +226,7 @@ func TestRedirectElsewhereIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestNobodyWaitsForAProviderThatIsDownWhileKeysHold(t *testing.T) {
+func TestCallersDoNotWaitForAProviderThatIsDownWhileKeysAreValid(t *testing.T) {
 	c := newClock()
 	p := newProvider(t, jwks(t, standardKeys()...))
 	s := p.source(t, c, func(o *authn.URLOptions) { o.Timeout = time.Hour })
@@ -235,11 +235,11 @@ func TestNobodyWaitsForAProviderThatIsDownWhileKeysHold(t *testing.T) {
 	mustAccept(t, a, token)
 	p.fail(down)
 	c.Advance(time.Hour)
-	mustAccept(t, a, token) // waits once, and learns that the provider is down
+	mustAccept(t, a, token) // waits for a fetch, which fails
 	release := make(chan struct{})
 	p.fail(func(http.ResponseWriter, *http.Request) { <-release })
 	c.Advance(time.Minute)
-	mustAccept(t, a, token) // begins a fetch that never ends
+	mustAccept(t, a, token) // starts a fetch that never ends
 	close(release)
 }
 
@@ -253,7 +253,7 @@ func TestFetchHasATimeout(t *testing.T) {
 	mustRefuse(t, authenticator(t, c, issuer(s)), edToken(nil))
 }
 
-func TestCallerWhoLeavesIsNotRefused(t *testing.T) {
+func TestCancelledCallerIsNotRefused(t *testing.T) {
 	c := newClock()
 	arrived, release := make(chan struct{}), make(chan struct{})
 	p := newProvider(t, nil)
@@ -270,7 +270,7 @@ func TestCallerWhoLeavesIsNotRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	close(release)
-	mustAccept(t, a, edToken(nil)) // the fetch went on without the one who began it
+	mustAccept(t, a, edToken(nil)) // the fetch went on after its caller left
 	if p.calls.Load() != 1 {
 		t.Errorf("%d fetches", p.calls.Load())
 	}
@@ -299,7 +299,7 @@ func TestRunRefreshesAtEachTick(t *testing.T) {
 	c.Advance(10 * time.Minute)
 	ticks <- c.Now()
 	<-fetched
-	ticks <- c.Now() // taken only after the fetch before it has ended
+	ticks <- c.Now() // received after the fetch before it has ended
 	mustRefuse(t, a, edToken(nil))
 	cancel()
 	<-done
@@ -347,7 +347,7 @@ func TestLogHoldsNoTokenKeyOrQuery(t *testing.T) {
 	_, err := a.Verify(t.Context(), unknownKid(1)+"x")
 	log.Info("verify", "error", err)
 	text := ""
-	// The fetch reports its set after it has let the waiting ones go.
+	// The fetch logs its set after it has released the callers that waited.
 	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(text, "publishes a secret") && time.Now().Before(deadline); runtime.Gosched() {
 		mu.Lock()
 		text = out.String()
