@@ -36,7 +36,7 @@ func (r *Rates) ofFailures(raw *fasthttp.RequestCtx) ratelimit.Verdict {
 	if r.Failures == nil {
 		return ratelimit.Verdict{Allowed: true}
 	}
-	return r.Failures.Look(addressOf(raw))
+	return r.Failures.Peek(addressOf(raw))
 }
 
 // ofCallers says whether authenticated callers have a rate.
@@ -60,7 +60,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment
 	}
 	var until time.Time // is that of both: a request waits once
 	if own != nil {
-		until = own.Until()
+		until = own.Deadline()
 		v := own.Take(ctx, caller.ID, until)
 		if !v.Allowed {
 			return payment{&v, name}
@@ -71,7 +71,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment
 		return payment{told, ""}
 	}
 	if own == nil {
-		until = r.Account.Until()
+		until = r.Account.Deadline()
 	}
 	v := r.Account.Take(ctx, caller.AccountID, until)
 	if told == nil || !v.Allowed || v.Remaining < told.Remaining {

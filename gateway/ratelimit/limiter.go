@@ -7,51 +7,53 @@ import (
 )
 
 const (
-	// sharedTime is how long a request waits for Shared at most.
-	sharedTime = 50 * time.Millisecond
-	// DefaultBuckets is how many callers are known at once; one takes about 250 bytes.
+	// sharedTimeout bounds how long a request waits for Shared.
+	sharedTimeout = 50 * time.Millisecond
+	// DefaultBuckets is how many buckets a limiter holds. A bucket takes about 250 bytes.
 	DefaultBuckets = 100_000
 )
 
-// Shared are buckets that replicas have in common.
+// Shared holds the buckets that replicas share.
 type Shared interface {
-	// Take takes up to n tokens out of the bucket of that name, which gets one in each
-	// interval and holds burst. It says how many it gave and in how long the bucket is
-	// full. An error means that nothing is known.
+	// Take takes up to n tokens from the bucket of that name, which gets one token in each
+	// interval and holds at most burst. It returns how many tokens it gave, and in how long
+	// the bucket is full. After an error, both are unknown.
 	Take(ctx context.Context, name string, interval time.Duration, burst, n int) (given int, full time.Duration, err error)
 }
 
-// Options are what a Limiter is made of.
+// Options are the settings of a Limiter. Now is required.
 type Options struct {
-	// Name keeps the buckets of two limiters apart where they are shared.
+	// Name keeps the shared buckets of two limiters apart.
 	Name string
+	// Rate is the rate of each caller.
 	Rate Rate
-	// Buckets is how many callers are known at once; zero is DefaultBuckets.
+	// Buckets is how many buckets the limiter holds; 0 is DefaultBuckets.
 	Buckets int
-	// Shared is nil where there is one process.
+	// Shared holds the buckets of all replicas; nil is for a single process.
 	Shared Shared
-	Now    func() time.Time
+	// Now is the clock.
+	Now func() time.Time
 }
 
-// Verdict says whether a request may be made, and how the bucket stands after it.
+// Verdict states whether a request is allowed, and the state of the bucket after it.
 type Verdict struct {
 	Allowed bool
-	// Limit is how many requests may be made at once, Remaining how many now.
+	// Limit is how many requests are allowed at once, Remaining how many are allowed now.
 	Limit, Remaining int
 	// Reset is in how long Remaining is Limit again.
 	Reset time.Duration
-	// RetryAfter is in how long the next request may be made; zero where this one may.
+	// RetryAfter is in how long the next request is allowed; 0 if this one is.
 	RetryAfter time.Duration
 }
 
-// Limiter holds callers to a rate. It is safe for concurrent use.
+// Limiter holds each caller to a rate. It is safe for concurrent use.
 type Limiter struct {
-	o       Options
+	options Options
 	began   time.Time
 	buckets table
 }
 
-// New makes a limiter in which all buckets are full; nil, which bounds nothing, for no rate.
+// New returns a limiter whose buckets are full, and nil for the zero rate, which limits nothing.
 func New(o Options) *Limiter {
 	if o.Rate == (Rate{}) {
 		return nil
@@ -59,61 +61,62 @@ func New(o Options) *Limiter {
 	if o.Buckets == 0 {
 		o.Buckets = DefaultBuckets
 	}
-	return &Limiter{o: o, began: o.Now(), buckets: table{most: o.Buckets, buckets: map[string]*bucket{}}}
+	return &Limiter{options: o, began: o.Now(), buckets: table{limit: o.Buckets, buckets: map[string]*bucket{}}}
 }
 
-func (l *Limiter) now() time.Duration { return l.o.Now().Sub(l.began) }
+// now returns the time since the limiter was made, which is the limiter's clock.
+func (l *Limiter) now() time.Duration { return l.options.Now().Sub(l.began) }
 
-// Until is by when a Take that begins now has asked Shared; several of one request have
-// one such time.
-func (l *Limiter) Until() time.Time { return l.o.Now().Add(sharedTime) }
+// Deadline returns until when a request that arrives now may wait for Shared. All Takes of one
+// request share one deadline.
+func (l *Limiter) Deadline() time.Time { return l.options.Now().Add(sharedTimeout) }
 
-// Look says whether the caller may make a request, and takes no token.
-func (l *Limiter) Look(caller string) Verdict {
+// Peek returns the verdict on a request of the caller now, and takes no token.
+func (l *Limiter) Peek(caller string) Verdict {
 	now := l.now()
 	b := l.buckets.find(caller)
 	if b == nil {
-		return Verdict{Allowed: true, Limit: l.o.Rate.Burst, Remaining: l.o.Rate.Burst}
+		return Verdict{Allowed: true, Limit: l.options.Rate.Burst, Remaining: l.options.Rate.Burst}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.verdict(now, l.o.Rate, l.o.Rate.wait(b.own(now)) <= 0)
+	return b.verdict(now, l.options.Rate, l.options.Rate.wait(b.untilFull(now)) <= 0)
 }
 
-// Take takes a token of the caller's bucket. It asks Shared until that time at most.
-func (l *Limiter) Take(ctx context.Context, caller string, until time.Time) Verdict {
+// Take takes a token of the caller's bucket, and waits for Shared until the deadline at most.
+func (l *Limiter) Take(ctx context.Context, caller string, deadline time.Time) Verdict {
 	now := l.now()
 	b := l.buckets.get(caller, now)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
 		switch {
-		case l.o.Rate.wait(b.own(now)) > 0, now < b.lease.empty:
-			return b.verdict(now, l.o.Rate, false)
+		case l.options.Rate.wait(b.untilFull(now)) > 0, now < b.lease.empty:
+			return b.verdict(now, l.options.Rate, false)
 		case b.lease.tokens(now) > 0:
 			b.lease.left--
 			b.lease.used++
 			return l.charge(b, now)
-		case l.o.Shared == nil || !l.ask(ctx, caller, b, until): // the own bucket alone
+		case l.options.Shared == nil || !l.ask(ctx, caller, b, deadline): // the own bucket alone
 			return l.charge(b, l.now())
 		}
 		now = l.now()
 	}
 }
 
-// charge takes a token of the own bucket, unless somebody else took the last one meanwhile.
+// charge takes a token of the own bucket, unless another request took the last one meanwhile.
 func (l *Limiter) charge(b *bucket, now time.Duration) Verdict {
-	if l.o.Rate.wait(b.own(now)) > 0 {
-		return b.verdict(now, l.o.Rate, false)
+	if l.options.Rate.wait(b.untilFull(now)) > 0 {
+		return b.verdict(now, l.options.Rate, false)
 	}
-	b.charge(now, l.o.Rate)
-	return b.verdict(now, l.o.Rate, true)
+	b.charge(now, l.options.Rate)
+	return b.verdict(now, l.options.Rate, true)
 }
 
-// ask gets an answer of Shared, or waits for that of the question under way; false where
-// there was none in time. The lock is held, but not meanwhile.
-func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, until time.Time) bool {
-	within := until.Sub(l.o.Now())
+// ask leases tokens of Shared, or waits for the request to Shared that is running. It returns
+// false if Shared did not answer before the deadline. b.mu is held, but not during the wait.
+func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, deadline time.Time) bool {
+	within := deadline.Sub(l.options.Now())
 	if within <= 0 {
 		return false
 	}
@@ -128,9 +131,9 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, until time.
 		}
 		b.mu.Lock()
 		b.lease.waiting--
-		return true // until says when it is enough
+		return true // the next call sees whether the deadline has passed
 	}
-	n := b.lease.next(l.now(), l.o.Rate)
+	n := b.lease.nextSize(l.now(), l.options.Rate)
 	answered := make(chan struct{})
 	b.lease.asking = answered
 	b.mu.Unlock()
@@ -142,11 +145,12 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, until time.
 		b.lease.known = false
 		return false
 	}
-	b.lease.granted(l.now(), l.o.Rate, n, given, full)
+	b.lease.granted(l.now(), l.options.Rate, n, given, full)
 	return true
 }
 
-// shared asks for so many tokens. Others wait for the answer, so that it outlives its caller.
+// shared asks Shared for n tokens. Other requests wait for the answer, so that it does not end
+// with its caller's context.
 func (l *Limiter) shared(ctx context.Context, caller string, n int, within time.Duration) (given int, full time.Duration, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -155,5 +159,5 @@ func (l *Limiter) shared(ctx context.Context, caller string, n int, within time.
 	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	return l.o.Shared.Take(ctx, l.o.Name+":"+caller, l.o.Rate.Interval, l.o.Rate.Burst, n)
+	return l.options.Shared.Take(ctx, l.options.Name+":"+caller, l.options.Rate.Interval, l.options.Rate.Burst, n)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 )
 
-// limiter is one of a rate, in a bubble.
+// limiter returns a limiter of the rate, on the clock of the test's bubble.
 func limiter(t *testing.T, rate string, shared ratelimit.Shared, buckets int) *ratelimit.Limiter {
 	t.Helper()
 	r, err := ratelimit.ParseRate(rate)
@@ -23,10 +23,10 @@ func limiter(t *testing.T, rate string, shared ratelimit.Shared, buckets int) *r
 }
 
 func take(l *ratelimit.Limiter, caller string) ratelimit.Verdict {
-	return l.Take(context.Background(), caller, l.Until())
+	return l.Take(context.Background(), caller, l.Deadline())
 }
 
-// through is how many of n requests at once are allowed.
+// through returns how many of n requests at once are allowed.
 func through(l *ratelimit.Limiter, caller string, n int) (allowed int) {
 	for range n {
 		if take(l, caller).Allowed {
@@ -36,7 +36,7 @@ func through(l *ratelimit.Limiter, caller string, n int) (allowed int) {
 	return allowed
 }
 
-// TestBurstThenRate: what may come at once, and then one in each interval.
+// TestBurstThenRate guarantees a burst at once, and then one request in each interval.
 func TestBurstThenRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "10/s,5", nil, 0)
@@ -61,8 +61,7 @@ func TestBurstThenRate(t *testing.T) {
 	})
 }
 
-// TestVerdictTellsHowTheBucketStands: limit, what remains, when it is full, when to come again.
-func TestVerdictTellsHowTheBucketStands(t *testing.T) {
+func TestVerdictStatesTheBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "10/s,2", nil, 0)
 		for i, want := range []ratelimit.Verdict{
@@ -74,35 +73,34 @@ func TestVerdictTellsHowTheBucketStands(t *testing.T) {
 				t.Errorf("request %d: %+v, want %+v", i+1, got, want)
 			}
 		}
-		if got, want := l.Look("a"), take(l, "a"); got != want {
-			t.Errorf("a look says %+v, a take %+v", got, want)
+		if got, want := l.Peek("a"), take(l, "a"); got != want {
+			t.Errorf("Peek returns %+v, Take %+v", got, want)
 		}
-		if got := l.Look("nobody"); !got.Allowed || got.Remaining != 2 {
-			t.Errorf("a look at a caller who was never there: %+v", got)
+		if got := l.Peek("unknown"); !got.Allowed || got.Remaining != 2 {
+			t.Errorf("Peek at an unknown caller: %+v", got)
 		}
 	})
 }
 
-// TestLookTakesNothing.
-func TestLookTakesNothing(t *testing.T) {
+func TestPeekTakesNoToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "1/s", nil, 0)
 		take(l, "a")
 		time.Sleep(time.Second)
 		for range 3 {
-			if !l.Look("a").Allowed {
-				t.Fatal("a look took the token")
+			if !l.Peek("a").Allowed {
+				t.Fatal("Peek took the token")
 			}
 		}
-		if !take(l, "a").Allowed || l.Look("a").Allowed {
-			t.Error("a look does not see a take")
+		if !take(l, "a").Allowed || l.Peek("a").Allowed {
+			t.Error("Peek does not see a Take")
 		}
 	})
 }
 
-// TestNobodyIsPushedOutOfTheirBucket: callers who come once, a hundred times as many as there
-// is room for, bring no empty bucket back.
-func TestNobodyIsPushedOutOfTheirBucket(t *testing.T) {
+// TestEvictionRefillsNoBucket guarantees that a caller with an empty bucket gets no full one while
+// a hundred times as many other callers as there are buckets send one request each.
+func TestEvictionRefillsNoBucket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "1/h,10", nil, 100)
 		through(l, "greedy", 10)
@@ -111,18 +109,18 @@ func TestNobodyIsPushedOutOfTheirBucket(t *testing.T) {
 				t.Fatal("a new caller is refused")
 			}
 			if i%100 == 0 && take(l, "greedy").Allowed {
-				t.Fatalf("after %d others the bucket is new", i)
+				t.Fatalf("after %d other callers the bucket is full", i)
 			}
 		}
 	})
 }
 
-// world is the shared bucket of replicas, exact, and what was asked of it.
+// world is an exact Shared that counts its calls.
 type world struct {
 	mu    sync.Mutex
 	full  map[string]time.Time
 	asked int
-	most  int // of one question
+	most  int // tokens asked for in one call
 	err   error
 	delay time.Duration
 }
@@ -156,7 +154,7 @@ func (w *world) Take(ctx context.Context, name string, interval time.Duration, b
 	return given, full.Sub(now), nil
 }
 
-// TestReplicasShareARate: three of them together let one burst through, and then the rate.
+// TestReplicasShareARate guarantees that three replicas together allow one burst, and then the rate.
 func TestReplicasShareARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -179,13 +177,13 @@ func TestReplicasShareARate(t *testing.T) {
 			total += count(30)
 		}
 		if total < 90 || total > 103 {
-			t.Errorf("%d in ten seconds, want 100 and no more than what each holds in advance", total)
+			t.Errorf("%d in ten seconds, want 100 and at most the tokens that each has leased", total)
 		}
 	})
 }
 
-// TestFewRequestsAskForTokens: a busy caller costs a question for many requests, an idle one
-// no tokens that they do not use.
+// TestFewRequestsAskForTokens guarantees one call of Shared for many requests of a busy caller, and
+// that an idle replica leases no tokens that it does not use.
 func TestFewRequestsAskForTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -196,7 +194,7 @@ func TestFewRequestsAskForTokens(t *testing.T) {
 			allowed += through(busy, "a", 1)
 		}
 		if allowed != 5000 || w.asked > 200 || w.most > 100 {
-			t.Errorf("%d of 5000 allowed with %d questions, of which one asked for %d tokens", allowed, w.asked, w.most)
+			t.Errorf("%d of 5000 allowed with %d calls of Shared, of which one asked for %d tokens", allowed, w.asked, w.most)
 		}
 		many := make([]*ratelimit.Limiter, 20)
 		for i := range many {
@@ -213,8 +211,8 @@ func TestFewRequestsAskForTokens(t *testing.T) {
 	})
 }
 
-// TestWithoutSharedEachHasTheWholeRate: an error, a hanging server and a panic cost 50 ms at
-// most; the process's own bucket goes on, as it was.
+// TestWithoutSharedEachHasTheWholeRate guarantees that an error, a timeout and a panic of Shared
+// cost 50 ms at most, and leave the process's own bucket in force.
 func TestWithoutSharedEachHasTheWholeRate(t *testing.T) {
 	for name, shared := range map[string]ratelimit.Shared{
 		"error": &world{err: errors.New("down")}, "hangs": &world{delay: time.Hour}, "slow": &world{delay: 45 * time.Millisecond},
@@ -238,7 +236,7 @@ func TestWithoutSharedEachHasTheWholeRate(t *testing.T) {
 				}
 				if time.Sleep(10 * time.Minute); name == "says it is empty for ever" {
 					if v := take(l, "a"); v.RetryAfter > 10*time.Minute {
-						t.Errorf("it is believed for longer than a bucket takes to fill: %+v", v)
+						t.Errorf("the answer counts for longer than a bucket takes to fill: %+v", v)
 					}
 				}
 			})
@@ -264,8 +262,9 @@ func (stingy) Take(context.Context, string, time.Duration, int, int) (int, time.
 	return 0, 1000 * time.Hour, nil
 }
 
-// TestOneQuestionForAllWhoWait: a hundred at once ask twice, and wait for one time-out.
-func TestOneQuestionForAllWhoWait(t *testing.T) {
+// TestWaitingRequestsShareOneCall guarantees that a hundred requests at once cost two calls of
+// Shared, and one timeout.
+func TestWaitingRequestsShareOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, w := range map[string]*world{"answers": {delay: 5 * time.Millisecond}, "hangs": {delay: time.Hour}} {
 			l := limiter(t, "1000/s", w, 0)
@@ -285,14 +284,15 @@ func TestOneQuestionForAllWhoWait(t *testing.T) {
 			}
 			all.Wait()
 			if took := time.Since(began); took > 50*time.Millisecond || allowed != 100 || w.asked > 2 {
-				t.Errorf("%s: %d of 100 after %s with %d questions", name, allowed, took, w.asked)
+				t.Errorf("%s: %d of 100 after %s with %d calls", name, allowed, took, w.asked)
 			}
 		}
 	})
 }
 
-// TestRefusedCallerAsksNobody: who is known to be over the rate costs no question.
-func TestRefusedCallerAsksNobody(t *testing.T) {
+// TestRefusedCallerCostsNoCall guarantees that Shared is not asked for a caller that is known to be
+// over the rate.
+func TestRefusedCallerCostsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
 		first, second := limiter(t, "1/m,5", w, 0), limiter(t, "1/m,5", w, 0)
@@ -300,7 +300,7 @@ func TestRefusedCallerAsksNobody(t *testing.T) {
 		through(second, "a", 1)
 		asked := w.asked
 		if through(first, "a", 1000)+through(second, "a", 1000) != 0 || w.asked != asked {
-			t.Errorf("%d questions for callers who were refused", w.asked-asked)
+			t.Errorf("%d calls for refused callers", w.asked-asked)
 		}
 		if v := take(second, "a"); v.RetryAfter != time.Minute || v.Remaining != 0 {
 			t.Errorf("%+v", v)

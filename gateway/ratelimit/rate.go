@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// Rate is one request in each Interval on the average, and Burst at once. The zero value
-// is no limit.
+// Rate is one request in each Interval on average, and at most Burst at once. The zero value is no
+// limit.
 type Rate struct {
 	Interval time.Duration
 	Burst    int
 }
 
-// Bounds of a rate: Redis counts in microseconds, and a bucket is full again in a day.
 const (
+	// minInterval is the shortest interval, since Redis counts in microseconds.
 	minInterval = time.Microsecond
-	maxFill     = 24 * time.Hour
-	maxBurst    = 1_000_000
+	// maxFill bounds how long an empty bucket takes to be full.
+	maxFill  = 24 * time.Hour
+	maxBurst = 1_000_000
 )
 
-// ErrRate says what a rate must be.
+// ErrRate is the error of a malformed rate. It states the form.
 var ErrRate = errors.New("must be off, or requests per s, m or h, such as 100/s, and may say how many at once, such as 100/s,200: " +
 	"1 to 1000000 of each, not over 1000000 a second, with all of a burst back within a day")
 
-// ParseRate reads "100/s", "600/m,50" (of which 50 at once) or "off". Without a burst it is
-// as many as in the unit.
+// ParseRate reads "100/s", "600/m,50" (of which 50 at once) or "off". The burst is by default the
+// number of requests.
 func ParseRate(text string) (Rate, error) {
 	if text == "off" {
 		return Rate{}, nil
@@ -52,14 +53,14 @@ func ParseRate(text string) (Rate, error) {
 	return r, nil
 }
 
-// fill is how long an empty bucket takes to be full.
+// fill returns how long an empty bucket takes to be full.
 func (r Rate) fill() time.Duration { return r.Interval * time.Duration(r.Burst) }
 
-// ahead is the most that one replica takes in advance: a tenth of what may come at once,
-// or in a second.
-func (r Rate) ahead() int { return max(1, min(r.Burst, int(time.Second/r.Interval))/10) }
+// maxLease returns the most tokens that a replica leases at once: a tenth of a burst, or of a
+// second's rate if that is less.
+func (r Rate) maxLease() int { return max(1, min(r.Burst, int(time.Second/r.Interval))/10) }
 
-// left is how many tokens are in a bucket that is full in so much time.
+// left returns how many tokens a bucket has that is full in that time.
 func (r Rate) left(full time.Duration) int {
 	if full <= 0 {
 		return r.Burst
@@ -67,5 +68,6 @@ func (r Rate) left(full time.Duration) int {
 	return max(0, int((r.fill()-full)/r.Interval))
 }
 
-// wait is how long until there is a token in it; zero or less is none.
+// wait returns how long until a bucket that is full in that time has a token; it has one at zero
+// or less.
 func (r Rate) wait(full time.Duration) time.Duration { return full + r.Interval - r.fill() }

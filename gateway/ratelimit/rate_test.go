@@ -8,8 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 )
 
-// TestRateIsReadAsWritten, and what can't be meant is refused.
-func TestRateIsReadAsWritten(t *testing.T) {
+func TestParseRate(t *testing.T) {
 	for text, want := range map[string]ratelimit.Rate{
 		"off":        {},
 		"1/s":        {Interval: time.Second, Burst: 1},
@@ -38,9 +37,8 @@ func TestRateIsReadAsWritten(t *testing.T) {
 	}
 }
 
-// TestNoRateIsNoLimiter: what is off costs a nil check.
 func TestNoRateIsNoLimiter(t *testing.T) {
 	if ratelimit.New(ratelimit.Options{Now: time.Now}) != nil {
-		t.Error("a limiter without a rate")
+		t.Error("New returned a limiter without a rate")
 	}
 }

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// sample is how many buckets are looked at to make room for one.
+// sample is how many buckets an eviction looks at.
 const sample = 16
 
-// table holds the buckets of those who were seen lately.
+// table holds the buckets of the callers that were seen lately, at most limit.
 type table struct {
-	most int
+	limit int
 
 	mu      sync.Mutex
 	buckets map[string]*bucket
 }
 
-// get gives the bucket of the key, a full one where there is none.
+// get returns the bucket of the key, and adds a full one if there is none.
 func (t *table) get(key string, now time.Duration) *bucket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := t.buckets[key]
 	if b == nil {
-		if len(t.buckets) >= t.most {
-			t.makeRoom(now)
+		if len(t.buckets) >= t.limit {
+			t.evict(now)
 		}
 		b = &bucket{}
 		t.buckets[strings.Clone(key)] = b
@@ -32,18 +32,18 @@ func (t *table) get(key string, now time.Duration) *bucket {
 	return b
 }
 
-// find gives the bucket of the key, nil where there is none.
+// find returns the bucket of the key, nil if there is none.
 func (t *table) find(key string) *bucket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.buckets[key]
 }
 
-// makeRoom drops the buckets of a sample that are full, as new ones are, or else the one
-// that is so soonest. The lock is held.
-func (t *table) makeRoom(now time.Duration) {
+// evict removes the full buckets of a sample, which equal new ones, and the one that is full
+// soonest. mu is held.
+func (t *table) evict(now time.Duration) {
 	seen, soonest, name := 0, time.Duration(0), ""
-	for key, b := range t.buckets { // in no order: a sample
+	for key, b := range t.buckets { // the order is random
 		full := time.Duration(b.full.Load())
 		if full <= now {
 			delete(t.buckets, key)
