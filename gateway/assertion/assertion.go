@@ -21,38 +21,38 @@ const Header = "X-Portcullis-Assertion"
 // Issuer is the iss of every assertion.
 const Issuer = "portcullis-gateway"
 
-// TTL is how long an assertion holds.
+// TTL is how long an assertion is valid.
 const TTL = 30 * time.Second
 
-// leeway is how far the clocks of two processes may be apart.
+// leeway is how far the clocks of two processes may differ.
 const leeway = 5 * time.Second
 
 // tokenType is the typ of an assertion's header (RFC 8725, 3.11): no access token has it.
 const tokenType = "portcullis-assertion+jwt"
 
-// maxSize bounds what is looked at in bytes; nothing in an assertion is as long as a caller
-// likes.
+// maxSize is the length of the longest accepted assertion in bytes. The gateway writes hashes in
+// place of values of any length.
 const maxSize = 8 << 10
 
-// Statement is what the gateway says of one request.
+// Statement holds what the gateway states of one request.
 type Statement struct {
-	// Upstream is for whom it is said: a catalogue row's upstream.
+	// Upstream is the name of the receiver, as in a catalogue row.
 	Upstream string
-	// RequestID is that of every log line of the request.
+	// RequestID is the request's id, as in the log.
 	RequestID string
-	// Method and Target are the request line's, the target as it is sent to the upstream; of
-	// the target its SHA-256 is said, since it may hold any bytes.
+	// Method and Target are those of the request to the upstream. The assertion has the
+	// target's SHA-256, since a target may have any bytes.
 	Method, Target string
-	// IdempotencyKey is the header's value, "" where it was not sent.
+	// IdempotencyKey is the header's value, "" for none.
 	IdempotencyKey string
-	// Body is the request's; its SHA-256 is what is said.
+	// Body is the request's body. The assertion has its SHA-256.
 	Body []byte
-	// Principal is the caller, Account the account in question, Action what was allowed.
+	// Principal is the caller, Account the account of the route, Action the allowed action.
 	Principal       resources.Principal
 	Account, Action string
 }
 
-// claims are a statement as a JWT.
+// claims are the claims of an assertion.
 type claims struct {
 	jwt.RegisteredClaims
 	RequestID string    `json:"request_id"`
@@ -65,7 +65,7 @@ type claims struct {
 	Action    string    `json:"action"`
 }
 
-// principal is resources.Principal as upstreams read it.
+// principal is a resources.Principal in an assertion.
 type principal struct {
 	Kind       string   `json:"kind"`
 	UUID       string   `json:"uuid,omitempty"`
@@ -77,12 +77,12 @@ type principal struct {
 }
 
 var (
-	errNoMasterKey = errors.New("assertion: the master key is empty")
-	errRefused     = errors.New("assertion: it does not hold for this request")
+	errNoMasterKey = errors.New("assertion: the master key is empty; it needs at least one line")
+	errRefused     = errors.New("assertion: not valid for this request")
 )
 
-// Keys sign and check assertions. The first master key signs, all of them check, so that
-// processes may be given a rotated key one after the other.
+// Keys signs and checks assertions. The first master key signs and all of them check, so that
+// processes may get a rotated key one after the other. It is safe for concurrent use.
 type Keys struct {
 	// Now is the clock.
 	Now func() time.Time
@@ -93,7 +93,7 @@ type Keys struct {
 	jwks   []byte
 }
 
-// NewKeys derives the keys. It fails on a master key without keys.
+// NewKeys derives the keys. It fails on an empty master key.
 func NewKeys(master resources.MasterKey, now func() time.Time) (*Keys, error) {
 	k := &Keys{Now: now, public: map[string]ed25519.PublicKey{}}
 	var published []ed25519.PublicKey
@@ -116,10 +116,11 @@ func NewKeys(master resources.MasterKey, now func() time.Time) (*Keys, error) {
 	return k, nil
 }
 
-// JWKS is the key set with which an upstream of others' making checks assertions (RFC 7517).
+// JWKS returns the public keys as a JWK set (RFC 7517), for upstreams that check assertions with
+// a library of their own.
 func (k *Keys) JWKS() []byte { return k.jwks }
 
-// Sign makes the assertion of a statement.
+// Sign returns the assertion of a statement.
 func (k *Keys) Sign(s Statement) (string, error) {
 	now := k.Now()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
@@ -143,11 +144,11 @@ func (k *Keys) Sign(s Statement) (string, error) {
 	return signed, nil
 }
 
-// Verify holds an assertion against the request it came with: seen says for whom it
-// must be, and what was received. The answer is seen with who calls, for which account
-// and action. Any error refuses the request; none of them is for the caller.
+// Verify checks an assertion against the request that it came with: seen has the upstream and the
+// request as it was received. It returns seen with the principal, the account and the action of
+// the assertion. Any error refuses the request. The texts are for the log.
 func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
-	// The decoder skips line breaks, also a strict one.
+	// The base64 decoder skips line breaks even when it is strict.
 	if len(token) > maxSize || strings.ContainsAny(token, "\r\n") {
 		return Statement{}, errRefused
 	}
@@ -165,9 +166,9 @@ func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
 		return Statement{}, errRefused
 	case c.RequestID != seen.RequestID || c.Method != seen.Method || c.Target != hash([]byte(seen.Target)) ||
 		c.Repeat != hash([]byte(seen.IdempotencyKey)):
-		return Statement{}, fmt.Errorf("%w: it was made for another request: %s", errRefused, c.RequestID)
+		return Statement{}, fmt.Errorf("%w: it is for the request %s", errRefused, c.RequestID)
 	case c.Body != hash(seen.Body):
-		return Statement{}, fmt.Errorf("%w: the body is another", errRefused)
+		return Statement{}, fmt.Errorf("%w: the body differs", errRefused)
 	}
 	seen.Account, seen.Action = c.Account, c.Action
 	seen.Principal = resources.Principal{
@@ -177,7 +178,7 @@ func (k *Keys) Verify(token string, seen Statement) (Statement, error) {
 	return seen, nil
 }
 
-// find gives the key that an assertion names.
+// find returns the key of an assertion's kid.
 func (k *Keys) find(t *jwt.Token) (any, error) {
 	kid, _ := t.Header["kid"].(string)
 	public := k.public[kid]

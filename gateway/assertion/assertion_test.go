@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// scene has a clock that a test moves.
+// scene is a set of keys with a clock that the test moves.
 type scene struct {
 	t    *testing.T
 	now  time.Time
@@ -36,7 +36,7 @@ func (s *scene) with(master resources.MasterKey) *assertion.Keys {
 	return keys
 }
 
-// lines are n random keys in the form of the master key file.
+// lines returns n random lines of a master key file.
 func lines(t *testing.T, n int) []string {
 	t.Helper()
 	var out []string
@@ -70,7 +70,7 @@ func (s *scene) sign(statement assertion.Statement) string {
 	return token
 }
 
-// statement has every field set.
+// statement returns a statement with every field set.
 func statement() assertion.Statement {
 	return assertion.Statement{
 		Upstream: "firewall", RequestID: "req-1", Method: "POST", Target: "/api/v1/x?a=b", IdempotencyKey: "k-1", Body: []byte(`{"a":1}`),
@@ -82,20 +82,20 @@ func statement() assertion.Statement {
 	}
 }
 
-// seen is what the upstream received of the same request.
+// seen returns the same request as the upstream receives it.
 func seen() assertion.Statement {
 	s := statement()
 	return assertion.Statement{Upstream: s.Upstream, RequestID: s.RequestID, Method: s.Method, Target: s.Target, IdempotencyKey: s.IdempotencyKey, Body: s.Body}
 }
 
-func TestWhatWasSaidArrives(t *testing.T) {
+func TestStatementArrives(t *testing.T) {
 	s := newScene(t)
 	got, err := s.keys.Verify(s.sign(statement()), seen())
 	if err != nil || !reflect.DeepEqual(got, statement()) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if reflect.TypeFor[resources.Principal]().NumField() != 8 {
-		t.Error("a principal has another number of fields than are vouched for")
+		t.Error("a principal has another number of fields than an assertion")
 	}
 }
 
@@ -120,15 +120,15 @@ func TestAssertionIsForOneRequest(t *testing.T) {
 			r := seen()
 			change(&r)
 			if got, err := s.keys.Verify(token, r); err == nil || !reflect.DeepEqual(got, assertion.Statement{}) {
-				t.Errorf("taken: %+v", got)
+				t.Errorf("accepted: %+v", got)
 			}
 		})
 	}
 }
 
-// TestAnyTargetCanBeSaid: bytes that are no text are not another text, and a long target
-// does not make a long assertion.
-func TestAnyTargetCanBeSaid(t *testing.T) {
+// TestTargetMayHaveAnyBytes guarantees that invalid UTF-8 is not taken for its replacement, and
+// that a long target makes no long assertion.
+func TestTargetMayHaveAnyBytes(t *testing.T) {
 	s := newScene(t)
 	for _, target := range []string{"/x?\xff", "/x?" + strings.Repeat("&", 20_000), "/x?\ufffd", "/x?<>\u2028"} {
 		said, r := statement(), seen()
@@ -139,12 +139,12 @@ func TestAnyTargetCanBeSaid(t *testing.T) {
 		}
 		r.Target = strings.ToValidUTF8(target, "\ufffd")
 		if _, err := s.keys.Verify(token, r); err == nil && r.Target != target {
-			t.Errorf("%.10q: another target was taken", target)
+			t.Errorf("%.10q: another target was accepted", target)
 		}
 	}
 }
 
-func TestAssertionEnds(t *testing.T) {
+func TestAssertionExpires(t *testing.T) {
 	s := newScene(t)
 	token, start := s.sign(statement()), s.now
 	for after, want := range map[time.Duration]bool{
@@ -168,14 +168,14 @@ func TestRotatedMasterKeyIsStillAccepted(t *testing.T) {
 		t.Error(err)
 	}
 	if n := strings.Count(string(rotated.JWKS()), `"kid"`); n != 2 {
-		t.Errorf("%d keys are published", n)
+		t.Errorf("%d keys in the JWK set", n)
 	}
 	if _, err := s.with(read(t, two[1])).Verify(old, seen()); err == nil {
-		t.Error("a key that is gone was accepted")
+		t.Error("a removed key was accepted")
 	}
 }
 
-func TestOtherTokensAreNoAssertion(t *testing.T) {
+func TestOtherTokensAreRefused(t *testing.T) {
 	s := newScene(t)
 	master := masterKey(t, 1)
 	s.keys = s.with(master)
@@ -204,11 +204,11 @@ func TestOtherTokensAreNoAssertion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := s.keys.Verify(token, seen()); err == nil {
-				t.Errorf("taken: %+v", got)
+				t.Errorf("accepted: %+v", got)
 			}
 		})
 	}
 	if _, err := assertion.NewKeys(resources.MasterKey{}, time.Now); err == nil {
-		t.Error("keys of no master key")
+		t.Error("NewKeys accepted an empty master key")
 	}
 }

@@ -1,13 +1,15 @@
-// Package assertion is how the gateway vouches for a caller to an upstream: a signed
-// statement of who calls, for which account, with which request.
+// Package assertion makes and checks the signed statement with which the gateway passes a caller
+// on to an upstream: the caller, the account, the allowed action and the request.
 //
-// An upstream that trusted headers alone would trust everybody who reaches its port.
-// The statement is bound to one request (upstream, request id, method, and hashes of the
-// target, the Idempotency-Key and the body) and holds for 30 seconds; its key is derived from the master key for this
-// purpose alone, and its issuer, type and audience fit no token that a caller presents.
-// It is no protection against somebody who reads the wire and repeats the very same
-// request at once: between processes that is the transport's work (TLS).
+// An upstream that trusted plain headers would trust every client that reaches its port. An
+// assertion is bound to one request (upstream, request id, method, and hashes of the target, the
+// Idempotency-Key and the body) and is valid for 30 seconds. Its key is derived from the master
+// key for this purpose alone, and its issuer, type and audience fit no token that a caller sends.
+// It does not protect against a client that reads the wire and repeats the same request at once;
+// between processes that is the work of the transport (TLS).
 //
-// Rejected: a shared secret in a header (it says nothing of the request and is good for
-// ever), and passing the caller's own credential on (an upstream could use it anywhere).
+// # Rejected
+//
+//   - A shared secret in a header is valid for every request, and for ever.
+//   - The caller's own credential would let an upstream call anything in the caller's name.
 package assertion

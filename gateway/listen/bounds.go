@@ -15,26 +15,28 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// rejections is how many refused connections are told why at once; further ones are closed
-// without an answer.
+// rejections is how many refused connections get a response at once; further ones are closed
+// without a response.
 const rejections = 64
 
-// Bounds count the open connections, in all and of each address.
+// Bounds counts the open connections, in total and of each address, and refuses those over a bound.
+// It is safe for concurrent use.
 type Bounds struct {
 	total, perAddress int
 	ids               resources.IDs
 	log               *throttledLog
-	rejecting         chan struct{}
+	rejecting         chan struct{} // has one element for each response that is being sent
 	draining          atomic.Bool
 
-	refusedInAll, refusedOfAddress atomic.Uint64
+	refusedTotal, refusedPerAddress atomic.Uint64
 
 	mu   sync.Mutex
 	open int
 	from map[netip.Prefix]int
 }
 
-// NewBounds allows so many open connections in all and from one address (IPv6: one /64); 0 is no bound.
+// NewBounds returns bounds of the open connections in total and from one address (IPv6: one /64).
+// 0 is no bound.
 func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Bounds {
 	return &Bounds{
 		total: total, perAddress: perAddress, ids: ids, log: &throttledLog{log: log},
@@ -42,25 +44,24 @@ func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Boun
 	}
 }
 
-// Drain says that the server is being shut down: a request that was read is answered before its
-// connection is closed.
+// Drain begins the shutdown: from now on a connection is closed only after the response to a request
+// that was read.
 func (b *Bounds) Drain() { b.draining.Store(true) }
 
-// Open is how many connections are open now; Refused how many were refused until now, for the
-// bound of all and for that of one address.
+// Open returns how many connections are open.
 func (b *Bounds) Open() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.open
 }
 
-// Refused is how many connections were refused until now, for each of the two bounds.
-func (b *Bounds) Refused() (inAll, ofAddress uint64) {
-	return b.refusedInAll.Load(), b.refusedOfAddress.Load()
+// Refused returns how many connections each of the two bounds has refused.
+func (b *Bounds) Refused() (total, perAddress uint64) {
+	return b.refusedTotal.Load(), b.refusedPerAddress.Load()
 }
 
-// PeerOf is where a connection comes from, by its socket alone: an IPv4 address, or a /64 of IPv6,
-// which is what one customer has.
+// PeerOf returns the peer of a connection by its socket alone: an IPv4 address, or a /64 of IPv6,
+// which is the range of one customer. It is the zero Prefix for other addresses.
 func PeerOf(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -70,33 +71,34 @@ func PeerOf(a net.Addr) netip.Prefix {
 	if addr.Is4() {
 		bits = 32
 	}
-	peer, _ := addr.Prefix(bits) // fails for no address at all, which is a peer like any other
+	peer, _ := addr.Prefix(bits) // fails for the zero address, which counts as the zero Prefix
 	return peer
 }
 
-// enter counts a connection, or refuses and closes it.
+// enter counts a connection, or refuses and closes it and returns false.
 func (b *Bounds) enter(c net.Conn, peer netip.Prefix) bool {
 	b.mu.Lock()
-	inAll := b.total > 0 && b.open >= b.total
-	ofAddress := !inAll && b.perAddress > 0 && b.from[peer] >= b.perAddress
-	if !inAll && !ofAddress {
+	overTotal := b.total > 0 && b.open >= b.total
+	overPeer := !overTotal && b.perAddress > 0 && b.from[peer] >= b.perAddress
+	if !overTotal && !overPeer {
 		b.open++
 		b.from[peer]++
 	}
 	b.mu.Unlock()
 	switch {
-	case inAll:
-		b.refusedInAll.Add(1)
+	case overTotal:
+		b.refusedTotal.Add(1)
 		b.log.warn("connections are refused: as many as --max-connections are open", "open", b.total)
 		b.refuse(c, &resources.Error{Kind: resources.KindUnavailable, Message: "There are too many connections now; try again."})
-	case ofAddress:
-		b.refusedOfAddress.Add(1)
+	case overPeer:
+		b.refusedPerAddress.Add(1)
 		b.log.warn("connections are refused: as many as --max-connections-per-address are open from one address", "address", peer.String(), "open", b.perAddress)
 		b.refuse(c, &resources.Error{Kind: resources.KindRateLimited, Message: "There are too many connections from this address."})
 	}
-	return !inAll && !ofAddress
+	return !overTotal && !overPeer
 }
 
+// leave takes a closed connection off the count.
 func (b *Bounds) leave(peer netip.Prefix) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +108,7 @@ func (b *Bounds) leave(peer netip.Prefix) {
 	}
 }
 
-// refuse tells the peer why, where few are told at this moment, and closes.
+// refuse closes a connection, after a response with the reason unless many are being sent.
 func (b *Bounds) refuse(c net.Conn, why *resources.Error) {
 	select {
 	case b.rejecting <- struct{}{}:
@@ -121,7 +123,7 @@ func (b *Bounds) refuse(c net.Conn, why *resources.Error) {
 			"Retry-After: 1\r\nX-Request-ID: %s\r\nConnection: close\r\n\r\n%s",
 			status, http.StatusText(status), len(body), b.ids.ULID(), body)
 		if c.SetDeadline(time.Now().Add(lingerTime)) == nil {
-			_, _ = io.WriteString(c, text) // a peer that is gone needs no answer
+			_, _ = io.WriteString(c, text) // fails if the peer has left
 		}
 		lingerOn(c)
 		_ = c.Close()

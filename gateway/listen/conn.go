@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// A connection that is closed while its peer still sends is reset, and the reset destroys the
-	// answer. After an answer that leaves a part of the request unread the peer is given this much
-	// time and this many bytes to finish.
+	// lingerTime and lingerBytes bound what a peer may still send after a response that leaves a
+	// part of the request unread. Without them the kernel resets the connection, and the peer may
+	// lose the response.
 	lingerTime  = 500 * time.Millisecond
 	lingerBytes = 4 << 20
-	// lastRequestTime bounds in a shutdown the request that was read just before its connection was closed.
+	// lastRequestTime bounds, in a shutdown, a request that was read just before the server closed
+	// its connection.
 	lastRequestTime = 5 * time.Second
 )
 
@@ -25,15 +26,18 @@ type Conn struct {
 	bounds *Bounds
 	peer   netip.Prefix
 
-	linger, left, last atomic.Bool
-	// reading says that the server waits for bytes, unanswered that it read some since the last answer.
+	linger atomic.Bool // Close discards what the peer still sends
+	ended  atomic.Bool // the connection is off the count
+	last   atomic.Bool // the last request is being answered
+	// reading is whether the server waits for bytes, unanswered whether it has read some since
+	// the last response.
 	reading, unanswered atomic.Bool
 }
 
-// Linger makes Close end the sending side first and read on for a moment.
+// Linger makes Close end the sending side first, and discard for a moment what the peer still sends.
 func (c *Conn) Linger() { c.linger.Store(true) }
 
-// Peer is where the connection comes from, as PeerOf says it.
+// Peer returns the connection's peer, as PeerOf does.
 func (c *Conn) Peer() netip.Prefix { return c.peer }
 
 // Read implements net.Conn.
@@ -54,13 +58,14 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements net.Conn. In a shutdown the server closes from outside what it takes for idle,
-// also where a request was read a moment before: that request is answered first.
+// Close implements net.Conn. In a shutdown the server closes connections that it takes for idle,
+// and a request may have been read a moment before: the connection is then closed after the
+// response, or after lastRequestTime.
 func (c *Conn) Close() error {
 	if c.bounds.draining.Load() && (c.reading.Load() || c.unanswered.Load()) && c.last.CompareAndSwap(false, true) {
-		time.AfterFunc(lastRequestTime, func() { _ = c.end() }) // where the server does not close it again
+		time.AfterFunc(lastRequestTime, func() { _ = c.end() }) // in case the server does not close it again
 		if c.reading.Load() {
-			return c.SetReadDeadline(time.Now()) // wakes the server's read, which then closes
+			return c.SetReadDeadline(time.Now()) // ends the server's read, after which the server closes the connection
 		}
 		return nil
 	}
@@ -70,7 +75,7 @@ func (c *Conn) Close() error {
 // end closes the connection and takes it off the count, once.
 func (c *Conn) end() error {
 	defer func() {
-		if c.left.CompareAndSwap(false, true) {
+		if c.ended.CompareAndSwap(false, true) {
 			c.bounds.leave(c.peer)
 		}
 	}()
@@ -80,7 +85,7 @@ func (c *Conn) end() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite ends the sending side, where the connection has one.
+// CloseWrite ends the sending side. It fails if the inner connection cannot.
 func (c *Conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -88,7 +93,7 @@ func (c *Conn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// lingerOn ends the sending side, and discards for a moment what still comes.
+// lingerOn ends the sending side, and discards for a moment what the peer still sends.
 func lingerOn(c net.Conn) {
 	half, ok := c.(interface{ CloseWrite() error })
 	if ok && half.CloseWrite() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// accepting is a listener that accepts one connection.
+// accepting is a listener with one connection.
 type accepting struct{ c net.Conn }
 
 func (a accepting) Accept() (net.Conn, error) { return a.c, nil }
 func (accepting) Close() error                { return nil }
 func (accepting) Addr() net.Addr              { return &net.TCPAddr{} }
 
-// drained is a connection of a server that is being shut down.
+// drained returns the connection of a server that is shutting down.
 func drained(t *testing.T, c net.Conn) net.Conn {
 	t.Helper()
 	bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
@@ -33,7 +33,7 @@ func drained(t *testing.T, c net.Conn) net.Conn {
 	return counted
 }
 
-// ends says after which time a read without anything to read gives up.
+// ends returns how long a read waits until its deadline.
 func ends(t *testing.T, do func([]byte) (int, error)) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -43,9 +43,9 @@ func ends(t *testing.T, do func([]byte) (int, error)) time.Duration {
 	return time.Since(began)
 }
 
-// TestARequestThatWasReadIsAnswered, though the server takes its connection for idle and
-// closes it: that is done once the answer is sent, or after a while.
-func TestARequestThatWasReadIsAnswered(t *testing.T) {
+// TestReadRequestIsAnswered guarantees that a connection that the server closes as idle stays open
+// until the response is sent, or for five seconds.
+func TestReadRequestIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
 		conn := drained(t, inner)
@@ -77,13 +77,13 @@ func TestARequestThatWasReadIsAnswered(t *testing.T) {
 		must(t, conn.Close())
 		began := time.Now()
 		if _, err := peer.Read(make([]byte, 1)); err == nil || time.Since(began) != 5*time.Second {
-			t.Errorf("what is never answered ends after %s: %v", time.Since(began), err)
+			t.Errorf("without a response the connection ended after %s: %v", time.Since(began), err)
 		}
 	})
 }
 
-// TestAnIdleConnectionIsWokenAndClosed when the server is stopped.
-func TestAnIdleConnectionIsWokenAndClosed(t *testing.T) {
+// TestIdleConnectionIsClosedAtOnce when the server shuts down.
+func TestIdleConnectionIsClosedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
 		conn := drained(t, inner)

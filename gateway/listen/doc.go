@@ -1,10 +1,13 @@
-// Package listen accepts the edge's connections: it counts them, refuses those beyond a bound, and
-// closes each without losing an answer.
+// Package listen accepts the edge's connections: it counts them, refuses those over a bound, and
+// closes each without losing a response.
 //
-// A connection beyond the bound, in all or of one address, is told why before it is closed; in a
-// flood only some are told. A refused connection costs nothing beyond that. The times that a
-// request, an answer and an idle connection may take are the server's (fasthttp's timeouts).
+// A connection over a bound, in total or of one address, gets a response with the reason before it
+// is closed; in a flood only some do, and the rest are closed without one. A refused connection
+// costs nothing else. The timeouts of requests, responses and idle connections are the server's
+// (fasthttp).
 //
-// Rejected: a queue of accepted connections in this process, which repeats the kernel's; a header
-// that says where a request comes from, which anybody can send.
+// # Rejected
+//
+//   - A queue of accepted connections in this process repeats the kernel's.
+//   - A header that names the client's address can be sent by any client.
 package listen

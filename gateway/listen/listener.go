@@ -8,31 +8,33 @@ import (
 )
 
 const (
-	// minBackoff and maxBackoff are between two tries to accept where the system has no file descriptors left.
+	// minBackoff and maxBackoff bound the time between two retries when the system has no file
+	// descriptors left.
 	minBackoff = 5 * time.Millisecond
 	maxBackoff = time.Second
 )
 
-// Listener is a net.Listener whose connections are within the bounds.
+// Listener is a net.Listener that refuses connections over its bounds.
 type Listener struct {
 	net.Listener
 	bounds *Bounds
 }
 
-// Listener counts l's connections within the bounds; several listeners may share them.
+// Listener returns a listener that counts l's connections. Several listeners may share the bounds.
 func (b *Bounds) Listener(l net.Listener) *Listener { return &Listener{l, b} }
 
 // Accept implements net.Listener; see AcceptConn.
 func (l *Listener) Accept() (net.Conn, error) {
 	c, err := l.AcceptConn()
 	if err != nil {
-		return nil, err // not c: a nil *Conn in a net.Conn is no nil
+		return nil, err // a nil *Conn in a net.Conn would not be nil
 	}
 	return c, nil
 }
 
-// AcceptConn is Accept with the type of its connections. A connection beyond the bounds is refused here; without file
-// descriptors it waits for some to come free, since a server ends with its listener's first error.
+// AcceptConn is Accept with the type of its connections. It refuses connections over the bounds, and
+// retries while the system has no file descriptors left, since a server ends with its listener's
+// first error.
 func (l *Listener) AcceptConn() (*Conn, error) {
 	for wait := time.Duration(0); ; {
 		c, err := l.Listener.Accept()
@@ -42,7 +44,7 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 			if peer := PeerOf(c.RemoteAddr()); l.bounds.enter(c, peer) {
 				return &Conn{Conn: c, bounds: l.bounds, peer: peer}, nil
 			}
-		case outOfFiles(err):
+		case outOfResources(err):
 			wait = min(max(2*wait, minBackoff), maxBackoff)
 			l.bounds.log.warn("no connection can be accepted now", "error", err.Error())
 			time.Sleep(wait)
@@ -52,8 +54,9 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 	}
 }
 
-// outOfFiles reports whether accepting failed for want of something that comes free again.
-func outOfFiles(err error) bool {
+// outOfResources reports whether Accept failed for lack of file descriptors or memory, of which some
+// come free again.
+func outOfResources(err error) bool {
 	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, want) {
 			return true

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// throttleTime is between two lines of the log about the same flood.
+// throttleTime is the least time between two lines of a throttledLog.
 const throttleTime = 10 * time.Second
 
-// throttledLog writes at most one warning in throttleTime.
+// throttledLog writes at most one warning in throttleTime. It is safe for concurrent use.
 type throttledLog struct {
 	log     *slog.Logger
 	mu      sync.Mutex
@@ -17,7 +17,7 @@ type throttledLog struct {
 	dropped int
 }
 
-// warn writes a line, or counts it as dropped; the next line says how many were.
+// warn writes a line, or drops it; the next line has the number of dropped ones.
 func (t *throttledLog) warn(text string, fields ...any) {
 	t.mu.Lock()
 	now := time.Now()
