@@ -37,7 +37,6 @@ const (
 	redis    = "github.com/redis/go-redis/v9"
 	breaker  = "github.com/sony/gobreaker/v2"
 	sqlite   = "modernc.org/sqlite"
-	syncExt  = "golang.org/x/sync"
 	sysExt   = "golang.org/x/sys"
 	mail     = "github.com/wneessen/go-mail"
 	yaml     = "go.yaml.in/yaml/v3"
@@ -78,7 +77,7 @@ var mayImport = map[string]row{
 	"policies":          {},
 	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit": {},
-	"gateway/authn":     {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt, syncExt}},
+	"gateway/authn":     {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
 	"gateway":           {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
 	"gateway/peer":      {inside: []string{"resources", "resources/wire", "gateway/assertion"}, outside: []string{netx}},
 	"gateway/route":     {inside: []string{"resources"}},
@@ -262,7 +261,6 @@ var arrows = []struct {
 	{"store/sqlite", mongodb + "/mongo", false, true},
 	{"store/mongodb", mongodb + "/mongo", false, false},
 	{"store/mongodb", sqlite, false, true},
-	{"gateway/authn", syncExt + "/singleflight", false, false},
 	{"store/rolecache", module + "/store/mongodb", false, true},
 	{"store/storetest", "testing", false, false},
 	{"store/storetest", module + "/store/sqlite", false, true},
