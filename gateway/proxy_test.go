@@ -15,7 +15,7 @@ import (
 	"github.com/valyala/fasthttp/fasthttputil"
 
 	"github.com/portcullis-authz/portcullis/gateway"
-	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 

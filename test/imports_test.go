@@ -78,15 +78,15 @@ var mayImport = map[string]row{
 	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
 	"gateway/ratelimit": {},
 	"gateway/authn":     {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
-	"gateway":           {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
-	"gateway/peer":      {inside: []string{"resources", "resources/wire", "gateway/assertion"}, outside: []string{netx}},
+	"gateway":           {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
+	"gateway/peer":      {inside: []string{"resources", "resources/wire", "gateway/peer/assertion"}, outside: []string{netx}},
 	"gateway/route":     {inside: []string{"resources"}},
 	"gateway/verdict":   {inside: []string{"resources"}},
 	"gateway/doors":     {inside: []string{"resources", "gateway/verdict"}},
 	"gateway/doors/e3":  {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},
 	"gateway/listen":    {inside: []string{"resources", "resources/wire"}},
 
-	"gateway/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
+	"gateway/peer/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 
 	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},

@@ -3,7 +3,7 @@
 //
 // An upstream gets the call's path and query byte for byte, a list of harmless headers, and the
 // identity headers that the gateway sets itself; the caller's credential and every other claim of
-// an identity stay behind. An assertion (gateway/assertion) vouches for each call.
+// an identity stay behind. An assertion (gateway/peer/assertion) vouches for each call.
 //
 // Of an upstream's answer the headers that belong to its connection, those that the gateway says
 // itself, and those that name a caller end here: an upstream cannot speak for the gateway.

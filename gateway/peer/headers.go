@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 

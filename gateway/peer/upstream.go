@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/assertion"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
