@@ -8,17 +8,17 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// lookUp stands for the revision where that is what is looked for: no account has it.
+// lookUp is the revision in the flight name of a look-up of the revision: no account has it.
 const lookUp = -1
 
-// aheadOf is how many times in a lease Run reads.
+// aheadOf is how many barriers Run makes in a lease.
 const aheadOf = 4
 
-// catchUp takes over every revision that moved before the call. The read of how far
-// the store has come begins after the request arrived; that order is the guarantee.
+// catchUp takes over every revision that moved before the call, by a barrier that begins after the
+// call; that order is the guarantee.
 //
-// With a lease, a read that began within it will do: whoever answered a change since has
-// waited until no such read is used any more.
+// With a lease, a barrier that began within the lease will do: a writer waits for such barriers to
+// expire before it answers.
 func (c *Cache) catchUp(ctx context.Context) error {
 	if !resources.IsStrict(ctx) && c.withinLease() || c.caughtUp(ctx) {
 		return nil
@@ -26,7 +26,7 @@ func (c *Cache) catchUp(ctx context.Context) error {
 	return c.rounds.join(ctx, c.barrier)
 }
 
-// withinLease says whether the newest read may be used.
+// withinLease reports whether the newest barrier may still be used.
 func (c *Cache) withinLease() bool {
 	if c.lease <= 0 {
 		return false
@@ -35,22 +35,22 @@ func (c *Cache) withinLease() bool {
 	if read == 0 {
 		return false
 	}
-	// A clock that went back, against its promise, says nothing of how long ago that was.
+	// Of a clock that went back, against its promise, the age is unknown.
 	ago := c.clock() - time.Duration(read)
 	return ago >= 0 && ago <= c.lease
 }
 
-// caughtUp asks a store in this process, where that costs nothing.
+// caughtUp reports whether nothing has moved in a store in this process, where the question costs nothing.
 func (c *Cache) caughtUp(ctx context.Context) bool {
 	if !c.local {
 		return false
 	}
-	// Asked before it is compared: the cache may only have come further since.
+	// The store is asked first: the cache can only have come further since.
 	fresh, err := c.store.Freshness(ctx)
 	return err == nil && fresh == c.now()
 }
 
-// Run reads ahead, so that requests find a read within the lease; it ends with ctx.
+// Run makes barriers ahead of requests, so that these find one within the lease. It returns when ctx ends.
 func (c *Cache) Run(ctx context.Context) {
 	if c.lease <= 0 {
 		return
@@ -58,7 +58,7 @@ func (c *Cache) Run(ctx context.Context) {
 	tick := time.NewTicker(max(c.lease/aheadOf, time.Millisecond))
 	defer tick.Stop()
 	for {
-		_ = c.rounds.join(ctx, c.barrier) // a request that needs it is told by its own read
+		_ = c.rounds.join(ctx, c.barrier) // a request that finds no barrier makes its own, and gets its error
 		select {
 		case <-ctx.Done():
 			return
@@ -67,8 +67,8 @@ func (c *Cache) Run(ctx context.Context) {
 	}
 }
 
-// barrier is one read of how far the store has come, and what follows from it. One runs
-// at a time, so that none comes to know less than the one before.
+// barrier reads how far the store has come and takes over the revisions that moved. One runs at a
+// time, so that none knows less than the one before it.
 func (c *Cache) barrier(ctx context.Context) error {
 	if c.within > 0 {
 		var cancel context.CancelFunc
@@ -88,15 +88,15 @@ func (c *Cache) barrier(ctx context.Context) error {
 	return err
 }
 
-// now is how far the cache has come.
+// now returns how far the cache has come.
 func (c *Cache) now() store.Freshness {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return store.Freshness{Generation: c.generation, Epoch: c.epoch}
 }
 
-// ask reads how far the store has come, and says when that began. A store that does not
-// know of the lease yet is told first: a read of before does not count.
+// ask reads how far the store has come, and returns when that read began. It tells the store of the
+// lease first, in each of its generations: a read of before that does not count.
 func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Freshness, err error) {
 	for {
 		if c.lease > 0 {
@@ -113,14 +113,13 @@ func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Fresh
 	}
 }
 
-// apply moves the cache from where it is to a freshness that was read. An epoch that went
-// back is a store that lost what it had: nothing that is known of it counts any more.
-// Meanwhile requests that need no read of their own go on with what is known.
+// apply moves the cache from now to fresh. An epoch that went back is a store that lost changes: the
+// cache forgets all it knows. Meanwhile requests within the lease are answered from what is known.
 func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	anew := fresh.Generation != now.Generation || fresh.Epoch < now.Epoch
 	after := now.Epoch
 	if anew {
-		after = 0 // the list of changes is that of all accounts
+		after = 0 // lists all accounts
 	}
 	changed, complete, err := c.store.Changes(ctx, after, maxChanges)
 	if err != nil && !anew {
@@ -129,9 +128,9 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case anew: // without a list, each account is looked up when it is asked for
+	case anew: // also where there is no list: a revision that is unknown is looked up
 		c.forget()
-	case !complete: // what is not on the list may have moved too
+	case !complete: // an account that is not on the list may have moved too
 		clear(c.revisions)
 	}
 	for _, ch := range changed {
@@ -141,7 +140,7 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	return nil
 }
 
-// forget drops everything that is known; c.mu is held.
+// forget removes everything. c.mu is held.
 func (c *Cache) forget() {
 	clear(c.revisions)
 	c.subjects.Clear()
@@ -149,12 +148,12 @@ func (c *Cache) forget() {
 	c.unknown.Clear()
 }
 
-// learn takes a revision over, which never falls; c.mu is held. One that is evicted is looked up
-// again when it is asked for.
+// learn takes over a revision, which never falls. Where there is no room it evicts one, which is
+// looked up again on its next use. c.mu is held.
 func (c *Cache) learn(account string, revision int64) {
 	before, known := c.revisions[account]
 	if !known && len(c.revisions) >= maxAccounts {
-		for evicted := range c.revisions { // any one: an order of use would cost each question a lock
+		for evicted := range c.revisions { // any one: an order of use would cost each request a write
 			delete(c.revisions, evicted)
 			break
 		}
@@ -162,7 +161,7 @@ func (c *Cache) learn(account string, revision int64) {
 	c.revisions[account] = max(before, revision)
 }
 
-// revision gives the account's current revision, from memory or from the store.
+// revision returns the account's current revision, from memory or from the store.
 func (c *Cache) revision(ctx context.Context, account string) (generation string, revision int64, err error) {
 	c.mu.RLock()
 	generation, epoch := c.generation, c.epoch
@@ -175,12 +174,11 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 	return generation, revision, err
 }
 
-// lookUp reads the account's revision once for all who ask at once. They may share it
-// since they have caught up with the same epoch, at which it began: it saw everything
-// that was answered before any of them came. What was read is remembered only when
-// nothing moved meanwhile: a late answer must not lower a revision that was taken
-// over since. An account that does not exist has none to remember: there is nothing in it to
-// revoke, and its name is as the caller likes.
+// lookUp reads the account's revision, once for all concurrent callers that have caught up with the
+// same epoch: a read that began at that epoch saw everything that was answered before any of them
+// called. The revision is stored only if nothing moved meanwhile: a late answer must not lower a
+// revision that was taken over since. That of an account that does not exist is not stored: nothing
+// in it can be revoked, and a client can invent as many names as it likes.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
 	name := flightName{key: key{generation: generation, account: account, revision: lookUp}, epoch: epoch}
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {
@@ -188,7 +186,7 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 		revision, known := c.revisions[account]
 		known = known && c.generation == generation && c.epoch == epoch
 		c.mu.RUnlock()
-		if known { // the flight before this one brought it
+		if known { // the flight before this one stored it
 			return revision, nil
 		}
 		err = c.view(ctx, func(tx store.Tx) (err error) {

@@ -15,64 +15,63 @@ import (
 )
 
 const (
-	// maxChanges is how many accounts are taken over one by one; beyond it all known
-	// revisions are forgotten.
+	// maxChanges is how many accounts a barrier takes over one by one. Where more have moved, it
+	// forgets all known revisions.
 	maxChanges = 10_000
-	// maxAccounts bounds the revisions that are known.
+	// maxAccounts bounds the known revisions.
 	maxAccounts = 100_000
 )
 
-// errOldFill would be an engine that breaks its contract: a snapshot older than a
-// revision that it had reported.
-var errOldFill = errors.New("rolecache: a snapshot was older than the revision it was read for")
+// errOldSnapshot is the error of an engine that breaks its contract: its snapshot is older than a
+// revision that it reported before.
+var errOldSnapshot = errors.New("rolecache: a snapshot is older than the revision for which it was read")
 
-// key names an immutable value: id is a user or a project.
+// key is the name of an immutable value; id is a user or a project.
 type key struct {
 	generation, account string
 	revision            int64
 	id                  string
 }
 
-// sharedKey names an immutable value that many users share.
+// sharedKey is the name of an immutable value that many users share.
 type sharedKey struct {
 	key
 	kind records.Shared
 }
 
-// Options bound the cache.
+// Options are the settings of a Cache.
 type Options struct {
-	// Entries is how many users' values are kept, and how many of those that they share; at least 1.
+	// Entries bounds the values of each kind: of users, of what they share, of identities, and of
+	// unknown API keys. It is rounded as memo.New does.
 	Entries int
-	// Within bounds one read of how far the store has come; 0 is no bound but the request's.
+	// Within is the deadline of a barrier; 0 is none but the request's.
 	Within time.Duration
-	// Lease is for how long a read of how far the store has come is used, from its beginning
-	// on; 0 reads anew for each request. The store is told, and its writers wait it out. With
-	// a lease, Run has to run.
+	// Lease is for how long a barrier is used, from its beginning on; 0 makes one for each request.
+	// The store is told, and its writers wait for the lease to end. With a lease, Run has to run.
 	Lease time.Duration
-	// Local says that the store is in this process, where such a read costs nothing: each
-	// request makes its own, and shares only what follows when something has moved.
+	// Local is a store in this process, where a barrier costs nothing: each request makes its own,
+	// and shares only what follows when a revision has moved.
 	Local bool
-	// Clock never stands still and never goes back, also while the machine is suspended;
-	// needed with a lease.
+	// Clock is required with a lease. It never stops and never goes back, also while the machine
+	// is suspended.
 	Clock func() time.Duration
-	// Remote is a second level that replicas share; nil is none. Secrets authenticate its
-	// values, the first one in use; Observe counts what becomes of a look into it.
+	// Remote is the second level; nil is none. Secrets authenticate its values, the first one those
+	// that are stored. Observe is called with the result of each look into it.
 	Remote  Remote
 	Secrets [][]byte
 	Observe func(result string)
-	// Reads bounds the reads of the store that are under way at once, and those that wait;
-	// nil is no bound.
+	// Reads bounds the reads of the store that are under way, and those that wait; nil is no bound.
 	Reads *gate.Gate
 }
 
-// Cache answers with facts of the current revision.
+// Cache answers with facts of the current revision. It is safe for concurrent use.
 type Cache struct {
 	store    store.Store
 	c        records.Collections
 	subjects *memo.Table[key, *resources.Subject]
 	shared   *memo.Table[sharedKey, any]
 	homes    *memo.Table[lookup, home]
-	// unknown are ids of keys that were not there, with how far the store had come.
+	// unknown are ids of API keys that did not exist, with how far the store had come then.
 	unknown *memo.Table[string, store.Freshness]
 	flights flights
 	rounds  rounds
@@ -82,9 +81,9 @@ type Cache struct {
 	remote  *remote
 	reads   *gate.Gate
 	clock   func() time.Duration
-	// read is when the newest read that was taken over began; 0 before the first.
+	// read is when the newest barrier began; 0 before the first.
 	read atomic.Int64
-	// declared is the generation of the store in which it knows of the lease.
+	// declared is the generation in which the store was told of the lease.
 	declared string
 
 	mu         sync.RWMutex
@@ -93,7 +92,7 @@ type Cache struct {
 	revisions  map[string]int64
 }
 
-// New makes an empty cache in front of the store.
+// New returns an empty cache before the store.
 func New(s store.Store, c records.Collections, o Options) *Cache {
 	cache := &Cache{
 		store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
@@ -102,14 +101,14 @@ func New(s store.Store, c records.Collections, o Options) *Cache {
 	}
 	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
-		cache.remote = &remote{Remote: o.Remote, keys: o.Secrets, observe: o.Observe}
+		cache.remote = &remote{Remote: o.Remote, format: factsFormat(), keys: o.Secrets, observe: o.Observe}
 	}
 	return cache
 }
 
-// Facts gives what a decision about the user, the account and (where it is not "")
-// the project rests on, all of one revision, at least as new as every change that was
-// answered before the call. An error means that no decision can be made.
+// Facts returns the facts about the user, the account and, where it is not "", the project. They are
+// of one revision, which includes every change that was answered before the call. On an error no
+// decision can be made.
 func (c *Cache) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	if err := c.catchUp(ctx); err != nil {
 		return resources.Facts{}, err
@@ -119,14 +118,14 @@ func (c *Cache) Facts(ctx context.Context, account, user, project string) (resou
 		return resources.Facts{}, err
 	}
 	k := key{generation, account, revision, user}
-	if facts, ok := c.kept(k, project); ok {
+	if facts, ok := c.cached(k, project); ok {
 		return facts, nil
 	}
 	return c.fill(ctx, k, project)
 }
 
-// kept gives what is there of that very revision.
-func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
+// cached returns the facts of that revision from the first level; ok is false on a miss.
+func (c *Cache) cached(k key, project string) (facts resources.Facts, ok bool) {
 	facts.Revision = k.revision
 	subject := c.subjects.Get(k)
 	if subject == nil {
@@ -144,16 +143,15 @@ func (c *Cache) kept(k key, project string) (facts resources.Facts, ok bool) {
 	return facts, true
 }
 
-// fill reads one snapshot for all who ask for the same key at once; that is safe
-// since the key names the revision.
+// fill makes one read for all concurrent misses of the same key, which names the revision.
 func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
 	return together(ctx, c, flightName{key: k, project: project}, func(ctx context.Context) (facts resources.Facts, err error) {
-		if facts, ok := c.kept(k, project); ok { // the flight before this one brought it
+		if facts, ok := c.cached(k, project); ok { // the flight before this one stored them
 			return facts, nil
 		}
 		if c.remote != nil {
 			if facts, ok := c.remote.facts(ctx, k, project); ok {
-				c.keep(k, project, facts)
+				c.put(k, project, facts)
 				return facts, nil
 			}
 		}
@@ -161,8 +159,8 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 	})
 }
 
-// load reads the values from the store. They are kept once the view has returned: its function
-// may have run on a history that is undone, under a revision that is given again.
+// load reads the values in a snapshot of the store. It caches them after the view has returned: the
+// view's function may run on a history that is undone, under a revision that is used again.
 func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, func(tx store.Tx) (err error) {
@@ -173,7 +171,7 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 		return err
 	})
 	if err == nil && facts.Revision < k.revision {
-		err = errOldFill
+		err = errOldSnapshot
 	}
 	if err != nil {
 		return resources.Facts{}, err
@@ -184,15 +182,15 @@ func (c *Cache) load(ctx context.Context, k key, project string) (facts resource
 	for named, v := range found {
 		c.shared.Put(named, v)
 	}
-	c.keep(k, project, facts)
+	c.put(k, project, facts)
 	if c.remote != nil {
 		k.revision = facts.Revision
-		c.remote.keep(ctx, k, project, facts)
+		c.remote.put(ctx, k, project, facts)
 	}
 	return facts, nil
 }
 
-// view reads the store when there is room: what is known already is never in its way.
+// view reads a snapshot of the store, once the gate lets it in.
 func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
 	if err := c.reads.Enter(ctx); err != nil {
 		return err
@@ -201,8 +199,8 @@ func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
 	return c.store.View(ctx, fn)
 }
 
-// keep stores the values under the revision of which they are.
-func (c *Cache) keep(k key, project string, facts resources.Facts) {
+// put caches the values under their own revision, which may be newer than the key's.
+func (c *Cache) put(k key, project string, facts resources.Facts) {
 	k.revision = facts.Revision
 	c.subjects.Put(k, facts.Subject)
 	if project != "" {
@@ -210,7 +208,8 @@ func (c *Cache) keep(k key, project string, facts resources.Facts) {
 	}
 }
 
-// sharing gives what users of the account share at that revision; what had to be read is in found.
+// sharing returns the reader of what users of the account share at that revision. It adds to found
+// what it had to read.
 func (c *Cache) sharing(k key, found map[sharedKey]any) records.Keep {
 	return func(kind records.Shared, id string, read func() (any, error)) (any, error) {
 		named := k.of(kind, id)
@@ -228,7 +227,7 @@ func (c *Cache) sharing(k key, found map[sharedKey]any) records.Keep {
 	}
 }
 
-// of names what is shared at the same revision.
+// of returns the name of a shared value of the same revision.
 func (k key) of(kind records.Shared, id string) sharedKey {
 	k.id = id
 	return sharedKey{k, kind}

@@ -1,8 +1,11 @@
 package rolecache
 
+import "reflect"
+
 // KeyName is the name of a value in the level that replicas share.
 func KeyName(kind, generation, account string, revision int64, id string) string {
-	return key{generation: generation, account: account, revision: revision, id: id}.name(kind)
+	r := &remote{format: factsFormat()}
+	return r.name(key{generation: generation, account: account, revision: revision, id: id}, kind)
 }
 
 // Knows says whether the account's revision is known.
@@ -13,12 +16,8 @@ func (c *Cache) Knows(account string) bool {
 	return known
 }
 
-// SetFormat makes this process another release, until it is undone.
-func SetFormat(other string) (undo func()) {
-	own := format
-	format = other
-	return func() { format = own }
-}
+// SetFormat makes the cache one of another release.
+func (c *Cache) SetFormat(other string) { c.remote.format = other }
 
 // FormatOf names a version and the structure of types.
-var FormatOf = formatOf
+func FormatOf(version int, stored ...reflect.Type) string { return formatOf(version, stored...) }

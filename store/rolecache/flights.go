@@ -11,34 +11,34 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// fillTimeout bounds a fill or a look-up, which outlives the request that began it.
+// fillTimeout is the deadline of a fill or a look-up, which outlives the request that began it.
 const fillTimeout = 2 * time.Second
 
-// errLost is of a flight that ended without a word.
-var errLost = errors.New("rolecache: a read ended without an answer")
+// errLost is the error of a flight whose function did not return.
+var errLost = errors.New("rolecache: a read ended without a result")
 
-// flights let all who ask for the same at once share one read. The name says so much of what is
-// read that a late comer may have what began before.
+// flights let concurrent callers share one read. The name says enough of what is read for a caller to
+// take the result of a read that began before the call.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightName]*flight
 }
 
-// flightName is a key with what else the read depends on: the project of a fill, the epoch of a look-up.
+// flightName is a key with what else its read depends on: the project of a fill, the epoch of a look-up.
 type flightName struct {
 	key
 	project string
 	epoch   int64
 }
 
-// flight is one read; value and err are set before it is done.
+// flight is one read. value and err are set before done is closed.
 type flight struct {
 	done  chan struct{}
 	value any
 	err   error
 }
 
-// join gives the flight of that name, and whether it is the caller's to begin.
+// join returns the flight of that name. The caller begins it if first is true.
 func (f *flights) join(name flightName) (one *flight, first bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,6 +50,7 @@ func (f *flights) join(name flightName) (one *flight, first bool) {
 	return one, true
 }
 
+// land ends the flight.
 func (f *flights) land(name flightName, one *flight) {
 	f.mu.Lock()
 	delete(f.under, name)
@@ -57,18 +58,18 @@ func (f *flights) land(name flightName, one *flight) {
 	close(one.done)
 }
 
-// together runs fn once for all who ask under the same name at once. It outlives the
-// one who came first: a caller who goes away leaves the others their answer.
+// together runs fn once for all concurrent callers of the same name. The run outlives the first
+// caller's request: the others still get its result.
 //
-// A store in the process is read by the first one itself: it answers in microseconds, and a new
-// goroutine would make its stack large for it each time. Who reads stays until it has been read.
+// A store in the process is read on the first caller's goroutine: it answers in microseconds, and a
+// new goroutine would have to grow its stack each time.
 func together[T any](ctx context.Context, c *Cache, name flightName, fn func(context.Context) (T, error)) (none T, err error) {
 	one, first := c.flights.join(name)
 	if first {
 		run := func() {
 			defer c.flights.land(name, one)
 			defer func() {
-				if p := recover(); p != nil { // on a goroutine of its own it would end the process
+				if p := recover(); p != nil { // on its own goroutine a panic would end the process
 					one.err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
 				}
 			}()

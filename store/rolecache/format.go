@@ -11,14 +11,16 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// factsVersion is raised with each change of how facts are loaded or rendered that the types of
-// the values don't show, so that no release reads the values of one that loaded them otherwise.
+// factsVersion is raised with each change of how facts are loaded or rendered that the types of the
+// values do not show: no release may read the values of another that loads them otherwise.
 const factsVersion = 1
 
-// format stands in the name of each value in the remote level.
-var format = formatOf(factsVersion, reflect.TypeFor[resources.Subject](), reflect.TypeFor[string]())
+// factsFormat returns the format in the name of each value in the second level.
+func factsFormat() string {
+	return formatOf(factsVersion, reflect.TypeFor[resources.Subject](), reflect.TypeFor[string]())
+}
 
-// formatOf names a version of the facts, and the structure of the types in which they are stored.
+// formatOf names a version of the facts and the structure of the types in which they are stored.
 func formatOf(version int, stored ...reflect.Type) string {
 	h := sha256.New()
 	for _, t := range stored {
@@ -27,9 +29,9 @@ func formatOf(version int, stored ...reflect.Type) string {
 	return strconv.Itoa(version) + "-" + hex.EncodeToString(h.Sum(nil)[:6])
 }
 
-// describe writes all of a type that its JSON depends on: names, kinds, fields and their tags.
+// describe writes what the JSON of a type depends on: names, kinds, fields and their tags.
 func describe(w io.Writer, t reflect.Type) {
-	_, _ = fmt.Fprintf(w, "%s %s{", t.Name(), t.Kind()) // a hash takes everything
+	_, _ = fmt.Fprintf(w, "%s %s{", t.Name(), t.Kind()) // a hash never fails
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		describe(w, t.Elem())

@@ -62,9 +62,8 @@ func TestFormatTellsTypesApart(t *testing.T) {
 // authenticated as it is, is no answer of this one, nor the other way round.
 func TestValuesOfAnotherReleaseAreNotRead(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
-	undo := rolecache.SetFormat("0-broken")
-	t.Cleanup(undo)
 	broken, _ := w.replica(s, secret)
+	broken.SetFormat("0-broken")
 	u := w.users[user]
 	u.Status = "SUSPENDED"
 	w.users[user] = u // as a release loads it that does so wrongly: the revision stays
@@ -73,7 +72,6 @@ func TestValuesOfAnotherReleaseAreNotRead(t *testing.T) {
 	}
 	u.Status = "ACTIVE"
 	w.users[user] = u
-	undo()
 	mended, seen := w.replica(s, secret)
 	if got := ask(t, mended).Subject.UserStatus; got != "ACTIVE" || !slices.Equal(*seen, []string{"miss"}) {
 		t.Errorf("%s, observed %v", got, *seen)

@@ -9,26 +9,24 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// lookup is a token's subject and which of a user's two names it may be, or the id of
-// an API key.
+// lookup is a token's subject with which of a user's two names it may be, or the id of an API key.
 type lookup struct {
 	subject               string
 	byExternal, byPartner bool
 	key                   bool
 }
 
-// home is where a subject was last found: a hint only, since the facts of the
-// current revision must confirm it.
+// home is where a subject was last found. It is a hint: the facts of the current revision must
+// confirm it.
 type home struct{ user, account string }
 
-// Identity is the user whom a token's subject names now.
+// Identity is the user whom a subject names now.
 type Identity struct {
 	UserID, UUID, AccountID, Status string
 }
 
-// Identify finds the user with that external id (byExternal) or identity provider's
-// subject (byPartner). found is false when there is none; an error means that it is
-// not known.
+// Identify finds the user with that external id (byExternal) or identity provider's subject
+// (byPartner). found is false where there is none; on an error that is not known.
 func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint := c.homes.Get(look); hint != nil {
@@ -48,7 +46,7 @@ func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPart
 	return id, found, err
 }
 
-// confirm holds a hint against the facts of the current revision.
+// confirm checks a hint against the facts of the current revision.
 func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, bool, error) {
 	facts, err := c.Facts(ctx, hint.account, hint.user, "")
 	if err != nil {
@@ -62,14 +60,14 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, 
 	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
 }
 
-// find asks the store; an external id goes before a partner's subject. A store that can't
-// say how far it has come is not asked: nobody waits longer for it than there.
+// find asks the store; an external id goes before a provider's subject. It catches up first, so that
+// a store that does not answer costs no second deadline.
 func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return home{}, false, err
 	}
 	err = c.view(ctx, func(tx store.Tx) error {
-		hint, found = home{}, false // of a run before, which counts for nothing
+		hint, found = home{}, false // the result of an earlier run does not count
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil

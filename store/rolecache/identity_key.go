@@ -8,22 +8,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeyIdentity is the owner of an API key as they are now, and what is known of the key.
+// KeyIdentity is an API key and its owner as they are now.
 type KeyIdentity struct {
 	// Identity is the owner's; its account is the key's.
 	Identity
-	// Key is not revoked; whether it has ended is for the decision to judge. It is
-	// shared: nobody changes its slices.
+	// Key is not revoked; the decision checks whether it has expired. It is shared: callers do not
+	// change its slices.
 	Key resources.KeyFact
 }
 
-// IdentifyKey finds the key by its record's id. found is false when there is none, when
-// it was revoked, and when its owner left its account; an error means that it is not
-// known.
+// IdentifyKey finds the key by its id. found is false where there is none, where it was revoked, and
+// where its owner left its account; on an error that is not known.
 //
-// Whose a key is never changes, so that alone is remembered; everything else comes from
-// the facts of the current revision. An unknown key is remembered as long as the store
-// has not moved: whoever makes one moves it.
+// Only the owner of a key is cached, which never changes; everything else comes from the facts of the
+// current revision. That a key does not exist is cached until the store moves, as it does when one is
+// made.
 func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner := c.homes.Get(look)
@@ -48,7 +47,8 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 	}, true, nil
 }
 
-// newOwner asks the store for a key that has no hint, once for each state of the store.
+// newOwner returns the owner of a key that is not cached, nil where there is no such key. It asks the
+// store once for each state of it.
 func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *home, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return nil, err
@@ -64,10 +64,10 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *home, err er
 	return owner, err
 }
 
-// findOwner asks the store whose the key is.
+// findOwner reads the key's owner from the store, nil where there is no such key.
 func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *home, err error) {
 	err = c.view(ctx, func(tx store.Tx) error {
-		owner = nil // of a run before, which counts for nothing
+		owner = nil // the result of an earlier run does not count
 		rec, err := store.Lookup(c.c.APIKeys.Get(ctx, tx, keyID))
 		if err == nil && rec != nil {
 			owner = &home{user: rec.Value.UserID, account: rec.Value.AccountID}

@@ -11,49 +11,50 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Remote is a level of the cache that replicas share. It may lose whatever it likes and
-// bring back whatever it was given once: every value is of one revision, for ever. What it
-// can't do is make a value of its own, since each is authenticated.
+// Remote is the second level of the cache, which replicas share. It may lose any value, and bring back
+// any that it was given before: each is of one revision for ever. It cannot make one of its own,
+// because each is authenticated.
 type Remote interface {
-	// Get gives the values of the keys, in their order, nil for one that is not there. An
-	// error is nothing more than values that are not there.
+	// Get returns the values of the keys in their order, nil on a miss. An error is a miss of all.
 	Get(ctx context.Context, keys ...string) ([][]byte, error)
-	// Set keeps values for a time, at best.
+	// Set stores values for a time, if it can.
 	Set(ctx context.Context, values map[string][]byte)
 }
 
-// What becomes of a look into the remote level; labels for counting.
+// The results of a look into the second level; labels of a metric.
 const (
 	RemoteHit  = "hit"
 	RemoteMiss = "miss"
-	// RemoteForged is a value that this installation did not make under that key: somebody
-	// else writes there.
+	// RemoteForged is a value that this installation did not store under that name: somebody else
+	// writes there.
 	RemoteForged = "forged"
 	RemoteDown   = "down"
 )
 
-// remote is the second level with what values are authenticated by.
+// remote is the second level, with the format and the secrets of its values.
 type remote struct {
 	Remote
+	format  string
 	keys    [][]byte
 	observe func(result string)
 }
 
-// kinds of remote values.
+// The kinds of values.
 const (
 	kindSubject = "s"
 	kindProject = "p"
 )
 
-// name is the key of a value. Lengths keep any two keys apart; the format keeps out what a
-// release with other facts has stored.
-func (k key) name(kind string) string {
-	return "az1:" + format + ":" + kind + ":" + part(k.generation) + ":" + part(k.account) + ":" + strconv.FormatInt(k.revision, 10) + ":" + part(k.id)
+// name is the name of a value there. Lengths keep any two names apart; the format keeps out the values
+// of a release with other facts.
+func (r *remote) name(k key, kind string) string {
+	return "az1:" + r.format + ":" + kind + ":" + part(k.generation) + ":" + part(k.account) + ":" + strconv.FormatInt(k.revision, 10) + ":" + part(k.id)
 }
 
+// part returns a part of a name, after its length.
 func part(s string) string { return strconv.Itoa(len(s)) + ":" + s }
 
-// seal authenticates a value under its key, with the first of the secrets.
+// seal renders a value and authenticates it under its name with the first of the secrets.
 func (r *remote) seal(name string, value any) []byte {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *remote) seal(name string, value any) []byte {
 	return append(mac(r.keys[0], name, body), body...)
 }
 
-// open reads a value that one of the secrets authenticates under its key.
+// open reads a value. It returns false unless one of the secrets authenticates it under its name.
 func (r *remote) open(name string, sealed []byte, into any) bool {
 	if len(sealed) < sha256.Size {
 		return false
@@ -75,6 +76,7 @@ func (r *remote) open(name string, sealed []byte, into any) bool {
 	return false
 }
 
+// mac is the authentication code of a value under its name.
 func mac(secret []byte, name string, body []byte) []byte {
 	h := hmac.New(sha256.New, secret)
 	fmt.Fprintf(h, "%d:%s", len(name), name)
@@ -82,14 +84,13 @@ func mac(secret []byte, name string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// facts looks for all of what a question rests on, in one round trip; half of it is
-// nothing.
+// facts returns all facts of a question, in one round trip; ok is false where a part is missing.
 func (r *remote) facts(ctx context.Context, k key, project string) (facts resources.Facts, ok bool) {
-	names := []string{k.name(kindSubject)}
+	names := []string{r.name(k, kindSubject)}
 	if project != "" {
 		p := k
 		p.id = project
-		names = append(names, p.name(kindProject))
+		names = append(names, r.name(p, kindProject))
 	}
 	values, err := r.Get(ctx, names...)
 	if err != nil || len(values) != len(names) {
@@ -115,13 +116,13 @@ func (r *remote) facts(ctx context.Context, k key, project string) (facts resour
 	return facts, true
 }
 
-// keep stores the values under the revision of which they are.
-func (r *remote) keep(ctx context.Context, k key, project string, facts resources.Facts) {
-	name := k.name(kindSubject)
+// put stores the values under the key, which names their revision.
+func (r *remote) put(ctx context.Context, k key, project string, facts resources.Facts) {
+	name := r.name(k, kindSubject)
 	values := map[string][]byte{name: r.seal(name, facts.Subject)}
 	if project != "" {
 		k.id = project
-		name = k.name(kindProject)
+		name = r.name(k, kindProject)
 		values[name] = r.seal(name, facts.ProjectState)
 	}
 	r.Set(ctx, values)

@@ -9,21 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// rounds lets many requests share a read, of which each must begin after the request
-// came: whoever comes while one is under way joins the next one, never that one.
+// rounds lets requests share a read that begins after each of them has arrived: a request that
+// arrives while a read is under way joins the next one, never that one.
 type rounds struct {
 	mu   sync.Mutex
 	busy bool
 	next *round
 }
 
-// round is a read that begins when the one under way has ended.
+// round is the next read. It begins when the one under way has ended.
 type round struct {
 	done chan struct{}
 	err  error
 }
 
-// join runs do, or waits for a run of it that begins after the call.
+// join runs do, or waits for a run that begins after the call.
 func (r *rounds) join(ctx context.Context, do func(context.Context) error) error {
 	r.mu.Lock()
 	if !r.busy {
@@ -45,8 +45,8 @@ func (r *rounds) join(ctx context.Context, do func(context.Context) error) error
 	}
 }
 
-// finish begins the next round for those who wait for it. That one outlives the request
-// that was here before it.
+// finish begins the next round, if a request waits for it. That round outlives the request whose own
+// has ended.
 func (r *rounds) finish(ctx context.Context, do func(context.Context) error) {
 	r.mu.Lock()
 	next := r.next
@@ -61,7 +61,7 @@ func (r *rounds) finish(ctx context.Context, do func(context.Context) error) {
 		defer r.finish(ctx, do)
 		defer close(next.done)
 		defer func() {
-			if p := recover(); p != nil { // on this goroutine it would end the process
+			if p := recover(); p != nil { // on this goroutine a panic would end the process
 				next.err = fmt.Errorf("rolecache: panic: %v\n%s", p, debug.Stack())
 			}
 		}()

@@ -14,14 +14,17 @@ const (
 	format        = 1
 )
 
-var ownTables = []string{
-	`CREATE TABLE authz_meta (
-		id INTEGER PRIMARY KEY CHECK (id = 1),
-		generation TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, probe INTEGER NOT NULL
-	) STRICT`,
-	`INSERT INTO authz_meta (id, generation, epoch, seq, probe) VALUES (1, '', 0, 0, 0)`,
-	`CREATE TABLE authz_rev (account TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT`,
-	`CREATE INDEX authz_rev_epoch ON authz_rev (epoch)`,
+// ownTables returns the statements that make the engine's own tables.
+func ownTables() []string {
+	return []string{
+		`CREATE TABLE authz_meta (
+			id INTEGER PRIMARY KEY CHECK (id = 1),
+			generation TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, probe INTEGER NOT NULL
+		) STRICT`,
+		`INSERT INTO authz_meta (id, generation, epoch, seq, probe) VALUES (1, '', 0, 0, 0)`,
+		`CREATE TABLE authz_rev (account TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT`,
+		`CREATE INDEX authz_rev_epoch ON authz_rev (epoch)`,
+	}
 }
 
 // inspect looks at the file before anything that could change it: a connection with

@@ -35,7 +35,7 @@ func (m migration) run(schemas []*store.Schema) error {
 		return err
 	}
 	if version == 0 {
-		if err := m.all(ownTables...); err != nil {
+		if err := m.all(ownTables()...); err != nil {
 			return err
 		}
 		if err := m.all(fmt.Sprintf("PRAGMA application_id = %d", applicationID),
