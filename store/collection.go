@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Collection gives records of one type a key and columns.
+// Collection is the records of one type, with their key and columns.
 type Collection[T any] struct {
 	schema  *Schema
 	key     func(*T) string
@@ -21,7 +21,7 @@ type Record[T any] struct {
 	Revision int64
 }
 
-// NewCollection declares a collection; columns gives the values of schema.Columns in
+// NewCollection declares a collection; columns returns the values of schema.Columns in
 // their order.
 func NewCollection[T any](schema Schema, key func(*T) string, columns func(*T) []Value) Collection[T] {
 	schema.Extract = func(body []byte) ([]Value, error) {
@@ -34,10 +34,10 @@ func NewCollection[T any](schema Schema, key func(*T) string, columns func(*T) [
 	return Collection[T]{schema: &schema, key: key, columns: columns}
 }
 
-// Schema is what engines need.
+// Schema returns what engines need.
 func (c Collection[T]) Schema() *Schema { return c.schema }
 
-// Get reads one record, or ErrNotFound.
+// Get returns one record, or ErrNotFound.
 func (c Collection[T]) Get(ctx context.Context, tx Tx, key string) (Record[T], error) {
 	row, err := tx.Get(ctx, c.schema, key)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c Collection[T]) Get(ctx context.Context, tx Tx, key string) (Record[T], e
 	return c.decode(row)
 }
 
-// Insert adds a record.
+// Insert adds a record; errors as for Tx.Insert.
 func (c Collection[T]) Insert(ctx context.Context, tx Tx, v T) error {
 	row, err := c.encode(Record[T]{Value: v})
 	if err != nil {
@@ -55,7 +55,7 @@ func (c Collection[T]) Insert(ctx context.Context, tx Tx, v T) error {
 	return tx.Insert(ctx, c.schema, row)
 }
 
-// Replace changes a record that was read in this transaction or before.
+// Replace changes a record that was read in this transaction or before; errors as for Tx.Replace.
 func (c Collection[T]) Replace(ctx context.Context, tx Tx, rec Record[T]) error {
 	row, err := c.encode(rec)
 	if err != nil {
@@ -64,12 +64,12 @@ func (c Collection[T]) Replace(ctx context.Context, tx Tx, rec Record[T]) error 
 	return tx.Replace(ctx, c.schema, row)
 }
 
-// Delete removes a record that was read.
+// Delete removes a record that was read; errors as for Tx.Delete.
 func (c Collection[T]) Delete(ctx context.Context, tx Tx, rec Record[T]) error {
 	return tx.Delete(ctx, c.schema, c.key(&rec.Value), rec.Revision)
 }
 
-// Find lists records.
+// Find returns the records that the query matches, in the order of its index.
 func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], error) {
 	rows, err := tx.Find(ctx, c.schema, q)
 	if err != nil {
@@ -84,12 +84,12 @@ func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], e
 	return out, nil
 }
 
-// Count counts the records that the query matches; After and Limit don't count.
+// Count returns how many records the query matches, whatever its After and Limit.
 func (c Collection[T]) Count(ctx context.Context, tx Tx, q Query) (int, error) {
 	return tx.Count(ctx, c.schema, q)
 }
 
-// First gives the first record that the query matches, or ErrNotFound.
+// First returns the first record that the query matches, or ErrNotFound.
 func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], error) {
 	q.Limit = 1
 	found, err := c.Find(ctx, tx, q)
@@ -113,7 +113,7 @@ func Lookup[T any](rec Record[T], err error) (*Record[T], error) {
 	return &rec, nil
 }
 
-// CursorAt is the place behind v in the order of a query.
+// CursorAt returns the place after v in the order of a query.
 func (c Collection[T]) CursorAt(q Query, v T) *Cursor {
 	values := make(map[string]Value, len(c.schema.Columns))
 	for i, val := range c.columns(&v) {
@@ -129,7 +129,7 @@ func (c Collection[T]) CursorAt(q Query, v T) *Cursor {
 func (c Collection[T]) encode(rec Record[T]) (Row, error) {
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false) // free JSON in a record (metadata) stays as it was sent
+	enc.SetEscapeHTML(false) // free JSON in a record (metadata) stays as the client sent it
 	if err := enc.Encode(&rec.Value); err != nil {
 		return Row{}, fmt.Errorf("store: %s: %w", c.schema.Name, err)
 	}

@@ -7,13 +7,13 @@ import (
 
 var errCursor = errors.New("store: not a cursor")
 
-// cursorForm is a cursor inside a page token.
+// cursorForm is the JSON of a cursor in a page token.
 type cursorForm struct {
 	Values []valueForm `json:"v"`
 	Key    string      `json:"k"`
 }
 
-// valueForm has exactly one of its fields.
+// valueForm is the JSON of a value: exactly one field is set.
 type valueForm struct {
 	Text   *string `json:"t,omitempty"`
 	Number *int64  `json:"n,omitempty"`
@@ -31,12 +31,12 @@ func (c *Cursor) Marshal() []byte {
 	}
 	out, err := json.Marshal(form)
 	if err != nil {
-		panic("store: a cursor of strings and integers can't fail to render: " + err.Error())
+		panic("store: a cursor of strings and integers must render: " + err.Error())
 	}
 	return out
 }
 
-// ParseCursor reads what Marshal made.
+// ParseCursor reads the result of Marshal.
 func ParseCursor(raw []byte) (*Cursor, error) {
 	var form cursorForm
 	if err := json.Unmarshal(raw, &form); err != nil {

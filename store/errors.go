@@ -10,25 +10,25 @@ import (
 // Errors of every engine; compare with errors.Is.
 var (
 	ErrNotFound = errors.New("store: no such record")
-	ErrRevision = errors.New("store: the record was changed meanwhile")
-	ErrReadOnly = errors.New("store: a view can't write")
-	ErrNoLease  = errors.New("store: this engine has no leases; ask it for its freshness each time")
+	ErrRevision = errors.New("store: the record has another revision; it was changed meanwhile")
+	ErrReadOnly = errors.New("store: a view must not write")
+	ErrNoLease  = errors.New("store: this engine has no leases; ask for its freshness each time")
 
-	// ErrUnavailable: the engine can't answer now; nothing was written. It is a domain
-	// error, so that it answers 503 wherever it comes out.
+	// ErrUnavailable is the error of an engine that cannot answer now; nothing was written. It is a
+	// domain error, so that a request that meets it is answered with 503.
 	ErrUnavailable error = &resources.Error{
 		Kind: resources.KindUnavailable, RetryAfter: time.Second,
 		Message: "The store is not available now, and nothing was changed; try again.",
 	}
-	// ErrOutcomeUnknown: the connection was lost while committing; the change may or
-	// may not have happened.
+	// ErrOutcomeUnknown is the error of a commit whose result is not known: the change may or may not
+	// have happened.
 	ErrOutcomeUnknown error = &resources.Error{
 		Kind: resources.KindUnavailable, RetryAfter: time.Second,
 		Message: "It is not known whether the change was made; read what is there, or try again.",
 	}
 )
 
-// DuplicateError says that a unique index, or the key ("" in Index), has the value already.
+// DuplicateError is the error of a value that a unique index, or the key ("" in Index), has already.
 type DuplicateError struct{ Collection, Index string }
 
 // Error implements error.
@@ -39,7 +39,7 @@ func (e *DuplicateError) Error() string {
 	return "store: " + e.Collection + ": a value of index " + e.Index + " is in use"
 }
 
-// IsDuplicate says whether err is a *DuplicateError for that index ("" is the key).
+// IsDuplicate reports whether err is a *DuplicateError for that index ("" is the key).
 func IsDuplicate(err error, index string) bool {
 	var dup *DuplicateError
 	return errors.As(err, &dup) && dup.Index == index

@@ -7,11 +7,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// CommitNotFound is Transact for a change that takes something away. Where fn gives a
-// NOT_FOUND, the transaction is committed with what it has bumped, and the NOT_FOUND is
-// given after that: a caller who repeats a change whose answer was lost hears that there is
-// nothing left of it only when that is in force everywhere, as after the change itself. fn
-// gives it before it writes any record.
+// CommitNotFound is Transact for a change that takes something away. Where fn returns a
+// NOT_FOUND, it commits what fn has bumped, and returns the NOT_FOUND after that: a client that
+// repeats a removal whose answer was lost is told that nothing is left only when that is in force
+// everywhere, as after the removal itself. fn returns it before it writes any record.
 func CommitNotFound(ctx context.Context, s Store, fn func(Tx) error) error {
 	var missing error
 	err := s.Transact(ctx, func(tx Tx) error {

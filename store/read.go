@@ -5,15 +5,15 @@ import (
 	"errors"
 )
 
-// Read is one of several reads that are made together: of the record with that key, or of the records that
-// the query finds where it names an index.
+// Read is one of several reads that are made together: of the records that the query matches, where it
+// names an index, and else of the record with that key.
 type Read struct {
 	Schema *Schema
 	Key    string
 	Query  Query
 }
 
-// OneByOne is Tx.Together of an engine in which several reads at once would cost no less than one after the other.
+// OneByOne implements Tx.Together for an engine in which several reads cost the same one after the other.
 func OneByOne(ctx context.Context, tx Tx, account string, reads ...Read) (revision int64, found [][]Row, err error) {
 	if revision, err = tx.Revision(ctx, account); err != nil {
 		return 0, nil, err

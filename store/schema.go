@@ -8,7 +8,7 @@ import (
 
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// Column is one value taken from a record's body, kept beside it for the indexes.
+// Column is one value taken from a record's body and stored beside it for the indexes.
 type Column struct {
 	Name string
 	Kind Kind
@@ -17,7 +17,7 @@ type Column struct {
 // Index is a declared order of records. A query gives values for a prefix of its
 // columns (equality) and gets the records ordered by the remaining columns and then
 // by key, all ascending, or all descending where Descending is set. Columns that
-// order a query are never nothing.
+// order a query always have a value.
 type Index struct {
 	Name       string
 	Columns    []string
@@ -25,18 +25,18 @@ type Index struct {
 	Descending bool
 }
 
-// Schema is what an engine must know of a collection. Names match [a-z][a-z0-9_]*.
+// Schema is what an engine knows of a collection. Names match [a-z][a-z0-9_]*.
 type Schema struct {
 	Name    string
 	Columns []Column
 	Indexes []Index
-	// Extract takes the values of Columns, in their order, from a body: engines use it
-	// to fill a column that was declared after records were written.
+	// Extract returns the values of Columns, in their order, from a body. Engines fill with it
+	// a column that was declared after records were written.
 	Extract func(body []byte) ([]Value, error)
 }
 
-// Index finds an index by its name; asking for one that is not declared is a
-// programming error and panics.
+// Index returns the index of that name. It panics where there is none, which is a programming
+// error.
 func (s *Schema) Index(name string) Index {
 	for _, ix := range s.Indexes {
 		if ix.Name == name {
@@ -54,12 +54,12 @@ type Row struct {
 	Revision int64
 	// Body is the record as JSON; engines keep it byte for byte.
 	Body []byte
-	// Columns are the values of the schema's columns, in their order, of a record that is to be
-	// written. Engines need not give them with one that was read: they are in its body.
+	// Columns are the values of the schema's columns, in their order, of a record to be written.
+	// Engines need not return them with a record that was read: they are in its body.
 	Columns []Value
 }
 
-// Cursor is a place in the order of an index: behind the record with these values.
+// Cursor is a place in the order of an index: after the record with these values.
 type Cursor struct {
 	// Values are those of the index's columns that order the query.
 	Values []Value
@@ -70,33 +70,33 @@ type Cursor struct {
 type Query struct {
 	Index string
 	Equal []Value
-	// After continues behind a record; nil is the beginning.
+	// After is the place to continue from; nil is the beginning.
 	After *Cursor
-	// Limit is the largest number of records; 0 is all of them.
+	// Limit is the largest number of records; 0 is no limit.
 	Limit int
 }
 
-// Validate refuses a declaration that is not of plain names, each there once: engines
-// write them into statements.
+// Validate returns an error unless every name matches [a-z][a-z0-9_]* and is declared once:
+// engines write names into statements.
 func (s *Schema) Validate() error {
 	if !nameForm.MatchString(s.Name) {
-		return fmt.Errorf("%q is no name for a collection", s.Name)
+		return fmt.Errorf("the name of the collection %q must match %s", s.Name, nameForm)
 	}
 	known := map[string]bool{}
 	for _, c := range s.Columns {
 		if !nameForm.MatchString(c.Name) || known[c.Name] {
-			return fmt.Errorf("collection %s: %q is no name for a column, or there twice", s.Name, c.Name)
+			return fmt.Errorf("collection %s: the name of the column %q must match %s and be declared once", s.Name, c.Name, nameForm)
 		}
 		known[c.Name] = true
 	}
 	seen := map[string]bool{}
 	for _, ix := range s.Indexes {
 		if !nameForm.MatchString(ix.Name) || seen[ix.Name] || len(ix.Columns) == 0 {
-			return fmt.Errorf("collection %s: %q is no index, or there twice", s.Name, ix.Name)
+			return fmt.Errorf("collection %s: the index %q must have columns and a name that matches %s and is declared once", s.Name, ix.Name, nameForm)
 		}
 		seen[ix.Name] = true
 		if i := slices.IndexFunc(ix.Columns, func(c string) bool { return !known[c] }); i >= 0 {
-			return fmt.Errorf("collection %s: index %s names the column %q, which is not declared", s.Name, ix.Name, ix.Columns[i])
+			return fmt.Errorf("collection %s: index %s names the column %q, which must be declared", s.Name, ix.Name, ix.Columns[i])
 		}
 	}
 	return nil
@@ -105,18 +105,18 @@ func (s *Schema) Validate() error {
 // maxKey is the longest key, in bytes.
 const maxKey = 1024
 
-// Fits says why a row is none of the collection: its key's length, the number of its
-// values, or their kinds.
+// Fits returns an error unless the row is one of the collection: by the length of its key, the
+// number of its values, and their kinds.
 func (s *Schema) Fits(row Row) error {
 	if row.Key == "" || len(row.Key) > maxKey {
-		return fmt.Errorf("store: %s: a key of %d bytes; 1 to %d are allowed", s.Name, len(row.Key), maxKey)
+		return fmt.Errorf("store: %s: the key has %d bytes; it must have 1 to %d", s.Name, len(row.Key), maxKey)
 	}
 	if len(row.Columns) != len(s.Columns) {
-		return fmt.Errorf("store: %s: %d values for %d columns", s.Name, len(row.Columns), len(s.Columns))
+		return fmt.Errorf("store: %s: the row has %d values; it must have one for each of the %d columns", s.Name, len(row.Columns), len(s.Columns))
 	}
 	for i, v := range row.Columns {
 		if c := s.Columns[i]; !v.IsNull() && v.Kind() != c.Kind {
-			return fmt.Errorf("store: %s: a value of another kind for the column %s", s.Name, c.Name)
+			return fmt.Errorf("store: %s: the value of the column %s must be of its kind", s.Name, c.Name)
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ const (
 	KindInt
 )
 
-// Value is a typed value of a column: a string, an integer or nothing. The zero
-// value is nothing; a record with nothing in a column of a unique index is not held
-// against that index, and is found by no query on that column.
+// Value is a typed value of a column: a string, an integer or null. The zero value is
+// null. A unique index ignores a record with null in one of its columns, and no query on
+// that column finds it.
 type Value struct {
 	text  string
 	num   int64
@@ -19,10 +19,10 @@ type Value struct {
 	valid bool
 }
 
-// String makes a string value.
+// String returns a string value.
 func String(s string) Value { return Value{text: s, kind: KindString, valid: true} }
 
-// OptionalString makes a string value, or nothing for "".
+// OptionalString returns a string value, or null for "".
 func OptionalString(s string) Value {
 	if s == "" {
 		return Value{}
@@ -30,17 +30,17 @@ func OptionalString(s string) Value {
 	return String(s)
 }
 
-// Int makes an integer value.
+// Int returns an integer value.
 func Int(n int64) Value { return Value{num: n, kind: KindInt, valid: true} }
 
-// Kind is the type of the value; meaningless for nothing.
+// Kind returns the type of a value that is not null.
 func (v Value) Kind() Kind { return v.kind }
 
-// IsNull says whether the value is nothing.
+// IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return !v.valid }
 
-// Text is the string; "" for another kind.
+// Text returns the string, "" for another kind.
 func (v Value) Text() string { return v.text }
 
-// Number is the integer; 0 for another kind.
+// Number returns the integer, 0 for another kind.
 func (v Value) Number() int64 { return v.num }

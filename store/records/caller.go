@@ -8,14 +8,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the
-// change may have waited in line since the caller was authenticated. It refuses with
-// FORBIDDEN a user who is gone, not ACTIVE or no member of the account, an API key that is
-// gone, was revoked, has ended or is another user's, and all users of an account that is not
-// ACTIVE. Nobody can withdraw a service's token, so a service is taken as it was
-// authenticated.
+// LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the change may
+// have waited since the caller was authenticated. It returns FORBIDDEN for a user who is gone, is not
+// ACTIVE or is no member of the account; for an API key that is gone, was revoked, has expired or is
+// another user's; and for every user of an account that is not ACTIVE. A service's token cannot be
+// revoked, so a service stays as it was authenticated.
 //
-// It stands here because every area's changes are bound by it.
+// It stands here because it binds the changes of every area.
 func (c Collections) LoadCaller(
 	ctx context.Context, tx store.Tx, account string, p resources.Principal, now resources.Time,
 ) (resources.Facts, error) {
@@ -43,7 +42,7 @@ func checkCaller(p resources.Principal, s *resources.Subject, now resources.Time
 	return nil
 }
 
-// credentialHolds says whether a member's credential is still valid.
+// credentialHolds reports whether a member's credential is still valid.
 func credentialHolds(p resources.Principal, s *resources.Subject, now resources.Time) bool {
 	switch p.Credential {
 	case resources.CredentialToken:

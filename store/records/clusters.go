@@ -5,9 +5,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// clusterSchema is what both kinds of cluster share: the names that are taken in a
-// project, its clusters newest first, and those of one status. A deleted cluster is kept
-// under its status alone: its name is free, and its project is empty of it.
+// clusterSchema is the schema of both kinds of cluster. Its indexes find a name in a project, the
+// project's clusters newest first, and those of one status. A deleted cluster stays in the index of the
+// status alone: its name is free, and its project does not contain it.
 func clusterSchema(name string) store.Schema {
 	return store.Schema{
 		Name:    name,

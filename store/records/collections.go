@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Collections are the records that several areas share. Build it once
-// (NewCollections) and hand it to whoever reads or writes.
+// Collections are the records that several areas share. NewCollections makes them once, for all that
+// read or write.
 type Collections struct {
 	Accounts    store.Collection[resources.Account]
 	Projects    store.Collection[resources.Project]
@@ -32,7 +32,7 @@ type Collections struct {
 	SecurityGroupReferences store.Collection[SecurityGroupReference]
 }
 
-// Names of indexes, for queries and for telling duplicates apart.
+// The names of indexes, for queries and to tell duplicates apart.
 const (
 	ByName     = "by_name"
 	ByCreated  = "by_created"
@@ -50,7 +50,7 @@ const (
 	ByStatus   = "by_status"
 )
 
-// NewCollections declares all of them.
+// NewCollections declares all collections.
 func NewCollections() Collections {
 	return Collections{
 		Accounts:    accounts(),
@@ -76,7 +76,7 @@ func NewCollections() Collections {
 	}
 }
 
-// Schemas lists what an engine has to make room for.
+// Schemas returns the schemas of all collections, for an engine.
 func (c Collections) Schemas() []*store.Schema {
 	return []*store.Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
@@ -109,8 +109,8 @@ func accounts() store.Collection[resources.Account] {
 	})
 }
 
-// projects: a deleted project keeps its key, since its id is never given again, and
-// leaves every index.
+// projects declares the projects. A deleted project keeps its key, because its id is never used again,
+// and leaves every index.
 func projects() store.Collection[resources.Project] {
 	return store.NewCollection(store.Schema{
 		Name:    "projects",
@@ -152,7 +152,7 @@ func roles() store.Collection[resources.Role] {
 	})
 }
 
-// AssignmentID names an assignment by what it is; no part can hold the separator.
+// AssignmentID returns the key of an assignment, made of what it assigns. No part contains the separator.
 func AssignmentID(a resources.Assignment) string {
 	return compositeKey(a.AccountID, a.RoleID, a.AssigneeType, a.AssigneeID, a.ProjectID, a.ResourceID)
 }
@@ -184,7 +184,7 @@ func groups() store.Collection[resources.Group] {
 	})
 }
 
-// MemberID names a membership by group and user.
+// MemberID returns the key of a membership.
 func MemberID(group, user string) string { return compositeKey(group, user) }
 
 func members() store.Collection[resources.GroupMember] {

@@ -7,31 +7,34 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// LoadFacts reads, in one snapshot, what a decision about a user, an account and,
-// where project is not "", a project rests on. What is not there is a fact too, not
-// an error. It is the one reader of these facts: caches fill themselves with it and
-// changes judge their actor by it.
+// LoadFacts reads the facts about a user, an account and, where it is not "", a project, in one
+// snapshot. Absence is a fact too, and no error. It is the one reader of these facts: caches are filled
+// with it, and changes check their caller by it.
 func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, project string) (resources.Facts, error) {
-	return c.LoadFactsKeeping(ctx, tx, account, user, project, func(int64) Keep { return readOnce() })
+	return c.LoadFactsThrough(ctx, tx, account, user, project, func(int64) ReadThrough { return readOnce() })
 }
 
-// ProjectState is the project's state as facts of the account have it: absent where it is not there,
-// deleted or another account's, "" for no project.
+// ProjectState returns the project's state as the facts of the account have it: absent where there is
+// none, or a deleted one, or another account's; "" for no project.
 func (c Collections) ProjectState(ctx context.Context, tx store.Tx, account, project string) (string, error) {
 	return factsReader{Collections: c, tx: tx, account: account}.projectState(ctx, project)
 }
 
-// LoadFactsKeeping is LoadFacts for whoever keeps what many users of an account share: it is told the
-// revision of the snapshot, and reads only what it does not give.
-func (c Collections) LoadFactsKeeping(
-	ctx context.Context, tx store.Tx, account, user, project string, keeping func(revision int64) Keep,
+// LoadFactsThrough is LoadFacts with a cache of what the users of an account share. It calls caching
+// with the revision of the snapshot, and reads what users share through the result.
+func (c Collections) LoadFactsThrough(
+	ctx context.Context, tx store.Tx, account, user, project string, caching func(revision int64) ReadThrough,
 ) (resources.Facts, error) {
 	own := store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}
-	revision, found, err := tx.Together(ctx, account, store.Read{Schema: c.Users.Schema(), Key: user}, store.Read{Schema: c.Members.Schema(), Query: own}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)}, store.Read{Schema: c.APIKeys.Schema(), Query: own})
+	revision, found, err := tx.Together(ctx, account,
+		store.Read{Schema: c.Users.Schema(), Key: user},
+		store.Read{Schema: c.Members.Schema(), Query: own},
+		store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)},
+		store.Read{Schema: c.APIKeys.Schema(), Query: own})
 	if err != nil {
 		return resources.Facts{}, err
 	}
-	r := factsReader{Collections: c, tx: tx, account: account, keep: keeping(revision)}
+	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
 	subject, err := r.subject(ctx, user, found)
 	if err != nil {
 		return resources.Facts{}, err
@@ -43,18 +46,18 @@ func (c Collections) LoadFactsKeeping(
 	return resources.Facts{Revision: revision, Subject: subject, ProjectState: state}, nil
 }
 
-// factsReader reads from one snapshot, of which keep knows something already where it is not nil.
+// factsReader reads facts from one snapshot, through a cache where that is not nil.
 type factsReader struct {
 	Collections
 	tx      store.Tx
 	account string
-	keep    Keep
+	through ReadThrough
 }
 
-// subject puts together what was found: the user, memberships, assignments and keys.
+// subject returns the subject of what was found: the user, memberships, assignments and keys.
 func (r factsReader) subject(ctx context.Context, user string, found [][]store.Row) (*resources.Subject, error) {
 	s := &resources.Subject{AccountID: r.account, UserID: user}
-	acct, err := kept(r.keep, SharedAccount, r.account, func() (*store.Record[resources.Account], error) {
+	acct, err := readThrough(r.through, SharedAccount, r.account, func() (*store.Record[resources.Account], error) {
 		return store.Lookup(r.Accounts.Get(ctx, r.tx, r.account))
 	})
 	if err != nil {
@@ -81,7 +84,7 @@ func (r factsReader) subject(ctx context.Context, user string, found [][]store.R
 	return s, err
 }
 
-// usableKeys are the keys that were not revoked; their end is for the decision to judge.
+// usableKeys returns the keys that were not revoked. The decision checks whether they have expired.
 func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
 	found, err := decoded[resources.APIKey](r.APIKeys.Schema(), rows)
 	if err != nil {
@@ -96,10 +99,12 @@ func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
 	return out, nil
 }
 
-// HeldRoles lists the user's assignments in the account, direct ones first, then
-// those through groups, each with what is known of its role.
+// HeldRoles returns the user's assignments in the account, direct ones first, then those through
+// groups, each with its role.
 func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user string) ([]resources.HeldRole, error) {
-	_, found, err := tx.Together(ctx, account, store.Read{Schema: c.Members.Schema(), Query: membershipsOf(account, user)}, store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
+	_, found, err := tx.Together(ctx, account,
+		store.Read{Schema: c.Members.Schema(), Query: membershipsOf(account, user)},
+		store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)})
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +121,7 @@ func (r factsReader) heldRoles(ctx context.Context, user string, members, assign
 		return nil, err
 	}
 	for _, m := range memberships {
-		group, err := kept(r.keep, SharedGroup, m.GroupID, func() ([]resources.HeldRole, error) {
+		group, err := readThrough(r.through, SharedGroup, m.GroupID, func() ([]resources.HeldRole, error) {
 			return r.heldByGroup(ctx, m.GroupID)
 		})
 		if err != nil {
@@ -145,7 +150,7 @@ func assignedTo(account, kind, assignee string) store.Query {
 	return store.Query{Index: ByAssignee, Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)}}
 }
 
-// held are the roles that an assignee was assigned.
+// held returns the roles of an assignee's own assignments.
 func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []store.Row) ([]resources.HeldRole, error) {
 	found, err := decoded[assignmentFacts](r.Assignments.Schema(), assigned)
 	if err != nil {
@@ -160,7 +165,7 @@ func (r factsReader) held(ctx context.Context, kind, assignee string, assigned [
 		if kind == resources.AssigneeGroup {
 			held.GroupID = assignee
 		}
-		role, err := kept(r.keep, SharedRole, a.RoleID, func() (*store.Record[resources.Role], error) {
+		role, err := readThrough(r.through, SharedRole, a.RoleID, func() (*store.Record[resources.Role], error) {
 			return store.Lookup(r.Roles.Get(ctx, r.tx, a.RoleID))
 		})
 		if err != nil {
@@ -181,7 +186,7 @@ func (r factsReader) projectState(ctx context.Context, project string) (string, 
 	if project == "" {
 		return "", nil
 	}
-	return kept(r.keep, SharedProject, project, func() (string, error) {
+	return readThrough(r.through, SharedProject, project, func() (string, error) {
 		p, err := store.Lookup(r.Projects.Get(ctx, r.tx, project))
 		if err != nil {
 			return "", err

@@ -9,27 +9,27 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Occupancy is what an area knows of a project that it may hold something in. Every
-// creation and every closing writes it, so that two of them at once conflict: an area
-// says that a project is empty only when nothing is just being made in it. It stands
-// in the area's own store, which need not be the one that holds the projects.
+// Occupancy is what an area records of a project in which it may have resources. Every creation and
+// every closing writes it, so that two concurrent ones conflict: an area finds a project empty only
+// when nothing is being made in it. It stands in the area's own store, which need not be the one with
+// the projects.
 type Occupancy struct {
 	Area      string `json:"area"`
 	AccountID string `json:"account_id"`
 	ProjectID string `json:"project_id"`
-	// ClosedUntil ends the time in which nothing can be made in the project, and ClosedBy is
-	// the mark of the attempt that closed it.
+	// ClosedUntil is when things can be made in the project again. ClosedBy is the mark of the attempt
+	// that closed it.
 	ClosedUntil resources.Time `json:"closed_until"`
 	ClosedBy    int64          `json:"closed_by,omitempty"`
-	// Opened is the highest mark that was given up: a closing of it that comes late is void.
+	// Opened is the highest mark that was given up: a late closing with that mark has no effect.
 	Opened int64 `json:"opened,omitempty"`
 }
 
-// closedFor is how long a closed project stays so: longer than a request can be under way
-// that was authorized before the project was marked for deletion.
+// closedFor is how long a project stays closed: longer than a request can take that was authorized
+// before the project was marked for deletion.
 const closedFor = 2 * time.Minute
 
-// errGivenUp is what a late closing is told.
+// errGivenUp is the error of a late closing.
 var errGivenUp = resources.Unavailable("This deletion of the project was given up; try again.", nil)
 
 func occupancies() store.Collection[Occupancy] {
@@ -37,8 +37,8 @@ func occupancies() store.Collection[Occupancy] {
 		func(*Occupancy) []store.Value { return nil })
 }
 
-// EnterProject is called by an area in the transaction that makes something in a
-// project. A project that is closed is a 503: the caller's next request is judged anew.
+// EnterProject is called by an area in the transaction that makes something in a project. It returns
+// UNAVAILABLE for a closed project: the client's next request is decided anew.
 func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, account, project string, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
 		if o.ClosedUntil > now {
@@ -48,8 +48,8 @@ func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, accoun
 	})
 }
 
-// CloseProject is called by an area in the transaction that finds nothing of its own
-// in a project: for a time nothing can be made there. An attempt that was given up is a 503.
+// CloseProject is called by an area in the transaction that finds nothing of its own in a project: for
+// a time nothing can be made there. It returns UNAVAILABLE for an attempt that was given up.
 func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string, by resources.Closing, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
 		if by.Mark <= o.Opened {
@@ -60,8 +60,8 @@ func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string,
 	})
 }
 
-// OpenProject takes the closing of an attempt back, when the project is kept after all;
-// that of a later attempt stays.
+// OpenProject undoes the closing of an attempt when the project is not deleted after all. The closing
+// of a later attempt stays.
 func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, by resources.Closing) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
 		if o.Opened = max(o.Opened, by.Mark); o.ClosedBy <= by.Mark {
@@ -71,7 +71,7 @@ func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, 
 	})
 }
 
-// occupy writes the record in any case: that is what makes two transactions conflict.
+// occupy writes the record also where nothing changes: the write makes two transactions conflict.
 func (c Collections) occupy(ctx context.Context, tx store.Tx, o Occupancy, change func(*Occupancy) error) error {
 	rec, err := c.Occupancies.Get(ctx, tx, compositeKey(o.Area, o.AccountID, o.ProjectID))
 	switch {

@@ -5,29 +5,30 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeyUse is when an API key was last used. It stands apart from the key, so that a
-// use never competes with a change, and moves no revision.
+// KeyUse is when an API key was last used. It is apart from the key, so that a use conflicts with no
+// change, and moves no revision.
 type KeyUse struct {
 	KeyID      string         `json:"key_id"`
 	LastUsedAt resources.Time `json:"last_used_at"`
 }
 
-// Answer is the kept success of a request with an Idempotency-Key (API contract, 6).
+// Answer is the stored success of a request with an Idempotency-Key (API contract, 6).
 type Answer struct {
-	// ID names caller, its account and key, by a hash.
+	// ID is a hash of the caller, its account and the key.
 	ID string `json:"id"`
 	// Request is a hash of route, path, query and body.
 	Request string `json:"request"`
 	Status  int    `json:"status"`
-	// Body is the answer; "" for one that is shown once, of which Made names what it made.
+	// Body is the body of the answer, "" for a body that is shown once; Made is the id of what that
+	// request made.
 	Body      string         `json:"body,omitempty"`
 	Made      string         `json:"made,omitempty"`
 	ExpiresAt resources.Time `json:"expires_at"`
 }
 
-// Seal says with which master key the secrets in the store were made.
+// Seal is the fingerprint of the master key with which the secrets in the store were made.
 type Seal struct {
-	// ID is SealID: there is one.
+	// ID is SealID: there is one seal.
 	ID          string `json:"id"`
 	Fingerprint string `json:"fingerprint"`
 }

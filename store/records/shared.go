@@ -1,9 +1,9 @@
 package records
 
-// Shared is a kind of what the facts of many users of an account rest on.
+// Shared is a kind of facts that many users of an account share.
 type Shared string
 
-// What users share, each named by its own id.
+// The kinds of what users share. An id of its own names each.
 const (
 	SharedAccount Shared = "account"
 	SharedRole    Shared = "role"
@@ -11,12 +11,13 @@ const (
 	SharedProject Shared = "project"
 )
 
-// Keep gives what read gives, or what it gave for the same kind and id in a snapshot of the same revision of
-// the account. Nobody changes what it is given; an error is not kept, nor what was read in a view that fails.
-type Keep func(kind Shared, id string, read func() (any, error)) (any, error)
+// ReadThrough is a read-through cache of what users of an account share at one revision. It returns the
+// result of read, or that of an earlier read for the same kind and id. Callers do not change the
+// result. An error is not cached, nor the result of a read in a view that fails.
+type ReadThrough func(kind Shared, id string, read func() (any, error)) (any, error)
 
-// readOnce keeps what is read for one user: thousands of assignments can be of a few roles.
-func readOnce() Keep {
+// readOnce caches for one user: thousands of assignments can be of a few roles.
+func readOnce() ReadThrough {
 	type name struct {
 		kind Shared
 		id   string
@@ -36,12 +37,12 @@ func readOnce() Keep {
 	}
 }
 
-// kept reads through keep where there is one.
-func kept[T any](keep Keep, kind Shared, id string, read func() (T, error)) (T, error) {
-	if keep == nil {
+// readThrough reads through the cache where there is one.
+func readThrough[T any](cache ReadThrough, kind Shared, id string, read func() (T, error)) (T, error) {
+	if cache == nil {
 		return read()
 	}
-	v, err := keep(kind, id, func() (any, error) { return read() })
+	v, err := cache(kind, id, func() (any, error) { return read() })
 	if err != nil {
 		var none T
 		return none, err

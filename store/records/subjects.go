@@ -8,9 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// SubjectFree says whether no user can be meant by the string yet: a token's subject
-// is an external id or a partner id, and user.update takes a UUID or an external id, so none
-// of the three may be one of another user's.
+// SubjectFree reports whether the string names no user yet. A token's subject is an external id or a
+// provider's id, and user.update takes a UUID or an external id, so none of a user's three may be another
+// user's.
 func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject string) (bool, error) {
 	if rec, err := store.Lookup(c.Users.Get(ctx, tx, subject)); err != nil || rec != nil {
 		return false, err
@@ -24,7 +24,7 @@ func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject strin
 	return true, nil
 }
 
-// UserByEmail finds the user with that address, however its letters are cased.
+// UserByEmail returns the user with that address, whatever the case of its letters.
 func (c Collections) UserByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
 	return c.Users.First(ctx, tx, store.Query{Index: ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))}})
 }

@@ -164,7 +164,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, func(tx store.Tx) (err error) {
-		facts, err = c.c.LoadFactsKeeping(ctx, tx, k.account, k.id, project, func(revision int64) records.Keep {
+		facts, err = c.c.LoadFactsThrough(ctx, tx, k.account, k.id, project, func(revision int64) records.ReadThrough {
 			found = map[sharedKey]any{}
 			return c.sharing(key{k.generation, k.account, revision, ""}, found)
 		})
@@ -210,7 +210,7 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 
 // sharing returns the reader of what users of the account share at that revision. It adds to found
 // what it had to read.
-func (c *Cache) sharing(k key, found map[sharedKey]any) records.Keep {
+func (c *Cache) sharing(k key, found map[sharedKey]any) records.ReadThrough {
 	return func(kind records.Shared, id string, read func() (any, error)) (any, error) {
 		named := k.of(kind, id)
 		if v := c.shared.Get(named); v != nil {

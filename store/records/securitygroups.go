@@ -5,25 +5,25 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Names of indexes of security groups, beside those that several areas use.
+// The names of indexes that only security groups use.
 const (
 	ByDeletion    = "by_deletion"
 	ByRemoteGroup = "by_remote_group"
 )
 
-// SecurityGroupReference says that some rule of GroupID names another group, RemoteID.
-// There is one for each such pair, written with the rules, so that whether a group is
-// still named is one look-up. A group that names itself has none.
+// SecurityGroupReference says that a rule of GroupID names another group, RemoteID. There is one for
+// each such pair, written with the rules, so that one look-up tells whether a group is still named. A
+// group that names itself has none.
 type SecurityGroupReference struct {
 	GroupID  string `json:"group_id"`
 	RemoteID string `json:"remote_id"`
 }
 
-// SecurityGroupReferenceID names a reference by its two ends.
+// SecurityGroupReferenceID returns the key of a reference.
 func SecurityGroupReferenceID(group, remote string) string { return compositeKey(group, remote) }
 
-// securityGroups are those that were not deleted. Rules are part of their group's record:
-// two changes of one group's rules at once conflict, and a page of groups is one query.
+// securityGroups declares the groups that were not deleted. Rules are part of their group's record:
+// two concurrent changes to one group's rules conflict, and a page of groups is one query.
 func securityGroups() store.Collection[resources.SecurityGroup] {
 	return store.NewCollection(store.Schema{
 		Name:    "security_groups",
@@ -38,8 +38,8 @@ func securityGroups() store.Collection[resources.SecurityGroup] {
 	})
 }
 
-// deletedSecurityGroups are kept apart: what reads a group that is in use can't meet one,
-// and no index has to leave them out. UpdatedAt is when they were deleted.
+// deletedSecurityGroups declares the deleted groups. They are apart, so that no read of a group in use
+// finds one, and no index has to leave them out. UpdatedAt is when they were deleted.
 func deletedSecurityGroups() store.Collection[resources.SecurityGroup] {
 	return store.NewCollection(store.Schema{
 		Name:    "security_groups_deleted",

@@ -8,9 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Of the records that facts rest on, these are the fields that they take: each further one, an instant above all,
-// is read in vain for every user who is new. Names are those of resources.User, resources.GroupMember and
-// resources.Assignment.
+// The fields of records that facts take, under the names of resources.User, resources.GroupMember and
+// resources.Assignment. To decode the others, times above all, would cost each cache miss.
 type (
 	userFacts struct {
 		UUID      string `json:"id"`
@@ -33,7 +32,7 @@ type (
 	}
 )
 
-// decoded reads T of each row's body.
+// decoded returns the T in each row's body.
 func decoded[T any](s *store.Schema, rows []store.Row) ([]T, error) {
 	if len(rows) == 0 {
 		return nil, nil
