@@ -10,14 +10,14 @@ import (
 
 const (
 	pingText = "SELECT epoch FROM authz_meta WHERE id = 1"
-	// probeText writes a value that nobody reads, and tells which transaction was last.
+	// probeText writes a value that nobody reads, and returns the number of the last transaction.
 	probeText = "UPDATE authz_meta SET probe = probe + 1 WHERE id = 1 RETURNING seq"
 	// settleTime bounds the search for a transaction whose COMMIT failed.
 	settleTime = 2 * time.Second
 )
 
-// commit makes the transaction durable. The caller's context does not interrupt it:
-// an interrupted COMMIT would leave open whether it happened.
+// commit makes the transaction durable. The end of the caller's context does not interrupt it: the
+// result of an interrupted COMMIT would be unknown.
 func commit(ctx context.Context, ses *session, seq int64) error {
 	_, cause := ses.exec(context.WithoutCancel(ctx), "COMMIT")
 	if cause == nil {
@@ -27,10 +27,9 @@ func commit(ctx context.Context, ses *session, seq int64) error {
 	return settle(ctx, ses, seq, cause)
 }
 
-// settle finds out what has become of a transaction whose COMMIT failed. This process
-// sees it as undone, but its frames may stand in the log, where a restart after a
-// crash would find them and count it as done. Another commit settles it: it is
-// written over them, and it sees the number of the last transaction.
+// settle finds the result of a transaction whose COMMIT failed. To this process it is undone, but its
+// frames may be in the log, where a restart after a crash would find them and count it as done. Another
+// commit settles that: it overwrites those frames, and reads the number of the last transaction.
 func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
@@ -45,7 +44,7 @@ func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	}
 }
 
-// probe makes a real write, through the log to the disk.
+// probe makes a write, through the log to the disk.
 func probe(ctx context.Context, ses *session) (seq int64, err error) {
 	if _, err := ses.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		ses.rollback()
@@ -72,8 +71,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.read.use(ctx, func(ses *session) error { return ping(ctx, ses) })
 }
 
-// Check implements store.Store. The write goes to a column of its own: no revision and
-// no epoch moves.
+// Check implements store.Store. It writes to a column of its own: no revision and no epoch moves.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.Ping(ctx); err != nil {
 		return err

@@ -1,27 +1,34 @@
-// Package sqlite is the embedded engine: one SQLite file in WAL mode, owned by one
-// process at a time.
+// Package sqlite is the embedded engine: one SQLite file in WAL mode, which one process at a time
+// owns.
 //
-// A collection is a STRICT table whose declared columns stand beside the record's
-// body; every query names the declared index it goes through (INDEXED BY), so a query
-// that would have to scan or sort is an error and no slow answer. Statement texts are
-// built from the schemas when the store is opened and never from a request. There is
-// one writing connection, since SQLite has one writer anyway: writers queue for it in
-// order, with their deadline, instead of polling a lock; readers have a pool of
-// their own and never wait for a writer.
+// A collection is a STRICT table with the declared columns beside the record's body. Every query
+// names its declared index (INDEXED BY), so a query that would have to scan or sort is an error and
+// no slow answer. Statement texts are made from the schemas when the store is opened, never from a
+// request. There is one writing connection, because SQLite has one writer: writers queue for it in
+// order, with their deadline, and poll no lock. Readers have a pool of their own and never wait for
+// a writer.
 //
-// The epoch is moved in the transaction and then, before Transact returns, in the
-// memory of this process, which is the only one that can have the file open: a
-// freshness read costs no query. The generation is new at each start, because a file
-// may have been put back from a copy while nobody looked.
+// The epoch moves in the transaction and then, before Transact returns, in the memory of this
+// process, the only one that has the file open: a freshness read costs no query. The generation is
+// new at each start, because somebody may have put an older copy of the file in its place.
 //
-// A session is one of the driver's connections with its prepared statements. What a statement costs
-// beside SQLite itself is most of what a record costs: a statement is parsed once, and what goes through
-// an index record by record has no goroutine to interrupt it. Reads that are asked for together are one statement,
-// a snapshot is one that is held, and the session that was used last is used next.
+// A session is one of the driver's connections with its prepared statements. A statement costs more
+// than the record it reads, so each is parsed once, reads of one transaction that are known together
+// are one statement, and a snapshot is a statement that is held. The session that was used last is
+// used next.
 //
-// Rejected: database/sql (its sessions, locks and conversions take longer than SQLite needs for a record, and
-// sql.Tx interrupts a COMMIT when the context ends, which makes its outcome a guess), one pool for reading and writing (a reader that begins to write
-// meets SQLITE_BUSY_SNAPSHOT), synchronous=NORMAL (loses answered writes with the
-// power), deleting or renaming a file that can't be read (it is the operator's only
-// copy), a key-value file with indexes by hand (every unique index would be our own bug).
+// # Rejected
+//
+//   - database/sql: its locks and conversions take longer than SQLite needs for a record, and sql.Tx
+//     interrupts a COMMIT when the context ends, which leaves the result unknown.
+//   - zombiezen.com/go/sqlite 1.4.2, on the same build of SQLite: a record by its key takes 7.0 µs and 2
+//     allocations instead of 8.2 µs and 17, a list of ten 12.1 µs instead of 15.2, an update 2.3 µs
+//     instead of 2.6. It would not make the code simpler: its interrupts take a goroutine for each
+//     context too, and end a held statement, on which a snapshot rests. It is built on the driver's
+//     internals without a promise that these stay, and its newest release was made for the driver of
+//     16 months before.
+//   - One pool for reading and writing: a reader that begins to write meets SQLITE_BUSY_SNAPSHOT.
+//   - synchronous=NORMAL: it loses answered writes when the power fails.
+//   - To delete or rename a file that cannot be read: it is the operator's only copy.
+//   - A key-value file with indexes by hand: every unique index would be our own bug.
 package sqlite

@@ -11,14 +11,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Errors of Open; compare with errors.Is. Their text is meant for the operator.
+// Errors of Open, with texts for the operator; compare with errors.Is.
 var (
-	// ErrInUse: another process has the data folder open.
+	// ErrInUse is the error where another process has the data folder open.
 	ErrInUse = errors.New("in use by another process")
-	// ErrNewerFormat: the file was written by a newer release; nothing in it was changed.
+	// ErrNewerFormat is the error where a newer release wrote the file; nothing in it was changed.
 	ErrNewerFormat = errors.New("written by a newer release")
-	// ErrCorrupt: the file can't be read as a database of this program; nothing in it
-	// was changed. Transactions that meet a damaged page wrap it as well.
+	// ErrCorrupt is the error where the file is no database of this program, or damaged; nothing in it
+	// was changed. Transactions that meet a damaged page wrap it too.
 	ErrCorrupt = errors.New("damaged, or no database of this program")
 )
 
@@ -27,13 +27,12 @@ var (
 	errClosed = fmt.Errorf("sqlite: closed: %w", store.ErrUnavailable)
 )
 
-// unavailable wraps the end of a context, so that both can be asked for.
+// unavailable returns an error that is both err and store.ErrUnavailable.
 func unavailable(err error) error {
 	return fmt.Errorf("sqlite: %w: %w", err, store.ErrUnavailable)
 }
 
-// translate turns a driver's error into one of the contract. The driver's error is
-// kept as text only.
+// translate turns a driver's error into one of the contract, which has the driver's as text only.
 func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -55,8 +54,8 @@ func isCorrupt(err error) bool {
 	return false
 }
 
-// isUnique says whether a statement met a unique index or the key. SQLite has undone
-// the statement then, and only that.
+// isUnique reports whether a unique index or the key refused a statement. SQLite has undone that
+// statement and nothing else.
 func isUnique(err error) bool {
 	switch code(err) {
 	case codes.SQLITE_CONSTRAINT_UNIQUE, codes.SQLITE_CONSTRAINT_PRIMARYKEY:

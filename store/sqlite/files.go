@@ -16,8 +16,8 @@ const (
 	lockName = "portcullis.lock"
 )
 
-// prepare makes the folder and the file if they are not there, both for the owner
-// alone; SQLite gives its -wal and -shm the mode of the file.
+// prepare makes the folder and the file where they are absent, both for the owner alone. SQLite makes
+// its -wal and -shm with the mode of the file.
 func prepare(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("the data folder can't be made: %w", err)
@@ -40,7 +40,7 @@ func prepare(dir string) (path string, err error) {
 	return path, syncDir(dir)
 }
 
-// syncDir makes a new file's name durable: its content alone is not enough.
+// syncDir makes a new file's name durable, which a sync of its content does not.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -53,9 +53,8 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// lock takes the folder for this process. The kernel gives it back when the process
-// ends, however it ends; so the lock file stays and is never removed, which would let
-// two processes lock two files of one name.
+// lock locks the folder for this process. The kernel unlocks it when the process ends, in whatever way.
+// The lock file is never removed: two processes could then lock two files of one name.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -72,15 +71,15 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock gives the folder back at once: a process that was started meanwhile may hold
-// a copy of the descriptor for a moment.
+// unlock unlocks the folder explicitly: a process that was started meanwhile may have a copy of the
+// descriptor for a moment, which keeps the lock after Close.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// dsn carries the pragmas, so that every connection of a pool has them: a pragma that
-// is run once binds one connection. fullfsync makes macOS write through the drive's
-// cache; elsewhere it does nothing.
+// dsn returns the data source name with the pragmas, so that every connection of a pool has them: a
+// pragma that is run once is one connection's. fullfsync makes macOS write through the drive's cache;
+// elsewhere it has no effect.
 func dsn(path string, reader bool) string {
 	q := url.Values{
 		"_busy_timeout": {"5000"},
@@ -98,7 +97,7 @@ func dsn(path string, reader bool) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
 
-// Exists says whether the folder holds a store.
+// Exists reports whether the folder holds a store.
 func Exists(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, fileName))
 	return err == nil

@@ -8,10 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// fillPage is how many bodies are in memory at a time.
+// fillPage is how many records are in memory at a time.
 const fillPage = 500
 
-// fill takes the columns of every record from its body.
+// fill writes the columns of every record, taken from its body.
 func (m migration) fill(s *store.Schema) error {
 	read := "SELECT key, body FROM " + quote(s.Name) + " WHERE key > ? ORDER BY key LIMIT ?"
 	write := "UPDATE " + quote(s.Name) + " SET " + strings.Join(names(s.Columns), " = ?, ") + " = ? WHERE key = ?"
@@ -42,7 +42,7 @@ func (m migration) fill(s *store.Schema) error {
 
 func (m migration) fillRow(s *store.Schema, write string, r store.Row) error {
 	if s.Extract == nil {
-		return refusal{fmt.Errorf("collection %s: a column was added, and nothing says how to take it from a body", s.Name)}
+		return refusal{fmt.Errorf("collection %s: a column was added; the schema must have an Extract to fill it", s.Name)}
 	}
 	values, err := s.Extract(r.Body)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m migration) fillRow(s *store.Schema, write string, r store.Row) error {
 	}
 	_, err = m.ses.exec(m.ctx, write, append(args, r.Key)...)
 	if isUnique(err) {
-		return refusal{fmt.Errorf("collection %s: the record %q has a value of a unique index that another has", s.Name, r.Key)}
+		return refusal{fmt.Errorf("collection %s: the record %q has a value of a unique index that another record has too", s.Name, r.Key)}
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// applicationID marks the file as ours in SQLite's header ("PRTC"); format is the
-// layout of the engine's own tables and of what a collection's table looks like.
+// applicationID marks the file as this program's in SQLite's header ("PRTC"). format is the number of
+// the layout of the engine's own tables and of a collection's table.
 const (
 	applicationID = 0x50525443
 	format        = 1
@@ -27,8 +27,8 @@ func ownTables() []string {
 	}
 }
 
-// inspect looks at the file before anything that could change it: a connection with
-// the usual pragmas would already turn a foreign file into a WAL one.
+// inspect reads the file before anything can change it: a connection with the usual pragmas would
+// already turn another program's file into a WAL one.
 func inspect(ctx context.Context, path string) error {
 	q := url.Values{"_query_only": {"1"}, "_busy_timeout": {"5000"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())

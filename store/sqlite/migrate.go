@@ -10,14 +10,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// migration brings a file to the declared schemas, in one transaction: killed in the
-// middle it has not happened.
+// migration brings a file to the declared schemas, in one transaction: a crash in the middle undoes it.
 type migration struct {
 	ctx context.Context //nolint:containedctx // lives for one call of Open
 	ses *session
 }
 
-// refusal is an error of a migration that names its reason itself.
+// refusal is an error of a migration whose text names the reason.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
@@ -51,8 +50,8 @@ func (m migration) run(schemas []*store.Schema) error {
 	return nil
 }
 
-// collection makes or changes one table. Indexes go before the columns that they
-// stand on and come after the values are there.
+// collection makes or changes one table. Indexes are dropped before their columns, and made after the
+// values are there.
 func (m migration) collection(s *store.Schema) error {
 	indexes, err := m.definitions("SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", s.Name)
 	if err != nil {
@@ -77,7 +76,7 @@ func (m migration) collection(s *store.Schema) error {
 		if name := indexName(s, ix); indexes[name] == "" {
 			err := m.all(want[name])
 			if isUnique(err) {
-				return refusal{fmt.Errorf("collection %s: the index %s can't be made, a value of it is there twice", s.Name, ix.Name)}
+				return refusal{fmt.Errorf("collection %s: the unique index %s can't be made: two records have the same value", s.Name, ix.Name)}
 			}
 			if err != nil {
 				return err
@@ -87,8 +86,8 @@ func (m migration) collection(s *store.Schema) error {
 	return nil
 }
 
-// columns makes the table, or gives it the declared columns. One that is no longer
-// declared goes: kept, it would hold values of before when it is declared again.
+// columns makes the table, or brings its columns to the declared ones. It drops one that is no longer
+// declared, which would hold old values when it is declared again.
 func (m migration) columns(s *store.Schema) error {
 	present, err := m.definitions("SELECT name, type FROM pragma_table_info(?)", s.Name)
 	if err != nil {
@@ -133,7 +132,7 @@ func (m migration) all(texts ...string) error {
 	return nil
 }
 
-// definitions reads pairs of a name and a text.
+// definitions returns pairs of a name and a text.
 func (m migration) definitions(text, table string) (map[string]string, error) {
 	out := map[string]string{}
 	err := m.ses.each(m.ctx, text, []any{table}, func(row []driver.Value) error {
@@ -156,7 +155,8 @@ func tableText(s *store.Schema) string {
 	return b.String() + ") STRICT"
 }
 
-// indexText is stored by SQLite as it is, so a changed declaration shows as another text.
+// indexText returns the statement that makes an index. SQLite stores it unchanged, so a changed
+// declaration is another text.
 func indexText(s *store.Schema, ix store.Index) string {
 	columns := columnsOf(ix)
 	create := "CREATE INDEX "

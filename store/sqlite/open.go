@@ -13,22 +13,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Options say where the data is and what it holds.
+// Options are the settings of a Store.
 type Options struct {
-	// Dir is the data folder; it is made, for the owner alone, if it is not there.
+	// Dir is the data folder. Open makes it, for the owner alone, where it is absent.
 	Dir string
-	// Schemas are all collections. What is declared here and missing in the file is
-	// added and filled; what is no longer declared of a collection's columns and
-	// indexes is dropped. A collection that is not here is left alone.
+	// Schemas are all collections. Open adds and fills what is missing in the file, and drops columns
+	// and indexes that a collection no longer declares. It leaves other collections alone.
 	Schemas []*store.Schema
-	// Readers is how many snapshots can be read at a time; 0 is 8.
+	// Readers is how many snapshots can be open at a time; 0 is 8.
 	Readers int
 }
 
 const defaultReaders = 8
 
-// Open opens the data folder, or makes it. Errors wrap ErrInUse, ErrNewerFormat or
-// ErrCorrupt where that is the reason; the file is as it was then.
+// Open opens the data folder, or makes it. Where the reason is one of ErrInUse, ErrNewerFormat and
+// ErrCorrupt, the error wraps it, and the file is unchanged.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Dir == "" {
 		return nil, errors.New("store/sqlite: no data folder given")
@@ -121,8 +120,8 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 	return nil
 }
 
-// shut closes what there is. Readers go first: the log can be folded into the file
-// only when nobody reads an old snapshot of it.
+// shut closes what is open, readers first: the log can be moved into the file only when no old
+// snapshot of it is read.
 func (s *Store) shut() error {
 	var errs []error
 	if s.read != nil {

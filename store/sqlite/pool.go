@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// pool hands out sessions in the order in which they were asked for. Of those that nobody has, the one that was
-// used last goes first, since its pages are in its cache; it is opened when there is none.
+// pool lends sessions to callers in the order in which they came. It lends the idle session that was
+// used last, whose cache holds the newest pages, and opens one where none is idle.
 type pool struct {
 	open func() (driver.Conn, error)
-	// slots has a token for each session that may be in use.
+	// slots has a token for each session that may still be lent.
 	slots  chan struct{}
 	closed chan struct{}
 
@@ -26,7 +26,7 @@ func newPool(open func() (driver.Conn, error), size int) *pool {
 	return p
 }
 
-// use runs fn with a session of its own.
+// use runs fn with a session that no other caller has.
 func (p *pool) use(ctx context.Context, fn func(*session) error) error {
 	if err := p.wait(ctx); err != nil {
 		return err
@@ -42,7 +42,7 @@ func (p *pool) use(ctx context.Context, fn func(*session) error) error {
 	return fn(ses)
 }
 
-// wait takes a token.
+// wait takes a token from slots.
 func (p *pool) wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return unavailable(err)
@@ -53,7 +53,7 @@ func (p *pool) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return unavailable(ctx.Err())
 	case <-p.slots:
-		// With several cases ready select takes any: the closed one goes first.
+		// Of several ready cases select takes any; closed has priority.
 		select {
 		case <-p.closed:
 			p.slots <- struct{}{}
@@ -64,7 +64,7 @@ func (p *pool) wait(ctx context.Context) error {
 	}
 }
 
-// last takes the session that was used last, nil when all that there are, are in use.
+// last takes the idle session that was used last, nil where none is idle.
 func (p *pool) last() *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,6 +77,7 @@ func (p *pool) last() *session {
 	return ses
 }
 
+// give takes a session back.
 func (p *pool) give(ses *session) {
 	switch {
 	case ses == nil: // it could not be opened
@@ -90,8 +91,7 @@ func (p *pool) give(ses *session) {
 	p.slots <- struct{}{}
 }
 
-// close refuses newcomers, waits for those under way, lets last use each session that
-// is left, and closes them all.
+// close refuses new callers, waits for the others, calls last with each session, and closes it.
 func (p *pool) close(last func(*session)) {
 	close(p.closed)
 	for range cap(p.slots) {

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// query gives the text of a query, and its arguments behind those that there are.
+// query returns the text of a query, and args with the query's arguments appended.
 func (t *table) query(args []any, q store.Query) (string, []any, error) {
 	args, err := t.equal(args, q)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Statements on the engine's own tables. seq counts the transactions that wrote, so
-// that one whose COMMIT failed can be looked for.
+// Statements on the engine's own tables. seq numbers the transactions that wrote, so that settle can
+// find one whose COMMIT failed.
 const (
 	bumpText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, 1, 0) ON CONFLICT (account) DO UPDATE SET rev = rev + 1 RETURNING rev"
 	revisionText = "SELECT rev FROM authz_rev WHERE account = ?"
@@ -54,8 +54,8 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	return rev, nil
 }
 
-// seal is the last step before the commit: it numbers the transaction, moves the epoch
-// if an account was bumped, and puts it on the bumped accounts.
+// seal is the last step before the commit. It numbers the transaction, moves the epoch where an account
+// was bumped, and writes the epoch to the bumped accounts.
 func (t *tx) seal() (seq, epoch int64, err error) {
 	if err := t.ready(t.ctx); err != nil {
 		return 0, 0, err

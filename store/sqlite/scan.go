@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// scan takes values of the types that the statement's text promises.
+// scan copies a row into variables of the types that the statement returns.
 func scan(row []driver.Value, into []any) error {
 	if len(row) != len(into) {
 		return fmt.Errorf("a row of %d values, not %d", len(row), len(into))

@@ -7,27 +7,27 @@ import (
 	"io"
 )
 
-// errNoRow says that a statement gave none.
+// errNoRow is the error of a statement without a row.
 var errNoRow = errors.New("no row")
 
-// session is one connection with its prepared statements. One goroutine at a time has it.
+// session is one connection with its prepared statements. One goroutine at a time uses it.
 type session struct {
 	conn  connection
 	stmts map[string]*statement
-	// text is room to put one together.
+	// text is a buffer for the text of a statement.
 	text []byte
-	// broken: its transaction could not be ended; it is closed instead of reused.
+	// broken is set where a transaction could not be ended. The session is then closed.
 	broken bool
 }
 
-// connection is what the driver's connections can do.
+// connection is what the driver's connections implement.
 type connection interface {
 	driver.Conn
 	driver.ConnPrepareContext
 	driver.ExecerContext
 }
 
-// statement is a prepared one, with the room for its arguments and for a row.
+// statement is a prepared statement with buffers for its arguments and a row.
 type statement struct {
 	prepared
 	text string
@@ -35,7 +35,7 @@ type statement struct {
 	row  []driver.Value
 }
 
-// prepared is what the driver's statements can do.
+// prepared is what the driver's statements implement.
 type prepared interface {
 	driver.Stmt
 	driver.StmtExecContext
@@ -50,8 +50,8 @@ func newSession(open func() (driver.Conn, error)) (*session, error) {
 	return &session{conn: conn.(connection), stmts: map[string]*statement{}}, nil
 }
 
-// stmt prepares a text once, and gives it its arguments. Texts come from the schemas alone,
-// so there are few.
+// stmt returns the statement of a text, prepared once, with the arguments. Texts come from the schemas
+// alone, so there are few.
 func (s *session) stmt(ctx context.Context, text string, args []any) (*statement, error) {
 	st, ok := s.stmts[text]
 	if !ok {
@@ -64,7 +64,7 @@ func (s *session) stmt(ctx context.Context, text string, args []any) (*statement
 	}
 	st.args = st.args[:0]
 	for i, a := range args {
-		if n, ok := a.(int); ok { // the driver knows one kind of integer
+		if n, ok := a.(int); ok { // the driver takes int64 only
 			a = int64(n)
 		}
 		st.args = append(st.args, driver.NamedValue{Ordinal: i + 1, Value: a})
@@ -72,7 +72,7 @@ func (s *session) stmt(ctx context.Context, text string, args []any) (*statement
 	return st, nil
 }
 
-// known is the text as a string, made once for each that is put together anew.
+// known returns the text as a string, without an allocation where the session has a statement of it.
 func (s *session) known(text []byte) string {
 	if st, ok := s.stmts[string(text)]; ok {
 		return st.text
@@ -80,7 +80,7 @@ func (s *session) known(text []byte) string {
 	return string(text)
 }
 
-// exec runs a statement and says how many records it changed.
+// exec runs a statement and returns how many records it changed.
 func (s *session) exec(ctx context.Context, text string, args ...any) (int64, error) {
 	st, err := s.stmt(ctx, text, args)
 	if err != nil {
@@ -94,12 +94,12 @@ func (s *session) exec(ctx context.Context, text string, args ...any) (int64, er
 	return res.RowsAffected()
 }
 
-// one reads one row; errNoRow when there is none.
+// one reads the first row into variables; errNoRow where there is none.
 func (s *session) one(ctx context.Context, text string, args, into []any) error {
 	return first(into, func(fn func([]driver.Value) error) error { return s.each(ctx, text, args, fn) })
 }
 
-// long is like one, for what may take SQLite a while: it is interrupted when the context ends.
+// long is one for a statement that may take long: the end of the context interrupts it.
 func (s *session) long(ctx context.Context, text string, args, into []any) error {
 	return first(into, func(fn func([]driver.Value) error) error { return s.query(ctx, ctx, text, args, fn) })
 }
@@ -119,16 +119,16 @@ func first(into []any, each func(func([]driver.Value) error) error) error {
 	return err
 }
 
-// each calls fn for every row until it gives an error. The row is fn's for the call only, its values for
-// good.
+// each calls fn for every row until fn returns an error. fn may keep the values of the row, but not the
+// row.
 //
-// To interrupt a statement the driver needs a goroutine for it, which costs more than a record: the context
-// is looked at from row to row instead. Each row is one step through an index.
+// It checks the context between two rows, each of which is one step through an index. To interrupt a
+// statement the driver starts a goroutine, which costs more than a record.
 func (s *session) each(ctx context.Context, text string, args []any, fn func(row []driver.Value) error) error {
 	return s.query(ctx, context.Background(), text, args, fn)
 }
 
-// query runs a statement under a context of its own.
+// query runs a statement that the end of under interrupts, and calls fn for every row.
 func (s *session) query(ctx, under context.Context, text string, args []any, fn func(row []driver.Value) error) (err error) {
 	st, err := s.stmt(under, text, args)
 	if err != nil {
@@ -163,7 +163,7 @@ func (s *session) query(ctx, under context.Context, text string, args []any, fn 
 	}
 }
 
-// hold begins to read, and goes on until it is released: what is read meanwhile is of one snapshot.
+// hold begins a read that ends with release: all reads of the session until then are of one snapshot.
 func (s *session) hold(text string) (driver.Rows, error) {
 	st, err := s.stmt(context.Background(), text, nil)
 	if err != nil {
@@ -172,23 +172,23 @@ func (s *session) hold(text string) (driver.Rows, error) {
 	return st.QueryContext(context.Background(), nil)
 }
 
-// release gives up what hold began.
+// release ends the read that hold began.
 func (s *session) release(held driver.Rows) {
 	if err := held.Close(); err != nil {
 		s.broken = true
 	}
 }
 
-// rollback ends a transaction, whatever has become of the caller's context. SQLite
-// ends one by itself when a write is interrupted or the disk is full; ROLLBACK is an
-// error then, and since nobody can tell that from a real one the session is given up.
+// rollback ends a transaction, also after the end of the caller's context. Where a write was
+// interrupted or the disk is full, SQLite has ended it already, and ROLLBACK is an error. That error
+// looks like any other, so the session is closed after each.
 func (s *session) rollback() {
 	if _, err := s.exec(context.Background(), "ROLLBACK"); err != nil {
 		s.broken = true
 	}
 }
 
-// close undoes what the connection is in the middle of.
+// close closes the connection, which undoes a transaction under way.
 func (s *session) close() {
 	for _, st := range s.stmts {
 		_ = st.Close()

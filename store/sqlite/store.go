@@ -18,17 +18,17 @@ type Store struct {
 	read       *pool
 	lock       *os.File
 	generation string
-	// epoch is that of the last committed transaction. Only the holder of the writing
-	// session moves it, after the commit and before Transact returns.
+	// epoch is that of the last committed transaction. The holder of the writing session moves it,
+	// after the commit and before Transact returns.
 	epoch  atomic.Int64
 	closed sync.Once
 }
 
 var _ store.Store = (*Store)(nil)
 
-// View implements store.Store. To SQLite a snapshot is as long as a statement that reads: one that has begun is
-// held for as long as fn runs, which costs less than a transaction around it, and fixes the snapshot before fn
-// reads. It waits for nothing, so the context needn't end it.
+// View implements store.Store. In SQLite a snapshot lives as long as a statement that reads. View holds
+// one while fn runs, which fixes the snapshot before fn reads and costs less than a transaction. No read
+// waits, so the end of the context need not interrupt one.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.read.use(ctx, func(ses *session) error {
 		held, err := ses.hold(pingText)
@@ -112,8 +112,8 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 	return changed, true, nil
 }
 
-// Close implements store.Store: it waits for what is under way, folds the log into the
-// file and gives the data folder back.
+// Close implements store.Store. It waits for the transactions under way, moves the log into the file
+// and unlocks the data folder.
 func (s *Store) Close() error {
 	var err error
 	s.closed.Do(func() { err = s.shut() })

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// shape is what the text of a query depends on; the values are bound.
+// shape is what the text of a query depends on. Values are arguments.
 type shape struct {
 	index string
 	equal int
@@ -23,11 +23,11 @@ type table struct {
 	count                                  map[shape]string
 }
 
-// record is what is read of a record: each further column would cost as much as one of these.
+// record lists the columns that reads return. A further one would cost as much as one of these.
 const record = "key, revision, body"
 
-// limit is a sum, since SQLite plans a query for the value that a bare parameter has: each new one, and each
-// clearing of it, would have the statement parsed anew.
+// limit is a sum, because SQLite plans a query for the value of a bare parameter, and would parse the
+// statement anew for each new value.
 const limit = " LIMIT ? + 0"
 
 // ownPrefix starts the names of the engine's own tables.
@@ -38,7 +38,7 @@ func newTable(s *store.Schema) (*table, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(s.Name, ownPrefix) || strings.HasPrefix(s.Name, "sqlite_") {
-		return nil, fmt.Errorf("%q is no name for a collection", s.Name)
+		return nil, fmt.Errorf("the name of the collection %q must not begin with %s or sqlite_", s.Name, ownPrefix)
 	}
 	name, cols := quote(s.Name), names(s.Columns)
 	set, marks := "", ""
@@ -77,9 +77,9 @@ func (t *table) addIndex(ix store.Index) {
 	}
 }
 
-// where selects by equality on the first n columns. A record with nothing in a column
-// that orders the query is left out: it is found by no query on that column, and a
-// comparison with nothing would lose it between two pages.
+// where selects by equality on the first n columns. It leaves out records with null in a column that
+// orders the query: no query on that column finds them, and a comparison with null would lose them
+// between two pages.
 func where(ix store.Index, n int, after bool) string {
 	var terms []string
 	for i, c := range columnsOf(ix) {
@@ -99,9 +99,8 @@ func where(ix store.Index, n int, after bool) string {
 	return " WHERE " + strings.Join(terms, " AND ")
 }
 
-// order is what a query is ordered by: the rest of the index's columns, then the key.
-// A unique index needs no key to break ties, and does not hold it: naming it would
-// make SQLite sort.
+// order returns the columns that order a query: the rest of the index's columns, then the key. A unique
+// index has no ties and does not hold the key: to name it would make SQLite sort.
 func order(ix store.Index, n int) []string {
 	rest := columnsOf(ix)[n:]
 	if ix.Unique && len(rest) > 0 {
@@ -121,7 +120,7 @@ func from(s *store.Schema, ix store.Index) string {
 	return quote(s.Name) + " INDEXED BY " + quote(indexName(s, ix))
 }
 
-// indexName is unique in the file: SQLite's indexes share one space of names, and no
+// indexName returns a name that is unique in the file: all indexes share one namespace, and no
 // collection has a dot in its name.
 func indexName(s *store.Schema, ix store.Index) string { return s.Name + "." + ix.Name }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Together implements store.Tx: one statement, whose rows say of which read they are. What a statement costs
-// beside its records is most of what a few records cost.
+// Together implements store.Tx by one statement, whose rows name their read. For a few records most of
+// the cost is the statement's.
 func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
 	text, args, err := t.compound(account, reads)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 	return revision, found, nil
 }
 
-// compound puts the statement together in the room of the session.
+// compound returns the statement, which it makes in the session's buffer, with its arguments.
 func (t *tx) compound(account string, reads []store.Read) (string, []any, error) {
 	text, args := append(t.ses.text[:0], togetherText...), append(make([]any, 0, 5*(1+len(reads))), account)
 	for i, r := range reads {
@@ -56,7 +56,7 @@ func (t *tx) compound(account string, reads []store.Read) (string, []any, error)
 	return t.ses.known(text), args, nil
 }
 
-// read is the text of one read, with its arguments behind those that there are.
+// read returns the text of one read, and args with its arguments appended.
 func (t *tx) read(args []any, r store.Read) (string, []any, error) {
 	tab, err := t.table(r.Schema)
 	if err != nil {

@@ -16,14 +16,14 @@ type tx struct {
 	writable bool
 	wrote    bool
 	bumped   map[string]int64
-	// failed is the first error after which SQLite may have ended the transaction by
-	// itself: the next write would be one of its own, so there is none.
+	// failed is the first error after which SQLite may have ended the transaction: the next write
+	// would be a transaction of its own, so it is refused.
 	failed error
 	over   bool
 }
 
-// begin starts the transaction. A failed BEGIN may have begun it, if the context ended
-// at that instant, so it is undone as well.
+// begin begins the transaction. It undoes a failed BEGIN too, which may have begun it if the context
+// ended at that instant.
 func (t *tx) begin(ctx context.Context, text string) error {
 	if _, err := t.ses.exec(ctx, text); err != nil {
 		t.end()
@@ -32,7 +32,7 @@ func (t *tx) begin(ctx context.Context, text string) error {
 	return nil
 }
 
-// end undoes what was not committed; it runs after a panic too.
+// end undoes what was not committed, also after a panic.
 func (t *tx) end() {
 	if !t.over {
 		t.over = true
@@ -40,7 +40,7 @@ func (t *tx) end() {
 	}
 }
 
-// ready says whether an operation may run.
+// ready returns an error where no operation may run any more.
 func (t *tx) ready(ctx context.Context) error {
 	if t.over {
 		return errOver
@@ -56,7 +56,7 @@ func (t *tx) ready(ctx context.Context) error {
 	return t.failed
 }
 
-// fail records an error that is not an answer.
+// fail records an error after which no operation may run.
 func (t *tx) fail(ctx context.Context, err error) error {
 	t.failed = translate(ctx, err)
 	return t.failed

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// writing says whether a write may run, and finds the statements for it.
+// writing returns the statements of a write, or an error where none may run.
 func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
 	tab, err := t.table(s)
 	if err != nil {
@@ -44,8 +44,8 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 	return nil
 }
 
-// Replace implements store.Tx. The revision is looked at first: whoever holds an old
-// one is told so, and not about a duplicate that the newer record may not have.
+// Replace implements store.Tx. It checks the revision first: a caller with an old one gets ErrRevision,
+// and not a duplicate that the newer record may not have.
 func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) error {
 	tab, err := t.writing(ctx, schema)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	return t.changed(ctx, tab, key, n, err)
 }
 
-// changed tells why a change that names a revision met no record.
+// changed returns why a change at a revision found no record.
 func (t *tx) changed(ctx context.Context, tab *table, key string, n int64, err error) error {
 	if err != nil {
 		return t.fail(ctx, err)
@@ -91,8 +91,8 @@ func (t *tx) changed(ctx context.Context, tab *table, key string, n int64, err e
 	return store.ErrRevision
 }
 
-// duplicate asks which value is in use, the key first and then the indexes as they
-// are declared: SQLite tells in words only, and in an order of its own.
+// duplicate finds which value is in use: the key first, then the indexes in their declared order.
+// SQLite's own error names one in words only, in an order of its own.
 func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bool) error {
 	dup := &store.DuplicateError{Collection: tab.schema.Name}
 	var n int64
@@ -126,10 +126,10 @@ func (t *tx) duplicate(ctx context.Context, tab *table, row store.Row, insert bo
 			return t.fail(ctx, err)
 		}
 	}
-	return t.fail(ctx, fmt.Errorf("collection %s: a unique index refused a value that nobody has", tab.schema.Name))
+	return t.fail(ctx, fmt.Errorf("collection %s: a unique index refused a value that no record has", tab.schema.Name))
 }
 
-// columns checks a row against the schema and gives the values to bind.
+// columns checks a row against the schema and returns its values as arguments.
 func (t *table) columns(row store.Row) ([]any, error) {
 	if err := t.schema.Fits(row); err != nil {
 		return nil, err
