@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// suspectTime is how long a change loses its conflicts until their cause is looked for,
-	// and the shortest time from one look to the next.
+	// suspectTime is how long a change loses its conflicts before it looks for their cause, and the
+	// shortest time between two looks.
 	suspectTime = time.Second
-	// abandonedTime is how long a transaction of ours may do nothing when others wait.
+	// abandonedTime is how long a gateway's transaction may be idle while others wait.
 	abandonedTime = 2 * time.Second
 )
 
-// abandoned finds the transactions of processes that were killed in the middle of a change:
-// the server keeps them open for a minute, and with them what they wrote.
+// abandoned finds the transactions of processes that were killed in the middle of a change. The server
+// keeps these open for a minute, and with them the locks of what they wrote.
 type abandoned struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -32,15 +32,15 @@ type openID struct {
 	number  int64
 }
 
-// openTransaction is what was seen of one: as long as active stays, it does nothing.
+// openTransaction is an open transaction as it was seen. It is idle while active stays the same.
 type openTransaction struct {
 	active int64
 	since  time.Time
 }
 
-// endAbandoned looks once, and ends what has been idle. It is safe for one that is only slow: its
-// process finds the transaction gone and tries again. It is best effort: without an answer
-// the change goes on trying, and the server ends the transaction in the end.
+// endAbandoned looks once, and ends the transactions that were idle for too long. A process that was
+// only slow finds its transaction gone and retries. Errors are ignored: the change goes on retrying, and
+// the server ends an abandoned transaction in the end.
 func (s *Store) endAbandoned(ctx context.Context) {
 	a := &s.abandoned
 	if !a.mu.TryLock() {
@@ -58,12 +58,12 @@ func (s *Store) endAbandoned(ctx context.Context) {
 		return
 	}
 	if ids := a.note(idle, a.looked); len(ids) > 0 {
-		_ = s.client.Database("admin").RunCommand(ctx, bson.D{{Key: "killSessions", Value: ids}}).Err() // the next look finds it again
+		_ = s.client.Database("admin").RunCommand(ctx, bson.D{{Key: "killSessions", Value: ids}}).Err() // the next look finds them again
 	}
 }
 
-// note remembers what is open, and gives the sessions that did nothing for too long. The
-// server's own count of idle time is no measure: it is the sum over all of a transaction.
+// note stores the open transactions, and returns the sessions that were idle for too long. The server's
+// own idle time cannot be used: it is the sum over the whole transaction.
 func (a *abandoned) note(idle []idleWriter, now time.Time) (end bson.A) {
 	before := a.open
 	a.open = make(map[openID]openTransaction, len(idle))
@@ -81,7 +81,7 @@ func (a *abandoned) note(idle []idleWriter, now time.Time) (end bson.A) {
 	return end
 }
 
-// idleWriter is a session as $currentOp tells of it.
+// idleWriter is a session in the reply of $currentOp.
 type idleWriter struct {
 	Session struct {
 		ID bson.Binary `bson:"id"`
@@ -94,9 +94,9 @@ type idleWriter struct {
 	} `bson:"transaction"`
 }
 
-// idleWriters are the sessions of this user and of this database's gateways that have an open
-// transaction, run nothing now, and hold more than a snapshot. A user needs no
-// privilege to see its own sessions, and none to end them.
+// idleWriters returns the sessions of this user and this database's gateways that have an open
+// transaction with locks and run nothing now. A user needs no privilege to see or to end its own
+// sessions.
 func (s *Store) idleWriters(ctx context.Context) ([]idleWriter, error) {
 	admin := s.client.Database("admin", options.Database().SetReadConcern(readconcern.Local()))
 	cursor, err := admin.Aggregate(ctx, mongo.Pipeline{

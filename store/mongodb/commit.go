@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// commitTime is how long the outcome of a commit is asked for.
+	// commitTime bounds the retries of a commit whose result is unknown.
 	commitTime = 5 * time.Second
-	// abortTime bounds undoing; what is left the server undoes by itself.
+	// abortTime bounds an abort. The server undoes by itself what is left.
 	abortTime = 2 * time.Second
-	// leaseRest is what is waited beyond a lease.
+	// leaseRest is how long a writer waits beyond a lease.
 	leaseRest = 50 * time.Millisecond
 )
 
@@ -35,8 +35,8 @@ func (t *tx) begin() error {
 		SetWriteConcern(durable()).SetReadPreference(readpref.Primary())))
 }
 
-// end undoes what was not committed, and lets the next change of the process move the
-// epoch; it runs after a panic too. Who has no more time does not wait for it.
+// end undoes what was not committed, and lets the next change of the process move the epoch, also
+// after a panic. A caller whose deadline has passed does not wait for it.
 func (t *tx) end() {
 	committed := t.over
 	t.over = true
@@ -61,7 +61,7 @@ func (t *tx) end() {
 func (t *tx) undo() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), abortTime)
 	defer cancel()
-	_ = t.ses.AbortTransaction(ctx) // else the server does it by itself
+	_ = t.ses.AbortTransaction(ctx) // after an error the server does it by itself
 }
 
 // commit moves the epoch and makes the transaction durable, or ends a snapshot.
@@ -73,17 +73,16 @@ func (t *tx) commit() (again bool, err error) {
 		return t.conflict, err
 	}
 	t.over = true
-	if !t.writable { // what was read counts only once a majority has it; there is no outcome
+	if !t.writable { // a read counts only once a majority has it; its commit has no unknown result
 		err := t.ses.CommitTransaction(t.ctx)
 		return hasLabel(err, labelTransient), translate(t.ctx, err)
 	}
 	return commit(t.ctx, t.ses)
 }
 
-// commit asks until the outcome is known. The caller's context does not interrupt it: an
-// interrupted commit would leave open whether it happened. Asking again is safe. Only one
-// word of the server says that it did not happen; after any other one a majority may have
-// it, now or later.
+// commit retries, which is safe, until the result is known. The end of the caller's context does not
+// interrupt it: the result of an interrupted commit would be unknown. Only one label of the server says
+// that a commit did not happen; after any other error a majority may have it, now or later.
 func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
@@ -103,9 +102,9 @@ func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
 	}
 }
 
-// outwait waits until no process answers any more from a freshness of before the commit:
-// the lease, 1 % for clocks that run apart, and a rest. No context ends it: who is told of a
-// change must be able to rely on it.
+// outwait waits until no process uses a freshness of before the commit any more: the lease, 1 % for
+// clocks that run apart, and leaseRest. The end of a context does not shorten it: the client relies on
+// a change that was answered.
 func outwait(lease time.Duration) {
 	if lease > 0 {
 		time.Sleep(lease + lease/100 + leaseRest)

@@ -1,17 +1,19 @@
-// Package mongodb is the engine of many replicas: a MongoDB replica set, or a sharded
-// cluster through mongos. A standalone server is refused, since it has no transactions.
+// Package mongodb is the engine for several replicas: a MongoDB replica set, or a sharded cluster
+// through mongos. It refuses a standalone server, which has no transactions. It needs nothing beyond
+// MongoDB 4.4.
 //
-// Writes are transactions with snapshot reads and a majority, journalled commit; a view
-// is a transaction that writes nothing, so that what it saw is what a majority has.
-// Freshness is one linearizable read of one document, and every session continues behind
-// the newest operation that this process has seen: also a primary that has just been
-// elected answers no older than that. Nothing beyond MongoDB 4.4 is asked of the server.
+// Writes are transactions with snapshot reads and a majority, journalled commit. A view is a
+// transaction that writes nothing, so a majority has what it read. Freshness is one linearizable read
+// of one document. Every session continues after the newest operation that this process has seen, so
+// a newly elected primary answers nothing older.
 //
-// Changes with a bump all write the document of the epoch. Those of one process that wait
-// for it are run one after the other in one transaction (slot, group); between processes the
-// first writer wins, and the others try again.
+// All changes with a bump write the document of the epoch. Those of one process that wait for it
+// run one after the other in one transaction (slot, group). Between processes the first writer wins,
+// and the others retry.
 //
-// Rejected: the driver's own retry loop (it retries for two minutes), and asking the
-// server for duplicates by trying: an error ends a transaction in MongoDB, so a value is
-// looked up before it is written, and a conflict of two writers is a retry.
+// # Rejected
+//
+//   - The driver's own retry loop, which retries for two minutes.
+//   - To find duplicates by the server's error: an error ends a transaction in MongoDB. A value is
+//     looked up before it is written, and a conflict of two writers is a retry.
 package mongodb

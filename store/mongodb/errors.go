@@ -19,18 +19,17 @@ const (
 var (
 	errOver   = errors.New("store: the transaction is over")
 	errClosed = fmt.Errorf("mongodb: closed: %w", store.ErrUnavailable)
-	errBusy   = fmt.Errorf("mongodb: other writers were always faster: %w", store.ErrUnavailable)
-	errQueued = fmt.Errorf("mongodb: to be run again with others: %w", store.ErrUnavailable)
-	errApart  = errors.New("mongodb: to be run again one by one")
+	errBusy   = fmt.Errorf("mongodb: lost every conflict with other writers: %w", store.ErrUnavailable)
+	errQueued = fmt.Errorf("mongodb: the change must be run again in a group: %w", store.ErrUnavailable)
+	errApart  = errors.New("mongodb: the changes must be run again one by one")
 )
 
-// unavailable wraps the end of a context, so that both can be asked for.
+// unavailable returns an error that is both err and store.ErrUnavailable.
 func unavailable(err error) error {
 	return fmt.Errorf("mongodb: %w: %w", err, store.ErrUnavailable)
 }
 
-// translate turns a driver's error into one of the contract. The driver's error is kept
-// as text only.
+// translate turns a driver's error into one of the contract, which has the driver's as text only.
 func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -38,15 +37,14 @@ func translate(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return unavailable(cause)
 	}
-	if mongo.IsTimeout(err) { // the driver may know of a deadline before the context does
+	if mongo.IsTimeout(err) { // the driver can notice a deadline before the context does
 		return unavailable(context.DeadlineExceeded)
 	}
 	return fmt.Errorf("mongodb: %v: %w", err, store.ErrUnavailable)
 }
 
-// isConflict says whether another transaction was faster, or the primary has changed: all
-// of the transaction may be tried again. In a transaction, a duplicate is a conflict too,
-// since each value was looked up before.
+// isConflict reports whether another transaction was faster, or the primary has changed: the whole
+// transaction can be retried. A duplicate is a conflict too: each value was looked up before.
 func isConflict(err error) bool {
 	return hasLabel(err, labelTransient) || mongo.IsDuplicateKeyError(err)
 }

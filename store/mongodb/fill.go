@@ -12,12 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// fillTime is from one filling to the next: as long may a record that an older release has just
-// written be missing from a find by what only this one declares.
+// fillTime is the time between two fills: for as long a find through a column that only this release
+// declares may miss a record that an older release writes.
 const fillTime = 5 * time.Second
 
-// keepFilled fills what an older release writes that runs at the same time, until the store
-// is closed. A failure is left to the next time.
+// keepFilled fills the records of an older release that runs at the same time, until the store is
+// closed. After a failure it goes on at the next time.
 func (s *Store) keepFilled(ctx context.Context) {
 	again := time.NewTicker(fillTime)
 	defer again.Stop()
@@ -33,8 +33,8 @@ func (s *Store) keepFilled(ctx context.Context) {
 	}
 }
 
-// fill takes missing columns from the bodies. A document that has more columns than are
-// declared here is a newer release's, and left alone.
+// fill adds missing columns, taken from the bodies. It leaves alone a document with more columns than
+// are declared here, which is a newer release's.
 func (s *Store) fill(ctx context.Context, t *table) error {
 	var found []string
 	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {
@@ -55,9 +55,9 @@ func (s *Store) fill(ctx context.Context, t *table) error {
 	return nil
 }
 
-// fillFrom fills the documents of one declaration, each for itself: one that is changed
-// meanwhile is filled by whoever changes it, or found again. One with a value of another's
-// is told of at the end: a release that did not know it to be unique may have written it.
+// fillFrom fills the documents of one declaration, one by one. A document that changes meanwhile is
+// filled by that change, or found again. It returns the error of a unique value that another document
+// has at the end: a release that did not know the value to be unique may have written it.
 func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
 	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// member is a change that waits in line, or has its part in a group. Its function runs on
-// the goroutine of its own caller, where a panic belongs.
+// member is a change that waits in the queue or runs in a group. Its function runs on its caller's own
+// goroutine, where a panic belongs.
 type member struct {
-	ctx context.Context //nolint:containedctx // that of the caller, who waits here
+	ctx context.Context //nolint:containedctx // of the caller, who waits here
 	fn  func(store.Tx) error
-	// mine says that the change has the slot for itself.
+	// mine gives the change the slot for itself.
 	mine chan struct{}
-	// turn is its part in the transaction of a group, and said what came of it.
+	// turn begins its part in a group's transaction, and said is the result of that part.
 	turn chan *tx
 	said chan error
-	// told is the outcome of the group.
+	// told is the result of the group.
 	told chan outcome
-	// alone says that it was in a group that failed, and is in none any more.
+	// alone is set where its group failed: it joins no other.
 	alone bool
-	// panicked says that its caller is gone.
+	// panicked is set where its function panicked.
 	panicked bool
 }
 
@@ -39,8 +39,8 @@ func newMember(ctx context.Context, fn func(store.Tx) error) *member {
 	}
 }
 
-// share waits until a group has run the change, or until the change has the slot alone. It
-// can be given up while it is in line; after that its outcome is waited for.
+// share waits until a group has run the change, or until the change has the slot alone. The end of the
+// context ends the wait in the queue, but not the wait for the group's result.
 func (s *Store) share(m *member) (alone bool, err error) {
 	s.slot.join(m)
 	for done := m.ctx.Done(); ; {
@@ -63,7 +63,7 @@ func (s *Store) share(m *member) (alone bool, err error) {
 	}
 }
 
-// play runs the change in its group.
+// play runs the change's part in its group.
 func (m *member) play(part *tx) {
 	var err error
 	m.panicked = true
@@ -75,7 +75,7 @@ func (m *member) play(part *tx) {
 	m.panicked = false
 }
 
-// lead runs a group until it is committed. It has the slot, and gives it back.
+// lead runs a group until it is committed. The caller has the slot, and lead releases it.
 func (s *Store) lead(members []*member) {
 	defer s.release()
 	refusals, lease := make([]error, len(members)), time.Duration(0)
@@ -95,7 +95,7 @@ func (s *Store) lead(members []*member) {
 	}
 }
 
-// apart gives each member of a group that failed the slot for itself, one after the other.
+// apart gives the slot to each member of a failed group, one after the other.
 func (s *Store) apart(members []*member) {
 	s.slot.back(slices.DeleteFunc(members, func(m *member) bool {
 		m.alone = true
@@ -107,9 +107,9 @@ func (s *Store) apart(members []*member) {
 	}))
 }
 
-// together runs the changes one after the other in one transaction. One that refuses
-// before it wrote anything is left out, and told after the commit, since what it refuses
-// may be due to the others. errApart says that one failed in another way: MongoDB can't undo
+// together runs the changes one after the other in one transaction. A change that returns an error
+// before it wrote anything is left out, and gets its error after the commit, because an earlier change
+// of the group may be its cause. errApart means that a change failed after a write: MongoDB cannot undo
 // a part of a transaction, so all of it was undone.
 func (s *Store) together(members []*member, refusals []error, first bool) (lease time.Duration, again bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTime)

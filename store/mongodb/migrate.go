@@ -15,9 +15,9 @@ import (
 // declaredIndex finds the documents that lack a column.
 const declaredIndex = "by_declaration"
 
-// migrate makes the collection and its indexes, and fills columns that were declared
-// after documents were written. It only adds, so that a release before and one after a
-// change of the declaration can run at a time.
+// migrate makes the collection and its indexes, and fills columns that were declared after documents
+// were written. It only adds, so that releases before and after a change of the declaration can run at
+// the same time.
 func (s *Store) migrate(ctx context.Context, t *table) error {
 	if err := s.makeCollection(ctx, t.schema.Name); err != nil {
 		return err
@@ -32,7 +32,7 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 	for _, ix := range t.schema.Indexes {
 		_, err := s.collection(t).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.keys(ix), Options: t.indexOptions(ix)})
 		if mongo.IsDuplicateKeyError(err) {
-			return fmt.Errorf("the index %s can't be made, a value of it is there twice", ix.Name)
+			return fmt.Errorf("the unique index %s can't be made: two records have the same value", ix.Name)
 		}
 		if err != nil {
 			return err
@@ -41,8 +41,8 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 	return nil
 }
 
-// keys are those of an index in the server: its columns, and the key where ties have to
-// be broken.
+// keys returns the keys of an index in the server: its columns, and the record's key where that has to
+// break ties.
 func (t *table) keys(ix store.Index) bson.D {
 	out := bson.D{}
 	for _, name := range ix.Columns {
@@ -54,7 +54,7 @@ func (t *table) keys(ix store.Index) bson.D {
 	return out
 }
 
-// indexOptions keep records with nothing in a column out of a unique index.
+// indexOptions leaves records with null in a column out of a unique index.
 func (t *table) indexOptions(ix store.Index) *options.IndexOptionsBuilder {
 	out := options.Index().SetName(t.indexName(ix))
 	if !ix.Unique {
@@ -67,9 +67,8 @@ func (t *table) indexOptions(ix store.Index) *options.IndexOptionsBuilder {
 	return out.SetUnique(true).SetPartialFilterExpression(partial)
 }
 
-// indexName says what the index is made of: a declaration of the same columns is the same
-// index, whichever way it is read, and a changed one is another index, beside that of the
-// release before.
+// indexName returns a name of what the index is made of: the same columns are the same index in both
+// directions, and a changed declaration is another index, beside that of the release before.
 func (t *table) indexName(ix store.Index) string {
 	names := make([]string, 0, len(ix.Columns)+1)
 	for _, name := range ix.Columns {
@@ -81,7 +80,7 @@ func (t *table) indexName(ix store.Index) string {
 	return strings.Join(names, "-")
 }
 
-// sortBy is the order of a query that names values for n columns. One record has none: the
+// sortBy returns the order of a query with values for n columns. A query for one record has none: the
 // index of a unique value does not hold the key.
 func (t *table) sortBy(ix store.Index, n int) bson.D {
 	if ix.Unique && n == len(ix.Columns) {

@@ -20,46 +20,47 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Options say where the server is and what it holds.
+// Options are the settings of a Store.
 type Options struct {
-	// URL is mongodb://… or mongodb+srv://…; its database is the one that is used,
-	// "portcullis" where it names none.
+	// URL is mongodb://… or mongodb+srv://…, with the database, which is "portcullis" where it names
+	// none.
 	URL string
-	// Schemas are all collections. What is declared here and missing in the database is
-	// added and filled; nothing is dropped, since an older release may still use it.
+	// Schemas are all collections. Open adds and fills what is missing in the database. It drops
+	// nothing, because an older release may still use it.
 	Schemas []*store.Schema
-	// Monitor hears every command, for tests; nil is none.
+	// Monitor is called for every command, for tests; nil is none.
 	Monitor *event.CommandMonitor
 }
 
 const (
 	defaultDatabase = "portcullis"
-	// operationTime bounds an operation whose caller set no deadline.
+	// operationTime is the deadline of an operation whose caller set none.
 	operationTime = 10 * time.Second
-	// selectionTime is how long a primary is looked for.
+	// selectionTime bounds the search for a primary.
 	selectionTime = 3 * time.Second
 	// minWireVersion is that of MongoDB 4.4.
 	minWireVersion = 9
 )
 
-// applicationName is what the server calls the gateways of a database: those of another one on
-// the same server have another name, and their transactions are left alone.
+// applicationName names the gateways of a database to the server. Those of another database on the same
+// server have another name, so their transactions are left alone.
 func applicationName(database string) string { return "portcullis/" + database }
 
-// Errors of Open; their text is meant for the operator.
+// Errors of Open, with texts for the operator; compare with errors.Is.
 var (
-	// ErrURL: the URL can't be read. It is not told how: any part of it may be a password.
+	// ErrURL is the error of a URL that cannot be read. It repeats nothing of the URL, any part of which
+	// may be a password.
 	ErrURL = errors.New("the URL must be mongodb://user:password@host1,host2,host3/database?replicaSet=name, " +
 		"or mongodb+srv://…, with special characters in user and password percent-encoded")
-	// ErrStandalone: the server has no transactions.
+	// ErrStandalone is the error of a server without transactions.
 	ErrStandalone = errors.New("this is a standalone server, which has no transactions; " +
 		"make it a replica set of one: start mongod with --replSet and run rs.initiate() once")
-	// ErrTooOld: the server is older than MongoDB 4.4.
-	ErrTooOld = errors.New("the server is older than MongoDB 4.4")
+	// ErrTooOld is the error of a server that is older than MongoDB 4.4.
+	ErrTooOld = errors.New("the server is older than MongoDB 4.4; use 4.4 or later")
 )
 
-// Open connects, makes what is missing, and refuses a server that can't keep the promises
-// of the contract.
+// Open connects and makes what is missing. It returns an error for a server that cannot keep the
+// contract.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	s, err := open(ctx, o)
 	if err != nil {
@@ -86,7 +87,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = client.Disconnect(context.WithoutCancel(ctx)) // the other error is the one to tell
+			_ = client.Disconnect(context.WithoutCancel(ctx)) // the caller gets the first error
 		}
 	}()
 	s := &Store{client: client, db: client.Database(database), tables: tables, slot: slot{size: groupSize}, idle: make(chan struct{})}
@@ -106,13 +107,13 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// durable is what every write waits for.
+// durable returns the write concern of every write.
 func durable() *writeconcern.WriteConcern {
 	journal := true
 	return &writeconcern.WriteConcern{W: "majority", Journal: &journal}
 }
 
-// fitServer refuses what has no transactions.
+// fitServer returns an error for a server that is standalone or too old.
 func (s *Store) fitServer(ctx context.Context) error {
 	var hello struct {
 		SetName        string `bson:"setName"`
@@ -131,7 +132,7 @@ func (s *Store) fitServer(ctx context.Context) error {
 	return nil
 }
 
-// makeMeta makes the document of the epoch, once in the life of a database.
+// makeMeta makes the document of the epoch where there is none.
 func (s *Store) makeMeta(ctx context.Context) error {
 	_, err := s.meta().UpdateOne(ctx, bson.D{{Key: "_id", Value: epochID}}, bson.D{{Key: "$setOnInsert", Value: bson.D{
 		{Key: "gen", Value: rand.Text()}, {Key: "epoch", Value: int64(0)}, {Key: "lease_max", Value: int64(0)},

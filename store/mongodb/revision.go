@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Collections and documents of the engine itself.
+// The names of the engine's own collections and documents.
 const (
 	metaName      = "authz_meta"
 	revisionsName = "authz_rev"
@@ -25,10 +25,10 @@ type revisionDoc struct {
 	Revision int64  `bson:"rev"`
 }
 
-// account undoes revisionID.
+// account returns the account of a revisionID.
 func (d revisionDoc) account() string { return d.ID[1:] }
 
-// revisionID keeps the account "" apart from no id at all.
+// revisionID returns the id of an account's document, which is not empty for the account "".
 func revisionID(account string) string { return ":" + account }
 
 func (s *Store) meta() *mongo.Collection      { return s.db.Collection(metaName) }
@@ -60,7 +60,7 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	return doc.Revision, nil
 }
 
-// hold takes the right to move the epoch, or has the change get in line for it.
+// hold takes the slot, or returns an error that makes the change wait for it.
 func (t *tx) hold() error {
 	if !t.holds {
 		if t.holds = t.s.slot.take(); !t.holds {
@@ -83,8 +83,8 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	return doc.Revision, nil
 }
 
-// seal is the last step before the commit: it moves the epoch, and puts it on the accounts
-// that were bumped.
+// seal is the last step before the commit. It moves the epoch, and writes the epoch to the bumped
+// accounts.
 func (t *tx) seal() error {
 	if len(t.bumped) == 0 {
 		return nil
@@ -101,9 +101,9 @@ func (t *tx) seal() error {
 	return t.fail(t.ctx, err)
 }
 
-// move moves the epoch, which every transaction with a bump writes: of two that overlap, the
-// later writer loses. Written last it is held for the shortest time; a change that has lost
-// for a while writes it before all else, or it would lose again and again to shorter ones.
+// move moves the epoch, which every transaction with a bump writes: of two that overlap, the later
+// writer loses. The epoch is written last, so that it is locked for the shortest time. A change that has
+// lost for a while writes it first, or it would go on losing to shorter ones.
 func (t *tx) move() error {
 	if t.epoch > 0 {
 		return nil

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// groupSize is how many changes share a transaction at most: a longer one would lose more
-// often to other processes.
+// groupSize is how many changes share a transaction at most. A longer one would lose more often to
+// other processes.
 const groupSize = 16
 
-// slot is the right to move the epoch, which one transaction of the process has at a time:
-// all of them write its document, and waiting here is cheaper than a conflict there. It is
-// free only while nobody waits.
+// slot is the right to move the epoch, which one transaction of the process has at a time: each writes
+// the epoch's document, and to wait here is cheaper than a conflict there. It is free only while the
+// queue is empty.
 type slot struct {
 	size int
 
@@ -29,7 +29,7 @@ func (l *slot) take() bool {
 	return free
 }
 
-// join puts a change at the end of the line, or gives it the slot.
+// join gives the slot to a change, or puts the change at the end of the queue.
 func (l *slot) join(m *member) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,7 +41,7 @@ func (l *slot) join(m *member) {
 	l.line = append(l.line, m)
 }
 
-// leave takes a change out of the line; false says that it is not there any more.
+// leave removes a change from the queue, and returns false where it is not there any more.
 func (l *slot) leave(m *member) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,14 +53,14 @@ func (l *slot) leave(m *member) bool {
 	return true
 }
 
-// back puts changes before all others in the line.
+// back puts changes at the front of the queue.
 func (l *slot) back(members []*member) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.line = slices.Concat(members, l.line)
 }
 
-// next are the changes that the slot goes to; none says that it is free.
+// next returns the changes that get the slot. Where it returns none, the slot is free.
 func (l *slot) next() []*member {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -74,7 +74,7 @@ func (l *slot) next() []*member {
 	return members
 }
 
-// release gives the slot to who waits for it.
+// release gives the slot to the front of the queue.
 func (s *Store) release() {
 	switch members := s.slot.next(); len(members) {
 	case 0:

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// closeTime bounds how long Close waits for what is under way.
+// closeTime bounds how long Close waits for calls under way.
 const closeTime = 10 * time.Second
 
 // Store is the engine; Open makes it. It is safe for concurrent use.
@@ -30,15 +30,15 @@ type Store struct {
 	seen   bson.Timestamp
 	users  int
 	closed bool
-	// quit ends what goes on in the background.
+	// quit ends the background work.
 	quit context.CancelFunc
-	// idle is closed when the last user of a closed store is gone.
+	// idle is closed when the last call of a closed store has returned.
 	idle chan struct{}
 }
 
 var _ store.Store = (*Store)(nil)
 
-// enter counts who uses the store; leave has to be called when it is done.
+// enter counts a call of the store. The call ends with leave.
 func (s *Store) enter(ctx context.Context) (leave func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, unavailable(err)
@@ -60,7 +60,7 @@ func (s *Store) leave() {
 	}
 }
 
-// behind runs what a user of the store does not wait for; Close does.
+// behind runs work in the background, which Close waits for.
 func (s *Store) behind(fn func()) {
 	s.mu.Lock()
 	s.users++
@@ -95,7 +95,7 @@ func (s *Store) Close() error {
 	return s.client.Disconnect(context.WithoutCancel(ctx))
 }
 
-// session starts one behind all that this process has seen.
+// session starts a session that reads nothing older than this process has seen.
 func (s *Store) session(causal bool) (*mongo.Session, error) {
 	ses, err := s.client.StartSession(options.Session().SetCausalConsistency(causal))
 	if err != nil {
@@ -112,7 +112,7 @@ func (s *Store) session(causal bool) (*mongo.Session, error) {
 	return ses, nil
 }
 
-// end gives a session back, and remembers how far it came.
+// end ends a session, and stores the operation time that it reached.
 func (s *Store) end(ses *mongo.Session) {
 	if at := ses.OperationTime(); at != nil {
 		s.mu.Lock()
@@ -131,8 +131,7 @@ func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
 		return store.Freshness{}, err
 	}
 	defer leave()
-	// Linearizable reads are not to be had in a causal session; its time is passed on to
-	// the next ones instead.
+	// A causal session allows no linearizable reads; the next sessions get this one's time instead.
 	ses, err := s.session(false)
 	if err != nil {
 		return store.Freshness{}, translate(ctx, err)
@@ -150,8 +149,8 @@ func (s *Store) Freshness(ctx context.Context) (store.Freshness, error) {
 	return store.Freshness{Generation: doc.Generation, Epoch: doc.Epoch}, nil
 }
 
-// Lease implements store.Store: the longest lease of any process stands beside the epoch,
-// where each change reads it.
+// Lease implements store.Store. The longest lease of any process is in the document of the epoch, where
+// each change reads it.
 func (s *Store) Lease(ctx context.Context, d time.Duration) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -162,8 +161,8 @@ func (s *Store) Lease(ctx context.Context, d time.Duration) error {
 	return translate(ctx, err)
 }
 
-// NewGeneration makes void whatever any process has cached, and forgets all leases: it is
-// called after the database was restored from a backup, before a process starts on it.
+// NewGeneration invalidates all that any process has cached, and removes all leases. It is called after
+// the database was restored from a backup, before a process starts on it.
 func (s *Store) NewGeneration(ctx context.Context) (generation string, err error) {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -204,8 +203,8 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 	return changed, len(docs) <= limit, nil
 }
 
-// Ping implements store.Store. Without a primary any node will do: a process that is
-// started again is no cure for an election, and Check tells of that.
+// Ping implements store.Store. Any node will do, also where there is no primary: to restart the process
+// (health.live) would not help an election, which Check reports.
 func (s *Store) Ping(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -215,8 +214,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return translate(ctx, s.client.Ping(ctx, readpref.PrimaryPreferred()))
 }
 
-// Check implements store.Store. The write goes to a document of its own: no revision and
-// no epoch moves.
+// Check implements store.Store. It writes to a document of its own: no revision and no epoch moves.
 func (s *Store) Check(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 // ownPrefix starts the names of the engine's own collections.
 const ownPrefix = "authz_"
 
-// table is one collection's declaration.
+// table is the declaration of one collection.
 type table struct {
 	schema *store.Schema
-	// declared names the columns that a document has values of.
+	// declared names the columns that a document has.
 	declared string
 }
 
@@ -28,7 +28,7 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 			return nil, err
 		}
 		if strings.HasPrefix(s.Name, ownPrefix) || out[s.Name] != nil {
-			return nil, fmt.Errorf("%q is no name for a collection, or there twice", s.Name)
+			return nil, fmt.Errorf("the name of the collection %q must not begin with %s and must be declared once", s.Name, ownPrefix)
 		}
 		out[s.Name] = &table{schema: s, declared: declared(s.Columns)}
 	}
@@ -37,7 +37,7 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 
 func (s *Store) collection(t *table) *mongo.Collection { return s.db.Collection(t.schema.Name) }
 
-// declared is the sorted list of columns with their kinds.
+// declared returns the sorted list of columns with their kinds.
 func declared(columns []store.Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -47,7 +47,8 @@ func declared(columns []store.Column) string {
 	return strings.Join(names, " ")
 }
 
-// columnName holds the kind: a column that is declared anew with another one is another column.
+// columnName returns a name with the kind: a column that is declared anew with another kind is another
+// column.
 func columnName(c store.Column) string {
 	if c.Kind == store.KindInt {
 		return c.Name + "_i"
@@ -55,13 +56,13 @@ func columnName(c store.Column) string {
 	return c.Name + "_s"
 }
 
-// field is the path of a column in a document.
+// field returns the path of a column in a document.
 func (t *table) field(name string) string {
 	i := slices.IndexFunc(t.schema.Columns, func(c store.Column) bool { return c.Name == name })
 	return "c." + columnName(t.schema.Columns[i])
 }
 
-// columns are the values of a row as they are stored: nothing is left out.
+// columns returns the values of a row as a document has them, without the null ones.
 func (t *table) columns(values []store.Value) bson.D {
 	out := bson.D{}
 	for i, v := range values {
@@ -79,7 +80,7 @@ func bind(v store.Value) any {
 	return v.Text()
 }
 
-// row is a document as the rest of the house sees it.
+// row returns the row of a document.
 func (t *table) row(doc document) store.Row {
 	out := store.Row{Key: doc.Key, Revision: doc.Revision, Body: doc.Body, Columns: make([]store.Value, len(t.schema.Columns))}
 	for i, c := range t.schema.Columns {
@@ -99,9 +100,9 @@ func (t *table) row(doc document) store.Row {
 	return out
 }
 
-// filter selects by equality on the first columns of the index, and behind the cursor
-// where that is asked for. A record with nothing in a column of the index is left out, as
-// partial indexes leave it out. Nil matches nothing: a query for nothing.
+// filter returns the filter of a query: equality on the first columns of the index, and the place after
+// the cursor. It leaves out records with null in a column of the index, as partial indexes do. It is nil
+// for a query that matches no record, one for null.
 func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 	ix := t.schema.Index(q.Index)
 	if len(q.Equal) > len(ix.Columns) {
@@ -129,8 +130,8 @@ func (t *table) filter(q store.Query, paged bool) (bson.D, error) {
 	return filter, nil
 }
 
-// behind selects what comes after a place in the index's order: a bound on the first of
-// the ordering columns, for the index, and the ladder of comparisons that makes it exact.
+// behind selects the records after a place in the index's order: a bound on the first of the ordering
+// columns, for the index, and a chain of comparisons that makes it exact.
 func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error) {
 	rest := ix.Columns[n:]
 	if len(after.Values) != len(rest) {
@@ -162,8 +163,8 @@ func (t *table) behind(ix store.Index, n int, after store.Cursor) (bson.D, error
 	}, nil
 }
 
-// order is what a query is ordered by: the rest of the index's columns, then the key. A
-// unique index needs no key to break ties, and does not hold it.
+// order returns the columns that order a query: the rest of the index's columns, then the key. A unique
+// index has no ties and does not hold the key.
 func order(ix store.Index, n int) []string {
 	rest := slices.Clone(ix.Columns[n:])
 	if ix.Unique && len(rest) > 0 {

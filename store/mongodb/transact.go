@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// conflictTime is how long a transaction that loses its conflicts is tried again.
+	// conflictTime bounds the retries of a transaction that loses its conflicts.
 	conflictTime = 5 * time.Second
-	// patience is how long it writes the epoch last.
+	// patience is for how long of that it writes the epoch last.
 	patience = 200 * time.Millisecond
-	// firstPause and longestPause bound the pause before another try.
+	// firstPause and longestPause bound the pause before a retry.
 	firstPause   = 2 * time.Millisecond
 	longestPause = 100 * time.Millisecond
 )
 
-// View implements store.Store. The snapshot of a transaction is that of its first read:
-// so one is made before fn runs.
+// View implements store.Store. A transaction's snapshot is that of its first read, so View makes one
+// before fn runs.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	return s.run(ctx, func(bool) (again bool, err error) {
 		t := &tx{ctx: ctx, s: s}
@@ -33,8 +33,8 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 	})
 }
 
-// Transact implements store.Store. A change that finds the epoch taken by another one of
-// this process waits in line, and shares a transaction with others there.
+// Transact implements store.Store. A change that finds the slot taken by another one of this process
+// waits in the queue, and shares a transaction with others there.
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	m, bumps := newMember(ctx, fn), false
 	return s.run(ctx, func(first bool) (again bool, err error) {
@@ -58,7 +58,7 @@ func (s *Store) change(ctx context.Context, first bool) *tx {
 	return &tx{ctx: ctx, s: s, first: first, writable: true, bumped: map[string]int64{}}
 }
 
-// run is what every transaction goes through.
+// run runs a transaction, with its retries, as a call of the store.
 func (s *Store) run(ctx context.Context, try func(first bool) (again bool, err error)) error {
 	leave, err := s.enter(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) run(ctx context.Context, try func(first bool) (again bool, err e
 	return s.retry(ctx, try)
 }
 
-// retry tries until a try ends without a conflict; first says that it is to write the epoch first.
+// retry calls try until it ends without a conflict. first tells try to write the epoch first.
 func (s *Store) retry(ctx context.Context, try func(first bool) (again bool, err error)) error {
 	started, pause := time.Now(), firstPause
 	for {
@@ -91,7 +91,7 @@ func (s *Store) retry(ctx context.Context, try func(first bool) (again bool, err
 	}
 }
 
-// try runs fn once and commits; again says that a conflict undid it.
+// try runs fn once and commits. again is true where a conflict undid it.
 func (s *Store) try(t *tx, fn func(store.Tx) error) (again bool, err error) {
 	if again, err = s.atOnce(t, fn); err == nil && !again {
 		outwait(t.lease)
@@ -99,7 +99,7 @@ func (s *Store) try(t *tx, fn func(store.Tx) error) (again bool, err error) {
 	return again, err
 }
 
-// atOnce is try without the waiting: when it returns, the next change may begin.
+// atOnce is try without the wait for the lease: when it returns, the next change may begin.
 func (s *Store) atOnce(t *tx, fn func(store.Tx) error) (again bool, err error) {
 	defer t.end()
 	if err := t.begin(); err != nil {

@@ -13,28 +13,28 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// tx is one try of a transaction, or a snapshot.
+// tx is one attempt at a transaction, or a snapshot.
 type tx struct {
 	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, whatever an operation is given
 	s        *Store
 	ses      *mongo.Session
 	writable bool
-	// bumped are the revisions that moved; the parts of a group share it.
+	// bumped are the revisions that moved. The members of a group share it.
 	bumped map[string]int64
-	// failed is the first error after which the server has ended the transaction: what
-	// comes then fails too. conflict says that all of it may be tried again.
+	// failed is the first error after which the server has ended the transaction: later operations
+	// fail too. conflict is set where the whole transaction can be retried.
 	failed   error
 	conflict bool
 	over     bool
-	// wrote says that more than revisions was written.
+	// wrote is set where more than revisions was written.
 	wrote bool
-	// holds says that this transaction is the one of the process that may move the epoch.
+	// holds is set where this transaction has the slot.
 	holds bool
-	// late says that the time is over of somebody who waits for the end.
+	// late is set where the deadline of a caller has passed who waits for the end.
 	late bool
-	// first says that the epoch is written first.
+	// first is set where the epoch is written first.
 	first bool
-	// epoch is that of this change once it has moved, and lease the longest of any process then.
+	// epoch is that of this change after it has moved, and lease the longest of any process at that time.
 	epoch int64
 	lease time.Duration
 }
@@ -57,10 +57,10 @@ func (t *tx) see(ctx context.Context) error {
 	return t.fail(ctx, err)
 }
 
-// in is the context of an operation of this transaction.
+// in returns the context of an operation of this transaction.
 func (t *tx) in(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, t.ses) }
 
-// ready says whether an operation may run.
+// ready returns an error where no operation may run any more.
 func (t *tx) ready(ctx context.Context) error {
 	if t.over {
 		return errOver
@@ -76,7 +76,7 @@ func (t *tx) ready(ctx context.Context) error {
 	return t.failed
 }
 
-// fail records an error that is not an answer; nil stays nil.
+// fail records an error after which no operation may run; nil stays nil.
 func (t *tx) fail(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

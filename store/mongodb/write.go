@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// writing says whether a write may run.
+// writing returns an error where no write may run.
 func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
 	tab, err := t.table(s)
 	if err != nil {
@@ -48,8 +48,8 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 	return t.fail(ctx, err)
 }
 
-// Replace implements store.Tx. The revision is looked at first: whoever holds an old one
-// is told so, and not about a duplicate that the newer record may not have.
+// Replace implements store.Tx. It checks the revision first: a caller with an old one gets ErrRevision,
+// and not a duplicate that the newer record may not have.
 func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) error {
 	tab, err := t.writing(ctx, schema)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	return t.fail(ctx, err)
 }
 
-// at is the record at a revision, or why it is not there.
+// at returns the record at a revision, or why there is none.
 func (t *tx) at(ctx context.Context, tab *table, key string, revision int64) (store.Row, error) {
 	row, err := t.Get(ctx, tab.schema, key)
 	if err == nil && row.Revision != revision {
@@ -98,9 +98,9 @@ func (t *tx) at(ctx context.Context, tab *table, key string, revision int64) (st
 	return row, err
 }
 
-// unique looks the row's values of unique indexes up, in the order of their declaration;
-// those that old has too are its own. What another transaction takes meanwhile is a
-// conflict when this one writes.
+// unique looks up the row's values of unique indexes, in the order of their declaration. Values that old
+// has too are the record's own. A value that another transaction takes meanwhile is a conflict when this
+// one writes.
 func (t *tx) unique(ctx context.Context, tab *table, row store.Row, old []store.Value) error {
 	for _, ix := range tab.schema.Indexes {
 		if !ix.Unique {
@@ -130,7 +130,7 @@ func (t *tx) unique(ctx context.Context, tab *table, row store.Row, old []store.
 	return nil
 }
 
-// inUse is a *store.DuplicateError for the index where a record fits the filter.
+// inUse returns a *store.DuplicateError for the index where a record matches the filter.
 func (t *tx) inUse(ctx context.Context, tab *table, index string, filter bson.D) error {
 	find := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
 	switch err := t.s.collection(tab).FindOne(t.in(ctx), filter, find).Err(); {
