@@ -204,7 +204,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 }
 
 // Ping implements store.Store. Any node will do, also where there is no primary: to restart the process
-// (health.live) would not help an election, which Check reports.
+// would not help an election, which Check reports.
 func (s *Store) Ping(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

@@ -58,8 +58,8 @@ func changesAreCut(t *testing.T, e *env) {
 	}
 }
 
-// answeredBumpIsFresh: whoever was answered is in the next freshness read, on any
-// goroutine; changes that were made at once may share an epoch.
+// answeredBumpIsFresh: the next freshness read, on any goroutine, includes every change that
+// was answered. Concurrent changes may share an epoch.
 func answeredBumpIsFresh(t *testing.T, e *env) {
 	const writers, each = 4, 20
 	start := e.freshness(t).Epoch
@@ -92,8 +92,8 @@ func (e *env) mustBump(t *testing.T, account string) {
 	}
 }
 
-// changesKeepUp plays a replica: it follows the epoch by freshness and changes alone,
-// and must hold each revision that was answered before it asked.
+// changesKeepUp acts as a replica: it follows the epoch by Freshness and Changes alone, and
+// must know each revision that was answered before it called.
 func changesKeepUp(t *testing.T, e *env) {
 	const writers, each = 3, 30
 	start := e.freshness(t).Epoch

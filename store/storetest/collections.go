@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// thing has every kind of column and of index.
+// thing is a record with every kind of column and index.
 type thing struct {
 	ID      string          `json:"id"`
 	Account string          `json:"account"`
@@ -17,7 +17,7 @@ type thing struct {
 	Extra   json.RawMessage `json:"extra,omitempty"`
 }
 
-// link is a second collection, for steps over two.
+// link is a record of a second collection, for transactions over two.
 type link struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -55,7 +55,7 @@ func collections() (store.Collection[thing], store.Collection[link]) {
 	return things, links
 }
 
-// Schemas are the collections that an engine under test makes room for.
+// Schemas returns the collections that an engine under test must have.
 func Schemas() []*store.Schema {
 	things, links := collections()
 	return []*store.Schema{things.Schema(), links.Schema()}

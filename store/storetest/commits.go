@@ -7,9 +7,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// RunViewCommits is for engines in which the commit of a view can fail: its function has run, and
-// what it read does not count. open gives an empty store, and a function that makes so many of
-// the next commits fail as a change of the primary does.
+// RunViewCommits is for engines in which the commit of a view can fail after its function has run: what
+// it read does not count then. open returns an empty store, and a function that makes so many of the
+// next commits fail as a change of the primary does.
 func RunViewCommits(t *testing.T, open func(t *testing.T) (s store.Store, fail func(n int))) {
 	for _, c := range []struct {
 		name string

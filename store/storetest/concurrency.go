@@ -17,7 +17,7 @@ func concurrency() []testCase {
 	}
 }
 
-// together starts n calls at once and waits for them.
+// together makes n concurrent calls and waits for them.
 func together(n int, fn func(i int)) {
 	var wg sync.WaitGroup
 	start := make(chan struct{})
@@ -64,8 +64,8 @@ func (e *env) increment(tx store.Tx) error {
 	return e.things.Replace(e.ctx, tx, rec)
 }
 
-// lastAdminStays: each of two goroutines removes one admin if another is left. They
-// write different records, so only the account's revision can make them meet.
+// lastAdminStays: each of two goroutines removes one admin if another is left. They write
+// different records, so only the account's revision makes them conflict.
 func lastAdminStays(t *testing.T, e *env) {
 	const rounds = 200
 	admins := [2]thing{{ID: "a", Account: "x", Name: "a"}, {ID: "b", Account: "x", Name: "b"}}

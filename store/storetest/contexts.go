@@ -37,7 +37,7 @@ func overContextIsRefused(t *testing.T, e *env) {
 	}
 }
 
-// wantNothing says that the record was not written, nothing moved, and the store works.
+// wantNothing fails unless the record is absent, no revision has moved, and the store works.
 func (e *env) wantNothing(t *testing.T, id string, before store.Freshness) {
 	t.Helper()
 	_, err := e.get(t, id)
@@ -72,7 +72,7 @@ func cancelledBetweenWrites(t *testing.T, e *env) {
 		}
 		cancel()
 		wantIs(t, "Insert", e.things.Insert(ctx, tx, thing{ID: "a"}), store.ErrUnavailable)
-		// Swallowed: the transaction must not commit what is left of it.
+		// fn ignores the error: the transaction must not commit the rest.
 		_ = e.things.Insert(e.ctx, tx, thing{ID: "b", Name: "b"})
 		return nil
 	})
@@ -96,8 +96,8 @@ func deadlinePasses(t *testing.T, e *env) {
 	e.wantNothing(t, "a", before)
 }
 
-// waitingWriterGivesUp: two transactions want the same record; the first holds it
-// until the second has given up.
+// waitingWriterGivesUp: two transactions write the same record; the first one holds it until the
+// deadline of the second has passed.
 func waitingWriterGivesUp(t *testing.T, e *env) {
 	e.put(t, thing{ID: "a"})
 	e.do(t, func(tx store.Tx) error {

@@ -29,8 +29,8 @@ func caseMatters(t *testing.T, e *env) {
 	wantIDs(t, e.list(t, store.Query{Index: byRank, Equal: []store.Value{store.String("x")}}), "Key", "key")
 }
 
-// odd strings: what a delimiter, a query language, a collation or a normaliser would
-// take for something else.
+// odd strings are those that a delimiter, a query language, a collation or a normaliser could
+// take for others.
 func odd() []string {
 	return []string{
 		"a|b", "a||b", "a:b", "a/b", "a.b", "$where", "{\"$gt\":\"\"}", "' OR 1=1 --", "\"", "`", "%", "_", "?1", "\\", "\\u0000",

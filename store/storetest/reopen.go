@@ -8,10 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// RunReopen is for engines that can be closed and opened again on the same data:
-// everything is kept, and the epoch goes on from where it was. open gives an empty
-// store; reopen closes s and gives another one on its data. newGeneration says that
-// each start is a new generation.
+// RunReopen is for engines that can be closed and opened again on the same data: all of it
+// is there, and the epoch goes on from where it was. open returns an empty store; reopen
+// closes s and returns another one on its data. newGeneration is true where each start is
+// a new generation.
 func RunReopen(t *testing.T, newGeneration bool, open func(t *testing.T) store.Store, reopen func(t *testing.T, s store.Store) store.Store) {
 	e := newEnv(t, open(t))
 	want := thing{ID: "a", Account: "x", Name: "n", Tag: "t", Rank: 3}
@@ -39,8 +39,8 @@ func RunReopen(t *testing.T, newGeneration bool, open func(t *testing.T) store.S
 	e.closedUnderWay(t, reopen)
 }
 
-// closedUnderWay closes the store while a transaction is in the middle: it is finished
-// or undone, and its answer says which.
+// closedUnderWay closes the store in the middle of a transaction, which is finished or undone,
+// as its result says.
 func (e *env) closedUnderWay(t *testing.T, reopen func(t *testing.T, s store.Store) store.Store) {
 	begun, closing, answer := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	old := *e

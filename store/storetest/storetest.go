@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Run holds an engine to the contract. open gives an empty store with room for
-// Schemas; it closes it when the test ends.
+// Run tests an engine against the contract. open returns an empty store with Schemas, and
+// closes it when the test ends.
 func Run(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, group := range []struct {
 		name  string
@@ -41,10 +41,10 @@ type testCase struct {
 	run  func(t *testing.T, e *env)
 }
 
-// caseTime ends a case that waits for what never comes.
+// caseTime is the deadline of a case.
 const caseTime = time.Minute
 
-// env is what a case works with.
+// env is the store of one case, with helpers.
 type env struct {
 	store.Store
 	ctx    context.Context
@@ -88,7 +88,7 @@ func (e *env) put(t *testing.T, all ...thing) {
 	})
 }
 
-// get reads a thing in a view of its own.
+// get returns a thing, read in a view of its own.
 func (e *env) get(t *testing.T, id string) (rec store.Record[thing], err error) {
 	t.Helper()
 	e.see(t, func(tx store.Tx) error {
@@ -98,7 +98,7 @@ func (e *env) get(t *testing.T, id string) (rec store.Record[thing], err error) 
 	return rec, err
 }
 
-// list gives the ids that a query finds in a view of its own.
+// list returns the ids that a query finds in a view of its own.
 func (e *env) list(t *testing.T, q store.Query) (out []string) {
 	t.Helper()
 	e.see(t, func(tx store.Tx) error {

@@ -16,7 +16,8 @@ func severalReads() []testCase {
 	}
 }
 
-// someReads are of every kind: what is there and what is not, all orders, cut and continued lists.
+// someReads returns reads of every kind: of present and absent records, in all orders, of limited and
+// continued lists.
 func (e *env) someReads() []store.Read {
 	things, x := e.things.Schema(), store.String("x")
 	return []store.Read{
@@ -49,7 +50,7 @@ func (e *env) wantTogether(t *testing.T, tx store.Tx, account string) {
 	}
 }
 
-// plain is what every engine gives of rows.
+// plain returns the parts of rows that every engine returns.
 func plain(rows []store.Row) (out []store.Row) {
 	for _, r := range rows {
 		r.Columns = nil
