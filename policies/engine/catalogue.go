@@ -34,17 +34,16 @@ type grantRow struct {
 
 // readCatalogue holds grants and routes against their schemas and against what the
 // gateway can serve: the schemas are part of the tree, so an author could loosen them.
-func readCatalogue(ctx context.Context, src *source, docs map[string]*document, pace *pace, p *Problems) *catalogue {
+func readCatalogue(ctx context.Context, src *source, docs map[string]*document, p *Problems) *catalogue {
 	c := &catalogue{}
 	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
 	before := len(*p)
-	readRows(ctx, src, docs, grantsFolder, &grants, pace, p)
-	readRows(ctx, src, docs, routesFolder, &routes, pace, p)
+	readRows(ctx, src, docs, grantsFolder, &grants, p)
+	readRows(ctx, src, docs, routesFolder, &routes, p)
 	if len(*p) > before {
 		return c
 	}
 	for _, id := range slices.Sorted(maps.Keys(grants)) {
-		pace.rest()
 		c.roles = append(c.roles, readRole(id, grants[id], docs[grantsFolder], p))
 	}
 	for _, name := range slices.Sorted(maps.Keys(routes)) {
@@ -56,7 +55,7 @@ func readCatalogue(ctx context.Context, src *source, docs map[string]*document, 
 	return c
 }
 
-func readRows(ctx context.Context, src *source, docs map[string]*document, folder string, into any, pace *pace, p *Problems) {
+func readRows(ctx context.Context, src *source, docs map[string]*document, folder string, into any, p *Problems) {
 	doc := docs[folder]
 	if doc == nil {
 		if file := folder + "/data.json"; src.files[file] == nil { // else what is wrong with it was told
@@ -70,18 +69,14 @@ func readRows(ctx context.Context, src *source, docs map[string]*document, folde
 		return
 	}
 	before := len(*p)
-	doc.match(ctx, src.files[schema], pace, p)
+	doc.match(ctx, src.files[schema], p)
 	if len(*p) > before {
 		return
 	}
-	for from, piece := range doc.pieces() {
-		pace.rest()
-		dec := json.NewDecoder(bytes.NewReader(piece))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(into); err != nil {
-			p.at(doc.file, line(doc.raw, from+dec.InputOffset()), "%v", err)
-			return
-		}
+	dec := json.NewDecoder(bytes.NewReader(doc.raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		p.at(doc.file, 0, "%v", err)
 	}
 }
 

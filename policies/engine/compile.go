@@ -22,9 +22,9 @@ type compiled struct {
 }
 
 // compile checks the tree as `opa check --strict --schema schemas` does.
-func compile(ctx context.Context, src *source, data map[string]any, pace *pace, p *Problems) (*compiled, error) {
+func compile(ctx context.Context, src *source, data map[string]any, p *Problems) (*compiled, error) {
 	schemas := readSchemas(src, p)
-	modules, tests := parse(src, pace, p)
+	modules, tests := parse(src, p)
 	if len(*p) > 0 {
 		return nil, *p
 	}
@@ -35,7 +35,6 @@ func compile(ctx context.Context, src *source, data map[string]any, pace *pace, 
 			c = ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
 				WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
 				WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
-			pace.between(c)
 			return do(c)
 		})
 		if err != nil {
@@ -79,14 +78,13 @@ func withSchemas(data map[string]any, src *source) map[string]any {
 }
 
 // parse gives the modules that serve and those that test them.
-func parse(src *source, pace *pace, p *Problems) (modules, tests map[string]*ast.Module) {
+func parse(src *source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
 	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(forTests()...), RegoVersion: ast.RegoV1}
 	for _, name := range src.names {
 		if !isModule(name) {
 			continue
 		}
-		pace.rest()
 		module, err := ast.ParseModuleWithOpts(name, string(src.files[name]), opts)
 		inlineSchemas(name, module, p)
 		switch {

@@ -15,21 +15,19 @@ type document struct {
 	raw  []byte
 	// value is what all who read the document share; it is never changed.
 	value ast.Value
-	// ends are where the object's members end.
-	ends []int64
 	// lines tells where a member is, by its dotted path; nil until somebody asks.
 	lines map[string]int
 }
 
 // readData gives `data` as OPA's own commands would make it, each data.json under
 // its folder's name, and the documents by folder.
-func readData(src *source, pace *pace, p *Problems) (map[string]any, map[string]*document) {
+func readData(src *source, p *Problems) (map[string]any, map[string]*document) {
 	root, docs := map[string]any{}, map[string]*document{}
 	for _, name := range src.names {
 		switch {
 		case isModule(name), isSchema(name):
 		case isData(name):
-			doc := readDocument(name, src.files[name], pace, p)
+			doc := readDocument(name, src.files[name], p)
 			if doc == nil {
 				continue
 			}
@@ -44,9 +42,9 @@ func readData(src *source, pace *pace, p *Problems) (map[string]any, map[string]
 	return root, docs
 }
 
-func readDocument(name string, b []byte, pace *pace, p *Problems) *document {
+func readDocument(name string, b []byte, p *Problems) *document {
 	doc := &document{file: name, raw: b}
-	r := newReading(doc, pace, p)
+	r := newReading(doc, p)
 	value, err := r.whole()
 	if err != nil {
 		at := r.dec.InputOffset()
@@ -57,7 +55,7 @@ func readDocument(name string, b []byte, pace *pace, p *Problems) *document {
 		p.at(name, line(b, at), "%v", err)
 		return nil
 	}
-	doc.value, doc.ends = value, r.ends
+	doc.value = value
 	return doc
 }
 
@@ -66,7 +64,7 @@ func readDocument(name string, b []byte, pace *pace, p *Problems) *document {
 func (d *document) line(member string) int {
 	if d.lines == nil {
 		d.lines = map[string]int{}
-		r := newReading(d, nil, &Problems{}) // which were told
+		r := newReading(d, &Problems{}) // which were told
 		r.lines = d.lines
 		_, _ = r.whole() // was read before
 	}

@@ -15,8 +15,6 @@
 // and its schemas, its own tests pass, its catalogue is complete, and it denies those who
 // have no rights, or none any more (rightless.go). A reload that fails any of it leaves the
 // last good tree in force.
-// A reload rests between its steps, a millisecond for each that it works (pace.go), and what
-// is large is looked at in pieces (match.go): on one core questions go on beside it.
 //
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
 // can read (reads.go, branches.go); where they are no function of that, or do with the time what

@@ -1,10 +1,8 @@
 package engine
 
 import (
-	"context"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -123,15 +121,6 @@ func Unchanged(tree fs.FS) (func() bool, error) {
 		return nil, err
 	}
 	return func() bool { return src.stamps.unchanged(tree) }, nil
-}
-
-// LoadResting loads as a reload does, and tells of each rest.
-func LoadResting(ctx context.Context, tree fs.FS, rested func()) error {
-	src, err := readSource(tree)
-	if err == nil {
-		_, err = load(ctx, src, LoadOptions{}, &pace{sleep: func(time.Duration) { rested() }})
-	}
-	return err
 }
 
 // Key is what names the question's verdict.

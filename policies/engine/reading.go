@@ -22,10 +22,6 @@ type reading struct {
 	doc *document
 	dec *json.Decoder
 	p   *Problems
-
-	pace *pace
-	// ends are where the members of the whole end.
-	ends []int64
 	// path is where the pass is; the lines were counted up to the offset.
 	path   []string
 	offset int64
@@ -34,8 +30,8 @@ type reading struct {
 	lines map[string]int
 }
 
-func newReading(doc *document, pace *pace, p *Problems) *reading {
-	r := &reading{doc: doc, dec: json.NewDecoder(bytes.NewReader(doc.raw)), pace: pace, p: p, line: 1}
+func newReading(doc *document, p *Problems) *reading {
+	r := &reading{doc: doc, dec: json.NewDecoder(bytes.NewReader(doc.raw)), p: p, line: 1}
 	r.dec.UseNumber() // as OPA reads data: no number loses digits
 	return r
 }
@@ -95,9 +91,6 @@ func (r *reading) object() (ast.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(r.path) == 1 {
-			r.ends = append(r.ends, r.dec.InputOffset())
-		}
 		r.leave()
 		if !twice {
 			members = append(members, [2]*ast.Term{ast.StringTerm(name), ast.NewTerm(value)})
@@ -125,7 +118,6 @@ func (r *reading) array() (ast.Value, error) {
 // enter comes to a member. The lines are counted on from the last one, not each time
 // from the start.
 func (r *reading) enter(name string) {
-	r.pace.rest()
 	at := r.dec.InputOffset()
 	r.line += bytes.Count(r.doc.raw[r.offset:at], []byte("\n"))
 	r.offset, r.path = at, append(r.path, name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/memo"
@@ -28,7 +27,7 @@ func (e *Engine) take(ctx context.Context, src *source) error {
 		e.refusal.Store(nil) // a bad edit was taken back
 		return nil
 	}
-	set, err := load(ctx, src, e.opts.LoadOptions, &pace{sleep: time.Sleep})
+	set, err := load(ctx, src, e.opts.LoadOptions)
 	if ctx.Err() != nil {
 		return ctx.Err() // the proof was broken off, which says nothing of the tree
 	}

@@ -78,10 +78,10 @@ func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(ctx, src, opts, nil)
+	return load(ctx, src, opts)
 }
 
-func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Set, err error) {
+func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
@@ -94,9 +94,9 @@ func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Se
 	if checkSchemas(src, &p); len(p) > 0 {
 		return nil, p
 	}
-	data, docs := readData(src, pace, &p)
-	list := readCatalogue(ctx, src, docs, pace, &p)
-	c, err := compile(ctx, src, data, pace, &p)
+	data, docs := readData(src, &p)
+	list := readCatalogue(ctx, src, docs, &p)
+	c, err := compile(ctx, src, data, &p)
 	if err != nil {
 		return nil, p.orElse(err)
 	}
@@ -114,7 +114,7 @@ func load(ctx context.Context, src *source, opts LoadOptions, pace *pace) (s *Se
 		return nil, err
 	}
 	probe(ctx, s, opts, &p)
-	s.tests = runTests(ctx, c, opts, pace, &p)
+	s.tests = runTests(ctx, c, opts, &p)
 	if err := p.err(); err != nil {
 		return nil, err
 	}

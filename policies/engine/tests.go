@@ -3,10 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
@@ -86,11 +84,12 @@ func findTests(c *ast.Compiler) (out []test) {
 }
 
 // runTests runs the tree's own tests. A built-in's error fails a test, as it would
-// fail the decision. It says how many passed.
+// fail the decision. They run one after the other, so that a reload leaves the other processors
+// to decisions. It returns how many passed.
 //
 // OPA's runner is not asked: it has every step of a table's evaluation copied, with all
 // variables, for traces that nobody reads here; that is three quarters of its time.
-func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p *Problems) (passed int) {
+func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
 	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
 	defer cancel()
 	txn, err := c.testStore.NewTransaction(ctx)
@@ -100,34 +99,15 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p 
 	}
 	defer c.testStore.Abort(ctx, txn)
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
-	at := runtime.GOMAXPROCS(0)
-	if pace != nil { // the other processors are the questions'
-		at = 1
-	}
-	queue := make(chan test)
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for range at {
-		workers.Go(func() {
-			bounds := newBounds()
-			for t := range queue {
-				bounds.start(ctx, 2*opts.TestsWithin, maxMadeByTest) // ctx ends before, for all of them
-				err := t.run(c, txn, known, bounds, pace)
-				mu.Lock()
-				if err == nil {
-					passed++
-				} else {
-					p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
-				}
-				mu.Unlock()
-			}
-		})
-	}
+	bounds := newBounds()
 	for _, t := range findTests(c.testing) {
-		queue <- t
+		bounds.start(ctx, 2*opts.TestsWithin, maxMadeByTest) // ctx ends before, for all of them
+		if err := t.run(c, txn, known, bounds); err != nil {
+			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
+			continue
+		}
+		passed++
 	}
-	close(queue)
-	workers.Wait()
 	switch {
 	case ctx.Err() != nil:
 		p.add("policy tests: not finished within %v", opts.TestsWithin)
@@ -138,7 +118,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, pace *pace, p 
 }
 
 // run is nil for a test that passed.
-func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *bounds, pace *pace) (err error) {
+func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -147,8 +127,7 @@ func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryV
 	if name, _ := t.path[len(t.path)-1].Value.(ast.String); strings.HasPrefix(string(name), tester.SkipTestPrefix) {
 		return fmt.Errorf("is switched off; a tree with such a test isn't taken")
 	}
-	pace.rest()
-	cases := triedCases{pace: pace}
+	cases := triedCases{}
 	bounds.builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
 	answer := ast.VarTerm("answer")
 	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(t.path), answer))).
@@ -184,7 +163,6 @@ func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryV
 // not in the table's value.
 type triedCases struct {
 	keys []*ast.Array
-	pace *pace
 }
 
 // tried is told the keys of a case.
@@ -192,7 +170,6 @@ func (c *triedCases) tried(_ topdown.BuiltinContext, operands []*ast.Term, iter 
 	if keys, ok := operands[0].Value.(*ast.Array); ok {
 		c.keys = append(c.keys, keys)
 	}
-	c.pace.rest()
 	return iter(ast.InternedTerm(true))
 }
 
