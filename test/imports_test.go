@@ -32,7 +32,6 @@ const (
 	jwt      = "github.com/golang-jwt/jwt/v5"
 	json     = "github.com/go-json-experiment/json"
 	opa      = "github.com/open-policy-agent/opa"
-	fsnotify = "github.com/fsnotify/fsnotify"
 	mongodb  = "go.mongodb.org/mongo-driver/v2"
 	redis    = "github.com/redis/go-redis/v9"
 	breaker  = "github.com/sony/gobreaker/v2"
@@ -75,7 +74,7 @@ var mayImport = map[string]row{
 	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
 
 	"policies":          {},
-	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa, fsnotify}},
+	"policies/engine":   {inside: []string{"policies", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
 	"gateway/ratelimit": {},
 	"gateway/authn":     {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
 	"gateway":           {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},

@@ -18,11 +18,8 @@ import (
 // DefaultDeadline bounds one evaluation.
 const DefaultDeadline = 500 * time.Millisecond
 
-// Defaults of Options.
-const (
-	defaultPoll   = 300 * time.Millisecond
-	defaultSettle = 75 * time.Millisecond
-)
+// defaultPoll is that of Options.
+const defaultPoll = 300 * time.Millisecond
 
 // Options tune an Engine. The zero value is the default.
 type Options struct {
@@ -30,10 +27,9 @@ type Options struct {
 	// Deadline bounds one evaluation; zero is DefaultDeadline. It is time by the clock: a process
 	// that its container throttles has to wait for its share of a processor meanwhile.
 	Deadline time.Duration
-	// Poll is how often Watch looks at the tree even without a notice; zero is 300 ms.
+	// Poll is how often Watch looks at the tree; zero is 300 ms. A change must be the same at two
+	// looks before it is judged.
 	Poll time.Duration
-	// Settle is how long a change must stay as it is before Watch judges it; zero is 75 ms.
-	Settle time.Duration
 	// Memo is how many verdicts are kept to be reused, rounded down to a multiple of
 	// eight; zero is DefaultMemo, less than zero none. One takes about 300 bytes, and never
 	// more than 1.3 KiB.
@@ -65,9 +61,6 @@ func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 	}
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll
-	}
-	if opts.Settle <= 0 {
-		opts.Settle = defaultSettle
 	}
 	if opts.Memo == 0 {
 		opts.Memo = DefaultMemo

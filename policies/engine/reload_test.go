@@ -81,31 +81,24 @@ func smallWith(reason string) string {
 	return strings.Replace(smallAuthz, `"granted"`, strconv.Quote(reason), 1)
 }
 
-// TestAChangeIsInForceWithinASecond guarantees that a written file decides soon,
-// by a notice or, without one, by the poll. Other tests may hold up some of the edits.
+// TestAChangeIsInForceWithinASecond guarantees that a written file decides soon. Other
+// tests may hold up some of the edits.
 func TestAChangeIsInForceWithinASecond(t *testing.T) {
-	for name, opts := range map[string]engine.Options{
-		"notice": {Poll: time.Hour},
-		"poll":   {Poll: 100 * time.Millisecond, Settle: time.Hour},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := watch(t, smallTree(t), opts)
-			quickest := time.Hour
-			for i := range 5 {
-				start := time.Now()
-				write(t, filepath.Join(w.dir, "authz", "authz.rego"), smallWith("edit "+itoa(i)))
-				if r := next(t, w.reloaded); r != w.Revision() {
-					t.Errorf("told of %s, in force is %s", r, w.Revision())
-				}
-				quickest = min(quickest, time.Since(start))
-				if got := w.reason(t); got != "edit "+itoa(i) {
-					t.Errorf("got %q", got)
-				}
-			}
-			if quickest > time.Second && !raceEnabled {
-				t.Errorf("the quickest took %v", quickest)
-			}
-		})
+	w := watch(t, smallTree(t), nothing)
+	quickest := time.Hour
+	for i := range 5 {
+		start := time.Now()
+		write(t, filepath.Join(w.dir, "authz", "authz.rego"), smallWith("edit "+itoa(i)))
+		if r := next(t, w.reloaded); r != w.Revision() {
+			t.Errorf("told of %s, in force is %s", r, w.Revision())
+		}
+		quickest = min(quickest, time.Since(start))
+		if got := w.reason(t); got != "edit "+itoa(i) {
+			t.Errorf("got %q", got)
+		}
+	}
+	if quickest > time.Second && !raceEnabled {
+		t.Errorf("the quickest took %v", quickest)
 	}
 }
 
@@ -171,7 +164,7 @@ func TestAnEditTakenBackIsNoLongerRefused(t *testing.T) {
 // the links of a ConfigMap are noticed.
 func TestSwappedFoldersAreFollowed(t *testing.T) {
 	t.Run("rename over the file", func(t *testing.T) {
-		w := watch(t, smallTree(t), engine.Options{Poll: time.Hour})
+		w := watch(t, smallTree(t), nothing)
 		write(t, filepath.Join(w.dir, "authz", ".authz.rego.swp"), smallWith("renamed"))
 		must(t, os.Rename(filepath.Join(w.dir, "authz", ".authz.rego.swp"), filepath.Join(w.dir, "authz", "authz.rego")))
 		next(t, w.reloaded)

@@ -29,8 +29,6 @@ type source struct {
 	files  map[string][]byte
 	names  []string // sorted
 	stamps *stamps
-	// folders are all that were walked, "." first; a watcher watches them.
-	folders  []string
 	revision string
 }
 
@@ -38,7 +36,7 @@ type source struct {
 // ConfigMap is mounted; names that begin with "." or "_" are skipped, as go:embed does.
 func readSource(fsys fs.FS) (*source, error) {
 	s := &source{files: map[string][]byte{}, stamps: &stamps{map[string]fs.FileInfo{}, time.Now()}}
-	err := s.walk(fsys, ".", 0, func(name string, info fs.FileInfo) error {
+	err := walk(fsys, ".", 0, func(name string, info fs.FileInfo) error {
 		s.stamps.files[name] = info
 		return s.read(fsys, name)
 	})
@@ -50,12 +48,11 @@ func readSource(fsys fs.FS) (*source, error) {
 	return s, nil
 }
 
-// walk goes through the tree's files, and notes its folders.
-func (s *source) walk(fsys fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
+// walk calls each for the tree's files.
+func walk(fsys fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
 	if depth > maxDepth {
 		return fmt.Errorf("%s: folders are nested deeper than %d; is there a link to a parent folder?", folder, maxDepth)
 	}
-	s.folders = append(s.folders, folder)
 	entries, err := fs.ReadDir(fsys, folder)
 	if err != nil {
 		return err
@@ -70,7 +67,7 @@ func (s *source) walk(fsys fs.FS, folder string, depth int, each func(name strin
 			return err
 		}
 		if info.IsDir() {
-			if err := s.walk(fsys, name, depth+1, each); err != nil {
+			if err := walk(fsys, name, depth+1, each); err != nil {
 				return err
 			}
 		} else if belongs(name) {

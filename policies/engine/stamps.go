@@ -26,7 +26,7 @@ type stamps struct {
 // is read several times a second would be a load of its own.
 func (s *stamps) unchanged(fsys fs.FS) bool {
 	seen := 0
-	err := (&source{}).walk(fsys, ".", 0, func(name string, info fs.FileInfo) error {
+	err := walk(fsys, ".", 0, func(name string, info fs.FileInfo) error {
 		seen++
 		was := s.files[name]
 		if was == nil || !os.SameFile(was, info) || was.Size() != info.Size() || !was.ModTime().Equal(info.ModTime()) ||
