@@ -55,7 +55,7 @@ func asksForAnother(rule *ast.Rule, kind string) bool {
 	if first.Negated || len(first.With) > 0 || !first.IsEquality() || len(first.Operands()) != 2 {
 		return false
 	}
-	asked := inputRef("principal", "kind")
+	asked := ast.MustParseRef("input.principal.kind")
 	sides := []ast.Value{first.Operand(0).Value, first.Operand(1).Value}
 	if !slices.ContainsFunc(sides, func(v ast.Value) bool { ref, ok := v.(ast.Ref); return ok && ref.Equal(asked) }) {
 		return false

@@ -24,7 +24,7 @@ const tells = `told(entry) := json.marshal([
 	entry, input.action, input.principal, input.route, input.account, input.subject, input.target, input.grant, running,
 ])
 
-running := {[p, r, i] | some p, r, i; input.now < input.subject.assignments[p][r][i].expires}
+running := {[p, r, i] | some p, r, i; input.subject.assignments[p][r][i].running}
 
 decision := {"allow": count(running) > 0, "reason": told("decision")}`
 
@@ -48,7 +48,7 @@ func odd() []string {
 			`named(kind, x) := x if { kind != "user"; input.principal.kind != "user" }`,
 		`decision := {"allow": true, "reason": "a custom role"} if { input.subject.roles["role-a-v1"]; running }` +
 			otherwise + `{"allow": false, "reason": input.account.status}` + "\n\n" +
-			`running if { some p, r, i; a := input.subject.assignments[p][r][i]; not input.now >= a.expires }`,
+			`running if { some p, r, i; a := input.subject.assignments[p][r][i]; not a.running == false }`,
 		`decision := {"allow": true, "reason": "one runs"} if { input.subject.exists; input.subject.assignments[_][_][_].running }` + otherwise + `{"allow": false, "reason": "none"}`,
 		`decision := {"allow": input.subject.exists, "reason": format_int(input.now, 10)}`,
 		`decision := {"allow": true, "reason": "even"} if { input.subject.exists; input.now % 2 == 0 }` + otherwise + `{"allow": false, "reason": "odd"}`,

@@ -17,8 +17,7 @@
 // last good tree in force.
 //
 // In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
-// can read (reads.go, branches.go); where they are no function of that, or do with the time what
-// isn't proved to be harmless (timeless.go), there is none. What is evaluated passes a
+// can read (reads.go, branches.go); where they are no function of that, or read the time, there is none. What is evaluated passes a
 // gate, so that thousands of new questions leave a processor to those that are remembered;
 // what is asked inside a transaction does not (inside.go).
 //

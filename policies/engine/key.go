@@ -49,7 +49,6 @@ func inputPaths() []inputPath {
 	return []inputPath{
 		on("action.id", actionID), on("action.scope", actionScope), on("action.resource", actionResource), on("action.verb", actionVerb),
 		on("action.patterns", actionID, actionScope, actionResource, actionVerb),
-		on("now", period, subjectFacts),
 		on("principal.kind", principalKind), on("principal.id", principalID), on("principal.uuid", principalUUID),
 		on("principal.account", principalAccount), on("principal.credential", principalCredential),
 		on("principal.scopes", principalScopes), on("principal.key_scopes", principalKeyScopes),
@@ -67,7 +66,7 @@ func inputPaths() []inputPath {
 func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
 	rules := reachable(c, entry)
 	paths, ok := inputsOf(rules)
-	if !ok || slices.Contains(paths, "") || !timeless(rules) { // the whole input has the time in it
+	if !ok || slices.ContainsFunc(paths, readsTime) {
 		return nil
 	}
 	plan := &keyPlan{entry: slices.Index(entries(), entry), leaves: leavesOf(paths)}
@@ -77,6 +76,9 @@ func newKeyPlan(c *ast.Compiler, entry string) *keyPlan {
 	}
 	return plan
 }
+
+// readsTime says whether a path is that of the time, or of the whole input, which has the time in it.
+func readsTime(path string) bool { return path == "" || within(path, "now") }
 
 // leavesOf are those on which the values at the paths rest.
 func leavesOf(paths []string) (leaves []leaf) {

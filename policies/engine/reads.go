@@ -56,7 +56,9 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 			if isInput(x[0].Value) {
 				paths = append(paths, dotted(x))
 			}
-			walkParts(visitor, x)
+			for _, t := range x[1:] {
+				visitor.Walk(t)
+			}
 			return true
 		case ast.Var:
 			if isInput(x) {
@@ -66,24 +68,12 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 		return false
 	})
 	for _, rule := range rules {
-		walkRule(visitor, rule)
+		visitor.Walk(rule)
+		for r := rule; r != nil; r = r.Else { // the walk leaves out a name's first part
+			visitor.Walk(r.Head.Reference)
+		}
 	}
 	return paths, ok
-}
-
-// walkRule goes through a rule with its else branches and the whole of its name.
-func walkRule(visitor *ast.GenericVisitor, rule *ast.Rule) {
-	visitor.Walk(rule)
-	for r := rule; r != nil; r = r.Else {
-		visitor.Walk(r.Head.Reference)
-	}
-}
-
-// walkParts goes through what is looked up by a reference, without its first part.
-func walkParts(visitor *ast.GenericVisitor, ref ast.Ref) {
-	for _, t := range ref[1:] {
-		visitor.Walk(t)
-	}
 }
 
 func isInput(v ast.Value) bool { return v.Compare(ast.InputRootDocument.Value) == 0 }

@@ -111,7 +111,6 @@ func TestAVerdictOnWhatRunsEndsWithIt(t *testing.T) {
 		"through a function": lasting + `counts(a)`,
 		"by a name":          lasting + `a[input.route.name]`,
 		"all of the subject": `walk(input.subject, [path, true]); path[count(path) - 1] == "running"`,
-		"own comparison":     lasting + `input.now < a.expires`,
 	} {
 		trees[name] = decisionTree(t, `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; `+condition+` }
 

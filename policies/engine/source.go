@@ -26,9 +26,9 @@ const schemaFolder = "schemas/"
 
 // source is the bytes of a tree, read once: what is hashed is what is compiled.
 type source struct {
-	files  map[string][]byte
-	names  []string // sorted
-	stamps *stamps
+	files    map[string][]byte
+	names    []string // sorted
+	stamps   *stamps
 	revision string
 }
 
