@@ -59,5 +59,5 @@ func policyTree(dir string) (fs.FS, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder that can be read", dir)
 	}
-	return engine.Dir(dir), nil
+	return policies.Dir(dir), nil
 }

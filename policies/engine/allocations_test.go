@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestADecisionTakesFewAllocations(t *testing.T) {
 	const most = 200
 	e := newEngine(t, benchTree(t), engine.Options{Memo: -1})
-	one, five, thousand := activeSubject(), activeSubject(), activeSubject()
+	one, five, thousand := policytest.ActiveSubject(), policytest.ActiveSubject(), policytest.ActiveSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]
 	one.Assignments = five.Assignments[:1]
 	for i := range 1000 {
@@ -28,15 +29,15 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 		thousand.Assignments = append(thousand.Assignments, held)
 	}
 	thousand.Assignments[500].ProjectID = "proj-demo-v1"
-	ending := activeSubject()
+	ending := policytest.ActiveSubject()
 	for i := range 200 {
 		held := one.Assignments[0]
 		held.ExpiresAt = never - resources.Time(i+1)
 		ending.Assignments = append(ending.Assignments, held)
 	}
-	custom := activeSubject()
+	custom := policytest.ActiveSubject()
 	custom.Assignments = benchSubject(true).Assignments[:5]
-	admin := adminSubject()
+	admin := policytest.AdminSubject()
 	admin.Assignments = append(admin.Assignments, five.Assignments...)
 	for name, c := range map[string]struct {
 		subject *resources.Subject
@@ -52,14 +53,14 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 		"forty, all grant":          {benchSubject(false), "project:shared:do", true},
 		"two hundred that end":      {ending, "project:shared:do", true},
 		"forty custom, one grants":  {benchSubject(true), "project:kind39:verb399", true},
-		"denied, no role":           {activeSubject(), "project:kind01:verb001", false},
+		"denied, no role":           {policytest.ActiveSubject(), "project:kind01:verb001", false},
 		"denied, one role":          {one, "project:kind01:verb001", false},
 		"denied, five roles":        {five, "project:kind05:verb001", false},
 		"denied, thousand projects": {thousand, "project:kind01:verb001", false},
 		"denied, forty roles":       {benchSubject(false), "project:kind40:verb001", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q := question(c.subject, c.action)
+			q := policytest.Question(c.subject, c.action)
 			if d, err := e.Decide(t.Context(), q); err != nil || d.Allowed != c.allow {
 				t.Fatalf("got %+v, %v", d, err)
 			}
@@ -75,10 +76,10 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 // TestARememberedVerdictTakesNoAllocation guarantees the bound at every entry point,
 // whatever the user holds.
 func TestARememberedVerdictTakesNoAllocation(t *testing.T) {
-	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{})
+	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{})
 	ctx := t.Context()
-	for name, s := range map[string]*resources.Subject{"an admin": adminSubject(), "forty roles": benchSubject(true), "nobody": nil} {
-		q := question(adminSubject(), "project:kind00:verb001")
+	for name, s := range map[string]*resources.Subject{"an admin": policytest.AdminSubject(), "forty roles": benchSubject(true), "nobody": nil} {
+		q := policytest.Question(policytest.AdminSubject(), "project:kind00:verb001")
 		q.Facts.Subject = s
 		q.Route = resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
 		g := resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:kind00:verb001"}, Now: q.Now}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -31,9 +32,9 @@ func benchPermissions(role int) []string {
 }
 
 // benchTree is the embedded tree with 40 more system roles of 400 actions each.
-func benchTree(tb testing.TB) testTree {
+func benchTree(tb testing.TB) policytest.Tree {
 	tb.Helper()
-	t := copyTree(tb, policies.Tree())
+	t := policytest.Copy(tb, policies.Tree())
 	grants := map[string]any{}
 	if err := json.Unmarshal(t["grants/data.json"].Data, &grants); err != nil {
 		tb.Fatal(err)
@@ -51,12 +52,12 @@ func benchTree(tb testing.TB) testTree {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return t.with("grants/data.json", string(b))
+	return t.With("grants/data.json", string(b))
 }
 
 // benchSubject holds all forty roles in the project, as system or custom roles.
 func benchSubject(custom bool) *resources.Subject {
-	s := activeSubject()
+	s := policytest.ActiveSubject()
 	for r := range benchRoles {
 		held := resources.HeldRole{
 			RoleID: fmt.Sprintf("bench_%02d", r), RoleScope: resources.RoleScopeProject,
@@ -77,22 +78,22 @@ func BenchmarkDecide(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	one := activeSubject()
+	one := policytest.ActiveSubject()
 	one.Assignments = benchSubject(false).Assignments[:1]
 	spread := benchSubject(false)
 	for i := range benchRoles - 1 { // forty roles, of which one is in the project asked about
 		spread.Assignments[i].ProjectID = fmt.Sprintf("proj-other%02d-v1", i)
 	}
-	thousand := activeSubject()
+	thousand := policytest.ActiveSubject()
 	for i := range 1000 {
 		held := one.Assignments[0]
 		held.ProjectID = fmt.Sprintf("proj-other%03d-v1", i)
 		thousand.Assignments = append(thousand.Assignments, held)
 	}
 	thousand.Assignments[500].ProjectID = "proj-demo-v1"
-	five := activeSubject()
+	five := policytest.ActiveSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]
-	ending := activeSubject() // each of two hundred grants, and has an end of its own
+	ending := policytest.ActiveSubject() // each of two hundred grants, and has an end of its own
 	for i := range 200 {
 		held := one.Assignments[0]
 		held.ExpiresAt = never - resources.Time(i+1)
@@ -113,13 +114,13 @@ func BenchmarkDecide(b *testing.B) {
 		"thousand":  {thousand, "project:kind00:verb001", true},
 		"deny_one":  {one, "project:kind01:verb000", false},
 		"deny_five": {five, "project:kind05:verb000", false},
-		"deny_none": {activeSubject(), "project:kind01:verb000", false},
+		"deny_none": {policytest.ActiveSubject(), "project:kind01:verb000", false},
 		"spread":    {spread, "project:kind39:verb399", true},
 	}
 	for name := range maps.Keys(cases) {
 		c := cases[name]
 		b.Run(name, func(b *testing.B) {
-			q := question(c.subject, c.action)
+			q := policytest.Question(c.subject, c.action)
 			_, _ = e.Decide(context.Background(), q) // prepares the subject; judged below
 			b.ReportAllocs()
 			for b.Loop() {
@@ -144,9 +145,9 @@ func BenchmarkNewSubject(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s := adminSubject()
+		s := policytest.AdminSubject()
 		s.UserID = ids[i%len(ids)]
-		q := question(s, "project:instance:read")
+		q := policytest.Question(s, "project:instance:read")
 		q.Principal = resources.Principal{
 			Kind: resources.PrincipalService, ID: "service-a", Credential: resources.CredentialToken, Scopes: []string{resources.ServiceScopeCheck},
 		}
@@ -160,20 +161,20 @@ func BenchmarkNewSubject(b *testing.B) {
 // same question judged each time, and with one that is never asked again: what the memo
 // costs where it doesn't help.
 func BenchmarkMemo(b *testing.B) {
-	thousand := adminSubject()
+	thousand := policytest.AdminSubject()
 	for i := range 1000 {
 		held := resources.HeldRole{RoleID: "project_reader", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: fmt.Sprintf("proj-other%03d-v1", i)}
 		held.ExpiresAt = resources.Time(i+1) * 1_000_000_000
 		thousand.Assignments = append(thousand.Assignments, held)
 	}
-	for name, s := range map[string]*resources.Subject{"one": adminSubject(), "thousand": thousand} {
+	for name, s := range map[string]*resources.Subject{"one": policytest.AdminSubject(), "thousand": thousand} {
 		for how, memo := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
 			e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second, Memo: memo})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.Run(how+"/"+name, func(b *testing.B) {
-				benchMemo(b, e, question(s, "project:instance:read"), how == "miss")
+				benchMemo(b, e, policytest.Question(s, "project:instance:read"), how == "miss")
 			})
 		}
 	}
@@ -203,12 +204,12 @@ func BenchmarkMemoFull(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := adminSubject()
+	s := policytest.AdminSubject()
 	projects := make([]string, distinct)
 	for i := range projects {
 		projects[i] = fmt.Sprintf("proj-%06d-v1", i)
 	}
-	q := question(s, "project:instance:read")
+	q := policytest.Question(s, "project:instance:read")
 	ask := func(i int) {
 		q.Target.ProjectID = projects[i%distinct]
 		if d, err := e.Decide(context.Background(), q); err != nil || !d.Allowed {

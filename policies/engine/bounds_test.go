@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -25,12 +26,12 @@ func TestEveryBuiltInIsJudged(t *testing.T) {
 
 // TestABoundedBuiltInIsNoStandIn guarantees that `with` is no way around the bound of a built-in.
 func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
-	tree := smallTree(t).with("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
+	tree := policytest.Small(t).With("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
 	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't take the place of") {
 		t.Errorf("got %v", err)
 	}
-	own := smallTree(t).with("authz/b_test.rego", `package authz_test
+	own := policytest.Small(t).With("authz/b_test.rego", `package authz_test
 
 text(x) := lower(x)
 
@@ -115,7 +116,7 @@ func TestALargeValueOfASmallQuestionIsNotMade(t *testing.T) {
 			e := newEngine(t, decisionTree(t, fmt.Sprintf(greedyRules, condition, wide)), opts)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+			d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 			runtime.ReadMemStats(&after)
 			wantStopped(t, d, err, resources.ErrPolicyMemory)
 			if counted != engine.FailureMemory {
@@ -124,7 +125,7 @@ func TestALargeValueOfASmallQuestionIsNotMade(t *testing.T) {
 			if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 300 {
 				t.Errorf("%d MiB were made", made)
 			}
-			if d, err := e.Decide(t.Context(), question(&resources.Subject{AccountID: "acct-demo-v1"}, "account:user:read")); err != nil || d.Allowed {
+			if d, err := e.Decide(t.Context(), policytest.Question(&resources.Subject{AccountID: "acct-demo-v1"}, "account:user:read")); err != nil || d.Allowed {
 				t.Errorf("the next one: %+v, %v", d, err)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -12,9 +13,9 @@ import (
 func TestOneVerdictForAServiceWhoeverItAsksAbout(t *testing.T) {
 	for kind, want := range map[string]int{resources.PrincipalService: 1, resources.PrincipalUser: 3, resources.PrincipalNone: 1, "": 1, "robot": 3} {
 		t.Run("as "+kind, func(t *testing.T) {
-			e := newCounted(t, copyTree(t, policies.Tree()), 0)
+			e := newCounted(t, policytest.Copy(t, policies.Tree()), 0)
 			for _, user := range []string{"user-bob-v1", "user-eve-v1", "user-joe-v1"} {
-				q := question(adminSubject(), "")
+				q := policytest.Question(policytest.AdminSubject(), "")
 				q.Principal = resources.Principal{
 					Kind: kind, ID: "user-eve-v1", Credential: resources.CredentialToken, Scopes: []string{resources.ServiceScopeCheck},
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestRulesKeepTheirValues guarantees that a rule has its own value, however many
@@ -37,7 +38,7 @@ decision := {"allow": false, "reason": sprintf("%d %d %s %s %s", [total, calls, 
 	for i := range 8 {
 		wg.Go(func() {
 			for range 20 {
-				q := question(activeSubject(), "account:user:read")
+				q := policytest.Question(policytest.ActiveSubject(), "account:user:read")
 				q.Facts.Subject.AccountID = "acct-" + itoa(i)
 				q.AccountID = q.Facts.Subject.AccountID
 				want := "1770 1275 " + q.AccountID + " other " + q.AccountID
@@ -59,8 +60,8 @@ func TestDataIsAsTheTreeHasIt(t *testing.T) {
 ])} if input.action.id != ""
 
 else := {"allow": false, "reason": ""}`).
-		with("more/data.json", `{"n": 12345678901234567890, "deep": {"user": ["x"]}}`), engine.Options{})
-	d, err := e.Decide(t.Context(), question(activeSubject(), "account:user:read"))
+		With("more/data.json", `{"n": 12345678901234567890, "deep": {"user": ["x"]}}`), engine.Options{})
+	d, err := e.Decide(t.Context(), policytest.Question(policytest.ActiveSubject(), "account:user:read"))
 	if want := `{"deep", "n"} 12345678901234567890 ["x"] 0`; err != nil || d.Reason != want {
 		t.Errorf("got %q, %v", d.Reason, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -34,7 +35,7 @@ type grantRow struct {
 
 // readCatalogue holds grants and routes against their schemas and against what the
 // gateway can serve: the schemas are part of the tree, so an author could loosen them.
-func readCatalogue(ctx context.Context, src *source, docs map[string]*document, p *Problems) *catalogue {
+func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*document, p *Problems) *catalogue {
 	c := &catalogue{}
 	grants, routes := map[string]grantRow{}, map[string]resources.Route{}
 	before := len(*p)
@@ -55,21 +56,21 @@ func readCatalogue(ctx context.Context, src *source, docs map[string]*document, 
 	return c
 }
 
-func readRows(ctx context.Context, src *source, docs map[string]*document, folder string, into any, p *Problems) {
+func readRows(ctx context.Context, src *policies.Source, docs map[string]*document, folder string, into any, p *Problems) {
 	doc := docs[folder]
 	if doc == nil {
-		if file := folder + "/data.json"; src.files[file] == nil { // else what is wrong with it was told
+		if file := folder + "/data.json"; src.Files[file] == nil { // else what is wrong with it was told
 			p.at(file, 0, "is missing")
 		}
 		return
 	}
 	schema := schemaFolder + folder + "/schema.json"
-	if src.files[schema] == nil {
+	if src.Files[schema] == nil {
 		p.at(schema, 0, "is missing")
 		return
 	}
 	before := len(*p)
-	doc.match(ctx, src.files[schema], p)
+	doc.match(ctx, src.Files[schema], p)
 	if len(*p) > before {
 		return
 	}

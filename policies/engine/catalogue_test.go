@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestLooseSchemasDontLetABadCatalogueIn guarantees that what the gateway relies on
 // is checked by the engine itself: the schemas are part of the tree that is judged.
 func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
-	loose := smallTree(t).with("schemas/grants/schema.json", `{"type": "object"}`).with("schemas/routes/schema.json", `{"type": "object"}`)
-	row := func(name, fields string) testTree {
-		return loose.with("routes/data.json", "{\n\""+name+"\": {"+fields+"}}")
+	loose := policytest.Small(t).With("schemas/grants/schema.json", `{"type": "object"}`).With("schemas/routes/schema.json", `{"type": "object"}`)
+	row := func(name, fields string) policytest.Tree {
+		return loose.With("routes/data.json", "{\n\""+name+"\": {"+fields+"}}")
 	}
-	role := func(fields string) testTree {
-		return loose.with("grants/data.json", strings.TrimSuffix(strings.TrimSpace(smallGrants), "}")+",\n\"r\": {"+fields+"}}")
+	role := func(fields string) policytest.Tree {
+		return loose.With("grants/data.json", strings.TrimSuffix(strings.TrimSpace(policytest.SmallGrants), "}")+",\n\"r\": {"+fields+"}}")
 	}
 	const fine = `"method": "GET", "path": "/x", "access": ["member"], "effect": "read", "area": "users", "upstream": "users"`
-	change := func(old, fresh string) testTree {
+	change := func(old, fresh string) policytest.Tree {
 		return row("security_group.create", strings.Replace(fine, old, fresh, 1))
 	}
 	if _, err := engine.Load(t.Context(), row("security_group.create", fine), engine.LoadOptions{}); err != nil {
@@ -29,7 +30,7 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
-	for want, tree := range map[string]testTree{
+	for want, tree := range map[string]policytest.Tree{
 		`routes/data.json:2: security_group.create: method "get" is none of`:                    change("GET", "get"),
 		`routes/data.json:2: security_group.create: path "x" must begin with /`:                 change("/x", "x"),
 		`routes/data.json:2: security_group.create: path "/a//b" must begin with /`:             change("/x", "/a//b"),

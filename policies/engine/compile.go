@@ -10,6 +10,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // compiled is a tree that answers questions, and the same tree with its tests.
@@ -22,7 +24,7 @@ type compiled struct {
 }
 
 // compile checks the tree as `opa check --strict --schema schemas` does.
-func compile(ctx context.Context, src *source, data map[string]any, p *Problems) (*compiled, error) {
+func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) (*compiled, error) {
 	schemas := readSchemas(src, p)
 	modules, tests := parse(src, p)
 	if len(*p) > 0 {
@@ -64,11 +66,11 @@ func newStore(data map[string]any) storage.Store {
 }
 
 // withSchemas is the data with schemas/input/schema.json as schemas.input, and so on.
-func withSchemas(data map[string]any, src *source) map[string]any {
+func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	schemas := map[string]any{}
-	for _, name := range src.names {
+	for _, name := range src.Names {
 		var value any
-		if isSchema(name) && util.Unmarshal(src.files[name], &value) == nil { // else readSchemas says so
+		if isSchema(name) && util.Unmarshal(src.Files[name], &value) == nil { // else readSchemas says so
 			mount(schemas, path.Dir(name), ast.MustInterfaceToValue(value))
 		}
 	}
@@ -78,14 +80,14 @@ func withSchemas(data map[string]any, src *source) map[string]any {
 }
 
 // parse gives the modules that serve and those that test them.
-func parse(src *source, p *Problems) (modules, tests map[string]*ast.Module) {
+func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
 	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(forTests()...), RegoVersion: ast.RegoV1}
-	for _, name := range src.names {
+	for _, name := range src.Names {
 		if !isModule(name) {
 			continue
 		}
-		module, err := ast.ParseModuleWithOpts(name, string(src.files[name]), opts)
+		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
 		inlineSchemas(name, module, p)
 		switch {
 		case err != nil:
@@ -112,15 +114,15 @@ func lastPart(module *ast.Module) string {
 // readSchemas names the schemas as `opa check --schema schemas` does:
 // schemas/input/schema.json is schema.input.schema. That of the input holds for
 // every package, whether it is annotated or not.
-func readSchemas(src *source, p *Problems) *ast.SchemaSet {
+func readSchemas(src *policies.Source, p *Problems) *ast.SchemaSet {
 	set := ast.NewSchemaSet()
 	found := false
-	for _, name := range src.names {
+	for _, name := range src.Names {
 		if !isSchema(name) {
 			continue
 		}
 		var schema any
-		if err := util.Unmarshal(src.files[name], &schema); err != nil {
+		if err := util.Unmarshal(src.Files[name], &schema); err != nil {
 			p.at(name, 0, "isn't JSON: %v", err)
 			continue
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // document is one data.json of the tree.
@@ -21,13 +23,13 @@ type document struct {
 
 // readData gives `data` as OPA's own commands would make it, each data.json under
 // its folder's name, and the documents by folder.
-func readData(src *source, p *Problems) (map[string]any, map[string]*document) {
+func readData(src *policies.Source, p *Problems) (map[string]any, map[string]*document) {
 	root, docs := map[string]any{}, map[string]*document{}
-	for _, name := range src.names {
+	for _, name := range src.Names {
 		switch {
 		case isModule(name), isSchema(name):
 		case isData(name):
-			doc := readDocument(name, src.files[name], p)
+			doc := readDocument(name, src.Files[name], p)
 			if doc == nil {
 				continue
 			}
@@ -104,4 +106,16 @@ func fill(at map[string]any, value ast.Value) bool {
 		at[name] = v.Value
 	})
 	return ok
+}
+
+const schemaFolder = "schemas/"
+
+func isTest(name string) bool   { return strings.HasSuffix(name, "_test.rego") }
+func isModule(name string) bool { return strings.HasSuffix(name, ".rego") }
+func isSchema(name string) bool {
+	return strings.HasPrefix(name, schemaFolder) && strings.HasSuffix(name, ".json")
+}
+
+func isData(name string) bool {
+	return path.Base(name) == "data.json" && !strings.HasPrefix(name, schemaFolder)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -21,19 +22,19 @@ const endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in 
 
 // decisionTree is the small tree with the rules for authz.decision given, which are asked
 // of all but those in whose name a tree is proved: many a rule of a test would allow them.
-func decisionTree(tb testing.TB, rules string) testTree {
+func decisionTree(tb testing.TB, rules string) policytest.Tree {
 	tb.Helper()
-	head, tail, _ := strings.Cut(smallAuthz, "# METADATA\n# entrypoint: true")
+	head, tail, _ := strings.Cut(policytest.SmallAuthz, "# METADATA\n# entrypoint: true")
 	_, tail, _ = strings.Cut(tail, "default access")
 	rules = strings.ReplaceAll(rules, "decision :=", "verdict :=") + "\n\n" +
 		"decision := verdict if input.account.id != \"acct-probe-v0\"\n\n" +
 		"else := {\"allow\": false, \"reason\": \"probed\"} if input.account.id == \"acct-probe-v0\""
-	return smallTree(tb).with("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
-		with("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
+	return policytest.Small(tb).With("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
+		With("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
 }
 
 // newEngine has time enough for a busy machine where a test isn't about time.
-func newEngine(tb testing.TB, tree testTree, opts engine.Options) *engine.Engine {
+func newEngine(tb testing.TB, tree policytest.Tree, opts engine.Options) *engine.Engine {
 	tb.Helper()
 	if opts.Deadline == 0 {
 		opts.Deadline = 10 * time.Second
@@ -47,13 +48,13 @@ func newEngine(tb testing.TB, tree testTree, opts engine.Options) *engine.Engine
 
 // TestAGrantAllows guarantees that an answer carries the rule's reason and the revision.
 func TestAGrantAllows(t *testing.T) {
-	e := newEngine(t, smallTree(t), engine.Options{})
-	d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+	e := newEngine(t, policytest.Small(t), engine.Options{})
+	d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	never := resources.At(time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC))
 	if want := (resources.Decision{Allowed: true, Reason: "granted", PolicyRevision: e.Revision(), Until: never}); err != nil || d != want {
 		t.Errorf("got %+v, %v", d, err)
 	}
-	d, err = e.Decide(t.Context(), question(activeSubject(), "account:user:read"))
+	d, err = e.Decide(t.Context(), policytest.Question(policytest.ActiveSubject(), "account:user:read"))
 	if want := (resources.Decision{Reason: "no", PolicyRevision: e.Revision(), Until: never}); err != nil || d != want {
 		t.Errorf("without a role: got %+v, %v", d, err)
 	}
@@ -62,20 +63,20 @@ func TestAGrantAllows(t *testing.T) {
 // TestADecisionHasTheCodeOfItsReason guarantees that the code comes with the answer, evaluated or cached, and that
 // the answer of a tree without codes has an empty one.
 func TestADecisionHasTheCodeOfItsReason(t *testing.T) {
-	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{})
-	suspended := adminSubject()
+	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{})
+	suspended := policytest.AdminSubject()
 	suspended.AccountStatus = resources.StatusSuspended
 	for range 2 {
 		for code, s := range map[string]*resources.Subject{
-			"role": adminSubject(), "no_role": activeSubject(), "needs_active_account": suspended,
+			"role": policytest.AdminSubject(), "no_role": policytest.ActiveSubject(), "needs_active_account": suspended,
 		} {
-			if d, err := e.Decide(t.Context(), question(s, "project:instance:read")); err != nil || d.Code != code || d.Allowed != (code == "role") {
+			if d, err := e.Decide(t.Context(), policytest.Question(s, "project:instance:read")); err != nil || d.Code != code || d.Allowed != (code == "role") {
 				t.Errorf("%s: got %+v, %v", code, d, err)
 			}
 		}
 	}
-	e = newEngine(t, smallTree(t), engine.Options{})
-	if d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read")); err != nil || !d.Allowed || d.Code != "" {
+	e = newEngine(t, policytest.Small(t), engine.Options{})
+	if d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")); err != nil || !d.Allowed || d.Code != "" {
 		t.Errorf("without codes: got %+v, %v", d, err)
 	}
 }
@@ -117,7 +118,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 			e, err := engine.New(t.Context(), decisionTree(t, c.rules), opts)
 			must(t, err)
 			start := time.Now()
-			d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+			d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 			unavailable(t, d, err)
 			if !reflect.DeepEqual(counted, []engine.Failure{"decision", c.want}) {
 				t.Errorf("counted %q (%v)", counted, err)
@@ -142,11 +143,11 @@ func wantStopped(t *testing.T, d resources.Decision, err, bound error) {
 // that is down, nor a request out of time for a policy that is.
 func TestAPolicyThatTakesTooLongIsToldApart(t *testing.T) {
 	e := newEngine(t, decisionTree(t, `decision := {"allow": true, "reason": "x"} if { input.subject.exists; `+endless+" }\n\nelse := {\"allow\": false, \"reason\": \"no\"}"), engine.Options{Deadline: 20 * time.Millisecond})
-	d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+	d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	wantStopped(t, d, err, resources.ErrPolicyTime)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer cancel()
-	d, err = e.Decide(ctx, question(adminSubject(), "account:user:read"))
+	d, err = e.Decide(ctx, policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	if unavailable(t, d, err); errors.Is(err, resources.ErrPolicyTime) {
 		t.Errorf("the request was out of time: %v", err)
 	}
@@ -170,31 +171,31 @@ func (panics) Err() error { panic("a fault in a dependency") }
 // TestAPanicDenies guarantees that a panic while the input is built or inside OPA
 // denies this question and leaves the next one its answer.
 func TestAPanicDenies(t *testing.T) {
-	e := newEngine(t, smallTree(t), engine.Options{})
-	d, err := e.Decide(panics{t.Context()}, question(adminSubject(), "account:user:read"))
+	e := newEngine(t, policytest.Small(t), engine.Options{})
+	d, err := e.Decide(panics{t.Context()}, policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	unavailable(t, d, err)
-	foreign := adminSubject()
+	foreign := policytest.AdminSubject()
 	foreign.Prepared.Store("not the engine's")
-	d, err = e.Decide(t.Context(), question(foreign, "account:user:read"))
+	d, err = e.Decide(t.Context(), policytest.Question(foreign, "account:user:read"))
 	unavailable(t, d, err)
-	if d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read")); err != nil || !d.Allowed {
+	if d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")); err != nil || !d.Allowed {
 		t.Errorf("the next one: %+v, %v", d, err)
 	}
 }
 
 // TestACallerWhoLeftGetsNoAnswer guarantees that a cancelled context denies.
 func TestACallerWhoLeftGetsNoAnswer(t *testing.T) {
-	e := newEngine(t, smallTree(t), engine.Options{})
+	e := newEngine(t, policytest.Small(t), engine.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	d, err := e.Decide(ctx, question(adminSubject(), "account:user:read"))
+	d, err := e.Decide(ctx, policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	unavailable(t, d, err)
 }
 
 // TestFactsOfAnotherAccountDeny guarantees that no account is judged by another's facts.
 func TestFactsOfAnotherAccountDeny(t *testing.T) {
-	e := newEngine(t, smallTree(t), engine.Options{})
-	q := question(adminSubject(), "account:user:read")
+	e := newEngine(t, policytest.Small(t), engine.Options{})
+	q := policytest.Question(policytest.AdminSubject(), "account:user:read")
 	q.AccountID = "acct-other-v1"
 	d, err := e.Decide(t.Context(), q)
 	unavailable(t, d, err)
@@ -208,7 +209,7 @@ func TestFactsOfAnotherAccountDeny(t *testing.T) {
 // the question's, so that it stays a function of the question.
 func TestTheTimeIsTheQuestions(t *testing.T) {
 	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": format_int(time.now_ns(), 10)}`), engine.Options{})
-	q := question(activeSubject(), "account:user:read")
+	q := policytest.Question(policytest.ActiveSubject(), "account:user:read")
 	if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != "1767225600000000000" {
 		t.Errorf("got %+v, %v", d, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -65,19 +66,19 @@ func odd() []string {
 }
 
 // tellingTree gives back all that each entry point reads.
-func tellingTree(tb testing.TB) testTree {
+func tellingTree(tb testing.TB) policytest.Tree {
 	tb.Helper()
 	t := decisionTree(tb, tells)
 	head, _, _ := strings.Cut(string(t["authz/authz.rego"].Data), "default access")
-	return t.with("authz/authz.rego", head+tellsAccess+"\n")
+	return t.With("authz/authz.rego", head+tellsAccess+"\n")
 }
 
 // worlds are the sets that the differential test goes between, loaded once.
 func worlds(tb testing.TB) []*engine.Set {
 	tb.Helper()
-	trees := []testTree{tellingTree(tb), copyTree(tb, policies.Tree())}
+	trees := []policytest.Tree{tellingTree(tb), policytest.Copy(tb, policies.Tree())}
 	again := tellingTree(tb)
-	trees = append(trees, again.with("authz/authz.rego", strings.Replace(string(again["authz/authz.rego"].Data), "entry, input.action", "entry, 2, input.action", 1)))
+	trees = append(trees, again.With("authz/authz.rego", strings.Replace(string(again["authz/authz.rego"].Data), "entry, input.action", "entry, 2, input.action", 1)))
 	for _, rules := range odd() {
 		trees = append(trees, decisionTree(tb, rules))
 	}
@@ -126,8 +127,8 @@ func newDiffering(tb testing.TB, sets []*engine.Set, spoil func(*engine.Engine))
 	tb.Helper()
 	d := &differing{sets: sets, spoil: spoil}
 	seen := engine.Observer{Remembered: func(string) { d.hits++ }}
-	d.remembers = newEngine(tb, smallTree(tb), engine.Options{Memo: 4096, Observer: seen})
-	d.judges = newEngine(tb, smallTree(tb), engine.Options{Memo: -1})
+	d.remembers = newEngine(tb, policytest.Small(tb), engine.Options{Memo: 4096, Observer: seen})
+	d.judges = newEngine(tb, policytest.Small(tb), engine.Options{Memo: -1})
 	return d
 }
 
@@ -168,7 +169,7 @@ func (d *differing) reload(i int) {
 // next is a question that was asked before, most often with one thing changed.
 func (d *differing) next() asking {
 	if len(d.asked) < 8 || d.IntN(40) == 0 {
-		a := asking{entry: "decision", q: question(someSubject(d.Rand), "project:a:b")}
+		a := asking{entry: "decision", q: policytest.Question(someSubject(d.Rand), "project:a:b")}
 		for range 12 {
 			d.change(&a)
 		}
@@ -277,7 +278,7 @@ func someEnd(r *rand.Rand) resources.Time {
 }
 
 func someSubject(r *rand.Rand) *resources.Subject {
-	s := pick(r, activeSubject, adminSubject)()
+	s := pick(r, policytest.ActiveSubject, policytest.AdminSubject)()
 	for range r.IntN(4) {
 		s.Assignments = append(s.Assignments, someRole(r))
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"io/fs"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -114,21 +113,9 @@ func (e *Engine) spoil(change func(*keyPlan)) {
 	}
 }
 
-// Unchanged reads a tree and gives what a poll asks before it reads it again.
-func Unchanged(tree fs.FS) (func() bool, error) {
-	src, err := readSource(tree)
-	if err != nil {
-		return nil, err
-	}
-	return func() bool { return src.stamps.unchanged(tree) }, nil
-}
-
 // Key is what names the question's verdict.
 func (s *Set) Key(entry string, q *resources.Question) []byte {
 	var a asked
 	a.question(q)
 	return s.key(nil, "data.authz."+entry, &a)
 }
-
-// DirMounted is Dir where readOnly says which paths nobody can write to.
-func DirMounted(dir string, readOnly func(path string) bool) fs.FS { return folder{dir, readOnly} }

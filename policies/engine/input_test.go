@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -35,14 +36,14 @@ func TestEveryInputKeyIsThere(t *testing.T) {
 
 // fullQuestion has something everywhere, roles held twice and members named twice.
 func fullQuestion() resources.Question {
-	s := adminSubject()
+	s := policytest.AdminSubject()
 	s.Assignments = append(s.Assignments, resources.HeldRole{
 		RoleID: "role-a-v1", RoleScope: "RESOURCE", RoleStatus: "ACTIVE", Custom: true,
 		Permissions: []string{"project:*:read", "project:a:b", "project:*:read"},
 		ProjectID:   "proj-demo-v1", ResourceID: "instances/i-1", Status: "INACTIVE", ExpiresAt: 9_007_199_254_740_993,
 	})
 	s.Assignments = append(s.Assignments, s.Assignments[1])
-	q := question(s, "project:a:b")
+	q := policytest.Question(s, "project:a:b")
 	q.Principal.Credential, q.Principal.KeyScopes, q.Principal.Scopes = "key", []string{"read", "read"}, []string{"platform:admin"}
 	q.Route = resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
 	q.Target.UserID = "user-eve-v1"
@@ -101,10 +102,10 @@ func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 	differs := {1} != {count(copy) | some copy in copies}
 }`
 	e := newEngine(t, decisionTree(t, answer), engine.Options{})
-	elsewhere, other, named := question(activeSubject(), "account:a:b"), question(activeSubject(), "project:a:b"), resources.Question{AccountID: "acct-x-v1"}
+	elsewhere, other, named := policytest.Question(policytest.ActiveSubject(), "account:a:b"), policytest.Question(policytest.ActiveSubject(), "project:a:b"), resources.Question{AccountID: "acct-x-v1"}
 	other.Target = resources.Target{AccountID: "acct-y-v1", ProjectID: "proj-y-v1", Resource: "disks/d-1", UserID: "user-y-v1"}
 	other.Principal.UUID, other.Now = "another", 1
-	one := question(adminSubject(), "project:a:b")
+	one := policytest.Question(policytest.AdminSubject(), "project:a:b")
 	later, there := one, one
 	later.Now++
 	there.Target.ProjectID = "proj-x-v1"
@@ -125,7 +126,7 @@ func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 
 // TestACallerIsTheSubjectInAllOrBuiltByItself guarantees that who is like the subject but for one value is told by that value.
 func TestACallerIsTheSubjectInAllOrBuiltByItself(t *testing.T) {
-	s := adminSubject()
+	s := policytest.AdminSubject()
 	for name, change := range map[string]func(*resources.Principal){
 		"kind":       func(p *resources.Principal) { p.Kind = resources.PrincipalNone },
 		"id":         func(p *resources.Principal) { p.ID = "another" },
@@ -133,7 +134,7 @@ func TestACallerIsTheSubjectInAllOrBuiltByItself(t *testing.T) {
 		"account":    func(p *resources.Principal) { p.AccountID = "another" },
 		"credential": func(p *resources.Principal) { p.Credential = resources.CredentialKey },
 	} {
-		q := question(s, "project:a:b")
+		q := policytest.Question(s, "project:a:b")
 		same := seen(t, q)["principal"].(object) // keeps the caller with the subject
 		change(&q.Principal)
 		if got := seen(t, q)["principal"].(object); got[name] == same[name] {
@@ -165,7 +166,7 @@ func TestAnAccountWithoutFactsIsNamed(t *testing.T) {
 // TestAnUnknownProjectStateIsAbsent guarantees that only active and deleting are told apart from nothing.
 func TestAnUnknownProjectStateIsAbsent(t *testing.T) {
 	for state, want := range map[string]string{"active": "active", "deleting": "deleting", "deleted": "absent", "": "absent", "ACTIVE": "absent"} {
-		q := question(activeSubject(), "project:a:b")
+		q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 		q.Facts.ProjectState = state
 		if got := seen(t, q)["target"].(object)["project_state"]; got != want {
 			t.Errorf("%q: got %v", state, got)
@@ -179,7 +180,7 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 		"\n\nelse := {\"allow\": false, \"reason\": \"\"}"), nothing)
 	for round := range 2 {
 		for i := range 5000 {
-			q := question(activeSubject(), "account:a:v"+itoa(i))
+			q := policytest.Question(policytest.ActiveSubject(), "account:a:v"+itoa(i))
 			d, err := e.Decide(t.Context(), q)
 			if err != nil || d.Reason != q.Action.ID+" *:*:*" {
 				t.Fatalf("round %d: %q %v", round, d.Reason, err)
@@ -216,7 +217,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 	for round := range 2 {
 		for _, p := range principals {
 			p.Kind = resources.PrincipalService
-			q := question(activeSubject(), "project:a:b")
+			q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 			q.Principal = p
 			d, err := e.Decide(t.Context(), q)
 			if p.Credential != resources.CredentialKey {
@@ -250,10 +251,10 @@ func TestAssignmentsAreStillThemselves(t *testing.T) {
 	}
 	for round := range 2 {
 		for i, h := range all {
-			s := activeSubject()
+			s := policytest.ActiveSubject()
 			s.Assignments, s.AccountExists = []resources.HeldRole{h}, i%2 == 0
 			s.AccountStatus = h.Status
-			q := question(s, "project:a:b")
+			q := policytest.Question(s, "project:a:b")
 			level := map[string]string{"": "ACCOUNT", "p": "PROJECT"}[h.ProjectID]
 			want, _ := json.Marshal([]any{
 				object{"id": s.AccountID, "exists": s.AccountExists, "status": s.AccountStatus},
@@ -272,7 +273,7 @@ func TestAssignmentsAreStillThemselves(t *testing.T) {
 // TestAssignmentsAreFiledByPlace guarantees that each is where a question looks for
 // it, with the level of that place, and that one without an end never ends.
 func TestAssignmentsAreFiledByPlace(t *testing.T) {
-	s := activeSubject()
+	s := policytest.ActiveSubject()
 	for _, place := range [][2]string{{"", ""}, {"proj-a-v1", ""}, {"proj-a-v1", "disks/d-1"}, {"", "disks/d-1"}, {"proj-b-v1", ""}} {
 		s.Assignments = append(s.Assignments, resources.HeldRole{RoleID: "r", ProjectID: place[0], ResourceID: place[1]})
 	}
@@ -286,7 +287,7 @@ func TestAssignmentsAreFiledByPlace(t *testing.T) {
 		"proj-a-v1": object{"": at("PROJECT"), "disks/d-1": at("RESOURCE")},
 		"proj-b-v1": object{"": at("PROJECT")},
 	}
-	if got := seen(t, question(s, "account:user:read"))["subject"].(object)["assignments"]; !reflect.DeepEqual(got, want) {
+	if got := seen(t, policytest.Question(s, "account:user:read"))["subject"].(object)["assignments"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

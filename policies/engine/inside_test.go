@@ -8,13 +8,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // adminsGrant is a grant of one who holds everything.
 func adminsGrant(permissions ...string) resources.Grant {
-	q := question(adminSubject(), "")
+	q := policytest.Question(policytest.AdminSubject(), "")
 	return resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: permissions, Now: q.Now}
 }
 
@@ -22,12 +23,12 @@ func adminsGrant(permissions ...string) resources.Grant {
 // who may wait for that transaction.
 func TestInsidePassesNoGate(t *testing.T) {
 	full := gate.New(1, 0)
-	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{Gate: full})
+	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Gate: full})
 	if err := full.Enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer full.Leave()
-	q := question(adminSubject(), "account:user:read")
+	q := policytest.Question(policytest.AdminSubject(), "account:user:read")
 	if d, err := e.Decide(t.Context(), q); !errors.Is(err, gate.ErrFull) || d.Allowed {
 		t.Errorf("outside: %+v, %v", d, err)
 	}
@@ -42,8 +43,8 @@ func TestInsidePassesNoGate(t *testing.T) {
 // TestAGrantHasTheTimeOfItsContext guarantees that a large grant is not refused for the time
 // of one decision, and that its caller's time still ends it.
 func TestAGrantHasTheTimeOfItsContext(t *testing.T) {
-	e := newEngine(t, copyTree(t, policies.Tree()), engine.Options{Deadline: time.Nanosecond})
-	q := question(adminSubject(), "account:user:read")
+	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Deadline: time.Nanosecond})
+	q := policytest.Question(policytest.AdminSubject(), "account:user:read")
 	d, err := e.Inside().Decide(t.Context(), q)
 	unavailable(t, d, err)
 	if d, err := e.Inside().Grantable(t.Context(), adminsGrant("account:*:*")); err != nil || !d.Allowed {

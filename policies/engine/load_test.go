@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestTheEmbeddedTreeProvesItself guarantees that the binary starts with the tree it carries.
@@ -33,25 +34,25 @@ func TestTheEmbeddedTreeProvesItself(t *testing.T) {
 // TestATreeThatProvesNothingIsRefused guarantees that each fault is found, named in
 // one line with its place, and keeps the tree out.
 func TestATreeThatProvesNothingIsRefused(t *testing.T) {
-	small := smallTree(t)
-	rule := func(body string) testTree { return small.with("authz/more.rego", "package authz\n\n"+body) }
-	authz := func(old, fresh string) testTree {
-		return small.with("authz/authz.rego", strings.Replace(smallAuthz, old, fresh, 1))
+	small := policytest.Small(t)
+	rule := func(body string) policytest.Tree { return small.With("authz/more.rego", "package authz\n\n"+body) }
+	authz := func(old, fresh string) policytest.Tree {
+		return small.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, old, fresh, 1))
 	}
-	routes := func(old, fresh string) testTree {
-		return small.with("routes/data.json", strings.Replace(smallRoutes, old, fresh, 1))
+	routes := func(old, fresh string) policytest.Tree {
+		return small.With("routes/data.json", strings.Replace(policytest.SmallRoutes, old, fresh, 1))
 	}
-	grants := func(old, fresh string) testTree {
-		return small.with("grants/data.json", strings.Replace(smallGrants, old, fresh, 1))
+	grants := func(old, fresh string) policytest.Tree {
+		return small.With("grants/data.json", strings.Replace(policytest.SmallGrants, old, fresh, 1))
 	}
 	for name, c := range map[string]struct {
-		tree testTree
+		tree policytest.Tree
 		want []string // in one line
 	}{
 		"syntax":         {rule("x := {"), []string{"authz/more.rego:3: rego_parse_error"}},
 		"misspelt input": {rule("x if input.acton.id"), []string{"authz/more.rego:3: rego_type_error: undefined ref: input.acton.id", `"action"`, `"subject"`}},
 		"misspelt input, other package": {
-			small.with("other/x.rego", "package other\n\nx if input.acton.id"),
+			small.With("other/x.rego", "package other\n\nx if input.acton.id"),
 			[]string{"other/x.rego:3: rego_type_error: undefined ref: input.acton.id"},
 		},
 		"misspelt data":   {rule("x if data.grants.account_admin.permisions"), []string{"authz/more.rego:3: rego_type_error: undefined ref", "permissions"}},
@@ -65,42 +66,42 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"own schema":      {rule(`x := json.match_schema({}, {})`), []string{"json.match_schema", "nothing bounds its work"}},
 		"template":        {rule(`x := strings.render_template("", {})`), []string{"strings.render_template", "nothing bounds its work"}},
 		"signing":         {rule(`x := io.jwt.encode_sign({}, {}, {})`), []string{"io.jwt.encode_sign", "credentials"}},
-		"no tests":        {small.without("authz/authz_test.rego"), []string{"policy tests: there are none"}},
-		"failing test":    {small.with("authz/b_test.rego", "package authz_test\n\ntest_b if false"), []string{"authz/b_test.rego:3: test test_b failed"}},
+		"no tests":        {small.Without("authz/authz_test.rego"), []string{"policy tests: there are none"}},
+		"failing test":    {small.With("authz/b_test.rego", "package authz_test\n\ntest_b if false"), []string{"authz/b_test.rego:3: test test_b failed"}},
 		"failing cases of a table": {
-			small.with("authz/b_test.rego", "package authz_test\n\ntest_b[n] if {\n\tsome n in {\"x\", \"y\", \"z\"}\n\tn == \"x\"\n}"),
+			small.With("authz/b_test.rego", "package authz_test\n\ntest_b[n] if {\n\tsome n in {\"x\", \"y\", \"z\"}\n\tn == \"x\"\n}"),
 			[]string{"authz/b_test.rego:3: test test_b failed: y, z"},
 		},
 		"failing cases of a table of tables": {
-			small.with("authz/b_test.rego", "package authz_test\n\ntest_b[m][n] := v if {\n\tsome m in [1, 2]\n\tsome n, v in {\"x\": true, \"y\": m == 1, \"z\": 3}\n\tany([m == 1, n != \"x\"])\n}\n\nany(list) if true in list"),
+			small.With("authz/b_test.rego", "package authz_test\n\ntest_b[m][n] := v if {\n\tsome m in [1, 2]\n\tsome n, v in {\"x\": true, \"y\": m == 1, \"z\": 3}\n\tany([m == 1, n != \"x\"])\n}\n\nany(list) if true in list"),
 			[]string{"authz/b_test.rego:3: test test_b failed: 1/z, 2/x, 2/y, 2/z"},
 		},
 		"failing test of two of one name": {
-			small.with("authz/b_test.rego", "package authz_test\n\ntest_b if true\n\ntest_b if false"),
+			small.With("authz/b_test.rego", "package authz_test\n\ntest_b if true\n\ntest_b if false"),
 			[]string{"authz/b_test.rego:5: test test_b#01 failed"},
 		},
-		"test with two values":  {small.with("authz/b_test.rego", "package authz_test\n\ntest_b[\"x\"] := v if some v in [true, false]"), []string{"authz/b_test.rego:3: test test_b failed: ", "conflict"}},
-		"test with an error":    {small.with("authz/b_test.rego", "package authz_test\n\ntest_b if not to_number(\"x\")"), []string{"authz/b_test.rego:3: test test_b failed", "to_number"}},
-		"test switched off":     {small.with("authz/b_test.rego", "package authz_test\n\ntodo_test_b if false"), []string{"authz/b_test.rego:3: test todo_test_b is switched off"}},
-		"test in the package":   {small.with("authz/b_test.rego", "package authz\n\ntest_b if true"), []string{"authz/b_test.rego:1: a test file's package must end in _test"}},
+		"test with two values":  {small.With("authz/b_test.rego", "package authz_test\n\ntest_b[\"x\"] := v if some v in [true, false]"), []string{"authz/b_test.rego:3: test test_b failed: ", "conflict"}},
+		"test with an error":    {small.With("authz/b_test.rego", "package authz_test\n\ntest_b if not to_number(\"x\")"), []string{"authz/b_test.rego:3: test test_b failed", "to_number"}},
+		"test switched off":     {small.With("authz/b_test.rego", "package authz_test\n\ntodo_test_b if false"), []string{"authz/b_test.rego:3: test todo_test_b is switched off"}},
+		"test in the package":   {small.With("authz/b_test.rego", "package authz\n\ntest_b if true"), []string{"authz/b_test.rego:1: a test file's package must end in _test"}},
 		"default allows":        {authz(`default decision := {"allow": false`, `default decision := {"allow": true`), []string{"authz/authz.rego:10: authz.decision allows nobody in particular"}},
 		"access allows":         {authz(`default access := {"allow": false`, `default access := {"allow": true`), []string{"authz.access allows nobody in particular"}},
 		"grantable allows":      {authz(`default grantable := {"allow": false`, `default grantable := {"allow": true`), []string{"authz.grantable allows nobody in particular"}},
 		"default never reached": {authz("default decision := {\"allow\": false, \"reason\": \"no\"}", "default decision := {\"allow\": true, \"reason\": \"no\"}\n\ndecision := {\"allow\": false, \"reason\": \"x\"} if not input.subject.exists"), []string{"authz/authz.rego:10: authz.decision allows by default"}},
 		"undefined":             {authz(`default grantable := {"allow": false, "reason": "no"}`, `grantable := {"allow": true, "reason": "x"} if input.now == 7`), []string{"authz.grantable has no answer", "undefined"}},
 		"no entry point":        {authz(`default grantable`, `default granted`), []string{"data.authz.grantable: there is no such rule"}},
-		"data under a rule":     {small.with("authz/decision/data.json", `{}`), []string{"conflict"}},
-		"stray file":            {small.with("grants/more.yaml", "a: 1"), []string{"grants/more.yaml: isn't read: data belongs in a file named data.json"}},
-		"no schema":             {small.without("schemas/input/schema.json"), []string{"schemas/input/schema.json: is missing"}},
-		"no routes":             {small.without("routes/data.json"), []string{"routes/data.json: is missing"}},
-		"grants no JSON":        {small.with("grants/data.json", "{\n\n]"), []string{"grants/data.json:3: isn't a JSON object"}},
-		"grants null":           {small.with("grants/data.json", "\nnull"), []string{"grants/data.json:2: isn't a JSON object: null"}},
-		"grants a list":         {small.with("grants/data.json", "\n[{}]"), []string{"grants/data.json:2: isn't a JSON object: array"}},
-		"grants cut off":        {small.with("grants/data.json", "{\n\"a\": {"), []string{"grants/data.json:2: isn't a JSON object: unexpected EOF"}},
-		"grants in the deep":    {small.with("grants/data.json", `{"a": `+strings.Repeat("[", 1<<20)), []string{"grants/data.json:1: isn't a JSON object: nested deeper than 10000"}},
-		"data in data's place":  {small.with("a/data.json", `{"x": {"c": 1}}`).with("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
-		"data below a number":   {small.with("a/data.json", `{"x": 1}`).with("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
-		"more than an object":   {small.with("grants/data.json", smallGrants+"{}"), []string{"there is more after the JSON object"}},
+		"data under a rule":     {small.With("authz/decision/data.json", `{}`), []string{"conflict"}},
+		"stray file":            {small.With("grants/more.yaml", "a: 1"), []string{"grants/more.yaml: isn't read: data belongs in a file named data.json"}},
+		"no schema":             {small.Without("schemas/input/schema.json"), []string{"schemas/input/schema.json: is missing"}},
+		"no routes":             {small.Without("routes/data.json"), []string{"routes/data.json: is missing"}},
+		"grants no JSON":        {small.With("grants/data.json", "{\n\n]"), []string{"grants/data.json:3: isn't a JSON object"}},
+		"grants null":           {small.With("grants/data.json", "\nnull"), []string{"grants/data.json:2: isn't a JSON object: null"}},
+		"grants a list":         {small.With("grants/data.json", "\n[{}]"), []string{"grants/data.json:2: isn't a JSON object: array"}},
+		"grants cut off":        {small.With("grants/data.json", "{\n\"a\": {"), []string{"grants/data.json:2: isn't a JSON object: unexpected EOF"}},
+		"grants in the deep":    {small.With("grants/data.json", `{"a": `+strings.Repeat("[", 1<<20)), []string{"grants/data.json:1: isn't a JSON object: nested deeper than 10000"}},
+		"data in data's place":  {small.With("a/data.json", `{"x": {"c": 1}}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
+		"data below a number":   {small.With("a/data.json", `{"x": 1}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
+		"more than an object":   {small.With("grants/data.json", policytest.SmallGrants+"{}"), []string{"there is more after the JSON object"}},
 		"twice":                 {grants(`"scope": "ACCOUNT"`, "\"scope\": \"PROJECT\",\n\"scope\": \"ACCOUNT\""), []string{"grants/data.json:4: account_admin.scope is given twice, first in line 3"}},
 		"unknown scope":         {grants("ACCOUNT", "GALAXY"), []string{"grants/data.json:3: account_admin.scope"}},
 		"permission is false":   {grants(`"project:*:*": true`, `"project:*:*": false`), []string{"grants/data.json:4: account_admin.permissions.project:*:*"}},
@@ -132,8 +133,8 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 // TestDataIsMountedBelowData guarantees that documents of nested folders are one value, as
 // OPA's own commands read them: equal to it, also as a member of a set, by its hash.
 func TestDataIsMountedBelowData(t *testing.T) {
-	tree := smallTree(t).with("a/data.json", `{"x": {"c": [1, 2.50]}}`).with("a/x/data.json", `{"y": {"e": null}}`).with("a/x/y/z/data.json", `{"g": true}`)
-	tree = tree.with("authz/b_test.rego", `package authz_test
+	tree := policytest.Small(t).With("a/data.json", `{"x": {"c": [1, 2.50]}}`).With("a/x/data.json", `{"y": {"e": null}}`).With("a/x/y/z/data.json", `{"g": true}`)
+	tree = tree.With("authz/b_test.rego", `package authz_test
 
 whole := {"x": {"c": [1, 2.5], "y": {"e": null, "z": {"g": true}}}}
 
@@ -148,8 +149,8 @@ test_member if whole in {data.a}
 
 // TestAllProblemsAreToldAtOnce guarantees one error for several files, a line each.
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
-	tree := smallTree(t).with("authz/x.rego", "package authz\n\nx := {").with("authz/y.rego", "package authz\n\ny := }").
-		with("grants/data.json", "[]")
+	tree := policytest.Small(t).With("authz/x.rego", "package authz\n\nx := {").With("authz/y.rego", "package authz\n\ny := }").
+		With("grants/data.json", "[]")
 	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 	for _, want := range []string{"authz/x.rego:3: ", "\nauthz/y.rego:3: ", "\ngrants/data.json:1: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -160,32 +161,9 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 
 // TestEndlessTestsAreCut guarantees that a tree's tests can't hold up a start for ever.
 func TestEndlessTestsAreCut(t *testing.T) {
-	tree := smallTree(t).with("authz/b_test.rego", "package authz_test\n\ntest_b if "+endless)
+	tree := policytest.Small(t).With("authz/b_test.rego", "package authz_test\n\ntest_b if "+endless)
 	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{TestsWithin: 200 * time.Millisecond})
 	if err == nil || !strings.Contains(err.Error(), "not finished within 200ms") {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestTheRevisionIsThatOfNamesAndBytes guarantees that a revision names one tree.
-func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
-	revision := func(tree testTree) string {
-		s, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Revision()
-	}
-	small := smallTree(t)
-	seen := []string{
-		revision(small),
-		revision(small.with("authz/authz.rego", smallAuthz+"\n")),
-		revision(small.with("authz/z.rego", smallAuthz).without("authz/authz.rego")),
-	}
-	if revision(small) != seen[0] || seen[0] == seen[1] || seen[1] == seen[2] || seen[0] == seen[2] {
-		t.Errorf("got %q", seen)
-	}
-	if revision(small.with("README.md", "x").with(".hidden/data.json", "{").with("_x/y.rego", "x")) != seen[0] {
-		t.Error("a file that isn't part of the tree changed its revision")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -26,9 +27,9 @@ func FuzzPolicyLoader(f *testing.F) {
 			"package authz\n\nf(x) := f(x)", "package a\n\nimport data.authz\n\nx := authz.decision with input as {}", "package authz.decision\n\nallow := true", "# METADATA\n# schemas:\n#  - input: {\npackage a",
 		},
 		{"package authz_test\n\ntest_a if true", "package authz_test\n\ntodo_test_a if false", "package authz_test\n\ntest_a[x] if some x in [1, {}]"},
-		{smallAuthz, strings.Replace(smallAuthz, "false", "true", 1), strings.ReplaceAll(smallAuthz, "default access", "access")},
-		{smallGrants, "{}", `{"a":{"scope":"ACCOUNT","scope":"PROJECT"}}`, strings.Repeat(`{"a":`, 2000)},
-		{smallRoutes, strings.Replace(smallRoutes, "{proxy+}", "{a}/{a}", 1), "[]", "\xef\xbb\xbf{}"},
+		{policytest.SmallAuthz, strings.Replace(policytest.SmallAuthz, "false", "true", 1), strings.ReplaceAll(policytest.SmallAuthz, "default access", "access")},
+		{policytest.SmallGrants, "{}", `{"a":{"scope":"ACCOUNT","scope":"PROJECT"}}`, strings.Repeat(`{"a":`, 2000)},
+		{policytest.SmallRoutes, strings.Replace(policytest.SmallRoutes, "{proxy+}", "{a}/{a}", 1), "[]", "\xef\xbb\xbf{}"},
 		{`{"a": 1e999}`, `{"a":"\ud800"}`, "{}{}"},
 		{"{}", `{"type":"object"}`},
 	} {
@@ -36,14 +37,14 @@ func FuzzPolicyLoader(f *testing.F) {
 			f.Add(uint8(at), text)
 		}
 	}
-	small := smallTree(f)
+	small := policytest.Small(f)
 	f.Fuzz(func(t *testing.T, at uint8, text string) {
 		if len(text) > 1<<16 {
 			return
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		set, err := engine.Load(ctx, small.with(files[int(at)%len(files)], text), engine.LoadOptions{TestsWithin: time.Second})
+		set, err := engine.Load(ctx, small.With(files[int(at)%len(files)], text), engine.LoadOptions{TestsWithin: time.Second})
 		if ctx.Err() != nil {
 			t.Fatal("a proof takes more than a minute")
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // withRoles are the grants with that many more roles of twenty permissions, a line each,
@@ -29,18 +30,18 @@ func withRoles(grants string, roles int) string {
 // named, with its line where it has one.
 func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 	const schema = "schemas/grants/schema.json"
-	large := smallTree(t).with("grants/data.json", withRoles(smallGrants, 200))
-	says := func(old, fresh string) testTree {
+	large := policytest.Small(t).With("grants/data.json", withRoles(policytest.SmallGrants, 200))
+	says := func(old, fresh string) policytest.Tree {
 		changed := strings.Replace(string(large[schema].Data), old, fresh, 1)
 		if changed == string(large[schema].Data) {
 			t.Fatalf("the schema has no %s", old)
 		}
-		return large.with(schema, changed)
+		return large.With(schema, changed)
 	}
-	row := func(line int, old, fresh string) testTree {
-		lines := strings.Split(withRoles(smallGrants, 200), "\n")
+	row := func(line int, old, fresh string) policytest.Tree {
+		lines := strings.Split(withRoles(policytest.SmallGrants, 200), "\n")
 		lines[line-1] = strings.Replace(lines[line-1], old, fresh, 1)
-		return large.with("grants/data.json", strings.Join(lines, "\n"))
+		return large.With("grants/data.json", strings.Join(lines, "\n"))
 	}
 	if _, err := engine.Load(t.Context(), large, engine.LoadOptions{}); err != nil {
 		t.Fatal(err)
@@ -48,17 +49,17 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 	anything := strings.Replace(string(large[schema].Data), `"additionalProperties": false`, `"additionalProperties": true`, 1)
 	again := strings.Replace(string(large[schema].Data), `"name": {`, `"also": {"$ref": "#"}, "name": {`, 1)
 	for name, c := range map[string]struct {
-		tree testTree
+		tree policytest.Tree
 		want string
 	}{
 		"too few members":     {says(`"type": "object"`, `"type": "object", "minProperties": 1000`), "grants/data.json: (Root): Must have at least 1000 properties"},
 		"too many members":    {says(`"type": "object"`, `"type": "object", "maxProperties": 150`), "grants/data.json: (Root): Must have at most 150 properties"},
 		"a member is missing": {says(`["account_admin"]`, `["account_admin", "auditor"]`), "grants/data.json: (Root): auditor is required"},
 		"required is a word":  {says(`["account_admin"]`, `"account_admin"`), "grants/data.json: can't be held against its schema"},
-		"the whole again":     {large.with(schema, again), "schemas/grants/schema.json: its references go round in a circle"},
+		"the whole again":     {large.With(schema, again), "schemas/grants/schema.json: its references go round in a circle"},
 		"an unknown scope":    {row(150, "PROJECT", "GALAXY"), "grants/data.json:150: role_0148.scope"},
 		"an unknown field":    {row(150, `"scope"`, `"colour": 1, "scope"`), "grants/data.json:150: role_0148: Additional property colour"},
-		"a field of no row":   {row(150, `"scope"`, `"colour": 1, "scope"`).with(schema, anything), "grants/data.json: json: unknown field \"colour\""},
+		"a field of no row":   {row(150, `"scope"`, `"colour": 1, "scope"`).With(schema, anything), "grants/data.json: json: unknown field \"colour\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Load(t.Context(), c.tree, engine.LoadOptions{})
@@ -70,8 +71,8 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 }
 
 // largeTree is the embedded tree with that many more system roles.
-func largeTree(tb testing.TB, roles int) testTree {
+func largeTree(tb testing.TB, roles int) policytest.Tree {
 	tb.Helper()
-	t := copyTree(tb, policies.Tree())
-	return t.with("grants/data.json", withRoles(string(t["grants/data.json"].Data), roles))
+	t := policytest.Copy(tb, policies.Tree())
+	return t.With("grants/data.json", withRoles(string(t["grants/data.json"].Data), roles))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // counted is an engine that counts evaluations, and verdicts that it remembered.
@@ -17,7 +18,7 @@ type counted struct {
 	evaluated, remembered int
 }
 
-func newCounted(tb testing.TB, tree testTree, memo int) *counted {
+func newCounted(tb testing.TB, tree policytest.Tree, memo int) *counted {
 	tb.Helper()
 	c := &counted{}
 	c.Engine = newEngine(tb, tree, engine.Options{Memo: memo, Observer: engine.Observer{
@@ -98,7 +99,7 @@ times contains input.now
 f(x) if x == 1
 
 else if { x == 2; input.now > 5 }`
-			tree := decisionTree(t, rules).with("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
+			tree := decisionTree(t, rules).With("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
 			set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 			must(t, err)
 			if got := set.Memoised("decision"); got != c.want {
@@ -135,7 +136,7 @@ func TestNoFailureIsRemembered(t *testing.T) {
 				Evaluated: func(string, time.Duration, engine.Failure) { failed++ },
 			}})
 			for range 2 {
-				d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+				d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 				unavailable(t, d, err)
 			}
 			if failed != 2 {
@@ -151,7 +152,7 @@ func TestTheMemoIsBounded(t *testing.T) {
 	const kept = 64
 	e := newCounted(t, decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`), kept)
 	ask := func(rest string) {
-		q := question(activeSubject(), "project:a:b")
+		q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 		q.Target.Rest = rest
 		if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != rest {
 			t.Fatalf("%q: %+v, %v", rest, d, err)
@@ -187,7 +188,7 @@ func TestKeysDontRunTogether(t *testing.T) {
 	asked := 0
 	for _, texts := range [][2]string{{"ab", "c"}, {"a", "bc"}, {"", "abc"}, {"abc", ""}, {"a\x02b", "c"}, {"a", "\x02bc"}} {
 		for _, lists := range [][2][]string{{{"r", "s"}, nil}, {{"r"}, {"s"}}, {nil, {"r", "s"}}, {{"rs"}, nil}, {nil, {"rs"}}, {{"r", ""}, {"s"}}} {
-			q := question(activeSubject(), "project:a:b")
+			q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 			q.Target.Resource, q.Target.Rest = texts[0], texts[1]
 			q.Principal.Credential, q.Principal.KeyScopes, q.Route.Access = "key", lists[0], lists[1]
 			_, err := e.Decide(t.Context(), q)
@@ -210,7 +211,7 @@ func TestManyRememberAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			q := question(activeSubject(), "project:a:b")
+			q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 			for j := range 500 {
 				if i == 0 && j%50 == 0 {
 					e.Bring(set.Copy())
@@ -227,9 +228,9 @@ func TestManyRememberAtOnce(t *testing.T) {
 
 // TestNoMemoRemembersNothing guarantees that it can be switched off.
 func TestNoMemoRemembersNothing(t *testing.T) {
-	e := newCounted(t, smallTree(t), -1)
+	e := newCounted(t, policytest.Small(t), -1)
 	for range 3 {
-		_, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+		_, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 		must(t, err)
 	}
 	if e.evaluated != 3 || e.remembered != 0 {
@@ -241,7 +242,7 @@ func TestNoMemoRemembersNothing(t *testing.T) {
 func TestTheKeyKnowsEveryInput(t *testing.T) {
 	type node struct{ Properties map[string]node }
 	var schema node
-	must(t, json.Unmarshal(copyTree(t, policies.Tree())["schemas/input/schema.json"].Data, &schema))
+	must(t, json.Unmarshal(policytest.Copy(t, policies.Tree())["schemas/input/schema.json"].Data, &schema))
 	known := engine.InputPaths()
 	var check func(path string, n node)
 	check = func(path string, n node) {

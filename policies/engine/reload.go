@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/memo"
 )
@@ -12,18 +13,18 @@ import (
 // Reload loads and proves the tree and brings it into force. On an error, which is
 // also told to the observer and kept as LastRefusal, the tree in force stays.
 func (e *Engine) Reload(ctx context.Context, tree fs.FS) error {
-	src, err := readSource(tree)
+	src, err := policies.Read(tree)
 	if err != nil {
 		return e.refuse(err)
 	}
 	return e.take(ctx, src)
 }
 
-func (e *Engine) take(ctx context.Context, src *source) error {
+func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 	e.reload.Lock()
 	defer e.reload.Unlock()
 	now := e.current.Load()
-	if src.revision == now.revision {
+	if src.Revision == now.revision {
 		e.refusal.Store(nil) // a bad edit was taken back
 		return nil
 	}

@@ -8,10 +8,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 var nothing engine.Options
@@ -26,10 +29,10 @@ type watched struct {
 	refused  chan error
 }
 
-func watch(t *testing.T, tree testTree, opts engine.Options) *watched {
+func watch(t *testing.T, tree policytest.Tree, opts engine.Options) *watched {
 	t.Helper()
 	w := &watched{dir: t.TempDir(), reloaded: make(chan string, 16), refused: make(chan error, 16)}
-	tree.write(t, w.dir)
+	tree.Write(t, w.dir)
 	w.follow(t, w.dir, opts)
 	return w
 }
@@ -41,7 +44,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 		Reloaded: func(r string) { w.reloaded <- r },
 		Refused:  func(err error) { w.refused <- err },
 	}
-	e, err := engine.New(t.Context(), engine.Dir(dir), opts)
+	e, err := engine.New(t.Context(), policies.Dir(dir), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,7 @@ func next[T any](t *testing.T, c <-chan T) T {
 
 func (w *watched) reason(t *testing.T) string {
 	t.Helper()
-	d, err := w.Decide(t.Context(), question(adminSubject(), "account:user:read"))
+	d, err := w.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +81,13 @@ func (w *watched) reason(t *testing.T) string {
 }
 
 func smallWith(reason string) string {
-	return strings.Replace(smallAuthz, `"granted"`, strconv.Quote(reason), 1)
+	return strings.Replace(policytest.SmallAuthz, `"granted"`, strconv.Quote(reason), 1)
 }
 
 // TestAChangeIsInForceWithinASecond guarantees that a written file decides soon. Other
 // tests may hold up some of the edits.
 func TestAChangeIsInForceWithinASecond(t *testing.T) {
-	w := watch(t, smallTree(t), nothing)
+	w := watch(t, policytest.Small(t), nothing)
 	quickest := time.Hour
 	for i := range 5 {
 		start := time.Now()
@@ -119,12 +122,12 @@ func must(t *testing.T, err error) {
 // TestABrokenEditKeepsTheLastGoodTree guarantees that a refusal is told once, kept
 // for the health detail, and gone when the edit is mended or taken back.
 func TestABrokenEditKeepsTheLastGoodTree(t *testing.T) {
-	w := watch(t, smallTree(t), nothing)
+	w := watch(t, policytest.Small(t), nothing)
 	file, good := filepath.Join(w.dir, "authz", "authz.rego"), w.Revision()
 	for name, broken := range map[string]string{
 		"no Rego":        "package authz\n\nx := {",
-		"allows nobody":  strings.Replace(smallAuthz, `default decision := {"allow": false`, `default decision := {"allow": true`, 1),
-		"misspelt field": smallAuthz + "\nx if input.acton.id\n",
+		"allows nobody":  strings.Replace(policytest.SmallAuthz, `default decision := {"allow": false`, `default decision := {"allow": true`, 1),
+		"misspelt field": policytest.SmallAuthz + "\nx if input.acton.id\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			write(t, file, broken)
@@ -140,7 +143,7 @@ func TestABrokenEditKeepsTheLastGoodTree(t *testing.T) {
 			if w.LastRefusal() != nil || w.reason(t) != "mended" {
 				t.Errorf("last: %v, %q", w.LastRefusal(), w.reason(t))
 			}
-			write(t, file, smallAuthz)
+			write(t, file, policytest.SmallAuthz)
 			if next(t, w.reloaded) != good {
 				t.Error("the first tree has another revision now")
 			}
@@ -151,11 +154,11 @@ func TestABrokenEditKeepsTheLastGoodTree(t *testing.T) {
 // TestAnEditTakenBackIsNoLongerRefused guarantees that the tree in force is not
 // reported as old once the folder holds it again.
 func TestAnEditTakenBackIsNoLongerRefused(t *testing.T) {
-	e := newEngine(t, smallTree(t), nothing)
-	if e.Reload(t.Context(), smallTree(t).with("authz/x.rego", "x")) == nil || e.LastRefusal() == nil {
+	e := newEngine(t, policytest.Small(t), nothing)
+	if e.Reload(t.Context(), policytest.Small(t).With("authz/x.rego", "x")) == nil || e.LastRefusal() == nil {
 		t.Fatal("a broken tree was taken")
 	}
-	if err := e.Reload(t.Context(), smallTree(t)); err != nil || e.LastRefusal() != nil {
+	if err := e.Reload(t.Context(), policytest.Small(t)); err != nil || e.LastRefusal() != nil {
 		t.Errorf("got %v, last %v", err, e.LastRefusal())
 	}
 }
@@ -164,7 +167,7 @@ func TestAnEditTakenBackIsNoLongerRefused(t *testing.T) {
 // the links of a ConfigMap are noticed.
 func TestSwappedFoldersAreFollowed(t *testing.T) {
 	t.Run("rename over the file", func(t *testing.T) {
-		w := watch(t, smallTree(t), nothing)
+		w := watch(t, policytest.Small(t), nothing)
 		write(t, filepath.Join(w.dir, "authz", ".authz.rego.swp"), smallWith("renamed"))
 		must(t, os.Rename(filepath.Join(w.dir, "authz", ".authz.rego.swp"), filepath.Join(w.dir, "authz", "authz.rego")))
 		next(t, w.reloaded)
@@ -174,8 +177,8 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 	})
 	t.Run("ConfigMap", func(t *testing.T) {
 		dir := t.TempDir()
-		smallTree(t).write(t, filepath.Join(dir, "..2026_1"))
-		smallTree(t).with("authz/authz.rego", smallWith("second")).write(t, filepath.Join(dir, "..2026_2"))
+		policytest.Small(t).Write(t, filepath.Join(dir, "..2026_1"))
+		policytest.Small(t).With("authz/authz.rego", smallWith("second")).Write(t, filepath.Join(dir, "..2026_2"))
 		must(t, os.Symlink("..2026_1", filepath.Join(dir, "..data")))
 		for _, folder := range []string{"authz", "grants", "routes", "schemas"} {
 			must(t, os.Symlink(filepath.Join("..data", folder), filepath.Join(dir, folder)))
@@ -190,7 +193,7 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 		}
 	})
 	t.Run("folder taken away", func(t *testing.T) {
-		w := watch(t, smallTree(t), nothing)
+		w := watch(t, policytest.Small(t), nothing)
 		must(t, os.Rename(w.dir, w.dir+"-away"))
 		if err := next(t, w.refused); !strings.Contains(err.Error(), "policy tree:") {
 			t.Errorf("refused: %v", err)
@@ -201,77 +204,20 @@ func TestSwappedFoldersAreFollowed(t *testing.T) {
 	})
 }
 
-// TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that a poll leaves an old tree
-// alone, and nothing that could be another one.
-func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
-	old := time.Now().Add(-time.Hour)
-	for name, c := range map[string]struct {
-		edit func(t *testing.T, dir, file string)
-		want bool
-	}{
-		"nothing":       {func(*testing.T, string, string) {}, true},
-		"no tree's own": {func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "README.md"), "x") }, true},
-		"written with its time put back": {func(t *testing.T, _, file string) {
-			write(t, file, "longer")
-			must(t, os.Chtimes(file, old, old))
-		}, false},
-		"another time": {func(t *testing.T, _, file string) { must(t, os.Chtimes(file, old, old.Add(time.Nanosecond))) }, false},
-		"another file of its size and time": {func(t *testing.T, dir, file string) {
-			must(t, os.CopyFS(filepath.Join(dir, ".other"), os.DirFS(filepath.Dir(file))))
-			must(t, os.Chtimes(filepath.Join(dir, ".other", "authz.rego"), old, old))
-			must(t, os.Rename(filepath.Join(dir, ".other", "authz.rego"), file))
-		}, false},
-		"a new file": {func(t *testing.T, dir, _ string) {
-			write(t, filepath.Join(dir, "new.rego"), "")
-			must(t, os.Chtimes(filepath.Join(dir, "new.rego"), old, old))
-		}, false},
-		"a file less": {func(t *testing.T, _, file string) { must(t, os.Remove(file)) }, false},
-		"no folder":   {func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) }, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			tree := smallTree(t)
-			tree.write(t, dir)
-			if unchanged, err := engine.Unchanged(engine.Dir(dir)); err != nil || unchanged() {
-				t.Fatalf("what was just written is taken as settled: %v", err)
-			}
-			for name := range tree {
-				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
-			}
-			unchanged, err := engine.Unchanged(engine.Dir(dir))
-			must(t, err)
-			c.edit(t, dir, filepath.Join(dir, "authz", "authz.rego"))
-			if got := unchanged(); got != c.want {
-				t.Errorf("unchanged: %v", got)
-			}
-		})
-	}
-}
-
-// TestALinkToAParentEnds guarantees that a loop of links is refused instead of followed for ever.
-func TestALinkToAParentEnds(t *testing.T) {
-	dir := t.TempDir()
-	smallTree(t).write(t, dir)
-	must(t, os.Symlink("..", filepath.Join(dir, "authz", "up")))
-	if _, err := engine.Load(t.Context(), engine.Dir(dir), engine.LoadOptions{}); err == nil || !strings.Contains(err.Error(), "link to a parent") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // TestACatalogueThatCantBeServedIsRefused guarantees that the gateway is asked
 // about another catalogue before it is in force, and only then.
 func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 	var asked [][]route
 	answer := errors.New("widget.list has no handler")
-	e := newEngine(t, smallTree(t), engine.Options{CheckRoutes: func(r []route) error {
+	e := newEngine(t, policytest.Small(t), engine.Options{CheckRoutes: func(r []route) error {
 		asked = append(asked, r)
 		return answer
 	}})
-	must(t, e.Reload(t.Context(), smallTree(t).with("authz/authz.rego", smallWith("same routes"))))
+	must(t, e.Reload(t.Context(), policytest.Small(t).With("authz/authz.rego", smallWith("same routes"))))
 	if len(asked) != 0 {
 		t.Error("asked about the same catalogue")
 	}
-	other := smallTree(t).with("routes/data.json", strings.Replace(smallRoutes, "{", `{"widget.list": {"method": "GET", "path": "/x", "access": ["public"], "effect": "read", "area": "users", "upstream": "users"},`, 1))
+	other := policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, "{", `{"widget.list": {"method": "GET", "path": "/x", "access": ["public"], "effect": "read", "area": "users", "upstream": "users"},`, 1))
 	if err := e.Reload(t.Context(), other); !errors.Is(err, answer) || len(asked) != 1 || len(asked[0]) != 2 || len(e.Routes()) != 1 {
 		t.Errorf("got %v, asked %v, in force %v", err, asked, e.Routes())
 	}
@@ -284,7 +230,7 @@ func TestACatalogueThatCantBeServedIsRefused(t *testing.T) {
 
 // TestTheCatalogueInForceCantBeChanged guarantees that Routes and Roles are copies.
 func TestTheCatalogueInForceCantBeChanged(t *testing.T) {
-	e := newEngine(t, smallTree(t), nothing)
+	e := newEngine(t, policytest.Small(t), nothing)
 	e.Routes()[0].Access[0], e.Roles()[0].Permissions[0] = "public", "*:*:*"
 	e.Routes()[0].Method = "GET"
 	if r := e.Routes()[0]; r.Access[0] != "asks_self" || r.Method != "POST" || e.Roles()[0].Permissions[0] != "account:*:*" {
@@ -295,12 +241,12 @@ func TestTheCatalogueInForceCantBeChanged(t *testing.T) {
 // TestManyAskWhileTreesChange guarantees that one subject can be shared by all
 // questions, and that each answer is wholly of one tree.
 func TestManyAskWhileTreesChange(t *testing.T) {
-	trees := []testTree{smallTree(t), smallTree(t).with("authz/authz.rego", smallWith("other"))}
+	trees := []policytest.Tree{policytest.Small(t), policytest.Small(t).With("authz/authz.rego", smallWith("other"))}
 	e := newEngine(t, trees[0], engine.Options{Deadline: 10 * time.Second})
 	want := map[string]string{e.Revision(): "granted"}
 	must(t, e.Reload(t.Context(), trees[1]))
 	want[e.Revision()] = "other"
-	shared := adminSubject()
+	shared := policytest.AdminSubject()
 	full := fullQuestion()
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -312,7 +258,7 @@ func TestManyAskWhileTreesChange(t *testing.T) {
 					return
 				default:
 				}
-				d, err := e.Decide(context.Background(), question(shared, "account:user:read"))
+				d, err := e.Decide(context.Background(), policytest.Question(shared, "account:user:read"))
 				if err != nil || !d.Allowed || want[d.PolicyRevision] != d.Reason {
 					t.Errorf("got %+v, %v", d, err)
 					return
@@ -329,4 +275,40 @@ func TestManyAskWhileTreesChange(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+}
+
+// TestOnlyRegularFilesAreRead guarantees that nothing in a tree holds its reader up, and that the message names it.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		put  func(t *testing.T, path string)
+		says string
+	}{
+		"a named pipe": {func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "is a named pipe; only regular files"},
+		"a link to a pipe": {func(t *testing.T, path string) {
+			must(t, syscall.Mkfifo(path+"-", 0o600))
+			must(t, os.Symlink(path+"-", path))
+		}, "x.rego- is a named pipe"},
+		"a device":          {func(t *testing.T, path string) { must(t, os.Symlink("/dev/full", path)) }, "/dev/full"},
+		"a link to nothing": {func(t *testing.T, path string) { must(t, os.Symlink("nothing", path)) }, "no such file"},
+		"a link to itself":  {func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, "circle"},
+		"links in a circle": {func(t *testing.T, path string) {
+			must(t, os.Symlink(".x", path))
+			must(t, os.Symlink("x.rego", filepath.Join(filepath.Dir(path), ".x")))
+		}, "circle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := watch(t, policytest.Small(t), nothing)
+			path := filepath.Join(w.dir, "authz", "x.rego")
+			c.put(t, path)
+			if err := next(t, w.refused); !strings.Contains(err.Error(), "authz/x.rego: ") || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q in it", err, c.says)
+			}
+			must(t, os.Remove(path))
+			write(t, filepath.Join(w.dir, "authz", "authz.rego"), smallWith("later"))
+			next(t, w.reloaded)
+			if got := w.reason(t); got != "later" {
+				t.Errorf("a later tree is not in force: %q", got)
+			}
+		})
+	}
 }

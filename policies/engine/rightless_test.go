@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestATreeThatAllowsThoseWithoutRightsIsRefused guarantees that each condition on which a
@@ -27,15 +28,15 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 		"a user whose only role is not active":       all(`a.role_status == "ACTIVE"`),
 		"an API key without a scope":                 `input.principal.credential == "token"`,
 	}
-	allowing := func(conditions []string) testTree {
+	allowing := func(conditions []string) policytest.Tree {
 		rules := "package authz\n\n"
 		for _, entry := range []string{"decision", "access", "grantable"} {
 			rules += "default " + entry + ` := {"allow": false, "reason": "no"}` + "\n\n" + entry + ` := {"allow": true, "reason": "x"} if {` +
 				"\n\t" + strings.Join(conditions, "\n\t") + "\n}\n\n"
 		}
-		return smallTree(t).with("authz/authz.rego", rules)
+		return policytest.Small(t).With("authz/authz.rego", rules)
 	}
-	refused := func(t *testing.T, tree testTree, who string) {
+	refused := func(t *testing.T, tree policytest.Tree, who string) {
 		_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 		if err == nil || !strings.Contains(err.Error(), "authz/authz.rego:") || !strings.Contains(err.Error(), "authz.access allows "+who+", which must be denied") {
 			t.Fatalf("got %v", err)

@@ -7,13 +7,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestShippedRoutesAreNamed guarantees that each row says in its name what it is, and has the
 // specification's code beside it.
 func TestShippedRoutesAreNamed(t *testing.T) {
 	named, coded := regexp.MustCompile(`\A[a-z_]{3,}\.[a-z_]{3,}\z`), regexp.MustCompile(`\A[EN][1-9][0-9]?\z`)
-	for _, r := range newEngine(t, copyTree(t, policies.Tree()), engine.Options{}).Routes() {
+	for _, r := range newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{}).Routes() {
 		if !named.MatchString(r.Name) || !coded.MatchString(r.Spec) {
 			t.Errorf("route %q has the code %q", r.Name, r.Spec)
 		}
@@ -24,8 +25,8 @@ func TestShippedRoutesAreNamed(t *testing.T) {
 // like any other change of the catalogue.
 func TestChangedCodeIsAnotherCatalogue(t *testing.T) {
 	asked := 0
-	e := newEngine(t, smallTree(t), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})
-	must(t, e.Reload(t.Context(), smallTree(t).with("routes/data.json", strings.Replace(smallRoutes, `"method"`, `"spec": "E3", "method"`, 1))))
+	e := newEngine(t, policytest.Small(t), engine.Options{CheckRoutes: func([]route) error { asked++; return nil }})
+	must(t, e.Reload(t.Context(), policytest.Small(t).With("routes/data.json", strings.Replace(policytest.SmallRoutes, `"method"`, `"spec": "E3", "method"`, 1))))
 	if got := e.Routes(); asked != 1 || len(got) != 1 || got[0].Spec != "E3" {
 		t.Errorf("asked %d times, in force %v", asked, got)
 	}

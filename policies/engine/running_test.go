@@ -11,6 +11,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -21,9 +22,9 @@ const whatRuns = `decision := {"allow": false, "reason": json.marshal([a.running
 
 // ending is a subject whose assignments end then.
 func ending(ends ...resources.Time) *resources.Subject {
-	s := activeSubject()
+	s := policytest.ActiveSubject()
 	for _, end := range ends {
-		held := adminSubject().Assignments[0]
+		held := policytest.AdminSubject().Assignments[0]
 		held.ExpiresAt = end
 		s.Assignments = append(s.Assignments, held)
 	}
@@ -33,7 +34,7 @@ func ending(ends ...resources.Time) *resources.Subject {
 // wantRunning asks which of the subject's assignments run at a time.
 func wantRunning(t *testing.T, e *engine.Engine, s *resources.Subject, now resources.Time) {
 	t.Helper()
-	q := question(s, "account:user:read")
+	q := policytest.Question(s, "account:user:read")
 	q.Now = now
 	var runs, want []bool
 	for i := range s.Assignments {
@@ -67,12 +68,12 @@ func TestAnAssignmentRunsUntilItsEnd(t *testing.T) {
 // TestNothingElseOfASubjectChangesWithTheTime guarantees that after an end the policy is told the same as before, but
 // for what runs.
 func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
-	s := adminSubject()
+	s := policytest.AdminSubject()
 	s.Assignments = append(s.Assignments, resources.HeldRole{
 		RoleID: "role-a-v1", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Custom: true, Permissions: []string{"project:a:b"},
 		ProjectID: "proj-demo-v1", Status: "ACTIVE", ExpiresAt: today + 1000,
 	})
-	q := question(s, "project:a:b")
+	q := policytest.Question(s, "project:a:b")
 	at := func(now resources.Time) object {
 		q.Now = now
 		return seen(t, q)["subject"].(object)
@@ -105,7 +106,7 @@ func TestManyAskAtDifferentTimes(t *testing.T) {
 // TestAVerdictOnWhatRunsEndsWithIt guarantees that a tree may ask in whatever way whether an assignment runs: its
 // verdict is given again up to the assignment's end and not after it, which is also what the answer says.
 func TestAVerdictOnWhatRunsEndsWithIt(t *testing.T) {
-	trees := map[string]testTree{"the embedded tree": copyTree(t, policies.Tree())}
+	trees := map[string]policytest.Tree{"the embedded tree": policytest.Copy(t, policies.Tree())}
 	for name, condition := range map[string]string{
 		"a value":            lasting + `a.running`,
 		"through a function": lasting + `counts(a)`,
@@ -122,7 +123,7 @@ counts(a) if a.running`)
 		t.Run(name, func(t *testing.T) {
 			e := newCounted(t, tree, 0)
 			const end = today + 1000
-			q := question(ending(end), "account:user:read")
+			q := policytest.Question(ending(end), "account:user:read")
 			q.Route.Name = "running"
 			for _, c := range []struct {
 				now, until resources.Time

@@ -6,6 +6,8 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/util"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // maxSchema bounds the values of a schema in which every reference has been replaced by
@@ -23,10 +25,10 @@ func schemaProblem(schema any) string {
 
 // checkSchemas holds every schema of the tree to that, before anything is held against one.
 // One that is no JSON is told of by readSchemas.
-func checkSchemas(src *source, p *Problems) {
-	for _, name := range src.names {
+func checkSchemas(src *policies.Source, p *Problems) {
+	for _, name := range src.Names {
 		var schema any
-		if !isSchema(name) || util.Unmarshal(src.files[name], &schema) != nil {
+		if !isSchema(name) || util.Unmarshal(src.Files[name], &schema) != nil {
 			continue
 		}
 		if problem := schemaProblem(schema); problem != "" {

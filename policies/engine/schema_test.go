@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // TestASchemaThatDoesNotEndIsRefused: OPA follows references until the stack or the memory
 // ends, and the process with it.
 func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
-	small := smallTree(t)
+	small := policytest.Small(t)
 	var doubling strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&doubling, `"d%d": {"allOf": [{"$ref": "#/definitions/d%d"}, {"$ref": "#/definitions/d%d"}]},`, i, i+1, i+1)
@@ -29,10 +30,10 @@ func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
 		"another name":       {`{"definitions": {"a": {"$id": "x", "allOf": [{"$ref": "#"}]}}}`, "has an $id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for what, tree := range map[string]testTree{
-				"of the input": small.with("schemas/input/schema.json", c.schema),
-				"of the data":  small.with("schemas/grants/schema.json", c.schema),
-				"in a rule":    small.with("authz/more.rego", "package authz\n\n# METADATA\n# schemas:\n#   - input: "+c.schema+"\nx if input.now == 1\n"),
+			for what, tree := range map[string]policytest.Tree{
+				"of the input": small.With("schemas/input/schema.json", c.schema),
+				"of the data":  small.With("schemas/grants/schema.json", c.schema),
+				"in a rule":    small.With("authz/more.rego", "package authz\n\n# METADATA\n# schemas:\n#   - input: "+c.schema+"\nx if input.now == 1\n"),
 			} {
 				_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 				var problems engine.Problems

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -74,14 +75,14 @@ func newQuery(c *ast.Compiler, entry string) *query {
 // Load reads, compiles and proves a tree. The error is Problems: all that is wrong
 // with the tree as far as it could be read.
 func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Set, error) {
-	src, err := readSource(fsys)
+	src, err := policies.Read(fsys)
 	if err != nil {
 		return nil, err
 	}
 	return load(ctx, src, opts)
 }
 
-func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error) {
+func load(ctx context.Context, src *policies.Source, opts LoadOptions) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
@@ -104,7 +105,7 @@ func load(ctx context.Context, src *source, opts LoadOptions) (s *Set, err error
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	s, err = newSet(ctx, src.revision, list, c)
+	s, err = newSet(ctx, src.Revision, list, c)
 	if err != nil {
 		return nil, Problems{oneLine("policy tree: " + err.Error())}
 	}

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
 )
 
 // watcher follows a folder for an engine.
@@ -12,8 +14,8 @@ type watcher struct {
 	// judged is the state of the folder, a revision or a reading error, that was
 	// judged last; seen is one that is judged if the next reading finds it again.
 	judged, seen string
-	// stamps are of the newest reading; nil after one that failed.
-	stamps *stamps
+	// read is the newest reading; nil after one that failed.
+	read *policies.Source
 }
 
 // Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's
@@ -38,16 +40,17 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 
 // look reads the tree where its files may have changed, and has a new one judged.
 func (w *watcher) look(ctx context.Context) {
-	if w.seen == "" && w.stamps != nil && w.stamps.unchanged(Dir(w.dir)) {
+	tree := policies.Dir(w.dir)
+	if w.seen == "" && w.read != nil && w.read.Unchanged(tree) {
 		return
 	}
+	src, err := policies.Read(tree)
+	w.read = src
 	var state string
-	src, err := readSource(Dir(w.dir))
-	w.stamps = nil
 	if err != nil {
 		state = "unreadable: " + err.Error()
 	} else {
-		state, w.stamps = src.revision, src.stamps
+		state = src.Revision
 	}
 	switch {
 	case state == w.judged:

@@ -1,4 +1,4 @@
-package engine_test
+package policytest
 
 import (
 	"io/fs"
@@ -12,26 +12,28 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// testTree is a policy tree in memory; its methods give changed copies.
-type testTree fstest.MapFS
+// Tree is a policy tree in memory; its methods give changed copies.
+type Tree fstest.MapFS
 
 // Open implements fs.FS.
-func (t testTree) Open(name string) (fs.File, error) { return fstest.MapFS(t).Open(name) }
+func (t Tree) Open(name string) (fs.File, error) { return fstest.MapFS(t).Open(name) }
 
-func (t testTree) with(name, content string) testTree {
+// With has the file with that content.
+func (t Tree) With(name, content string) Tree {
 	out := maps.Clone(t)
 	out[name] = &fstest.MapFile{Data: []byte(content), Mode: 0o644}
 	return out
 }
 
-func (t testTree) without(name string) testTree {
+// Without has no such file.
+func (t Tree) Without(name string) Tree {
 	out := maps.Clone(t)
 	delete(out, name)
 	return out
 }
 
-// write puts the tree into a folder.
-func (t testTree) write(tb testing.TB, dir string) {
+// Write puts the tree into a folder.
+func (t Tree) Write(tb testing.TB, dir string) {
 	tb.Helper()
 	for name, file := range t {
 		at := filepath.Join(dir, filepath.FromSlash(name))
@@ -44,9 +46,10 @@ func (t testTree) write(tb testing.TB, dir string) {
 	}
 }
 
-func copyTree(tb testing.TB, from fs.FS) testTree {
+// Copy is a tree to be changed.
+func Copy(tb testing.TB, from fs.FS) Tree {
 	tb.Helper()
-	out := testTree{}
+	out := Tree{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -61,8 +64,9 @@ func copyTree(tb testing.TB, from fs.FS) testTree {
 	return out
 }
 
+// The files of Small.
 const (
-	smallAuthz = `# METADATA
+	SmallAuthz = `# METADATA
 # scope: package
 # schemas:
 #   - input: schema.input.schema
@@ -86,20 +90,20 @@ access := decision if input.action.id != ""
 
 default grantable := {"allow": false, "reason": "no"}
 `
-	smallTest = `package authz_test
+	SmallTest = `package authz_test
 
 import data.authz
 
 test_nobody_is_denied if not authz.decision.allow with input as {}
 `
-	smallGrants = `{
+	SmallGrants = `{
   "account_admin": {
     "name": "Admin", "scope": "ACCOUNT", "description": "All.",
     "permissions": {"account:*:*": true, "project:*:*": true}
   }
 }
 `
-	smallRoutes = `{
+	SmallRoutes = `{
   "authorization.check": {
     "method": "POST", "path": "/api/v1/authorize/{proxy+}", "action": "account:authorization:check",
     "access": ["asks_self", "service:authz:check"], "effect": "read", "area": "access", "upstream": "access"
@@ -108,29 +112,29 @@ test_nobody_is_denied if not authz.decision.allow with input as {}
 `
 )
 
-// smallTree is the least that is taken: the real schemas, one rule an entry point.
-func smallTree(tb testing.TB) testTree {
+// Small is the least that is taken: the real schemas, one rule an entry point.
+func Small(tb testing.TB) Tree {
 	tb.Helper()
-	embedded := copyTree(tb, policies.Tree())
-	t := testTree{}
+	embedded := Copy(tb, policies.Tree())
+	t := Tree{}
 	for _, name := range []string{"schemas/input/schema.json", "schemas/grants/schema.json", "schemas/routes/schema.json"} {
 		t[name] = embedded[name]
 	}
-	return t.with("authz/authz.rego", smallAuthz).with("authz/authz_test.rego", smallTest).
-		with("grants/data.json", smallGrants).with("routes/data.json", smallRoutes)
+	return t.With("authz/authz.rego", SmallAuthz).With("authz/authz_test.rego", SmallTest).
+		With("grants/data.json", SmallGrants).With("routes/data.json", SmallRoutes)
 }
 
-// activeSubject is an active member without any role.
-func activeSubject() *resources.Subject {
+// ActiveSubject is an active member without any role.
+func ActiveSubject() *resources.Subject {
 	return &resources.Subject{
 		AccountID: "acct-demo-v1", AccountExists: true, AccountStatus: resources.StatusActive,
 		UserID: "user-bob-v1", UserUUID: "b0b", UserExists: true, UserStatus: resources.StatusActive, Member: true,
 	}
 }
 
-// adminSubject holds account_admin.
-func adminSubject() *resources.Subject {
-	s := activeSubject()
+// AdminSubject holds account_admin.
+func AdminSubject() *resources.Subject {
+	s := ActiveSubject()
 	s.Assignments = []resources.HeldRole{{
 		RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
 		RoleStatus: resources.StatusActive, Status: resources.StatusActive,
@@ -138,8 +142,8 @@ func adminSubject() *resources.Subject {
 	return s
 }
 
-// question asks whether the subject may do the action in proj-demo-v1.
-func question(s *resources.Subject, action string) resources.Question {
+// Question asks whether the subject may do the action in proj-demo-v1.
+func Question(s *resources.Subject, action string) resources.Question {
 	a, _ := resources.ParseAction(action)
 	q := resources.Question{
 		Principal: resources.Principal{

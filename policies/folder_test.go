@@ -1,4 +1,4 @@
-package engine_test
+package policies_test
 
 import (
 	"io/fs"
@@ -8,7 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
 // chmod sets rights whatever the umask.
@@ -20,7 +21,7 @@ func chmod(t *testing.T, name string, mode fs.FileMode) {
 // fails wants a tree to be refused within the time of any other, by a message with all these parts.
 func fails(t *testing.T, tree fs.FS, parts ...string) {
 	t.Helper()
-	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+	_, err := policies.Read(tree)
 	for _, part := range parts {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("got %v, want %q in it", err, part)
@@ -30,11 +31,11 @@ func fails(t *testing.T, tree fs.FS, parts ...string) {
 
 // configMap is a folder as Kubernetes mounts one, whose rights let everybody write to it; swap gives it other
 // contents at once.
-func configMap(t *testing.T, tree testTree) (dir string, swap func(name string, tree testTree)) {
+func configMap(t *testing.T, tree policytest.Tree) (dir string, swap func(name string, tree policytest.Tree)) {
 	t.Helper()
 	dir = t.TempDir()
-	swap = func(name string, tree testTree) {
-		tree.write(t, filepath.Join(dir, name))
+	swap = func(name string, tree policytest.Tree) {
+		tree.Write(t, filepath.Join(dir, name))
 		must(t, os.Symlink(name, filepath.Join(dir, "..data_tmp")))
 		must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
 	}
@@ -49,16 +50,16 @@ func configMap(t *testing.T, tree testTree) (dir string, swap func(name string, 
 // TestAConfigMapIsReadWhereNobodyCanWriteToIt guarantees that the mounts of Kubernetes are taken: their rights let
 // everybody write, and the mount nobody.
 func TestAConfigMapIsReadWhereNobodyCanWriteToIt(t *testing.T) {
-	dir, swap := configMap(t, smallTree(t))
-	mounted := engine.DirMounted(dir, func(path string) bool { return path == dir })
-	e := newEngine(t, smallTree(t), engine.Options{})
-	must(t, e.Reload(t.Context(), mounted))
-	swap("..2026_2", smallTree(t).with("authz/authz.rego", smallWith("second")))
-	must(t, e.Reload(t.Context(), mounted))
-	if d, err := e.Decide(t.Context(), question(adminSubject(), "account:user:read")); err != nil || d.Reason != "second" {
-		t.Errorf("got %+v, %v", d, err)
+	dir, swap := configMap(t, policytest.Small(t))
+	mounted := policies.DirMounted(dir, func(path string) bool { return path == dir })
+	first, err := policies.Read(mounted)
+	must(t, err)
+	swap("..2026_2", policytest.Small(t).With("authz/authz.rego", "package authz"))
+	second, err := policies.Read(mounted)
+	if err != nil || string(second.Files["authz/authz.rego"]) != "package authz" || second.Revision == first.Revision {
+		t.Errorf("got %q, %v", second.Files["authz/authz.rego"], err)
 	}
-	fails(t, engine.Dir(dir), "every user of this machine can change "+dir, "chmod o-w", "read-only")
+	fails(t, policies.Dir(dir), "every user of this machine can change "+dir, "chmod o-w", "read-only")
 	chmod(t, filepath.Join(dir, "..2026_2", "authz"), 0o757)
 	fails(t, mounted, "every user of this machine can change "+filepath.Join(dir, "..2026_2", "authz"))
 }
@@ -115,9 +116,9 @@ func TestWhatOthersCanChangeIsNotRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, outside := t.TempDir(), t.TempDir()
-			smallTree(t).write(t, dir)
+			policytest.Small(t).Write(t, dir)
 			tree, blamed := change(t, dir, outside)
-			fails(t, engine.Dir(tree), "every user of this machine can change "+blamed+",")
+			fails(t, policies.Dir(tree), "every user of this machine can change "+blamed+",")
 		})
 	}
 }
@@ -126,56 +127,20 @@ func TestWhatOthersCanChangeIsNotRead(t *testing.T) {
 // change nothing; a folder such as /tmp, where others can't touch what isn't theirs, is fine on the way.
 func TestLinksAreFollowed(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
-	smallTree(t).write(t, dir)
+	policytest.Small(t).Write(t, dir)
 	chmod(t, outside, 0o777|fs.ModeSticky)
 	must(t, os.Rename(filepath.Join(dir, "authz"), filepath.Join(outside, "rules")))
 	must(t, os.Symlink(filepath.Join(outside, "rules"), filepath.Join(dir, "authz")))
 	must(t, os.Rename(filepath.Join(dir, "grants", "data.json"), filepath.Join(dir, "grants", ".roles")))
 	must(t, os.Symlink(filepath.Join("..", "grants", ".", ".roles"), filepath.Join(dir, "grants", "data.json")))
 	must(t, os.Symlink(dir, filepath.Join(outside, "policies")))
-	set, err := engine.Load(t.Context(), engine.Dir(filepath.Join(outside, "policies")), engine.LoadOptions{})
+	linked, err := policies.Read(policies.Dir(filepath.Join(outside, "policies")))
 	must(t, err)
 	t.Chdir(outside)
-	same, err := engine.Load(t.Context(), engine.Dir("./policies"), engine.LoadOptions{})
+	same, err := policies.Read(policies.Dir("./policies"))
 	must(t, err)
-	if plain, err := engine.Load(t.Context(), smallTree(t), engine.LoadOptions{}); err != nil || set.Revision() != plain.Revision() || same.Revision() != plain.Revision() {
-		t.Errorf("%q, %q, %v", set.Revision(), same.Revision(), err)
-	}
-}
-
-// TestOnlyRegularFilesAreRead guarantees that nothing in a tree holds its reader up, and that the message names it.
-func TestOnlyRegularFilesAreRead(t *testing.T) {
-	for name, c := range map[string]struct {
-		put  func(t *testing.T, path string)
-		says string
-	}{
-		"a named pipe": {func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "is a named pipe; only regular files"},
-		"a link to a pipe": {func(t *testing.T, path string) {
-			must(t, syscall.Mkfifo(path+"-", 0o600))
-			must(t, os.Symlink(path+"-", path))
-		}, "x.rego- is a named pipe"},
-		"a device":          {func(t *testing.T, path string) { must(t, os.Symlink("/dev/full", path)) }, "/dev/full"},
-		"a link to nothing": {func(t *testing.T, path string) { must(t, os.Symlink("nothing", path)) }, "no such file"},
-		"a link to itself":  {func(t *testing.T, path string) { must(t, os.Symlink(path, path)) }, "circle"},
-		"links in a circle": {func(t *testing.T, path string) {
-			must(t, os.Symlink(".x", path))
-			must(t, os.Symlink("x.rego", filepath.Join(filepath.Dir(path), ".x")))
-		}, "circle"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := watch(t, smallTree(t), nothing)
-			path := filepath.Join(w.dir, "authz", "x.rego")
-			c.put(t, path)
-			if err := next(t, w.refused); !strings.Contains(err.Error(), "authz/x.rego: ") || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("got %v, want %q in it", err, c.says)
-			}
-			must(t, os.Remove(path))
-			write(t, filepath.Join(w.dir, "authz", "authz.rego"), smallWith("later"))
-			next(t, w.reloaded)
-			if got := w.reason(t); got != "later" {
-				t.Errorf("a later tree is not in force: %q", got)
-			}
-		})
+	if plain, err := policies.Read(policytest.Small(t)); err != nil || linked.Revision != plain.Revision || same.Revision != plain.Revision {
+		t.Errorf("%q, %q, %v", linked.Revision, same.Revision, err)
 	}
 }
 
@@ -188,15 +153,15 @@ func TestASwapAfterTheCheckIsNotRead(t *testing.T) {
 	}{
 		"a pipe":  {func(t *testing.T, path string) { must(t, syscall.Mkfifo(path, 0o600)) }, "named pipe"},
 		"a link":  {func(t *testing.T, path string) { must(t, os.Symlink("authz_test.rego", path)) }, "symbolic links"},
-		"exposed": {func(t *testing.T, path string) { write(t, path, smallAuthz); chmod(t, path, 0o666) }, "can change"},
+		"exposed": {func(t *testing.T, path string) { write(t, path, policytest.SmallAuthz); chmod(t, path, 0o666) }, "can change"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			smallTree(t).write(t, dir)
+			policytest.Small(t).Write(t, dir)
 			path := filepath.Join(dir, "authz", "authz.rego")
 			chmod(t, path, 0o666) // so that it is asked whether anybody can write to it
 			asked := 0
-			tree := engine.DirMounted(dir, func(string) bool {
+			tree := policies.DirMounted(dir, func(string) bool {
 				if asked++; asked == 2 { // the first one is of the walk
 					must(t, os.Remove(path))
 					c.put(t, path)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package engine
+package policies
 
 // mountedReadOnly is known on Linux only.
 func mountedReadOnly(string) bool { return false }

@@ -1,0 +1,102 @@
+package policies_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// TestATreeIsReadAgainOnlyWhereItMayHaveChanged guarantees that a poll leaves an old tree
+// alone, and nothing that could be another one.
+func TestATreeIsReadAgainOnlyWhereItMayHaveChanged(t *testing.T) {
+	old := time.Now().Add(-time.Hour)
+	for name, c := range map[string]struct {
+		edit func(t *testing.T, dir, file string)
+		want bool
+	}{
+		"nothing":       {func(*testing.T, string, string) {}, true},
+		"no tree's own": {func(t *testing.T, dir, _ string) { write(t, filepath.Join(dir, "README.md"), "x") }, true},
+		"written with its time put back": {func(t *testing.T, _, file string) {
+			write(t, file, "longer")
+			must(t, os.Chtimes(file, old, old))
+		}, false},
+		"another time": {func(t *testing.T, _, file string) { must(t, os.Chtimes(file, old, old.Add(time.Nanosecond))) }, false},
+		"another file of its size and time": {func(t *testing.T, dir, file string) {
+			must(t, os.CopyFS(filepath.Join(dir, ".other"), os.DirFS(filepath.Dir(file))))
+			must(t, os.Chtimes(filepath.Join(dir, ".other", "authz.rego"), old, old))
+			must(t, os.Rename(filepath.Join(dir, ".other", "authz.rego"), file))
+		}, false},
+		"a new file": {func(t *testing.T, dir, _ string) {
+			write(t, filepath.Join(dir, "new.rego"), "")
+			must(t, os.Chtimes(filepath.Join(dir, "new.rego"), old, old))
+		}, false},
+		"a file less": {func(t *testing.T, _, file string) { must(t, os.Remove(file)) }, false},
+		"no folder":   {func(t *testing.T, dir, _ string) { must(t, os.RemoveAll(dir)) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			tree := policytest.Small(t)
+			tree.Write(t, dir)
+			if read, err := policies.Read(policies.Dir(dir)); err != nil || read.Unchanged(policies.Dir(dir)) {
+				t.Fatalf("files that were just written are taken as settled: %v", err)
+			}
+			for name := range tree {
+				must(t, os.Chtimes(filepath.Join(dir, name), old, old))
+			}
+			read, err := policies.Read(policies.Dir(dir))
+			must(t, err)
+			c.edit(t, dir, filepath.Join(dir, "authz", "authz.rego"))
+			if got := read.Unchanged(policies.Dir(dir)); got != c.want {
+				t.Errorf("unchanged: %v", got)
+			}
+		})
+	}
+}
+
+// TestALinkToAParentEnds guarantees that a loop of links is refused instead of followed for ever.
+func TestALinkToAParentEnds(t *testing.T) {
+	dir := t.TempDir()
+	policytest.Small(t).Write(t, dir)
+	must(t, os.Symlink("..", filepath.Join(dir, "authz", "up")))
+	if _, err := policies.Read(policies.Dir(dir)); err == nil || !strings.Contains(err.Error(), "link to a parent") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTheRevisionIsThatOfNamesAndBytes guarantees that a revision names one tree.
+func TestTheRevisionIsThatOfNamesAndBytes(t *testing.T) {
+	revision := func(tree policytest.Tree) string {
+		s, err := policies.Read(tree)
+		must(t, err)
+		return s.Revision
+	}
+	small := policytest.Small(t)
+	seen := []string{
+		revision(small),
+		revision(small.With("authz/authz.rego", policytest.SmallAuthz+"\n")),
+		revision(small.With("authz/z.rego", policytest.SmallAuthz).Without("authz/authz.rego")),
+	}
+	if revision(small) != seen[0] || seen[0] == seen[1] || seen[1] == seen[2] || seen[0] == seen[2] {
+		t.Errorf("got %q", seen)
+	}
+	if revision(small.With("README.md", "x").With(".hidden/data.json", "{").With("_x/y.rego", "x")) != seen[0] {
+		t.Error("a file that isn't part of the tree changed its revision")
+	}
+}
+
+func write(t *testing.T, name, content string) {
+	t.Helper()
+	must(t, os.WriteFile(name, []byte(content), 0o600))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
