@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
 // compiled is a tree that answers questions, and the same tree with its tests.
@@ -46,7 +47,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 		return c, nil
 	}
 	var err error
-	out.serving, err = compileWith(out.store, capabilities(), func(c *ast.Compiler) error {
+	out.serving, err = compileWith(out.store, builtins.Capabilities(), func(c *ast.Compiler) error {
 		if c.Compile(modules); c.Failed() {
 			return c.Errors
 		}
@@ -56,7 +57,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 		return nil, err
 	}
 	maps.Copy(tests, modules)
-	out.testing, err = compileWith(out.testStore, capabilities(forTests()...), func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
+	out.testing, err = compileWith(out.testStore, builtins.Capabilities(forTests()...), func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
 	return out, err
 }
 
@@ -79,10 +80,14 @@ func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	return out
 }
 
+// forTests are the built-ins that the tests of a tree may call besides: they hold inputs against the
+// tree's own schemas, which end (checkSchemas).
+func forTests() []string { return []string{"json.match_schema"} }
+
 // parse gives the modules that serve and those that test them.
 func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
-	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: capabilities(forTests()...), RegoVersion: ast.RegoV1}
+	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: builtins.Capabilities(forTests()...), RegoVersion: ast.RegoV1}
 	for _, name := range src.Names {
 		if !isModule(name) {
 			continue

@@ -6,10 +6,7 @@
 // ill-typed or conflicting values, a failing built-in, a panic,
 // half a second gone by (a grant has the time of its request), more than 64 MiB made.
 //
-// What an evaluation makes is bounded before it is made (bounds.go, costs.go): compiled rules call
-// each built-in that makes something under a name of ours, which foresees from the operands how much
-// that is at most. A step counts a little as well, so that a comprehension over a product ends. What
-// is thrown away on the way counts too: nothing is measured, and equal questions end equally.
+// What an evaluation makes is bounded before it is made (policies/builtins).
 //
 // A tree is taken only after it has proved itself: it compiles under strict checks
 // and its schemas, its own tests pass, its catalogue is complete, and it denies those who
@@ -30,12 +27,7 @@
 //     each. What runs is a part of the input, made once for the time between two ends (subject.go);
 //   - a verdict with a time to live, or dropped by a message: a revoke would be in force
 //     when the one has passed or the other has come;
-//   - 64 bits of hash in place of the whole key: two questions could share a verdict;
-//   - a tracer that counts: with one OPA copies every step, and it sees a value when it is there;
-//   - reading how much memory the process has: it says nothing of one evaluation;
-//   - a registry of our own for OPA: its own is one for the process, and comes first;
-//   - a deny list of built-ins: the next network built-in of OPA would be let in. What
-//     is not known to be harmless is refused (capabilities.go, costs.go).
+//   - 64 bits of hash in place of the whole key: two questions could share a verdict.
 //
 // A test of the tree runs on goroutines of OPA's test runner, where a panic can't be
 // recovered; everything else that a tree can provoke is.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/metrics"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -50,24 +50,25 @@ func (s *Set) evaluate(
 			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
 	}()
-	q, bounds, values := s.queries[entry], s.bounds.lend(), s.values.lend()
-	bounds.start(ctx, within, maxMade)
+	q, bounds, values := s.queries[entry], s.bounds.Get().(*builtins.Bounds), s.values.lend()
+	bounds.Start(ctx, within, builtins.OfQuestion)
 	err = topdown.NewQuery(q.body).
 		WithCompiler(s.compiler).
 		WithStore(s.store).WithTransaction(s.txn).
 		WithBaseCache(s.base).WithVirtualCache(values).
-		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.builtins).WithRequestMetadata(s.noMetadata).
+		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
 		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
 		Iter(ctx, func(topdown.QueryResult) error { return nil })
 	answer, _ := values.Get(q.rule)
-	stopped, why, cause := bounds.over(), bounds.why, bounds.cause
+	exceeded := bounds.Exceeded()
 	s.values.back(values)
-	s.bounds.back(bounds)
+	bounds.Release()
+	s.bounds.Put(bounds)
 	switch {
-	case stopped && (err == nil || topdown.IsCancel(err)):
-		return d, &failed{why, fmt.Errorf("%s: %w", entry, cmp.Or(cause, err, errLate))}
+	case exceeded != nil && (err == nil || topdown.IsCancel(err)):
+		return d, stopped(entry, exceeded)
 	case err != nil:
 		return d, &failed{classify(err), fmt.Errorf("%s: %w", entry, err)}
 	case answer == nil:
@@ -76,8 +77,17 @@ func (s *Set) evaluate(
 	return s.read(entry, answer)
 }
 
-// errLate is of an answer for which nobody waits any longer.
-var errLate = errors.New("the answer came too late")
+// stopped is the failure of an evaluation that exceeded its bounds.
+func stopped(entry string, exceeded error) *failed {
+	why := FailureCancelled
+	switch {
+	case errors.Is(exceeded, resources.ErrPolicyMemory):
+		why = FailureMemory
+	case errors.Is(exceeded, resources.ErrPolicyTime), errors.Is(exceeded, context.DeadlineExceeded):
+		why = FailureTimeout
+	}
+	return &failed{why, fmt.Errorf("%s: %w", entry, exceeded)}
+}
 
 // maxReason bounds what a policy gives as its reason, in bytes: callers are sent it.
 const maxReason = 64 << 10

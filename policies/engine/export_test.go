@@ -9,14 +9,6 @@ import (
 // Memoised says whether an entry point's verdicts are reused.
 func (s *Set) Memoised(entry string) bool { return s.queries["data.authz."+entry].key != nil }
 
-// Judged says whether a policy may call a built-in, and whether there is a reason why not.
-func Judged(name string) (allowed, refused bool) {
-	for _, b := range capabilities().Builtins {
-		allowed = allowed || b.Name == name
-	}
-	return allowed, whyRefused("undefined function "+name) != "" && whyRefused("undefined function "+name) != whyUnknown
-}
-
 // InputPaths are the parts of the input that the key knows.
 func InputPaths() map[string]bool {
 	out := map[string]bool{}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
 // Problems are all the reasons for which a tree is refused, one a line, each with
@@ -53,7 +55,7 @@ func (p Problems) err() error {
 
 func compilerLine(e *ast.Error) string {
 	parts := []string{e.Code + ": " + e.Message}
-	if why := whyRefused(e.Message); why != "" {
+	if why := builtins.WhyRefused(e.Message); why != "" {
 		parts = append(parts, why)
 	}
 	if e.Details != nil {

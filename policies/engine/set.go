@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -11,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -43,7 +45,7 @@ type Set struct {
 	txn    storage.Transaction
 	base   topdown.BaseCache
 	values valuesPool
-	bounds boundsPool
+	bounds sync.Pool // of *builtins.Bounds
 	inputs inputsPool
 	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
 	noMetadata map[string]any
@@ -109,8 +111,9 @@ func load(ctx context.Context, src *policies.Source, opts LoadOptions) (s *Set, 
 	if err != nil {
 		return nil, Problems{oneLine("policy tree: " + err.Error())}
 	}
-	charge(c.serving, &p)
-	charge(c.testing, &p)
+	refuse := func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) }
+	builtins.Charge(c.serving, refuse)
+	builtins.Charge(c.testing, refuse)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) 
 		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn, base: baseData{root}, noMetadata: map[string]any{},
 		queries: map[string]*query{}, words: newWords(), actions: newPrepared[resources.Action](), services: newPrepared[string](), routes: map[string]preparedRoute{},
 	}
-	s.values.New, s.bounds.New = newRuleValues, func() any { return newBounds() }
+	s.values.New, s.bounds.New = newRuleValues, func() any { return builtins.NewBounds() }
 	for _, entry := range entries() {
 		s.queries[entry] = newQuery(s.compiler, entry)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/open-policy-agent/opa/v1/topdown/cache"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
 // noTest is a pattern that no name matches.
@@ -99,10 +101,10 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 	}
 	defer c.testStore.Abort(ctx, txn)
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
-	bounds := newBounds()
+	bounds := builtins.NewBounds()
 	for _, t := range findTests(c.testing) {
-		bounds.start(ctx, 2*opts.TestsWithin, maxMadeByTest) // ctx ends before, for all of them
-		if err := t.run(c, txn, known, bounds); err != nil {
+		bounds.Start(ctx, 2*opts.TestsWithin, builtins.OfTest) // ctx ends before, for all of them
+		if err := t.run(ctx, c, txn, known, bounds); err != nil {
 			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
 		}
@@ -118,7 +120,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 }
 
 // run is nil for a test that passed.
-func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *bounds) (err error) {
+func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *builtins.Bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -128,16 +130,16 @@ func (t *test) run(c *compiled, txn storage.Transaction, known cache.InterQueryV
 		return fmt.Errorf("is switched off; a tree with such a test isn't taken")
 	}
 	cases := triedCases{}
-	bounds.builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
+	bounds.Builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
 	answer := ast.VarTerm("answer")
 	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(t.path), answer))).
 		WithCompiler(c.testing).WithStore(c.testStore).WithTransaction(txn).
-		WithCancel(bounds).WithBuiltins(bounds.builtins).WithStrictBuiltinErrors(true).
+		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
 		WithInterQueryBuiltinValueCache(known).
-		Run(bounds.ctx)
+		Run(ctx)
 	switch {
-	case bounds.cause != nil:
-		return fmt.Errorf("failed: %w", bounds.cause)
+	case topdown.IsCancel(err) && bounds.Exceeded() != nil:
+		return fmt.Errorf("failed: %w", bounds.Exceeded())
 	case err != nil:
 		return fmt.Errorf("failed: %w", err)
 	case len(results) == 0:

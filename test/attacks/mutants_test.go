@@ -36,9 +36,9 @@ const (
 	principalFile  = "gateway/authn/principal.go"
 	apiKeyFile     = "gateway/authn/apikey.go"
 	strictFile     = "resources/wire/strict.go"
-	capabilityFile = "policies/engine/capabilities.go"
+	capabilityFile = "policies/builtins/capabilities.go"
 	evaluateFile   = "policies/engine/evaluate.go"
-	boundsFile     = "policies/engine/bounds.go"
+	boundsFile     = "policies/builtins/bounds.go"
 )
 
 var mutants = []mutant{

@@ -1,10 +1,9 @@
-package engine
+package builtins
 
 import (
 	"math"
 	"net"
 	"strings"
-	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -30,7 +29,7 @@ const (
 )
 
 // costs are all built-ins that a policy may use. Those of nil make nothing worth counting.
-var costs = sync.OnceValue(func() map[string]cost {
+func costs() map[string]cost {
 	out := map[string]cost{}
 	of := func(c cost, names string) {
 		for name := range strings.FieldsSeq(names) {
@@ -68,7 +67,7 @@ var costs = sync.OnceValue(func() map[string]cost {
 	out["net.cidr_expand"], out["net.cidr_contains_matches"] = ofAddresses, ofPairs
 	out["minus"] = func(operands []*ast.Term, left int) int { return ofNumbers(operands, left) + ofMembers(operands, left) }
 	return out
-})
+}
 
 // weight is about what a value takes with all that is in it, and with the paths to its members:
 // walk makes those. It ends once it is above left: a value may hold the same part very often.

@@ -1,4 +1,4 @@
-package engine
+package builtins
 
 import (
 	"slices"
@@ -51,9 +51,9 @@ func refused() map[string]string {
 	}
 }
 
-// impure are the built-ins that OPA marks as not deterministic and that are let in
-// all the same. Time is that of the question; a verdict that rests on the random
-// ones is never reused.
+// impure are the built-ins that OPA marks as not deterministic and that are allowed
+// all the same. Time is that of the question; a verdict that rests on one of them is
+// never cached.
 func impure() []string {
 	return []string{
 		"time.now_ns",
@@ -63,26 +63,23 @@ func impure() []string {
 	}
 }
 
-// forTests are what the tests of a tree may call beside that: they hold inputs against the
-// tree's own schemas, which end (checkSchemas).
-func forTests() []string { return []string{"json.match_schema"} }
-
-// capabilities is what a policy may use: the built-ins of which is known what they make (costs.go):
+// Capabilities returns what a policy may use: the built-ins with a known cost (costs.go), which are
 // strings, numbers, regular expressions, hashes, verification of tokens and certificates, …;
-// of those that are not pure the ones that are named. also are let in besides.
-func capabilities(also ...string) *ast.Capabilities {
+// of those that are not pure the ones that are named. also are allowed besides.
+func Capabilities(also ...string) *ast.Capabilities {
 	caps := ast.CapabilitiesForThisVersion()
-	named := impure()
+	named, known := impure(), costs()
 	caps.Builtins = slices.DeleteFunc(caps.Builtins, func(b *ast.Builtin) bool {
-		_, judged := costs()[b.Name]
+		_, judged := known[b.Name]
 		return !slices.Contains(also, b.Name) && (!judged || b.Nondeterministic && !slices.Contains(named, b.Name))
 	})
 	caps.AllowNet = []string{} // nil would allow every host to schemas with remote references
 	return caps
 }
 
-// whyRefused explains the compiler's "undefined function x" where x exists but may not be called.
-func whyRefused(message string) string {
+// WhyRefused explains the compiler's "undefined function x" where x exists but may not be called; "" for
+// any other message.
+func WhyRefused(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
 	if !ok {
 		return ""

@@ -1,0 +1,165 @@
+package builtins
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Limits of what one evaluation makes, in bytes. Garbage counts as well, so
+// that an evaluation neither holds more nor has the garbage collector work for more.
+const (
+	// OfQuestion bounds the evaluation of a question.
+	OfQuestion = 64 << 20
+	// OfTest bounds one test of a tree, which may be a table of many cases.
+	OfTest = 1 << 30
+	// stepMakes is about what a step of OPA keeps besides what its built-ins make: it takes a few to
+	// make an element of a comprehension, of 100 bytes. Two million steps take longer than an
+	// evaluation has by default.
+	stepMakes = 32
+)
+
+// clockEvery is how many of OPA's questions share one look at the clock.
+const clockEvery = 16
+
+// Bounds stop an evaluation that takes too long or makes too much. They look at the clock themselves,
+// so that an evaluation needs neither a timer nor a goroutine. One evaluation uses them at a time,
+// on one goroutine. They are a topdown.Cancel.
+type Bounds struct {
+	ctx   context.Context
+	at    time.Time
+	left  int // of what may be made
+	asked uint
+	stop  error
+	// Builtins charge these bounds: an evaluation calls them in place of OPA's own. They are no part of OPA's
+	// registry, which belongs to the whole process.
+	Builtins map[string]*topdown.Builtin
+}
+
+// NewBounds returns bounds that Start makes ready for an evaluation.
+func NewBounds() *Bounds {
+	all := charged()
+	b := &Bounds{Builtins: make(map[string]*topdown.Builtin, len(all))}
+	for name, of := range all {
+		b.Builtins[name] = &topdown.Builtin{Decl: of.decl, Func: func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
+			if !b.take(of.cost(operands, b.left)) {
+				return topdown.Halt{Err: &topdown.Error{Code: topdown.CancelErr, Location: bctx.Location, Message: of.name + " would make too much"}}
+			}
+			return of.do(bctx, operands, iter)
+		}}
+	}
+	return b
+}
+
+// Start begins an evaluation that may take so long and make so many bytes.
+func (b *Bounds) Start(ctx context.Context, within time.Duration, bytes int) {
+	b.ctx, b.at, b.left, b.asked, b.stop = ctx, time.Now().Add(within), bytes, 0, nil
+}
+
+// Release forgets the evaluation's context.
+func (b *Bounds) Release() { b.ctx, b.stop = nil, nil }
+
+// take is false where so much would exceed what is left.
+func (b *Bounds) take(bytes int) bool {
+	if b.left -= bytes; b.left < 0 && b.stop == nil {
+		b.stop = resources.ErrPolicyMemory
+	}
+	return b.stop == nil
+}
+
+// Cancel implements topdown.Cancel.
+func (b *Bounds) Cancel() { b.stop = context.Canceled }
+
+// Cancelled implements topdown.Cancel. OPA asks once for each step.
+func (b *Bounds) Cancelled() bool {
+	b.asked++
+	if b.take(stepMakes) && b.asked%clockEvery != 1 {
+		return false
+	}
+	return b.Exceeded() != nil
+}
+
+// Exceeded is why the evaluation must not go on: resources.ErrPolicyMemory, resources.ErrPolicyTime or the
+// context's error; nil while it may.
+func (b *Bounds) Exceeded() error {
+	if b.stop == nil {
+		switch err := b.ctx.Err(); {
+		case err != nil: // of the request, of which the evaluation is a part
+			b.stop = err
+		case !time.Now().Before(b.at):
+			b.stop = resources.ErrPolicyTime
+		}
+	}
+	return b.stop
+}
+
+// charges is a built-in under the name by which compiled rules call it.
+type charges struct {
+	name string // OPA's
+	decl *ast.Builtin
+	ref  ast.Ref
+	do   topdown.BuiltinFunc
+	cost cost
+}
+
+// chargedPrefix begins the names of built-ins that are charged to bounds. No policy can write such
+// a name.
+const chargedPrefix = "charged:"
+
+// charged are the built-ins that make something, by the name by which compiled rules call them.
+func charged() map[string]*charges {
+	out := map[string]*charges{}
+	for name, of := range costs() {
+		do := topdown.GetBuiltin(name)
+		if of == nil || do == nil { // rego.metadata.rule and its like are gone when the tree is compiled
+			continue
+		}
+		decl := *ast.BuiltinMap[name]
+		decl.Name = chargedPrefix + name
+		// One variable, as OPA puts the name together for each call from its parts.
+		out[decl.Name] = &charges{name, &decl, ast.Ref{ast.VarTerm(decl.Name)}, do, of}
+	}
+	return out
+}
+
+// Charge has the compiled rules call built-ins that make something under the names of Bounds.Builtins.
+// refuse is told of each place where that is not possible. Analyses of the rules, which know OPA's
+// names, must be done before.
+func Charge(c *ast.Compiler, refuse func(at *ast.Location, problem string)) {
+	all := charged()
+	rename := func(t *ast.Term) (*ast.Term, bool) {
+		ref, ok := t.Value.(ast.Ref)
+		if !ok {
+			return t, false
+		}
+		of, ok := all[chargedPrefix+ref.String()]
+		if !ok {
+			return t, false
+		}
+		return &ast.Term{Value: of.ref, Location: t.Location}, true
+	}
+	for _, module := range c.Modules {
+		ast.NewGenericVisitor(func(x any) bool {
+			switch x := x.(type) {
+			case *ast.Expr:
+				if x.IsCall() {
+					terms := x.Terms.([]*ast.Term)
+					terms[0], _ = rename(terms[0])
+				}
+			case ast.Call:
+				x[0], _ = rename(x[0])
+			case *ast.With:
+				x.Target, _ = rename(x.Target)
+				if _, made := rename(x.Value); made {
+					refuse(x.Location, fmt.Sprintf("%s can't take the place of %s: what it makes is not bounded then; name a function that calls it", x.Value, x.Target))
+				}
+			}
+			return false
+		}).Walk(module)
+	}
+}
