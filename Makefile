@@ -17,8 +17,8 @@ OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
-ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test
-ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m ./test
+ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test/api
+ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m ./test/api
 RACE        = $(if $(filter true,$(CI)),-race)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
@@ -52,8 +52,8 @@ configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATIO
 test: check-fmt tool-oapi-codegen ## check everything: format, vet, policies, unit and black box tests
 	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -vet=off -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test \
-		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test \
+	@go run .ci/count.go -vet=off -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api \
+		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
 test-mongodb: ## the black box tests on MongoDB
@@ -80,10 +80,10 @@ flood: ## what 1,000 slow connections, 5,000 cold questions at once and bursts o
 	PORTCULLIS_TEST_FLOOD=1 go test -count=1 -v ./test/flood
 
 # The black box tests speak to a program of their own, which is built with the race detector only on
-# request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test
+# request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
 # Their own code is under it in the second run of make test, where that is CI's.
 race: ## run all tests but those of the program and of its clients under the race detector
-	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test %/portcullis/test/clients,$(shell go list ./...))
+	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test/api %/portcullis/test/clients,$(shell go list ./...))
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)

@@ -1,10 +1,3 @@
-// Package test holds the tests of the whole: the black box, which builds the program and talks to it
-// over HTTP as its callers do, one file an endpoint; and who may import whom. Nothing but tests lives
-// here, so no other package can come to lean on it. The real servers that tests need are started by
-// test/servers.
-//
-// Every gateway that a test starts is set up as PORTCULLIS_TEST_STORE says: on the embedded store, on
-// MongoDB, or as three replicas on MongoDB and Redis behind an address that gives each request to the
-// next one. A test speaks of what was promised, and so holds on each; what it asks of one process
-// (that it ends, what it logs) it asks of each of them.
+// Package test holds the test of who may import whom. The tests of the whole are in the folders below it:
+// README.md says which one holds what.
 package test

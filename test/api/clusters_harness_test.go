@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// clusterKind is one of the two kinds of cluster as its callers see it.
+type clusterKind struct {
+	// name is the resource's in actions, path the collection's, field that of the name in a body.
+	name, path, field string
+	// base is where a cluster keeps its id, name and status; id is what the id is called there.
+	base []any
+	id   string
+	// status is how the kind writes a state.
+	status func(state string) string
+	list   []string // the fields of a list
+}
+
+func clusterKinds() []clusterKind {
+	return []clusterKind{
+		{
+			"kubernetes_cluster", "/kubernetes", "name",
+			[]any{"base"},
+			"cluster_id", func(state string) string { return "CLUSTER_STATUS_" + state },
+			[]string{"clusters", "total_count", "count", "next_page_token"},
+		},
+		{
+			"gpu_cluster", "/gpu-clusters", "cluster_name", nil, "id", strings.ToLower,
+			[]string{"clusters", "total_count", "count", "next_page_token", "message"},
+		},
+	}
+}
+
+// eachClusterKind runs a test for both, each with a team of its own.
+func eachClusterKind(t *testing.T, test func(t *testing.T, s *team, k clusterKind)) {
+	t.Parallel()
+	for _, k := range clusterKinds() {
+		t.Run(k.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newTeam(t), k)
+		})
+	}
+}
+
+// body is a good one of kubernetes_cluster.create or gpu_cluster.create; more is put behind its fields.
+func (k clusterKind) body(name string, more ...string) string {
+	return fmt.Sprintf(`{%q:%q,"flavor_id":"f","image_id":"i"%s}`, k.field, name, strings.Join(append([]string{""}, more...), ","))
+}
+
+// in is the path of the kind's clusters in a project, below the account.
+func (k clusterKind) in(project string) string { return "/projects/" + project + k.path }
+
+// of reads a value of a cluster that every kind has: the id, name, status or a time.
+func (k clusterKind) of(cluster any, name string) string {
+	if name == "id" {
+		name = k.id
+	}
+	text, _ := at(cluster, append(append([]any{}, k.base...), name)...).(string)
+	return text
+}
+
+// names are those of a list's clusters.
+func (k clusterKind) names(r reply) []string {
+	list, _ := r.Body["clusters"].([]any)
+	out := make([]string, len(list))
+	for i, cluster := range list {
+		out[i] = k.of(cluster, "name")
+	}
+	return out
+}
+
+// newCluster makes one as the admin and gives its id.
+func (s *scene) newCluster(t testing.TB, k clusterKind, project, name string) string {
+	t.Helper()
+	r := s.must(t, 201, "POST", k.in(project), k.body(name))
+	id := k.of(r.Body["cluster"], "id")
+	if id == "" {
+		t.Fatalf("no id in %s", r.Raw)
+	}
+	return id
+}
+
+// newProject makes another project of the account.
+func (s *scene) newProject(t testing.TB, name string) string {
+	t.Helper()
+	id, _ := at(s.must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":%q}`, name)).Body, "project", "id").(string)
+	return id
+}
+
+// newClusterGroup makes a security group for clusters to name.
+func (s *scene) newClusterGroup(t testing.TB, project, name string) string {
+	t.Helper()
+	r := call(t, "POST", s.path("/projects/"+project+"/security-groups"), s.AdminToken,
+		fmt.Sprintf(`{"project_id":%q,"name":%q}`, project, name), "x-account-id", s.Account)
+	id, _ := at(r.Body, "security_group", "id").(string)
+	if r.Status != 201 || id == "" {
+		t.Fatalf("security_group.create: %d %s", r.Status, r.Raw)
+	}
+	return id
+}
+
+// detailsOf are the problems that a refusal of the access-management shape tells.
+func detailsOf(r reply) []string {
+	list, _ := at(r.Body, "error", "details").([]any)
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i], _ = v.(string)
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package api_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestProbesOfAHealthyGateway: 200 with exactly the specified fields, also
+// under /api/v1.
+func TestProbesOfAHealthyGateway(t *testing.T) {
+	t.Parallel()
+	g := sharedGateway(t)
+	for _, prefix := range []string{"", "/api/v1"} {
+		r := call(t, "GET", g.HealthURL+prefix+"/healthz/live", "", "")
+		wantFields(t, "liveness", r.Body, "status", "service", "version", "timestamp")
+		wantTimes(t, r.Body, "timestamp")
+		if r.Status != 200 || r.Body["status"] != "live" || r.Body["service"] != "portcullis" || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d %s", r.Status, r.Raw)
+		}
+		r = call(t, "GET", g.HealthURL+prefix+"/healthz/ready", "", "")
+		wantFields(t, "readiness", r.Body, "status", "service", "version", "timestamp", "checks")
+		wantFields(t, "the checks", r.Body["checks"], "database", "accounts_service", "notification_service")
+		if r.Status != 200 || r.Body["status"] != "ready" {
+			t.Errorf("%d %s", r.Status, r.Raw)
+		}
+		for _, name := range fields(r.Body["checks"]) {
+			check := at(r.Body, "checks", name)
+			wantFields(t, name, check, "status", "latency")
+			latency, _ := at(check, "latency").(string)
+			if _, err := time.ParseDuration(latency); err != nil || !strings.HasSuffix(latency, "ms") || at(check, "status") != "healthy" {
+				t.Errorf("%s: %v", name, check)
+			}
+		}
+	}
+}
+
+// TestReadinessLooksAtItsNeighboursAtOnce: one that is down and one that hangs make 503,
+// about two seconds later, the time of one check, or some more on a busy machine; the gateway
+// stays alive.
+func TestReadinessLooksAtItsNeighboursAtOnce(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
+	redirecting := httptest.NewServer(http.RedirectHandler("/elsewhere", http.StatusFound))
+	t.Cleanup(func() { close(stop); hanging.Close(); redirecting.Close() })
+	g := startGateway(t, "--accounts-url", redirecting.URL, "--notifications-url", hanging.URL)
+	started := time.Now()
+	r := call(t, "GET", g.HealthURL+"/healthz/ready", "", "")
+	if took := time.Since(started); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if r.Status != 503 || r.Body["status"] != "not_ready" || at(r.Body, "checks", "database", "status") != "healthy" {
+		t.Errorf("%d %s", r.Status, r.Raw)
+	}
+	for _, name := range []string{"accounts_service", "notification_service"} {
+		wantFields(t, name, at(r.Body, "checks", name), "status", "latency", "error")
+		if at(r.Body, "checks", name, "status") != "unhealthy" {
+			t.Errorf("%s: %s", name, r.Raw)
+		}
+	}
+	if r := call(t, "GET", g.HealthURL+"/healthz/live", "", ""); r.Status != 200 {
+		t.Errorf("liveness: %d %s", r.Status, r.Raw)
+	}
+}
+
+// TestMetricsTellOfRequestsAndDecisions; profiles are there when they were asked for only.
+func TestMetricsTellOfRequestsAndDecisions(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	s.allowed(t, s.Admin, "project:x:read", "")
+	s.allowed(t, s.Bob, "project:x:read", "")
+	call(t, "GET", s.URL+"/nowhere/"+s.Account, "", "")
+	text := metricsOf(t, s.gatewayProcess)
+	for _, want := range []string{
+		`portcullis_requests_total{route="authorization.check",status="200"}`, `portcullis_requests_total{route="none",status="404"}`, `portcullis_requests_total{route="account.create",status="201"}`,
+		`portcullis_request_seconds_bucket{route="authorization.check",`, `portcullis_decisions_total{decision="allow",route="authorization.check"}`, `portcullis_decisions_total{decision="deny",route="authorization.check"}`,
+		`portcullis_policy_evaluation_seconds_count{entry="decision"}`, `portcullis_policy_reloads_total{result="refused"} 0`, `portcullis_policy_info{revision="`, "go_goroutines", "process_resident_memory_bytes",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(text, s.Account) || strings.Contains(text, s.Bob) {
+		t.Error("an id is a label")
+	}
+	if r := call(t, "GET", s.HealthURL+"/debug/pprof/", "", ""); r.Status != 404 {
+		t.Errorf("profiles without --pprof: %d", r.Status)
+	}
+}

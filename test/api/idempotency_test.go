@@ -1,0 +1,239 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// creation is a request that makes something.
+type creation struct{ path, token, body, other string }
+
+// creations are the requests whose answer is given again; other is another good body.
+func creations(t testing.TB, s *team, name string) map[string]creation {
+	sync := s.serviceToken(t, "users:sync")
+	of := func(path, token, form string) creation {
+		return creation{path, token, fmt.Sprintf(form, name), fmt.Sprintf(form, name+"-other")}
+	}
+	return map[string]creation{
+		"account.create": of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
+		"project.create": of(s.path("/projects"), s.AdminToken, `{"name":%q}`),
+		"role.create":    of(s.path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
+		"group.create":   of(s.path("/groups"), s.AdminToken, `{"name":%q}`),
+		"user.invite":    of(s.path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
+		"user.create":    of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
+	}
+}
+
+func (c creation) send(t testing.TB, key string) reply {
+	t.Helper()
+	return call(t, "POST", c.path, c.token, c.body, "Idempotency-Key", key)
+}
+
+// conflict holds a repeat to 409 in the shape of its area.
+func conflict(t testing.TB, name string, r reply) {
+	t.Helper()
+	if strings.HasPrefix(name, "user.") {
+		wantUserRefusal(t, name, r, 409, "USER_002")
+		return
+	}
+	wantRefusal(t, r, 409, "CONFLICT")
+}
+
+// TestRepeatIsAnsweredAgain: with the same bytes and without making anything; another
+// body with that key is refused. Every one of these, run twice, would be a conflict or
+// say something else.
+func TestRepeatIsAnsweredAgain(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	for name, c := range creations(t, s, "again-"+s.Account) {
+		key := "again-" + name
+		first := c.send(t, key)
+		if first.Status != 201 && first.Status != 200 {
+			t.Fatalf("%s: %d %s", name, first.Status, first.Raw)
+		}
+		for range 3 {
+			if r := c.send(t, key); r.Status != first.Status || string(r.Raw) != string(first.Raw) || r.Header.Get("X-Request-ID") == first.Header.Get("X-Request-ID") {
+				t.Errorf("%s again: %d %s, the first was %d %s", name, r.Status, r.Raw, first.Status, first.Raw)
+			}
+		}
+		if plain := call(t, "POST", c.path, c.token, c.body); string(plain.Raw) == string(first.Raw) {
+			t.Errorf("%s without the header is answered as before: the test shows nothing", name)
+		}
+		other := creation{c.path, c.token, c.other, ""}
+		conflict(t, name, other.send(t, key))
+		if r := other.send(t, key+"-2"); r.Status != first.Status {
+			t.Errorf("%s with a key of its own: %d %s", name, r.Status, r.Raw)
+		}
+	}
+	s.drained(t)
+	if mails := s.mailsTo(t, "again-"+s.Account+"@e11.example"); mails != 1 {
+		t.Errorf("%d mails", mails)
+	}
+}
+
+// TestKeyOfAnotherRequestIsRefused: one key is for one request of a caller, not for one of
+// each endpoint; nothing is made.
+func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	all := creations(t, s, "elsewhere-"+s.Account)
+	if r := all["project.create"].send(t, "one"); r.Status != 201 {
+		t.Fatalf("project.create: %d %s", r.Status, r.Raw)
+	}
+	for _, name := range []string{"role.create", "group.create", "user.invite"} { // of the same caller
+		conflict(t, name, all[name].send(t, "one"))
+	}
+	if r := s.must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
+		t.Errorf("%s", r.Raw)
+	}
+}
+
+// TestEachCallerHasKeysOfTheirOwn: what one caller was answered is not another's to have.
+func TestEachCallerHasKeysOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	s.grant(t, "account_admin", s.Bob, "")
+	mine := creation{s.path("/groups"), s.AdminToken, `{"name":"mine"}`, ""}
+	theirs := creation{s.path("/groups"), s.userToken(t, s.Bob), `{"name":"theirs"}`, ""}
+	a, b := mine.send(t, "k"), theirs.send(t, "k")
+	if a.Status != 201 || b.Status != 201 || string(a.Raw) == string(b.Raw) {
+		t.Errorf("%d %s, %d %s", a.Status, a.Raw, b.Status, b.Raw)
+	}
+	theirs.body = mine.body
+	if r := theirs.send(t, "k2"); r.Status != 409 {
+		t.Errorf("the name in use, under another caller's key: %d %s", r.Status, r.Raw)
+	}
+}
+
+// TestFailureIsNotKept: the same request may succeed later.
+func TestFailureIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	id, _ := at(s.must(t, 201, "POST", "/groups", `{"name":"taken"}`).Body, "group", "id").(string)
+	c := creation{s.path("/groups"), s.AdminToken, `{"name":"taken"}`, ""}
+	for range 2 {
+		wantRefusal(t, c.send(t, "k"), 409, "CONFLICT")
+	}
+	wantRefusal(t, creation{c.path, c.token, `{"name":""}`, ""}.send(t, "k"), 400, "BAD_REQUEST")
+	s.must(t, 200, "DELETE", "/groups/"+id, "")
+	if r := c.send(t, "k"); r.Status != 201 {
+		t.Errorf("%d %s", r.Status, r.Raw)
+	}
+}
+
+// TestRepeatIsAuthorizedAnew: who lost the right in between is refused, and given the
+// answer again with the right.
+func TestRepeatIsAuthorizedAnew(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	bob := s.userToken(t, s.Bob)
+	group := creation{s.path("/groups"), bob, `{"name":"G"}`, ""}
+	invite := creation{s.path("/users/invite"), bob, fmt.Sprintf(`{"email":"anew@%s.example"}`, s.Account), ""}
+	s.grant(t, "account_admin", s.Bob, "")
+	first := group.send(t, "k")
+	if r := invite.send(t, "k2"); r.Status != 200 || first.Status != 201 {
+		t.Fatalf("%d %s, %d", r.Status, r.Raw, first.Status)
+	}
+	s.must(t, 200, "DELETE", assignmentPath("account_admin", s.Bob, ""), "")
+	wantRefusal(t, group.send(t, "k"), 403, "FORBIDDEN")
+	wantUserRefusal(t, "user.invite", invite.send(t, "k2"), 403, "AUTH_003")
+	s.setStatus(t, s.Bob, "SUSPENDED")
+	wantRefusal(t, group.send(t, "k"), 401, "UNAUTHORIZED")
+	s.setStatus(t, s.Bob, "ACTIVE")
+	s.grant(t, "account_admin", s.Bob, "")
+	if r := group.send(t, "k"); string(r.Raw) != string(first.Raw) {
+		t.Errorf("with the right again: %d %s", r.Status, r.Raw)
+	}
+}
+
+// TestKeyIsShownOnceAndMadeOnce: a repeat names the first key's id, and two at once
+// make one key; 20 rounds.
+func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	c := creation{s.path("/users/" + s.Bob + "/keys"), s.userToken(t, s.Bob), `{"key_name":"k","scopes":["read"]}`, ""}
+	for round := range 20 {
+		key := fmt.Sprintf("round-%d", round)
+		a, b := atOnce(func() reply { return c.send(t, key) }, func() reply { return c.send(t, key) })
+		if a.Status != 201 {
+			a, b = b, a
+		}
+		id, _ := at(a.Body, "data", "id").(string)
+		if a.Status != 201 || id == "" {
+			t.Fatalf("round %d: %d and %d", round, a.Status, b.Status)
+		}
+		wantUserRefusal(t, "the other one", b, 409, "USER_002")
+		again := c.send(t, key)
+		wantUserRefusal(t, "a repeat", again, 409, "USER_002")
+		if !strings.Contains(string(again.Raw), id) || strings.Contains(string(again.Raw)+string(b.Raw), "pcl_sk_live") {
+			t.Errorf("round %d: a repeat: %s", round, again.Raw)
+		}
+		r := call(t, "GET", c.path, c.token, "")
+		if keys, _ := at(r.Body, "data", "keys").([]any); len(keys) != round+1 {
+			t.Fatalf("round %d: %d keys", round, len(keys))
+		}
+	}
+}
+
+// TestRepeatedInvitationMailIsSentOnce, and not refused for coming too soon.
+func TestRepeatedInvitationMailIsSentOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	seedUsers(t, dir, teamWithInvited(1)...)
+	s := newTeamIn(t, startGatewayIn(t, dir), 1)
+	c := creation{s.path("/users/" + invitedOf(1) + "/invitation"), s.AdminToken, "", ""}
+	for range 2 {
+		wantMessage(t, "user.resend_invitation", c.send(t, "k"))
+	}
+	wantUserRefusal(t, "with another key", c.send(t, "k2"), 429, "RATE_001")
+	s.drained(t)
+	if mails := s.mailsTo(t, invitedOf(1)+"@team.example"); mails != 1 {
+		t.Errorf("%d mails", mails)
+	}
+}
+
+// TestRepeatIsAnsweredAgainAfterACrash: what was answered is kept.
+func TestRepeatIsAnsweredAgainAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := startTeam(t)
+	all := creations(t, s, "crash")
+	answers := map[string]string{}
+	for name, c := range all {
+		answers[name] = string(c.send(t, name).Raw)
+	}
+	s.kill(t)
+	g := startGatewayIn(t, s.DataDir)
+	for name, c := range all {
+		c.path = g.URL + strings.TrimPrefix(c.path, s.URL)
+		if r := c.send(t, name); string(r.Raw) != answers[name] || r.Status >= 300 {
+			t.Errorf("%s after the restart: %d %s, want %s", name, r.Status, r.Raw, answers[name])
+		}
+	}
+}
+
+// TestIdempotencyKeyHasOneReading: sent twice, or with characters that servers read
+// differently, it is refused and nothing is made.
+func TestIdempotencyKeyHasOneReading(t *testing.T) {
+	t.Parallel()
+	s := newTeam(t)
+	groups := s.path("/groups")
+	for name, headers := range map[string][]string{
+		"twice":     {"Idempotency-Key", "a", "Idempotency-Key", "a"},
+		"two":       {"Idempotency-Key", "a", "Idempotency-Key", "b"},
+		"a blank":   {"Idempotency-Key", "a b"},
+		"not ASCII": {"Idempotency-Key", "ä"},
+		"too long":  {"Idempotency-Key", strings.Repeat("k", 256)},
+	} {
+		if r := call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, headers...); r.Status != 400 {
+			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
+		}
+	}
+	if r := s.must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
+		t.Errorf("%s", r.Raw)
+	}
+	if r := call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, "Idempotency-Key", strings.Repeat("k", 255)); r.Status != 201 {
+		t.Errorf("255 characters: %d %s", r.Status, r.Raw)
+	}
+}

@@ -1,0 +1,34 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+const metricReused = `portcullis_policy_reused_total{entry="decision"}`
+
+// TestKeptVerdictsAreBoundedByTheSetting: of more equal questions, no more are given the
+// verdict of before than are kept.
+func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
+	const questions, few = 40, 16
+	reused := func(args ...string) (of float64) {
+		s := newScene(t, startGateway(t, args...))
+		round := func() float64 {
+			for i := range questions {
+				s.ask(t, s.Admin, fmt.Sprintf("project:kept:verb%02d", i), "/projects/"+s.Project+"/kept")
+			}
+			return metricOf(t, s.gatewayProcess, metricReused)
+		}
+		for range 8 { // the metric is there from its first count on, on each replica
+			s.ask(t, s.Admin, "project:kept:twice", "/projects/"+s.Project+"/kept")
+		}
+		before := round()
+		return round() - before
+	}
+	if n := reused("--kept-verdicts", fmt.Sprint(few)); n > few {
+		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, few)
+	}
+	if n := reused("--kept-verdicts", fmt.Sprint(10*questions)); n < questions && !onReplicas() { // of which each keeps its own
+		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, 10*questions)
+	}
+}

@@ -1,0 +1,156 @@
+package api_test
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// provider is an identity provider with a key of its own.
+type provider struct {
+	name string
+	key  ed25519.PrivateKey
+	jwks string
+}
+
+func newProvider(t testing.TB, name string) *provider {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &provider{name: name, key: private, jwks: file(t, "jwks.json", fmt.Sprintf(
+		`{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"1","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)))}
+}
+
+// sign makes a token of the subject, with more claims as name, value pairs.
+func (p *provider) sign(t testing.TB, subject string, more ...any) string {
+	t.Helper()
+	claims := jwt.MapClaims{"iss": p.name, "aud": "gate", "sub": subject, "exp": time.Now().Add(time.Hour).Unix()}
+	for i := 0; i+1 < len(more); i += 2 {
+		claims[more[i].(string)] = more[i+1]
+	}
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
+	token.Header["kid"] = "1"
+	text, err := token.SignedString(p.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// signIn is a gateway with two issuers: staff names users by external id, and services;
+// people name themselves by the provider's subject.
+type signIn struct {
+	*gatewayProcess
+	staff, people *provider
+	admin         string
+}
+
+const (
+	signInAccount = "acct-signin-v1"
+	signInAdmin   = "user-signin-v1"
+)
+
+// newSignIn starts it, with more users in its store than the admin.
+func newSignIn(t testing.TB, more ...resources.User) *signIn {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	seed(t, dir, signInAccount, "proj-signin-v1", member{signInAdmin, []string{"account_admin"}})
+	seedUsers(t, dir, more...)
+	s := &signIn{staff: newProvider(t, "https://staff.example"), people: newProvider(t, "https://people.example")}
+	config := file(t, "c.yaml", fmt.Sprintf(`issuers:
+  - {issuer: %q, audience: gate, jwks_file: %q, subjects: external_id, services: {allowed: true, scopes: ["users:sync", "platform:admin"]}}
+  - {issuer: %q, audience: gate, jwks_file: %q, subjects: partner_id}
+`, s.staff.name, s.staff.jwks, s.people.name, s.people.jwks))
+	s.gatewayProcess = startGatewayIn(t, dir, "--config", config, "--identity-provider", "PEOPLE")
+	s.admin = s.staff.sign(t, signInAdmin)
+	return s
+}
+
+func (s *signIn) list(t testing.TB, token string) reply {
+	t.Helper()
+	return call(t, "GET", s.URL+"/api/v1/accounts/"+signInAccount+"/users", token, "")
+}
+
+// invite is user.invite; it gives the new user's external id.
+func (s *signIn) invite(t testing.TB, email string) string {
+	t.Helper()
+	r := call(t, "POST", s.URL+"/api/v1/accounts/"+signInAccount+"/users/invite", s.admin, fmt.Sprintf(`{"email":%q}`, email))
+	if r.Status != 200 {
+		t.Fatalf("user.invite: %d %s", r.Status, r.Raw)
+	}
+	id, _ := at(s.record(t, "email="+email), "external_id").(string)
+	return id
+}
+
+// record is the user of user.find's query.
+func (s *signIn) record(t testing.TB, query string) any {
+	t.Helper()
+	r := call(t, "GET", s.URL+"/api/v1/users?"+query, s.staff.sign(t, "service-sync", "scope", "users:sync"), "")
+	return at(r.Body, "users", 0)
+}
+
+// TestFirstSignInTakesTheInvitation: with a verified e-mail only, for one subject for
+// good, which needs no e-mail from then on; nobody else who claims the address gets in.
+func TestFirstSignInTakesTheInvitation(t *testing.T) {
+	t.Parallel()
+	s := newSignIn(t)
+	const email = "guest@signin.example"
+	id := s.invite(t, email)
+	for name, token := range map[string]string{
+		"no e-mail":                s.people.sign(t, "idp|1"),
+		"not verified":             s.people.sign(t, "idp|1", "email", email),
+		"verified false":           s.people.sign(t, "idp|1", "email", email, "email_verified", false),
+		"verified as text":         s.people.sign(t, "idp|1", "email", email, "email_verified", "true"),
+		"another address":          s.people.sign(t, "idp|1", "email", "x"+email, "email_verified", true),
+		"an issuer of external id": s.staff.sign(t, "idp|1", "email", email, "email_verified", true),
+		"the invited one's id":     s.staff.sign(t, id),
+		"an active one's id":       s.people.sign(t, signInAdmin),
+		"an active one's address":  s.people.sign(t, "idp|1", "email", signInAdmin+"@seed.example", "email_verified", true),
+	} {
+		wantUserRefusal(t, name, s.list(t, token), 401, "AUTH_002")
+	}
+	if status := at(s.record(t, "email="+email), "status"); status != "INVITED" {
+		t.Fatalf("after refused tokens: %v", status)
+	}
+	if r := s.list(t, s.people.sign(t, "idp|1", "email", "GUEST@signin.example", "email_verified", true)); r.Status != 200 {
+		t.Fatalf("the first sign-in: %d %s", r.Status, r.Raw)
+	}
+	record := s.record(t, "external_id="+id)
+	if at(record, "status") != "ACTIVE" || at(record, "authentication_partner_id") != "idp|1" || at(record, "authentication_partner") != "PEOPLE" || at(record, "is_verified") != true {
+		t.Errorf("after the first sign-in: %v", record)
+	}
+	for name, token := range map[string]string{"by the subject alone": s.people.sign(t, "idp|1"), "by the external id": s.staff.sign(t, id)} {
+		if r := s.list(t, token); r.Status != 200 {
+			t.Errorf("from then on, %s: %d %s", name, r.Status, r.Raw)
+		}
+	}
+	wantUserRefusal(t, "another subject", s.list(t, s.people.sign(t, "idp|2", "email", email, "email_verified", true)), 401, "AUTH_002")
+}
+
+// TestOneOfTwoSubjectsTakesAnInvitation, when they come at once; 10 rounds.
+func TestOneOfTwoSubjectsTakesAnInvitation(t *testing.T) {
+	t.Parallel()
+	s := newSignIn(t)
+	for round := range 10 {
+		email := fmt.Sprintf("race%d@signin.example", round)
+		s.invite(t, email)
+		comes := func(who string) func() reply {
+			token := s.people.sign(t, fmt.Sprintf("%s|%d", who, round), "email", email, "email_verified", true)
+			return func() reply { return s.list(t, token) }
+		}
+		a, b := atOnce(comes("a"), comes("b"))
+		if a.Status+b.Status != 200+401 {
+			t.Errorf("round %d: %d %s and %d %s", round, a.Status, a.Raw, b.Status, b.Raw)
+		}
+	}
+}
