@@ -17,8 +17,9 @@ OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
-ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m ./test/api
-ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m ./test/api
+BLACK_BOX   = ./test/api ./test/cli ./test/faults ./test/raw
+ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m $(BLACK_BOX)
+ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m $(BLACK_BOX)
 RACE        = $(if $(filter true,$(CI)),-race)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
@@ -83,7 +84,7 @@ flood: ## what 1,000 slow connections, 5,000 cold questions at once and bursts o
 # request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
 # Their own code is under it in the second run of make test, where that is CI's.
 race: ## run all tests but those of the program and of its clients under the race detector
-	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/portcullis/test/api %/portcullis/test/clients,$(shell go list ./...))
+	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/test/api %/test/cli %/test/faults %/test/raw %/test/clients,$(shell go list ./...))
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)

@@ -6,7 +6,7 @@
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
 //
 // Further arguments that begin with "without" and a reason are a run that can't be made: as
-// many tests are skipped as its package had in a run before.
+// many tests are skipped as its packages had in a run before.
 //
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
@@ -110,12 +110,14 @@ func settings(args []string) (env, rest []string) {
 	return args[:n], args[n:]
 }
 
-// without counts a run that can't be made; its last argument is its package, as ./name.
+// without counts a run that can't be made. Its packages are those arguments that begin with "./".
 func (t *tally) without(reason string, args []string) {
 	env, args := settings(args)
-	folder := strings.TrimPrefix(args[len(args)-1], ".")
 	for pkg, count := range t.inPackage {
-		if strings.HasSuffix(pkg, folder) {
+		if slices.ContainsFunc(args, func(arg string) bool {
+			folder, isPackage := strings.CutPrefix(arg, ".")
+			return isPackage && strings.HasSuffix(pkg, folder)
+		}) {
 			t.skipped += count
 			t.skips = append(t.skips, fmt.Sprintf("%s %s: all of its %d tests: %s", pkg, strings.Join(env, " "), count, reason))
 		}

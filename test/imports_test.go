@@ -42,6 +42,7 @@ const (
 	viewer   = "github.com/swaggest/swgui"
 	flags    = "github.com/spf13/pflag"
 	metrics  = "github.com/prometheus/client_golang"
+	schema   = "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
@@ -95,17 +96,26 @@ var mayImport = map[string]row{
 	"cmd/portcullis/masterkey": {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/observe":   {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 
-	"test":     {},
-	"test/api": {all: true},
+	"test": {},
 
+	"test/api":         {},
+	"test/cli":         {},
+	"test/faults":      {},
+	"test/raw":         {},
 	"test/consistency": {all: true},
 	"test/flood":       {},
 	"test/load":        {all: true},
 	"test/attacks":     {all: true},
 	"test/clients":     {},
 
-	"test/servers": {outside: []string{mongodb, redis}},
-	"test/overlay": {},
+	"test/harness": {
+		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/contract", "test/secrets", "test/servers"},
+		outside: []string{jwt, mongodb},
+	},
+	"test/contract": {inside: []string{"resources/apidoc"}, outside: []string{schema}},
+	"test/secrets":  {},
+	"test/servers":  {outside: []string{mongodb, redis}},
+	"test/overlay":  {},
 }
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.
@@ -289,7 +299,7 @@ var arrows = []struct {
 	{"cmd/portcullis", "github.com/some/driver", false, false},
 	{"cmd/portcullis", module + "/cmd/portcullis/observe", false, false},
 	{"cmd/portcullis/observe", module + "/cmd/portcullis/masterkey", false, true},
-	{"test/api", "github.com/some/driver", true, false},
+	{"test/load", "github.com/some/driver", true, false},
 	{"test/api", module + "/cmd/portcullis", true, true},
 	// Tests may set a package among its neighbours, but not import just anything.
 	{"resources/access", module + "/store/sqlite", true, false},

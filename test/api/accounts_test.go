@@ -4,40 +4,42 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestAccountIsCreated: 201 with the account and its admin, who can act at once
 // when the external id is given, and is INVITED when not.
 func TestAccountIsCreated(t *testing.T) {
 	t.Parallel()
-	g := sharedGateway(t)
-	platform := g.serviceToken(t, "platform:admin")
-	r := call(t, "POST", g.URL+"/api/v1/accounts", platform,
+	g := harness.Shared(t)
+	platform := g.ServiceToken(t, "platform:admin")
+	r := harness.Call(t, "POST", g.URL+"/api/v1/accounts", platform,
 		`{"id":"acct-n1a-v1","name":"Acme","admin":{"email":"Ada@N1.example","name":"Ada","external_id":"user-n1ada-v1"}}`)
 	if r.Status != 201 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
-	wantFields(t, "the answer", r.Body, "account", "admin")
-	wantFields(t, "the account", r.Body["account"], "id", "name", "status", "created_at", "updated_at")
-	wantFields(t, "the admin", r.Body["admin"], "id", "email", "name", "status", "is_verified", "created_at", "updated_at")
-	wantTimes(t, r.Body["account"], "created_at", "updated_at")
-	wantTimes(t, r.Body["admin"], "created_at", "updated_at")
+	harness.WantFields(t, "the answer", r.Body, "account", "admin")
+	harness.WantFields(t, "the account", r.Body["account"], "id", "name", "status", "created_at", "updated_at")
+	harness.WantFields(t, "the admin", r.Body["admin"], "id", "email", "name", "status", "is_verified", "created_at", "updated_at")
+	harness.WantTimes(t, r.Body["account"], "created_at", "updated_at")
+	harness.WantTimes(t, r.Body["admin"], "created_at", "updated_at")
 	for path, want := range map[string]any{"account id": "acct-n1a-v1", "account status": "ACTIVE", "admin id": "user-n1ada-v1", "admin status": "ACTIVE", "admin email": "Ada@N1.example"} {
 		side, name, _ := strings.Cut(path, " ")
-		if got := at(r.Body, side, name); got != want {
+		if got := harness.At(r.Body, side, name); got != want {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
-	if r := call(t, "GET", g.URL+"/api/v1/accounts/acct-n1a-v1/roles", g.userToken(t, "user-n1ada-v1"), ""); r.Status != 200 {
+	if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-n1a-v1/roles", g.UserToken(t, "user-n1ada-v1"), ""); r.Status != 200 {
 		t.Errorf("the admin can't act: %d %s", r.Status, r.Raw)
 	}
-	r = call(t, "POST", g.URL+"/api/v1/accounts", platform, `{"name":"Acme","admin":{"email":"bea@n1.example"}}`)
-	account, _ := at(r.Body, "account", "id").(string)
-	admin, _ := at(r.Body, "admin", "id").(string)
-	if r.Status != 201 || len(account) != len("acct--v1")+26 || len(admin) != len("user--v1")+26 || at(r.Body, "admin", "status") != "INVITED" {
+	r = harness.Call(t, "POST", g.URL+"/api/v1/accounts", platform, `{"name":"Acme","admin":{"email":"bea@n1.example"}}`)
+	account, _ := harness.At(r.Body, "account", "id").(string)
+	admin, _ := harness.At(r.Body, "admin", "id").(string)
+	if r.Status != 201 || len(account) != len("acct--v1")+26 || len(admin) != len("user--v1")+26 || harness.At(r.Body, "admin", "status") != "INVITED" {
 		t.Errorf("without ids: %d %s", r.Status, r.Raw)
 	}
-	if r := call(t, "GET", g.URL+"/api/v1/accounts/"+account+"/roles", g.userToken(t, admin), ""); r.Status != 401 {
+	if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+account+"/roles", g.UserToken(t, admin), ""); r.Status != 401 {
 		t.Errorf("an admin who was only invited acts: %d %s", r.Status, r.Raw)
 	}
 }
@@ -45,7 +47,7 @@ func TestAccountIsCreated(t *testing.T) {
 // TestAccountThatCannotBeCreated is refused and leaves nothing behind.
 func TestAccountThatCannotBeCreated(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	url := s.URL + "/api/v1/accounts"
 	for name, c := range map[string]struct {
 		token, body string
@@ -61,14 +63,14 @@ func TestAccountThatCannotBeCreated(t *testing.T) {
 		"409 external id in use": {s.Platform, fmt.Sprintf(`{"id":"acct-n1b-v1","name":"N","admin":{"email":"new2@n1.example","external_id":%q}}`, s.Bob), 409, "CONFLICT"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantRefusal(t, call(t, "POST", url, c.token, c.body), c.status, c.code)
+			harness.WantRefusal(t, harness.Call(t, "POST", url, c.token, c.body), c.status, c.code)
 		})
 	}
-	if r := call(t, "GET", url+"/acct-n1b-v1", s.Platform, ""); r.Status != 404 {
+	if r := harness.Call(t, "GET", url+"/acct-n1b-v1", s.Platform, ""); r.Status != 404 {
 		t.Errorf("a refused account is there: %d %s", r.Status, r.Raw)
 	}
-	r := call(t, "POST", url, s.Platform, `{"id":"acct_x","name":"","extra":"N","admin":{"email":"not an address","external_id":"service-x"}}`)
-	wantRefusal(t, r, 400, "BAD_REQUEST")
+	r := harness.Call(t, "POST", url, s.Platform, `{"id":"acct_x","name":"","extra":"N","admin":{"email":"not an address","external_id":"service-x"}}`)
+	harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 	for _, field := range []string{"id: ", "name: ", "extra: ", "admin.email: ", "admin.external_id: "} {
 		if !strings.Contains(string(r.Raw), `"`+field) {
 			t.Errorf("no problem of %q in %s", field, r.Raw)
@@ -78,22 +80,22 @@ func TestAccountThatCannotBeCreated(t *testing.T) {
 
 func TestAccountIsReadAndChanged(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	bob := s.userToken(t, s.Bob)
+	s := harness.NewTeam(t)
+	bob := s.UserToken(t, s.Bob)
 	for who, token := range map[string]string{"a member": bob, "the platform": s.Platform} {
-		r := call(t, "GET", s.path(""), token, "")
-		wantFields(t, "the answer", r.Body, "account")
-		wantFields(t, "the account", r.Body["account"], "id", "name", "status", "created_at", "updated_at")
-		if r.Status != 200 || at(r.Body, "account", "id") != s.Account {
+		r := harness.Call(t, "GET", s.Path(""), token, "")
+		harness.WantFields(t, "the answer", r.Body, "account")
+		harness.WantFields(t, "the account", r.Body["account"], "id", "name", "status", "created_at", "updated_at")
+		if r.Status != 200 || harness.At(r.Body, "account", "id") != s.Account {
 			t.Errorf("%s: %d %s", who, r.Status, r.Raw)
 		}
 	}
-	wantRefusal(t, call(t, "GET", s.path(""), s.Checker, ""), 403, "FORBIDDEN")
-	wantRefusal(t, call(t, "PATCH", s.path(""), s.AdminToken, `{"name":"Mine"}`), 403, "FORBIDDEN")
-	wantRefusal(t, call(t, "PATCH", s.path(""), s.Platform, `{"status":"CLOSED"}`), 400, "BAD_REQUEST")
-	wantRefusal(t, call(t, "PATCH", s.URL+"/api/v1/accounts/acct-absent-v1", s.Platform, `{"name":"N"}`), 404, "NOT_FOUND")
-	r := call(t, "PATCH", s.path(""), s.Platform, `{"name":"Renamed"}`)
-	if r.Status != 200 || at(r.Body, "account", "name") != "Renamed" || at(r.Body, "account", "status") != "ACTIVE" {
+	harness.WantRefusal(t, harness.Call(t, "GET", s.Path(""), s.Checker, ""), 403, "FORBIDDEN")
+	harness.WantRefusal(t, harness.Call(t, "PATCH", s.Path(""), s.AdminToken, `{"name":"Mine"}`), 403, "FORBIDDEN")
+	harness.WantRefusal(t, harness.Call(t, "PATCH", s.Path(""), s.Platform, `{"status":"CLOSED"}`), 400, "BAD_REQUEST")
+	harness.WantRefusal(t, harness.Call(t, "PATCH", s.URL+"/api/v1/accounts/acct-absent-v1", s.Platform, `{"name":"N"}`), 404, "NOT_FOUND")
+	r := harness.Call(t, "PATCH", s.Path(""), s.Platform, `{"name":"Renamed"}`)
+	if r.Status != 200 || harness.At(r.Body, "account", "name") != "Renamed" || harness.At(r.Body, "account", "status") != "ACTIVE" {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
 }
@@ -102,21 +104,21 @@ func TestAccountIsReadAndChanged(t *testing.T) {
 // it is active again.
 func TestSuspendedAccountIsDenied(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	if r := call(t, "PATCH", s.path(""), s.Platform, `{"status":"SUSPENDED"}`); r.Status != 200 || at(r.Body, "account", "status") != "SUSPENDED" {
+	s := harness.NewTeam(t)
+	if r := harness.Call(t, "PATCH", s.Path(""), s.Platform, `{"status":"SUSPENDED"}`); r.Status != 200 || harness.At(r.Body, "account", "status") != "SUSPENDED" {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
 	for _, rest := range []string{"", "/roles", "/groups", "/projects"} {
-		wantRefusal(t, s.do(t, "GET", rest, ""), 403, "FORBIDDEN")
+		harness.WantRefusal(t, s.Do(t, "GET", rest, ""), 403, "FORBIDDEN")
 	}
-	if s.allowed(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/x") {
+	if s.Allowed(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/x") {
 		t.Error("the admin of a suspended account is allowed")
 	}
-	if r := call(t, "PATCH", s.path(""), s.Platform, `{"status":"ACTIVE"}`); r.Status != 200 {
+	if r := harness.Call(t, "PATCH", s.Path(""), s.Platform, `{"status":"ACTIVE"}`); r.Status != 200 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
-	if !s.allowed(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/x") {
+	if !s.Allowed(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/x") {
 		t.Error("the admin of an account that is active again is denied")
 	}
-	s.must(t, 200, "GET", "/roles", "")
+	s.Must(t, 200, "GET", "/roles", "")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestTwoAdminsDemotingEachOtherLeaveOne has two admins take the admin role from each
@@ -17,10 +19,10 @@ func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 		keeper  = "user-keeper-v1"
 	)
 	dir := t.TempDir()
-	seed(t, dir, account, "proj-duel-v1",
-		member{one, []string{"account_admin"}}, member{two, []string{"account_admin"}}, member{keeper, nil})
-	g := startGatewayIn(t, dir)
-	tokens := map[string]string{one: g.userToken(t, one), two: g.userToken(t, two)}
+	harness.Seed(t, dir, account, "proj-duel-v1",
+		harness.Member{ID: one, Roles: []string{"account_admin"}}, harness.Member{ID: two, Roles: []string{"account_admin"}}, harness.Member{ID: keeper})
+	g := harness.StartIn(t, dir)
+	tokens := map[string]string{one: g.UserToken(t, one), two: g.UserToken(t, two)}
 	url := func(role, user string) string {
 		return fmt.Sprintf("%s/api/v1/accounts/%s/roles/%s/assignments/%s", g.URL, account, role, user)
 	}
@@ -33,7 +35,7 @@ func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 			return "PUT", url("account_admin", v), `{"status":"INACTIVE"}`
 		},
 	}
-	for round := range rounds(200) {
+	for round := range harness.Rounds(200) {
 		way := ways[round%len(ways)]
 		statuses := map[string]int{}
 		var mu sync.Mutex
@@ -41,7 +43,7 @@ func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 		for attacker, victim := range map[string]string{one: two, two: one} {
 			wait.Go(func() {
 				method, target, body := way(victim)
-				r := call(t, method, target, tokens[attacker], body)
+				r := harness.Call(t, method, target, tokens[attacker], body)
 				mu.Lock()
 				defer mu.Unlock()
 				statuses[attacker] = r.Status
@@ -56,9 +58,9 @@ func TestTwoAdminsDemotingEachOtherLeaveOne(t *testing.T) {
 			t.Fatalf("round %d: answers %v; one has to win and the other to be refused", round, statuses)
 		}
 		// The winner is an admin still, and makes the other one an admin again.
-		if r := call(t, "PUT", url("account_admin", loser), tokens[winner], `{}`); r.Status != 200 {
+		if r := harness.Call(t, "PUT", url("account_admin", loser), tokens[winner], `{}`); r.Status != 200 {
 			t.Fatalf("round %d: no admin is left: %d %s", round, r.Status, r.Raw)
 		}
-		call(t, "DELETE", url("team_member", loser), tokens[winner], "")
+		harness.Call(t, "DELETE", url("team_member", loser), tokens[winner], "")
 	}
 }

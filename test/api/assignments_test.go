@@ -5,78 +5,80 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestAssignmentIsMadeReplacedAndRevoked: each in force at once.
 func TestAssignmentIsMadeReplacedAndRevoked(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	place := "/projects/" + s.Project + "/instances"
-	r := s.must(t, 200, "PUT", assignmentPath("project_reader", s.Bob, s.Project), `{"assigneeType":"USER"}`)
-	wantFields(t, "the assignment", r.Body, "assigneeId", "assigneeType", "roleId", "projectId", "status", "createdAt", "updatedAt")
-	wantTimes(t, r.Body, "createdAt", "updatedAt")
+	r := s.Must(t, 200, "PUT", harness.AssignmentPath("project_reader", s.Bob, s.Project), `{"assigneeType":"USER"}`)
+	harness.WantFields(t, "the assignment", r.Body, "assigneeId", "assigneeType", "roleId", "projectId", "status", "createdAt", "updatedAt")
+	harness.WantTimes(t, r.Body, "createdAt", "updatedAt")
 	if r.Body["assigneeId"] != s.Bob || r.Body["roleId"] != "project_reader" || r.Body["projectId"] != s.Project || r.Body["status"] != "ACTIVE" {
 		t.Errorf("%s", r.Raw)
 	}
-	if !s.allowed(t, s.Bob, "project:instance:read", place) || s.allowed(t, s.Bob, "project:instance:create", place) {
+	if !s.Allowed(t, s.Bob, "project:instance:read", place) || s.Allowed(t, s.Bob, "project:instance:create", place) {
 		t.Error("a project_reader does not just read")
 	}
-	again := s.must(t, 200, "PUT", assignmentPath("project_reader", s.Bob, s.Project), `{}`)
+	again := s.Must(t, 200, "PUT", harness.AssignmentPath("project_reader", s.Bob, s.Project), `{}`)
 	if again.Body["createdAt"] != r.Body["createdAt"] {
 		t.Errorf("a repeat made another one: %s", again.Raw)
 	}
-	s.must(t, 200, "PUT", assignmentPath("project_admin", s.Bob, ""), fmt.Sprintf(`{"roleId":"project_reader","projectId":%q}`, s.Project))
-	if !s.allowed(t, s.Bob, "project:instance:create", place) {
+	s.Must(t, 200, "PUT", harness.AssignmentPath("project_admin", s.Bob, ""), fmt.Sprintf(`{"roleId":"project_reader","projectId":%q}`, s.Project))
+	if !s.Allowed(t, s.Bob, "project:instance:create", place) {
 		t.Error("the new role does not count")
 	}
-	held := s.must(t, 200, "GET", "/roles/users/"+s.Bob, "")
-	if got := texts(held.Body["data"], "roleId"); !slices.Equal(got, []string{"project_admin"}) {
+	held := s.Must(t, 200, "GET", "/roles/users/"+s.Bob, "")
+	if got := harness.Texts(held.Body["data"], "roleId"); !slices.Equal(got, []string{"project_admin"}) {
 		t.Errorf("after the replacement: %v", got)
 	}
-	r = s.must(t, 200, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), "")
-	wantFields(t, "the revoke's answer", r.Body, "success", "message")
-	if r.Body["success"] != true || s.allowed(t, s.Bob, "project:instance:read", place) {
+	r = s.Must(t, 200, "DELETE", harness.AssignmentPath("project_admin", s.Bob, s.Project), "")
+	harness.WantFields(t, "the revoke's answer", r.Body, "success", "message")
+	if r.Body["success"] != true || s.Allowed(t, s.Bob, "project:instance:read", place) {
 		t.Errorf("the revoke: %s", r.Raw)
 	}
-	wantRefusal(t, s.do(t, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), ""), 404, "NOT_FOUND")
+	harness.WantRefusal(t, s.Do(t, "DELETE", harness.AssignmentPath("project_admin", s.Bob, s.Project), ""), 404, "NOT_FOUND")
 }
 
 // TestAssignmentThatCannotBe is refused, and makes nothing.
 func TestAssignmentThatCannotBe(t *testing.T) {
 	t.Parallel()
-	s, other := newTeam(t), newTeam(t)
-	theirs := other.must(t, 201, "POST", "/roles", `{"name":"theirs","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
+	theirs := other.Must(t, 201, "POST", "/roles", `{"name":"theirs","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	for name, c := range map[string]struct {
 		path, body string
 		status     int
 	}{
-		"404 unknown role":              {assignmentPath("role-absent-v1", s.Bob, ""), `{}`, 404},
-		"404 another account's role":    {assignmentPath(theirs, s.Bob, ""), `{}`, 404},
-		"404 unknown user":              {assignmentPath("team_member", "user-absent-v1", ""), `{}`, 404},
-		"404 another account's user":    {assignmentPath("team_member", other.Bob, ""), `{}`, 404},
-		"404 a user as a group":         {assignmentPath("team_member", s.Bob, ""), `{"assigneeType":"IAMGROUP"}`, 404},
-		"404 nothing to replace":        {assignmentPath("team_member", s.Bob, ""), `{"roleId":"account_reader"}`, 404},
-		"400 PROJECT role, no project":  {assignmentPath("project_reader", s.Bob, ""), `{}`, 400},
-		"400 ACCOUNT role, a project":   {assignmentPath("team_member", s.Bob, s.Project), `{}`, 400},
-		"400 unknown project":           {assignmentPath("project_reader", s.Bob, "proj-absent-v1"), `{}`, 400},
-		"400 another account's project": {assignmentPath("project_reader", s.Bob, other.Project), `{}`, 400},
-		"400 two projects":              {assignmentPath("project_reader", s.Bob, s.Project), `{"projectId":"proj-other-v1"}`, 400},
-		"400 an end in the past":        {assignmentPath("team_member", s.Bob, ""), fmt.Sprintf(`{"expiresAt":%q}`, past), 400},
-		"400 not JSON":                  {assignmentPath("team_member", s.Bob, ""), `{`, 400},
-		"400 unknown field":             {assignmentPath("team_member", s.Bob, ""), `{"RoleId":"x"}`, 400},
-		"403 the admin demotes itself":  {assignmentPath("team_member", s.Admin, ""), `{"roleId":"account_admin"}`, 403},
+		"404 unknown role":              {harness.AssignmentPath("role-absent-v1", s.Bob, ""), `{}`, 404},
+		"404 another account's role":    {harness.AssignmentPath(theirs, s.Bob, ""), `{}`, 404},
+		"404 unknown user":              {harness.AssignmentPath("team_member", "user-absent-v1", ""), `{}`, 404},
+		"404 another account's user":    {harness.AssignmentPath("team_member", other.Bob, ""), `{}`, 404},
+		"404 a user as a group":         {harness.AssignmentPath("team_member", s.Bob, ""), `{"assigneeType":"IAMGROUP"}`, 404},
+		"404 nothing to replace":        {harness.AssignmentPath("team_member", s.Bob, ""), `{"roleId":"account_reader"}`, 404},
+		"400 PROJECT role, no project":  {harness.AssignmentPath("project_reader", s.Bob, ""), `{}`, 400},
+		"400 ACCOUNT role, a project":   {harness.AssignmentPath("team_member", s.Bob, s.Project), `{}`, 400},
+		"400 unknown project":           {harness.AssignmentPath("project_reader", s.Bob, "proj-absent-v1"), `{}`, 400},
+		"400 another account's project": {harness.AssignmentPath("project_reader", s.Bob, other.Project), `{}`, 400},
+		"400 two projects":              {harness.AssignmentPath("project_reader", s.Bob, s.Project), `{"projectId":"proj-other-v1"}`, 400},
+		"400 an end in the past":        {harness.AssignmentPath("team_member", s.Bob, ""), fmt.Sprintf(`{"expiresAt":%q}`, past), 400},
+		"400 not JSON":                  {harness.AssignmentPath("team_member", s.Bob, ""), `{`, 400},
+		"400 unknown field":             {harness.AssignmentPath("team_member", s.Bob, ""), `{"RoleId":"x"}`, 400},
+		"403 the admin demotes itself":  {harness.AssignmentPath("team_member", s.Admin, ""), `{"roleId":"account_admin"}`, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code := map[int]string{400: "BAD_REQUEST", 403: "FORBIDDEN", 404: "NOT_FOUND"}[c.status]
-			wantRefusal(t, s.do(t, "PUT", c.path, c.body), c.status, code)
+			harness.WantRefusal(t, s.Do(t, "PUT", c.path, c.body), c.status, code)
 		})
 	}
-	if r := s.must(t, 200, "GET", "/roles/users/"+s.Bob, ""); string(r.Raw) == "" || fmt.Sprint(at(r.Body, "meta", "total")) != "0" {
+	if r := s.Must(t, 200, "GET", "/roles/users/"+s.Bob, ""); string(r.Raw) == "" || fmt.Sprint(harness.At(r.Body, "meta", "total")) != "0" {
 		t.Errorf("a refused request made something: %s", r.Raw)
 	}
-	wantRefusal(t, s.do(t, "DELETE", assignmentPath("account_admin", s.Admin, ""), ""), 403, "FORBIDDEN")
-	if !s.allowed(t, s.Admin, "account:user:read", "") {
+	harness.WantRefusal(t, s.Do(t, "DELETE", harness.AssignmentPath("account_admin", s.Admin, ""), ""), 403, "FORBIDDEN")
+	if !s.Allowed(t, s.Admin, "account:user:read", "") {
 		t.Error("the last admin is gone")
 	}
 }
@@ -85,14 +87,14 @@ func TestAssignmentThatCannotBe(t *testing.T) {
 // and who may assign roles can't make themselves admin.
 func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	role := s.must(t, 201, "POST", "/roles", `{"name":"assigner","scope":"ACCOUNT","permissions":["account:role_assignment:update","account:role:read"]}`).Body["id"].(string)
-	s.grant(t, role, s.Bob, "")
-	bob := s.userToken(t, s.Bob)
+	s := harness.NewTeam(t)
+	role := s.Must(t, 201, "POST", "/roles", `{"name":"assigner","scope":"ACCOUNT","permissions":["account:role_assignment:update","account:role:read"]}`).Body["id"].(string)
+	s.Grant(t, role, s.Bob, "")
+	bob := s.UserToken(t, s.Bob)
 	for _, c := range [][3]string{{"account_admin", s.Bob, ""}, {"account_admin", s.Carol, ""}, {"team_member", s.Carol, ""}, {"project_reader", s.Carol, s.Project}} {
-		wantRefusal(t, call(t, "PUT", s.path(assignmentPath(c[0], c[1], c[2])), bob, `{}`), 403, "FORBIDDEN")
+		harness.WantRefusal(t, harness.Call(t, "PUT", s.Path(harness.AssignmentPath(c[0], c[1], c[2])), bob, `{}`), 403, "FORBIDDEN")
 	}
-	if r := call(t, "PUT", s.path(assignmentPath(role, s.Carol, "")), bob, `{}`); r.Status != 200 {
+	if r := harness.Call(t, "PUT", s.Path(harness.AssignmentPath(role, s.Carol, "")), bob, `{}`); r.Status != 200 {
 		t.Errorf("what one has can't be given: %d %s", r.Status, r.Raw)
 	}
 }
@@ -100,52 +102,52 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 // TestAssignmentsOfAUserAreListed: direct ones and those through groups; oneself too.
 func TestAssignmentsOfAUserAreListed(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	s.grant(t, "team_member", s.Bob, "")
-	s.grant(t, "project_reader", s.Bob, s.Project)
-	group := s.must(t, 201, "POST", "/groups", `{"name":"g"}`)
-	id, _ := at(group.Body, "group", "id").(string)
-	s.must(t, 200, "PUT", "/groups/"+id+"/members/"+s.Bob, "")
+	s := harness.NewTeam(t)
+	s.Grant(t, "team_member", s.Bob, "")
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	group := s.Must(t, 201, "POST", "/groups", `{"name":"g"}`)
+	id, _ := harness.At(group.Body, "group", "id").(string)
+	s.Must(t, 200, "PUT", "/groups/"+id+"/members/"+s.Bob, "")
 	end := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z")
-	s.must(t, 200, "PUT", assignmentPath("account_reader", id, ""), fmt.Sprintf(`{"assigneeType":"IAMGROUP","expiresAt":%q}`, end))
-	r := call(t, "GET", s.path("/roles/users/"+s.Bob), s.userToken(t, s.Bob), "")
+	s.Must(t, 200, "PUT", harness.AssignmentPath("account_reader", id, ""), fmt.Sprintf(`{"assigneeType":"IAMGROUP","expiresAt":%q}`, end))
+	r := harness.Call(t, "GET", s.Path("/roles/users/"+s.Bob), s.UserToken(t, s.Bob), "")
 	if r.Status != 200 || fmt.Sprint(r.Body["meta"]) != "map[page:1 pageSize:20 total:3 totalPages:1]" {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
-	member := itemWith(r.Body["data"], "roleId", "team_member")
-	wantFields(t, "an account-level item", member, "roleId", "projectId", "status", "createdAt", "updatedAt")
-	wantFields(t, "a group's item", at(r.Body, "data", 2), "roleId", "projectId", "groupId", "status", "expiresAt", "createdAt", "updatedAt")
-	if at(member, "projectId") != "" || at(r.Body, "data", 2, "groupId") != id || at(r.Body, "data", 2, "expiresAt") != end {
+	member := harness.ItemWith(r.Body["data"], "roleId", "team_member")
+	harness.WantFields(t, "an account-level item", member, "roleId", "projectId", "status", "createdAt", "updatedAt")
+	harness.WantFields(t, "a group's item", harness.At(r.Body, "data", 2), "roleId", "projectId", "groupId", "status", "expiresAt", "createdAt", "updatedAt")
+	if harness.At(member, "projectId") != "" || harness.At(r.Body, "data", 2, "groupId") != id || harness.At(r.Body, "data", 2, "expiresAt") != end {
 		t.Errorf("%s", r.Raw)
 	}
 	for query, want := range map[string]string{"scope=PROJECT": "1", "projectId=" + s.Project: "1", "status=INACTIVE": "0", "status=ACTIVE&pageSize=2": "3"} {
-		if r := s.must(t, 200, "GET", "/roles/users/"+s.Bob+"?"+query, ""); fmt.Sprint(at(r.Body, "meta", "total")) != want {
+		if r := s.Must(t, 200, "GET", "/roles/users/"+s.Bob+"?"+query, ""); fmt.Sprint(harness.At(r.Body, "meta", "total")) != want {
 			t.Errorf("%s: %s", query, r.Raw)
 		}
 	}
-	wantRefusal(t, s.do(t, "GET", "/roles/users/user-absent-v1", ""), 404, "NOT_FOUND")
-	wantRefusal(t, call(t, "GET", s.path("/roles/users/"+s.Admin), s.userToken(t, s.Dan), ""), 403, "FORBIDDEN")
-	wantRefusal(t, s.do(t, "GET", "/roles/users/"+s.Bob+"?Status=ACTIVE", ""), 400, "BAD_REQUEST")
+	harness.WantRefusal(t, s.Do(t, "GET", "/roles/users/user-absent-v1", ""), 404, "NOT_FOUND")
+	harness.WantRefusal(t, harness.Call(t, "GET", s.Path("/roles/users/"+s.Admin), s.UserToken(t, s.Dan), ""), 403, "FORBIDDEN")
+	harness.WantRefusal(t, s.Do(t, "GET", "/roles/users/"+s.Bob+"?Status=ACTIVE", ""), 400, "BAD_REQUEST")
 }
 
 // TestHoldersOfARoleAreListed: users and groups, in the order in which they got it.
 func TestHoldersOfARoleAreListed(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	group := s.must(t, 201, "POST", "/groups", `{"name":"g"}`)
-	id, _ := at(group.Body, "group", "id").(string)
-	s.grant(t, "project_reader", s.Bob, s.Project)
-	s.must(t, 200, "PUT", assignmentPath("project_reader", id, s.Project), `{"assigneeType":"IAMGROUP","status":"INACTIVE"}`)
-	r := s.must(t, 200, "GET", "/roles/project_reader/assignments", "")
-	wantFields(t, "the answer", r.Body, "data", "meta")
-	wantFields(t, "an item", at(r.Body, "data", 0), "assigneeId", "assigneeType", "roleId", "projectId", "status", "createdAt", "updatedAt")
-	if got := texts(r.Body["data"], "assigneeId"); !slices.Contains(got, s.Bob) || !slices.Contains(got, id) || len(got) != 2 {
+	s := harness.NewTeam(t)
+	group := s.Must(t, 201, "POST", "/groups", `{"name":"g"}`)
+	id, _ := harness.At(group.Body, "group", "id").(string)
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	s.Must(t, 200, "PUT", harness.AssignmentPath("project_reader", id, s.Project), `{"assigneeType":"IAMGROUP","status":"INACTIVE"}`)
+	r := s.Must(t, 200, "GET", "/roles/project_reader/assignments", "")
+	harness.WantFields(t, "the answer", r.Body, "data", "meta")
+	harness.WantFields(t, "an item", harness.At(r.Body, "data", 0), "assigneeId", "assigneeType", "roleId", "projectId", "status", "createdAt", "updatedAt")
+	if got := harness.Texts(r.Body["data"], "assigneeId"); !slices.Contains(got, s.Bob) || !slices.Contains(got, id) || len(got) != 2 {
 		t.Errorf("%s", r.Raw)
 	}
-	r = s.must(t, 200, "GET", "/roles/project_admin/assignments", "")
+	r = s.Must(t, 200, "GET", "/roles/project_admin/assignments", "")
 	if data, ok := r.Body["data"].([]any); !ok || len(data) != 0 {
 		t.Errorf("no holder is an empty list: %s", r.Raw)
 	}
-	wantRefusal(t, s.do(t, "GET", "/roles/role-absent-v1/assignments", ""), 404, "NOT_FOUND")
-	wantRefusal(t, call(t, "GET", s.path("/roles/project_reader/assignments"), s.userToken(t, s.Dan), ""), 403, "FORBIDDEN")
+	harness.WantRefusal(t, s.Do(t, "GET", "/roles/role-absent-v1/assignments", ""), 404, "NOT_FOUND")
+	harness.WantRefusal(t, harness.Call(t, "GET", s.Path("/roles/project_reader/assignments"), s.UserToken(t, s.Dan), ""), 403, "FORBIDDEN")
 }

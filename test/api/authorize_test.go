@@ -8,15 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // e3 asks on a listener with a token; the other values have their defaults.
-func (s *scene) e3(t testing.TB, token, user, account, action, path string) reply {
+func e3(t testing.TB, s *harness.Scene, token, user, account, action, path string) harness.Reply {
 	t.Helper()
-	return call(t, "POST", s.URL+"/api/v1/authorize/"+path, token, "", "X-User-ID", user, "X-Account-ID", account, "X-Action", action)
+	return harness.Call(t, "POST", s.URL+"/api/v1/authorize/"+path, token, "", "X-User-ID", user, "X-Account-ID", account, "X-Action", action)
 }
 
-func verdict(t testing.TB, r reply) (allowed bool, reason string) {
+func verdict(t testing.TB, r harness.Reply) (allowed bool, reason string) {
 	t.Helper()
 	var ok bool
 	if allowed, ok = r.Body["allowed"].(bool); !ok || r.Status != 200 {
@@ -26,7 +28,7 @@ func verdict(t testing.TB, r reply) (allowed bool, reason string) {
 	return allowed, reason
 }
 
-func problems(t testing.TB, r reply) []string {
+func problems(t testing.TB, r harness.Reply) []string {
 	t.Helper()
 	var e struct {
 		Error struct {
@@ -43,10 +45,10 @@ func problems(t testing.TB, r reply) []string {
 // TestAuthorizeAnswersTwoFields, on both listeners, with the facts about the decision in
 // headers.
 func TestAuthorizeAnswersTwoFields(t *testing.T) {
-	s := newScene(t, sharedGateway(t))
+	s := harness.NewScene(t, harness.Shared(t))
 	for _, listener := range []string{s.URL, s.UsersURL} {
 		for action, want := range map[string]bool{"project:instance:create": true, "account:instance:create": false} {
-			r := call(t, "POST", listener+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/instances", s.Checker, "",
+			r := harness.Call(t, "POST", listener+"/api/v1/authorize/accounts/"+s.Account+"/projects/"+s.Project+"/instances", s.Checker, "",
 				"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", action, "X-Request-ID", "e3-test")
 			allowed, reason := verdict(t, r)
 			if allowed != want || reason == "" || !slices.Equal(slices.Sorted(maps.Keys(r.Body)), []string{"allowed", "reason"}) {
@@ -71,8 +73,8 @@ func TestAuthorizeAnswersTwoFields(t *testing.T) {
 // TestWhoMayAskAuthorize: a service with the scope, the user in question, and who holds
 // account:authorization:check there. Everybody else gets 403, and no verdict.
 func TestWhoMayAskAuthorize(t *testing.T) {
-	g := sharedGateway(t)
-	s, other := newScene(t, g), newScene(t, g)
+	g := harness.Shared(t)
+	s, other := harness.NewScene(t, g), harness.NewScene(t, g)
 	const action = "project:instance:read"
 	path := "projects/" + s.Project + "/instances"
 	for name, c := range map[string]struct {
@@ -84,20 +86,20 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 		"200 an admin about another":          {s.AdminToken, "user-somebody-v1", s.Account, 200},
 		"200 a user about itself elsewhere":   {s.AdminToken, s.Admin, other.Account, 200},
 		"403 a service without":               {s.Platform, s.Admin, s.Account, 403},
-		"403 a service with another scope":    {g.serviceToken(t, "users:sync"), s.Admin, s.Account, 403},
+		"403 a service with another scope":    {g.ServiceToken(t, "users:sync"), s.Admin, s.Account, 403},
 		"403 another account's admin":         {other.AdminToken, s.Admin, s.Account, 403},
 		"403 another admin, an absent user":   {other.AdminToken, "user-nobody-v1", s.Account, 403},
 		"403 another admin, an absent place":  {other.AdminToken, s.Admin, "acct-absent-v1", 403},
 		"401 nobody":                          {"", s.Admin, s.Account, 401},
 		"401 a token that is none":            {"x.y.z", s.Admin, s.Account, 401},
-		"401 a user whom the store lacks":     {g.userToken(t, "user-ghost-v1"), "user-ghost-v1", s.Account, 401},
-		"401 a token with a changed ending":   {otherEnding(s.Checker), s.Admin, s.Account, 401},
+		"401 a user whom the store lacks":     {g.UserToken(t, "user-ghost-v1"), "user-ghost-v1", s.Account, 401},
+		"401 a token with a changed ending":   {harness.OtherEnding(s.Checker), s.Admin, s.Account, 401},
 		"401 a token without its signature":   {s.Checker[:strings.LastIndex(s.Checker, ".")+1], s.Admin, s.Account, 401},
 		"401 two tokens in one":               {s.Checker + "," + s.Checker, s.Admin, s.Account, 401},
 		"401 a token in another one's scheme": {"Bearer " + s.Checker, s.Admin, s.Account, 401},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := s.e3(t, c.token, c.user, c.account, action, path)
+			r := e3(t, s, c.token, c.user, c.account, action, path)
 			_, told := r.Body["allowed"]
 			if r.Status != c.want || told != (c.want == 200) {
 				t.Errorf("%d %s", r.Status, r.Raw)
@@ -107,7 +109,7 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 			}
 		})
 	}
-	if a, b := s.e3(t, other.AdminToken, s.Admin, s.Account, action, path), s.e3(t, other.AdminToken, s.Admin, "acct-absent-v1", action, path); string(a.Raw) == "" ||
+	if a, b := e3(t, s, other.AdminToken, s.Admin, s.Account, action, path), e3(t, s, other.AdminToken, s.Admin, "acct-absent-v1", action, path); string(a.Raw) == "" ||
 		strings.ReplaceAll(string(a.Raw), s.Account, "X") != strings.ReplaceAll(string(b.Raw), "acct-absent-v1", "X") {
 		t.Errorf("an account that exists is told from one that does not: %s %s", a.Raw, b.Raw)
 	}
@@ -116,8 +118,8 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 // TestWhatIsUnknownIsDenied with 200, and another's account or project in the path with
 // the words for one that does not exist.
 func TestWhatIsUnknownIsDenied(t *testing.T) {
-	g := sharedGateway(t)
-	s, other := newScene(t, g), newScene(t, g)
+	g := harness.Shared(t)
+	s, other := harness.NewScene(t, g), harness.NewScene(t, g)
 	const action = "project:instance:read"
 	own := "accounts/" + s.Account + "/projects/"
 	reasons := map[string]string{}
@@ -134,7 +136,7 @@ func TestWhatIsUnknownIsDenied(t *testing.T) {
 		"unknown path, whole":      {s.Admin, s.Account, "api/v1/accounts/acct-absent-v1/projects/proj-absent-v1/x"},
 		"account in other letters": {strings.ToUpper(s.Admin), s.Account, own + s.Project + "/x"},
 	} {
-		allowed, reason := verdict(t, s.e3(t, s.Checker, c.user, c.account, action, c.path))
+		allowed, reason := verdict(t, e3(t, s, s.Checker, c.user, c.account, action, c.path))
 		if allowed || reason == "" {
 			t.Errorf("%s: allowed=%v %q", name, allowed, reason)
 		}
@@ -158,7 +160,7 @@ func TestWhatIsUnknownIsDenied(t *testing.T) {
 
 // TestAuthorizeRefusesWhatIsNotAQuestion: 400 with all problems in details.
 func TestAuthorizeRefusesWhatIsNotAQuestion(t *testing.T) {
-	s := newScene(t, sharedGateway(t))
+	s := harness.NewScene(t, harness.Shared(t))
 	good := []string{"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read"}
 	for name, c := range map[string]struct {
 		path, body string
@@ -189,24 +191,24 @@ func TestAuthorizeRefusesWhatIsNotAQuestion(t *testing.T) {
 	}
 }
 
-// callRaw is call with a target that goes out as it is.
-func callRaw(t testing.TB, base, target, token, body string, headers ...string) reply {
+// callRaw is harness.Call with a target that goes out as it is.
+func callRaw(t testing.TB, base, target, token, body string, headers ...string) harness.Reply {
 	t.Helper()
 	lines := []string{"Authorization: Bearer " + token}
 	for i := 0; i+1 < len(headers); i += 2 {
 		lines = append(lines, headers[i]+": "+headers[i+1])
 	}
-	a := rawSend(t, base, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: gateway\r\nContent-Length: %d\r\n%s\r\n%s", target, len(body), crlf(lines), body))
-	return reply{Status: a.Status, Header: a.Header, Raw: []byte(a.Body)}
+	a := harness.SendRaw(t, base, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: gateway\r\nContent-Length: %d\r\n%s\r\n%s", target, len(body), harness.CRLF(lines), body))
+	return harness.Reply{Status: a.Status, Header: a.Header, Raw: []byte(a.Body)}
 }
 
 // TestAuthorizeRefusesPathsReadInTwoWays: 400 by the running program, and no decision in
 // the log; its neighbours that are read in one way only are judged.
 func TestAuthorizeRefusesPathsReadInTwoWays(t *testing.T) {
-	s := newScene(t, startGateway(t))
+	s := harness.NewScene(t, harness.Start(t))
 	headers := []string{"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read"}
 	prefix := "/api/v1/authorize/"
-	before := len(s.settled(t))
+	before := len(s.Settled(t))
 	for _, path := range []string{
 		"/", "//", "/x", "//host/x", "x/", "x//y", ".", "..", "x/..", "../x", "x/./y", "%2e", "%2E%2e", "x/.%2e/y", "x/%2E./y", "x%2fy", "x%2Fy", "%252e%252e", "x%252fy", "%25", `x\y`, "x%5cy", "x%5Cy",
 		"x;y", "x;/y", "..;/x", "x%3by", "x%3B", "x#y", "x?", "x?y", "x%00", "x%0a", "x%0D%0Ay", "x%09", "x%7f", "x%C2%85", "%61", "acc%6funts/a", "x%2Dy", "%7e", "x%", "x%2", "x%zz", "x%u002e", "x%C0%AE", "x%c0%af", "x%E0%80%AE",
@@ -217,7 +219,7 @@ func TestAuthorizeRefusesPathsReadInTwoWays(t *testing.T) {
 			t.Errorf("%.60q: %d %s", path, r.Status, r.Raw)
 		}
 	}
-	s.checkNothingAllowed(t, before)
+	s.CheckNothingAllowed(t, before)
 	for _, path := range []string{"x", "a%20b", "caf%C3%A9", "a:b@c", "a!$&'()*+,=b", "...", "projects", "accounts/" + s.Account, "api/v1/projects/" + s.Project + "/x", strings.Repeat("a", 2048)} {
 		if r := callRaw(t, s.URL, prefix+path, s.Checker, "", headers...); r.Status != 200 || !strings.Contains(string(r.Raw), `"allowed":true`) {
 			t.Errorf("%.60q: %d %s", path, r.Status, r.Raw)
@@ -227,13 +229,13 @@ func TestAuthorizeRefusesPathsReadInTwoWays(t *testing.T) {
 
 // TestAuthorizeStatusOfADenyCanBe403, with the same body; an allow stays 200.
 func TestAuthorizeStatusOfADenyCanBe403(t *testing.T) {
-	s := newScene(t, startGateway(t, "--deny-status", "403"))
+	s := harness.NewScene(t, harness.Start(t, "--deny-status", "403"))
 	path := "projects/" + s.Project + "/x"
-	r := s.e3(t, s.Checker, "user-nobody-v1", s.Account, "project:instance:read", path)
+	r := e3(t, s, s.Checker, "user-nobody-v1", s.Account, "project:instance:read", path)
 	if r.Status != 403 || r.Body["allowed"] != false || len(r.Body) != 2 || r.Header.Get("X-Decision-ID") == "" {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
-	if r := s.e3(t, s.Checker, s.Admin, s.Account, "project:instance:read", path); r.Status != 200 || r.Body["allowed"] != true {
+	if r := e3(t, s, s.Checker, s.Admin, s.Account, "project:instance:read", path); r.Status != 200 || r.Body["allowed"] != true {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
 }
@@ -241,15 +243,15 @@ func TestAuthorizeStatusOfADenyCanBe403(t *testing.T) {
 // TestListenersKeepTheirPaths: probes are on the private listener alone, the API on the
 // public ones alone.
 func TestListenersKeepTheirPaths(t *testing.T) {
-	s := newScene(t, startGateway(t, "--pprof"))
+	s := harness.NewScene(t, harness.Start(t, "--pprof"))
 	private := []string{"/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/metrics", "/debug/pprof/", "/debug/pprof/cmdline"}
 	for _, path := range private {
-		if r := call(t, "GET", s.HealthURL+path, "", ""); r.Status != 200 {
+		if r := harness.Call(t, "GET", s.HealthURL+path, "", ""); r.Status != 200 {
 			t.Errorf("%s on the private listener: %d %s", path, r.Status, r.Raw)
 		}
 		for _, listener := range []string{s.URL, s.UsersURL} {
 			for _, agent := range []string{"tests", "kube-probe/1.30", "ELB-HealthChecker/2.0", "GoogleHC/1.0"} {
-				if r := call(t, "GET", listener+path, s.Checker, "", "User-Agent", agent); r.Status != 404 {
+				if r := harness.Call(t, "GET", listener+path, s.Checker, "", "User-Agent", agent); r.Status != 404 {
 					t.Errorf("%s on a public listener: %d %s", path, r.Status, r.Raw)
 				}
 			}
@@ -257,7 +259,7 @@ func TestListenersKeepTheirPaths(t *testing.T) {
 	}
 	for _, path := range []string{"/api/v1/authorize/x", "/api/v1/accounts", "/api/v1/accounts/" + s.Account, "/api/v1/accounts/" + s.Account + "/roles", "/.well-known/jwks.json", "/" + url.PathEscape("api/v1/accounts")} {
 		for _, method := range []string{"GET", "POST"} {
-			r := call(t, method, s.HealthURL+path, s.Platform, "", "X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:x:read")
+			r := harness.Call(t, method, s.HealthURL+path, s.Platform, "", "X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:x:read")
 			if r.Status != 404 {
 				t.Errorf("%s %s on the private listener: %d %s", method, path, r.Status, r.Raw)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // clusterKind is one of the two kinds of cluster as its callers see it.
@@ -34,12 +36,12 @@ func clusterKinds() []clusterKind {
 }
 
 // eachClusterKind runs a test for both, each with a team of its own.
-func eachClusterKind(t *testing.T, test func(t *testing.T, s *team, k clusterKind)) {
+func eachClusterKind(t *testing.T, test func(t *testing.T, s *harness.Team, k clusterKind)) {
 	t.Parallel()
 	for _, k := range clusterKinds() {
 		t.Run(k.name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newTeam(t), k)
+			test(t, harness.NewTeam(t), k)
 		})
 	}
 }
@@ -57,12 +59,12 @@ func (k clusterKind) of(cluster any, name string) string {
 	if name == "id" {
 		name = k.id
 	}
-	text, _ := at(cluster, append(append([]any{}, k.base...), name)...).(string)
+	text, _ := harness.At(cluster, append(append([]any{}, k.base...), name)...).(string)
 	return text
 }
 
 // names are those of a list's clusters.
-func (k clusterKind) names(r reply) []string {
+func (k clusterKind) names(r harness.Reply) []string {
 	list, _ := r.Body["clusters"].([]any)
 	out := make([]string, len(list))
 	for i, cluster := range list {
@@ -72,9 +74,9 @@ func (k clusterKind) names(r reply) []string {
 }
 
 // newCluster makes one as the admin and gives its id.
-func (s *scene) newCluster(t testing.TB, k clusterKind, project, name string) string {
+func newCluster(t testing.TB, s *harness.Scene, k clusterKind, project, name string) string {
 	t.Helper()
-	r := s.must(t, 201, "POST", k.in(project), k.body(name))
+	r := s.Must(t, 201, "POST", k.in(project), k.body(name))
 	id := k.of(r.Body["cluster"], "id")
 	if id == "" {
 		t.Fatalf("no id in %s", r.Raw)
@@ -83,18 +85,18 @@ func (s *scene) newCluster(t testing.TB, k clusterKind, project, name string) st
 }
 
 // newProject makes another project of the account.
-func (s *scene) newProject(t testing.TB, name string) string {
+func newProject(t testing.TB, s *harness.Scene, name string) string {
 	t.Helper()
-	id, _ := at(s.must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":%q}`, name)).Body, "project", "id").(string)
+	id, _ := harness.At(s.Must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":%q}`, name)).Body, "project", "id").(string)
 	return id
 }
 
 // newClusterGroup makes a security group for clusters to name.
-func (s *scene) newClusterGroup(t testing.TB, project, name string) string {
+func newClusterGroup(t testing.TB, s *harness.Scene, project, name string) string {
 	t.Helper()
-	r := call(t, "POST", s.path("/projects/"+project+"/security-groups"), s.AdminToken,
+	r := harness.Call(t, "POST", s.Path("/projects/"+project+"/security-groups"), s.AdminToken,
 		fmt.Sprintf(`{"project_id":%q,"name":%q}`, project, name), "x-account-id", s.Account)
-	id, _ := at(r.Body, "security_group", "id").(string)
+	id, _ := harness.At(r.Body, "security_group", "id").(string)
 	if r.Status != 201 || id == "" {
 		t.Fatalf("security_group.create: %d %s", r.Status, r.Raw)
 	}
@@ -102,8 +104,8 @@ func (s *scene) newClusterGroup(t testing.TB, project, name string) string {
 }
 
 // detailsOf are the problems that a refusal of the access-management shape tells.
-func detailsOf(r reply) []string {
-	list, _ := at(r.Body, "error", "details").([]any)
+func detailsOf(r harness.Reply) []string {
+	list, _ := harness.At(r.Body, "error", "details").([]any)
 	out := make([]string, len(list))
 	for i, v := range list {
 		out[i], _ = v.(string)

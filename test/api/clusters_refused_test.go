@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestBadClusterIsRefusedWithAllProblems: 400 in the access-management shape, with
 // a list of strings, one for each problem; nothing is made.
 func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	for path, bodies := range map[string]map[string][]string{
 		"/kubernetes": {
 			`{}`: {"flavor_id", "image_id", "name"},
@@ -46,8 +48,8 @@ func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 		},
 	} {
 		for body, want := range bodies {
-			r := s.do(t, "POST", "/projects/"+s.Project+path, body)
-			wantRefusal(t, r, 400, "BAD_REQUEST")
+			r := s.Do(t, "POST", "/projects/"+s.Project+path, body)
+			harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 			var got []string
 			for _, d := range detailsOf(r) {
 				field, _, found := strings.Cut(d, ": ")
@@ -60,7 +62,7 @@ func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 				t.Errorf("%s %.120s: %s, want %q", path, body, r.Raw, want)
 			}
 		}
-		if r := s.must(t, 200, "GET", "/projects/"+s.Project+path, ""); fmt.Sprint(r.Body["total_count"]) != "0" {
+		if r := s.Must(t, 200, "GET", "/projects/"+s.Project+path, ""); fmt.Sprint(r.Body["total_count"]) != "0" {
 			t.Errorf("a refused request made something: %s", r.Raw)
 		}
 	}
@@ -70,19 +72,19 @@ func TestBadClusterIsRefusedWithAllProblems(t *testing.T) {
 // project's and another account's are refused in the same words.
 func TestClusterNamesGroupsOfItsProject(t *testing.T) {
 	t.Parallel()
-	s, other := newTeam(t), newTeam(t)
-	gone := s.newClusterGroup(t, s.Project, "gone")
-	if r := call(t, "DELETE", s.path("/projects/"+s.Project+"/security-groups/"+gone), s.AdminToken, "", "x-account-id", s.Account); r.Status != 200 {
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
+	gone := newClusterGroup(t, s.Scene, s.Project, "gone")
+	if r := harness.Call(t, "DELETE", s.Path("/projects/"+s.Project+"/security-groups/"+gone), s.AdminToken, "", "x-account-id", s.Account); r.Status != 200 {
 		t.Fatalf("security_group_rule.create: %d %s", r.Status, r.Raw)
 	}
 	ids := map[string]string{
-		"absent": "sg-00000000000000000000000000-v1", "deleted": gone, "another project's": s.newClusterGroup(t, s.newProject(t, "Other"), "a"),
-		"another account's": other.newClusterGroup(t, other.Project, "a"),
+		"absent": "sg-00000000000000000000000000-v1", "deleted": gone, "another project's": newClusterGroup(t, s.Scene, newProject(t, s.Scene, "Other"), "a"),
+		"another account's": newClusterGroup(t, other.Scene, other.Project, "a"),
 	}
-	own := s.newClusterGroup(t, s.Project, "a")
+	own := newClusterGroup(t, s.Scene, s.Project, "a")
 	for name, id := range ids {
-		r := s.do(t, "POST", "/projects/"+s.Project+"/gpu-clusters", fmt.Sprintf(`{"cluster_name":"a","flavor_id":"f","image_id":"i","security_group_ids":[%q,%q]}`, own, id))
-		wantRefusal(t, r, 400, "BAD_REQUEST")
+		r := s.Do(t, "POST", "/projects/"+s.Project+"/gpu-clusters", fmt.Sprintf(`{"cluster_name":"a","flavor_id":"f","image_id":"i","security_group_ids":[%q,%q]}`, own, id))
+		harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 		if got := detailsOf(r); !slices.Equal(got, []string{"security_group_ids[1]: is no security group of this project"}) {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -91,18 +93,18 @@ func TestClusterNamesGroupsOfItsProject(t *testing.T) {
 
 // TestClusterNameIsTaken: 409 in the project and for the kind; free in another one.
 func TestClusterNameIsTaken(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		s.newCluster(t, k, s.Project, "web")
-		wantRefusal(t, s.do(t, "POST", k.in(s.Project), k.body("web")), 409, "CONFLICT")
-		s.newCluster(t, k, s.newProject(t, "Other"), "web")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		newCluster(t, s.Scene, k, s.Project, "web")
+		harness.WantRefusal(t, s.Do(t, "POST", k.in(s.Project), k.body("web")), 409, "CONFLICT")
+		newCluster(t, s.Scene, k, newProject(t, s.Scene, "Other"), "web")
 		for _, other := range clusterKinds() {
 			if other.name != k.name {
-				s.newCluster(t, other, s.Project, "web")
+				newCluster(t, s.Scene, other, s.Project, "web")
 			}
 		}
 		a, b := atOnce(
-			func() reply { return s.do(t, "POST", k.in(s.Project), k.body("race")) },
-			func() reply { return s.do(t, "POST", k.in(s.Project), k.body("race")) },
+			func() harness.Reply { return s.Do(t, "POST", k.in(s.Project), k.body("race")) },
+			func() harness.Reply { return s.Do(t, "POST", k.in(s.Project), k.body("race")) },
 		)
 		if a.Status+b.Status != 201+409 {
 			t.Errorf("two at once: %d and %d", a.Status, b.Status)
@@ -113,19 +115,19 @@ func TestClusterNameIsTaken(t *testing.T) {
 // TestClusterOfAnotherProjectIsNotThere: 404 in the words for an absent one, and it
 // stays as it is.
 func TestClusterOfAnotherProjectIsNotThere(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		id, other := s.newCluster(t, k, s.Project, "web"), s.newProject(t, "Other")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		id, other := newCluster(t, s.Scene, k, s.Project, "web"), newProject(t, s.Scene, "Other")
 		for _, method := range []string{"GET", "DELETE"} {
-			absent := s.do(t, method, k.in(other)+"/"+k.name+"-absent-v1", "")
-			theirs := s.do(t, method, k.in(other)+"/"+id, "")
-			wantRefusal(t, absent, 404, "NOT_FOUND")
-			wantRefusal(t, theirs, 404, "NOT_FOUND")
+			absent := s.Do(t, method, k.in(other)+"/"+k.name+"-absent-v1", "")
+			theirs := s.Do(t, method, k.in(other)+"/"+id, "")
+			harness.WantRefusal(t, absent, 404, "NOT_FOUND")
+			harness.WantRefusal(t, theirs, 404, "NOT_FOUND")
 			if string(absent.Raw) != string(theirs.Raw) {
 				t.Errorf("%s: %s, absent %s", method, theirs.Raw, absent.Raw)
 			}
-			wantRefusal(t, s.do(t, method, k.in(s.Project)+"/"+id+"?force=1", ""), 400, "BAD_REQUEST")
+			harness.WantRefusal(t, s.Do(t, method, k.in(s.Project)+"/"+id+"?force=1", ""), 400, "BAD_REQUEST")
 		}
-		r := s.must(t, 200, "GET", k.in(s.Project)+"/"+id, "")
+		r := s.Must(t, 200, "GET", k.in(s.Project)+"/"+id, "")
 		if k.of(r.Body["cluster"], "status") != k.status("PENDING") {
 			t.Errorf("%s", r.Raw)
 		}
@@ -135,22 +137,22 @@ func TestClusterOfAnotherProjectIsNotThere(t *testing.T) {
 // TestClustersOfABadPathAreRefused: account and project must have the specification's form
 // (400), a project that is another account's or none is forbidden in the same words.
 func TestClustersOfABadPathAreRefused(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		other := newTeam(t)
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		other := harness.NewTeam(t)
 		for _, method := range []string{"POST", "GET"} {
 			body := map[string]string{"POST": k.body("web")}[method]
 			for _, path := range []string{
-				s.path("/projects/website" + k.path), s.path("/projects/proj-a.b-v1" + k.path), s.path("/projects/" + s.Account + k.path),
+				s.Path("/projects/website" + k.path), s.Path("/projects/proj-a.b-v1" + k.path), s.Path("/projects/" + s.Account + k.path),
 				s.URL + "/api/v1/accounts/mine/projects/" + s.Project + k.path, s.URL + "/api/v1/accounts/" + s.Account + "x/projects/" + s.Project + k.path,
 			} {
-				wantRefusal(t, call(t, method, path, s.AdminToken, body), 400, "BAD_REQUEST")
+				harness.WantRefusal(t, harness.Call(t, method, path, s.AdminToken, body), 400, "BAD_REQUEST")
 			}
-			theirs, absent := s.do(t, method, k.in(other.Project), body), s.do(t, method, k.in("proj-absent-v1"), body)
-			wantRefusal(t, theirs, 403, "FORBIDDEN")
+			theirs, absent := s.Do(t, method, k.in(other.Project), body), s.Do(t, method, k.in("proj-absent-v1"), body)
+			harness.WantRefusal(t, theirs, 403, "FORBIDDEN")
 			if strings.ReplaceAll(string(theirs.Raw), other.Project, "P") != strings.ReplaceAll(string(absent.Raw), "proj-absent-v1", "P") {
 				t.Errorf("%s: %s, absent %s", method, theirs.Raw, absent.Raw)
 			}
-			wantRefusal(t, call(t, method, other.path(k.in(other.Project)), s.AdminToken, body), 403, "FORBIDDEN")
+			harness.WantRefusal(t, harness.Call(t, method, other.Path(k.in(other.Project)), s.AdminToken, body), 403, "FORBIDDEN")
 		}
 	})
 }
@@ -158,33 +160,33 @@ func TestClustersOfABadPathAreRefused(t *testing.T) {
 // TestListOfClustersIsAskedStrictly: wrong query values, and a token that is
 // forged or of another list, are 400.
 func TestListOfClustersIsAskedStrictly(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		other := s.newProject(t, "Other")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		other := newProject(t, s.Scene, "Other")
 		for _, name := range []string{"a", "b"} {
-			s.newCluster(t, k, s.Project, name)
-			s.newCluster(t, k, other, name)
+			newCluster(t, s.Scene, k, s.Project, name)
+			newCluster(t, s.Scene, k, other, name)
 		}
-		token, _ := s.must(t, 200, "GET", k.in(s.Project)+"?page_size=1", "").Body["next_page_token"].(string)
-		s.must(t, 200, "GET", k.in(s.Project)+"?page_token="+token, "")
+		token, _ := s.Must(t, 200, "GET", k.in(s.Project)+"?page_size=1", "").Body["next_page_token"].(string)
+		s.Must(t, 200, "GET", k.in(s.Project)+"?page_token="+token, "")
 		last := token[:len(token)-1] + map[bool]string{true: "B", false: "A"}[strings.HasSuffix(token, "A")]
 		for _, rest := range []string{
 			k.in(other) + "?page_token=" + token, k.in(s.Project) + "?status=" + k.status("PENDING") + "&page_token=" + token,
 			k.in(s.Project) + "?page_token=" + last, k.in(s.Project) + "?page_token=" + token[1:], k.in(s.Project) + "?page_token=x",
 			clusterKinds()[map[string]int{"kubernetes_cluster": 1}[k.name]].in(s.Project) + "?page_token=" + token,
 		} {
-			r := s.do(t, "GET", rest, "")
-			wantRefusal(t, r, 400, "BAD_REQUEST")
+			r := s.Do(t, "GET", rest, "")
+			harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 			if d := detailsOf(r); len(d) != 1 || !strings.HasPrefix(d[0], "page_token: ") {
 				t.Errorf("%s: %q", rest, d)
 			}
 		}
-		r := s.do(t, "GET", k.in(s.Project)+"?page_size=101&status=running-late&page=1", "")
-		wantRefusal(t, r, 400, "BAD_REQUEST")
+		r := s.Do(t, "GET", k.in(s.Project)+"?page_size=101&status=running-late&page=1", "")
+		harness.WantRefusal(t, r, 400, "BAD_REQUEST")
 		if d := detailsOf(r); len(d) != 3 {
 			t.Errorf("%q", d)
 		}
 		for _, query := range []string{"page_size=0", "page_size=a", "status=", "status[$ne]=x", "page_size=1&page_size=2"} {
-			wantRefusal(t, s.do(t, "GET", k.in(s.Project)+"?"+query, ""), 400, "BAD_REQUEST")
+			harness.WantRefusal(t, s.Do(t, "GET", k.in(s.Project)+"?"+query, ""), 400, "BAD_REQUEST")
 		}
 	})
 }

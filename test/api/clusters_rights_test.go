@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // clusterCall is one request to each of the endpoints of a kind; want is its status where
@@ -26,29 +28,29 @@ func (k clusterKind) calls(project, id, fresh string) []clusterCall {
 // TestClustersNeedTheirActions: a reader reads, an admin of the project does all, a custom
 // role what it names; without a role, or with one elsewhere, 403.
 func TestClustersNeedTheirActions(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		id := s.newCluster(t, k, s.Project, "web")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		id := newCluster(t, s.Scene, k, s.Project, "web")
 		may := func(who, user string, verbs ...string) {
 			t.Helper()
 			for _, c := range k.calls(s.Project, id, "by-"+who) {
-				r := call(t, c.method, s.path(c.rest), s.userToken(t, user), c.body)
+				r := harness.Call(t, c.method, s.Path(c.rest), s.UserToken(t, user), c.body)
 				if strings.Contains(strings.Join(verbs, " "), c.verb) {
 					if r.Status != c.want {
 						t.Errorf("%s: %s %s: %d %s", who, c.method, c.rest, r.Status, r.Raw)
 					}
 					continue
 				}
-				wantRefusal(t, r, 403, "FORBIDDEN")
+				harness.WantRefusal(t, r, 403, "FORBIDDEN")
 			}
 		}
 		may("nobody", s.Bob)
-		s.grant(t, "project_admin", s.Bob, s.newProject(t, "Other"))
+		s.Grant(t, "project_admin", s.Bob, newProject(t, s.Scene, "Other"))
 		may("elsewhere", s.Bob)
-		s.grant(t, "project_reader", s.Carol, s.Project)
+		s.Grant(t, "project_reader", s.Carol, s.Project)
 		may("reader", s.Carol, "read")
-		s.grant(t, "project_admin", s.Bob, s.Project)
+		s.Grant(t, "project_admin", s.Bob, s.Project)
 		may("project-admin", s.Bob, "create", "read", "delete")
-		s.holds(t, s.Dan, fmt.Sprintf(`"project:%s:create"`, k.name))
+		holds(t, s.Scene, s.Dan, fmt.Sprintf(`"project:%s:create"`, k.name))
 		may("creator", s.Dan, "create")
 	})
 }
@@ -56,19 +58,19 @@ func TestClustersNeedTheirActions(t *testing.T) {
 // TestClustersKeepToTheKeysScopes: a read key reads clusters, a write key makes and
 // deletes them.
 func TestClustersKeepToTheKeysScopes(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		id := s.newCluster(t, k, s.Project, "web")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		id := newCluster(t, s.Scene, k, s.Project, "web")
 		for scope, reads := range map[string]bool{readOnly: true, writeOnly: false} {
-			key, _ := s.newKey(t, s.Admin, scope)
+			key, _ := newKey(t, s.Scene, s.Admin, scope)
 			for _, c := range k.calls(s.Project, id, "by-key") {
-				r := call(t, c.method, s.path(c.rest), "", c.body, "X-API-Key", key)
+				r := harness.Call(t, c.method, s.Path(c.rest), "", c.body, "X-API-Key", key)
 				if (c.verb == "read") == reads {
 					if r.Status != c.want {
 						t.Errorf("%s with %s: %d %s", c.method, scope, r.Status, r.Raw)
 					}
 					continue
 				}
-				wantRefusal(t, r, 403, "FORBIDDEN")
+				harness.WantRefusal(t, r, 403, "FORBIDDEN")
 			}
 		}
 	})
@@ -77,49 +79,49 @@ func TestClustersKeepToTheKeysScopes(t *testing.T) {
 // TestRefusalsOfClustersComeInOrder: 401 before 415, the path before 403, 403 before what is
 // wrong with the body or the query, all in the access-management shape.
 func TestRefusalsOfClustersComeInOrder(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		clusters, bob := s.path(k.in(s.Project)), s.userToken(t, s.Bob)
-		r := call(t, "POST", clusters, "", `{`)
-		wantRefusal(t, r, 401, "UNAUTHORIZED")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		clusters, bob := s.Path(k.in(s.Project)), s.UserToken(t, s.Bob)
+		r := harness.Call(t, "POST", clusters, "", `{`)
+		harness.WantRefusal(t, r, 401, "UNAUTHORIZED")
 		if r.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%v", r.Header)
 		}
-		wantRefusal(t, call(t, "GET", clusters, "", ""), 401, "UNAUTHORIZED")
-		wantRefusal(t, call(t, "POST", s.path("/projects/x"+k.path), bob, `{`), 400, "BAD_REQUEST")
-		wantRefusal(t, call(t, "POST", clusters, bob, `{`), 403, "FORBIDDEN")
-		wantRefusal(t, call(t, "GET", clusters+"?page_size=0", bob, ""), 403, "FORBIDDEN")
-		wantRefusal(t, call(t, "GET", clusters+"/absent", bob, ""), 403, "FORBIDDEN")
-		wantRefusal(t, call(t, "POST", clusters, s.AdminToken, k.body("a"), "Content-Encoding", "gzip"), 415, "UNSUPPORTED_MEDIA_TYPE")
-		wantRefusal(t, call(t, "POST", clusters, s.AdminToken, `{"`+strings.Repeat("a", 1<<20)+`":1}`), 413, "PAYLOAD_TOO_LARGE")
-		wantRefusal(t, call(t, "PUT", clusters, s.AdminToken, ""), 405, "METHOD_NOT_ALLOWED")
-		wantRefusal(t, call(t, "PATCH", clusters+"/x", s.AdminToken, `{}`), 405, "METHOD_NOT_ALLOWED")
+		harness.WantRefusal(t, harness.Call(t, "GET", clusters, "", ""), 401, "UNAUTHORIZED")
+		harness.WantRefusal(t, harness.Call(t, "POST", s.Path("/projects/x"+k.path), bob, `{`), 400, "BAD_REQUEST")
+		harness.WantRefusal(t, harness.Call(t, "POST", clusters, bob, `{`), 403, "FORBIDDEN")
+		harness.WantRefusal(t, harness.Call(t, "GET", clusters+"?page_size=0", bob, ""), 403, "FORBIDDEN")
+		harness.WantRefusal(t, harness.Call(t, "GET", clusters+"/absent", bob, ""), 403, "FORBIDDEN")
+		harness.WantRefusal(t, harness.Call(t, "POST", clusters, s.AdminToken, k.body("a"), "Content-Encoding", "gzip"), 415, "UNSUPPORTED_MEDIA_TYPE")
+		harness.WantRefusal(t, harness.Call(t, "POST", clusters, s.AdminToken, `{"`+strings.Repeat("a", 1<<20)+`":1}`), 413, "PAYLOAD_TOO_LARGE")
+		harness.WantRefusal(t, harness.Call(t, "PUT", clusters, s.AdminToken, ""), 405, "METHOD_NOT_ALLOWED")
+		harness.WantRefusal(t, harness.Call(t, "PATCH", clusters+"/x", s.AdminToken, `{}`), 405, "METHOD_NOT_ALLOWED")
 	})
 }
 
 // TestRepeatedOrderMakesOneCluster: the same Idempotency-Key answers the first
 // answer again, its request_id included; another request with it is 409.
 func TestRepeatedOrderMakesOneCluster(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		order := creation{s.path(k.in(s.Project)), s.AdminToken, k.body("web"), k.body("web2")}
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		order := creation{s.Path(k.in(s.Project)), s.AdminToken, k.body("web"), k.body("web2")}
 		first := order.send(t, "k")
 		for range 2 {
 			if r := order.send(t, "k"); r.Status != 201 || string(r.Raw) != string(first.Raw) || r.Header.Get("X-Request-ID") == first.Header.Get("X-Request-ID") {
 				t.Errorf("%d %s, first %d %s", r.Status, r.Raw, first.Status, first.Raw)
 			}
 		}
-		wantRefusal(t, call(t, "POST", order.path, order.token, order.other, "Idempotency-Key", "k"), 409, "CONFLICT")
-		wantRefusal(t, call(t, "POST", order.path, order.token, order.body, "Idempotency-Key", "a b"), 400, "BAD_REQUEST")
-		wantRefusal(t, order.send(t, "k2"), 409, "CONFLICT") // the name
+		harness.WantRefusal(t, harness.Call(t, "POST", order.path, order.token, order.other, "Idempotency-Key", "k"), 409, "CONFLICT")
+		harness.WantRefusal(t, harness.Call(t, "POST", order.path, order.token, order.body, "Idempotency-Key", "a b"), 400, "BAD_REQUEST")
+		harness.WantRefusal(t, order.send(t, "k2"), 409, "CONFLICT") // the name
 		a, b := atOnce(
-			func() reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
-			func() reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
+			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
+			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
 		)
-		for _, r := range []reply{a, b} { // the second one waits for its turn or is told to
+		for _, r := range []harness.Reply{a, b} { // the second one waits for its turn or is told to
 			if r.Status != 201 && r.Status != 409 || a.Status == 409 && b.Status == 409 {
 				t.Errorf("at once: %d and %d", a.Status, b.Status)
 			}
 		}
-		if r := s.must(t, 200, "GET", k.in(s.Project), ""); fmt.Sprint(r.Body["total_count"]) != "2" {
+		if r := s.Must(t, 200, "GET", k.in(s.Project), ""); fmt.Sprint(r.Body["total_count"]) != "2" {
 			t.Errorf("%s", r.Raw)
 		}
 	})
@@ -128,16 +130,16 @@ func TestRepeatedOrderMakesOneCluster(t *testing.T) {
 // TestProjectWithAClusterIsKept, and more can be made in it afterwards; one whose only cluster
 // was deleted while PENDING goes, and takes nothing more.
 func TestProjectWithAClusterIsKept(t *testing.T) {
-	eachClusterKind(t, func(t *testing.T, s *team, k clusterKind) {
-		s.newCluster(t, k, s.Project, "web")
-		wantRefusal(t, s.do(t, "DELETE", "/projects/"+s.Project, ""), 409, "CONFLICT")
-		s.newCluster(t, k, s.Project, "more")
-		empty := s.newProject(t, "Empty")
-		id := s.newCluster(t, k, empty, "web")
-		s.must(t, 200, "DELETE", k.in(empty)+"/"+id, "")
-		s.must(t, 200, "DELETE", "/projects/"+empty, "")
+	eachClusterKind(t, func(t *testing.T, s *harness.Team, k clusterKind) {
+		newCluster(t, s.Scene, k, s.Project, "web")
+		harness.WantRefusal(t, s.Do(t, "DELETE", "/projects/"+s.Project, ""), 409, "CONFLICT")
+		newCluster(t, s.Scene, k, s.Project, "more")
+		empty := newProject(t, s.Scene, "Empty")
+		id := newCluster(t, s.Scene, k, empty, "web")
+		s.Must(t, 200, "DELETE", k.in(empty)+"/"+id, "")
+		s.Must(t, 200, "DELETE", "/projects/"+empty, "")
 		for _, c := range k.calls(empty, id, "late") {
-			wantRefusal(t, call(t, c.method, s.path(c.rest), s.AdminToken, c.body), 403, "FORBIDDEN")
+			harness.WantRefusal(t, harness.Call(t, c.method, s.Path(c.rest), s.AdminToken, c.body), 403, "FORBIDDEN")
 		}
 	})
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/contract"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // shown is an operation on the page, as the viewer renders it.
@@ -25,7 +28,7 @@ func TestPageShowsEveryOperationInABrowser(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	url := sharedGateway(t).URL + "/docs"
+	url := harness.Shared(t).URL + "/docs"
 	page, log, err := browse(t, browser, url)
 	for range 2 { // a browser that breaks down says nothing of the page
 		if err != nil {
@@ -41,8 +44,8 @@ func TestPageShowsEveryOperationInABrowser(t *testing.T) {
 		rendered[m[1]]++
 	}
 	want := map[string]int{}
-	for _, o := range readContract(t).operations {
-		want[o.path]++
+	for _, o := range contract.Read(t).Operations {
+		want[o.Path]++
 	}
 	for path, count := range want {
 		if rendered[path] != count {

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/contract"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // loads is what the page asks the browser to fetch.
@@ -15,8 +18,8 @@ var loads = regexp.MustCompile(`(?:src|href)="([^"]*)"`)
 // gateway, to anybody, under a policy that takes nothing else and no script in the page.
 func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
-	g := sharedGateway(t)
-	page := call(t, "GET", g.URL+"/docs", "", "")
+	g := harness.Shared(t)
+	page := harness.Call(t, "GET", g.URL+"/docs", "", "")
 	wantPage(t, "/docs", page, "text/html")
 	if bytes.Contains(page.Raw, []byte("<script>")) || bytes.Contains(page.Raw, []byte("style=")) {
 		t.Errorf("a script or a style in the page itself: %s", page.Raw)
@@ -32,7 +35,7 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 			t.Errorf("the page loads %s from elsewhere", name)
 			continue
 		}
-		r := call(t, "GET", g.URL+"/"+name, "", "")
+		r := harness.Call(t, "GET", g.URL+"/"+name, "", "")
 		wantPage(t, name, r, kinds[name[strings.LastIndex(name, "."):]])
 		if len(r.Raw) == 0 || strings.HasPrefix(string(r.Raw), "\x1f\x8b") {
 			t.Errorf("%s: %d bytes, or packed ones", name, len(r.Raw))
@@ -41,7 +44,7 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 }
 
 // wantPage holds an answer to what a browser must be told of a page's file.
-func wantPage(t testing.TB, what string, r reply, kind string) {
+func wantPage(t testing.TB, what string, r harness.Reply, kind string) {
 	t.Helper()
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Status != 200 || err != nil || got != kind {
@@ -73,20 +76,20 @@ func wantPage(t testing.TB, what string, r reply, kind string) {
 // for what two servers could read differently.
 func TestPageHasNoOtherFiles(t *testing.T) {
 	t.Parallel()
-	g := sharedGateway(t)
+	g := harness.Shared(t)
 	for path, want := range map[string]int{"/docs/index.html": 404, "/docs/swagger-ui.js": 404, "/docs/start.js/x": 404, "/docs/": 404, "/docs/..": 400, "/docs/%2e%2e": 400, "/docs?x=1": 400} {
 		r := callRawGet(t, g, path)
-		if code := at(r.Body, "error", "code"); r.Status != want || code != map[int]string{404: "NOT_FOUND", 400: "BAD_REQUEST"}[want] {
+		if code := harness.At(r.Body, "error", "code"); r.Status != want || code != map[int]string{404: "NOT_FOUND", 400: "BAD_REQUEST"}[want] {
 			t.Errorf("%s: %d %s", path, r.Status, r.Raw)
 		}
 	}
 }
 
-func callRawGet(t testing.TB, g *gatewayProcess, target string) reply {
+func callRawGet(t testing.TB, g *harness.Gateway, target string) harness.Reply {
 	t.Helper()
-	a := rawSend(t, g.URL, "GET "+target+" HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n")
-	r := reply{Status: a.Status, Header: a.Header, Raw: []byte(a.Body)}
-	if v, err := decoded(r.Raw); err == nil {
+	a := harness.SendRaw(t, g.URL, "GET "+target+" HTTP/1.1\r\nHost: gateway\r\nConnection: close\r\n\r\n")
+	r := harness.Reply{Status: a.Status, Header: a.Header, Raw: []byte(a.Body)}
+	if v, err := contract.Decoded(r.Raw); err == nil {
 		r.Body, _ = v.(map[string]any)
 	}
 	return r

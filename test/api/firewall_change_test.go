@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestSecurityGroupIsChanged: what is sent and nothing else; wrong bodies 400,
@@ -14,12 +16,12 @@ func TestSecurityGroupIsChanged(t *testing.T) {
 	id := w.made(t, "web", onPort(1, ""))
 	w.made(t, "taken")
 	r := w.must(t, 200, "PATCH", "/"+id, `{"name":" www ","description":"d","metadata":{"n":1.0}}`)
-	wantFields(t, "the answer", r.Body, "security_group", "message")
-	if g := r.Body["security_group"]; at(g, "name") != "www" || at(g, "description") != "d" || len(at(g, "rules").([]any)) != 1 || !strings.Contains(string(r.Raw), `"metadata":{"n":1.0}`) {
+	harness.WantFields(t, "the answer", r.Body, "security_group", "message")
+	if g := r.Body["security_group"]; harness.At(g, "name") != "www" || harness.At(g, "description") != "d" || len(harness.At(g, "rules").([]any)) != 1 || !strings.Contains(string(r.Raw), `"metadata":{"n":1.0}`) {
 		t.Errorf("%s", r.Raw)
 	}
 	r = w.must(t, 200, "PATCH", "/"+id, `{"description":""}`)
-	if g := r.Body["security_group"]; at(g, "name") != "www" || at(g, "description") != nil || at(g, "metadata") == nil {
+	if g := r.Body["security_group"]; harness.At(g, "name") != "www" || harness.At(g, "description") != nil || harness.At(g, "metadata") == nil {
 		t.Errorf("%s", r.Raw)
 	}
 	for body, wrong := range map[string]string{
@@ -42,14 +44,14 @@ func TestSecurityGroupIsDeleted(t *testing.T) {
 	target := w.made(t, "target", onPort(1, ""))
 	w.must(t, 201, "POST", "/"+target+"/rules", onPort(2, namesGroup(target))) // naming itself keeps nothing
 	other := w.made(t, "other", onPort(1, namesGroup(target)), onPort(2, namesGroup(target)))
-	rules := texts(at(w.must(t, 200, "GET", "/"+other, "").Body, "security_group", "rules"), "id")
+	rules := harness.Texts(harness.At(w.must(t, 200, "GET", "/"+other, "").Body, "security_group", "rules"), "id")
 	for _, rule := range rules {
 		wantWallRefusal(t, "a group that is named", w.do(t, "DELETE", "/"+target, ""), 409, "CONFLICT")
-		wantMessage(t, "deleting a rule", w.do(t, "DELETE", "/"+other+"/rules/"+rule, ""))
+		harness.WantMessage(t, "deleting a rule", w.do(t, "DELETE", "/"+other+"/rules/"+rule, ""))
 	}
 	wantWallRefusal(t, "a body", w.do(t, "DELETE", "/"+target, `{"force":true}`), 400, "BAD_REQUEST", "force")
-	wantMessage(t, "deleting", w.do(t, "DELETE", "/"+target, ""))
-	for name, r := range map[string]reply{
+	harness.WantMessage(t, "deleting", w.do(t, "DELETE", "/"+target, ""))
+	for name, r := range map[string]harness.Reply{
 		"again": w.do(t, "DELETE", "/"+target, ""), "read": w.do(t, "GET", "/"+target, ""), "changed": w.do(t, "PATCH", "/"+target, `{"name":"x"}`),
 		"added to": w.do(t, "POST", "/"+target+"/rules", onPort(9, "")),
 	} {
@@ -66,9 +68,9 @@ func TestSecurityGroupIsDeleted(t *testing.T) {
 func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
 	t.Parallel()
 	w, foreign := newWall(t), newWall(t)
-	other := w.elsewhere(w.newProject(t, "another"))
+	other := w.elsewhere(newProject(t, w.Scene, "another"))
 	id := w.made(t, "web", onPort(1, ""))
-	rule, _ := at(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules", 0, "id").(string)
+	rule, _ := harness.At(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules", 0, "id").(string)
 	before := w.must(t, 200, "GET", "/"+id, "")
 	for _, by := range []*wall{other, foreign} {
 		own := by.made(t, "own", onPort(1, ""))
@@ -76,7 +78,7 @@ func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
 			"GET /ID": "", "PATCH /ID": `{"name":"x"}`, "DELETE /ID": "", "POST /ID/rules": onPort(2, ""), "DELETE /ID/rules/RULE": "", "DELETE /" + own + "/rules/RULE": "",
 		} {
 			method, rest, _ := strings.Cut(way, " ")
-			ask := func(id, rule string) reply {
+			ask := func(id, rule string) harness.Reply {
 				return by.do(t, method, strings.NewReplacer("ID", id, "RULE", rule).Replace(rest), body)
 			}
 			theirs, absent := ask(id, rule), ask("sg-absent-v1", "sgr-absent-v1")
@@ -87,7 +89,7 @@ func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
 		}
 		// As a value in a body: 400, with the same words too.
 		for _, rest := range []string{"", "/" + own + "/rules"} {
-			ask := func(id string) reply {
+			ask := func(id string) harness.Reply {
 				if rest == "" {
 					return by.do(t, "POST", rest, by.draft("x", `,"rules":[`+onPort(3, namesGroup(id))+`]`))
 				}
@@ -113,13 +115,13 @@ func TestSecurityGroupsOfOthersAreNotThere(t *testing.T) {
 func TestProjectWithSecurityGroupsStays(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
-	w = w.elsewhere(w.newProject(t, "short"))
+	w = w.elsewhere(newProject(t, w.Scene, "short"))
 	id := w.made(t, "web")
-	wantRefusal(t, w.team.do(t, "DELETE", "/projects/"+w.Project, ""), 409, "CONFLICT")
+	harness.WantRefusal(t, w.Do(t, "DELETE", "/projects/"+w.Project, ""), 409, "CONFLICT")
 	more := w.made(t, "still open")
 	for _, g := range []string{id, more} {
 		w.must(t, 200, "DELETE", "/"+g, "")
 	}
-	w.team.must(t, 200, "DELETE", "/projects/"+w.Project, "")
+	w.Must(t, 200, "DELETE", "/projects/"+w.Project, "")
 	wantWallRefusal(t, "after", w.do(t, "POST", "", w.draft("x", "")), 403, "FORBIDDEN")
 }

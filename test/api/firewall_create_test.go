@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // Ids of groups and rules: 26 characters of a ULID.
@@ -25,26 +27,26 @@ func TestSecurityGroupIsCreated(t *testing.T) {
 	if r.Header.Get("X-Request-ID") != "make-1" || r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("headers %v", r.Header)
 	}
-	wantFields(t, "the answer", r.Body, "security_group", "message")
+	harness.WantFields(t, "the answer", r.Body, "security_group", "message")
 	g := r.Body["security_group"]
-	wantFields(t, "the group", g, "id", "account_id", "project_id", "name", "description", "status", "metadata", "rules", "created_at", "updated_at", "is_deleted")
-	wantTimes(t, g, "created_at", "updated_at")
-	wantFields(t, "a rule with ports", at(g, "rules", 0), "id", "security_group_id", "direction", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "priority", "description", "created_at", "updated_at", "is_deleted")
-	wantFields(t, "a rule of icmp", at(g, "rules", 1), "id", "security_group_id", "direction", "protocol", "icmp_type", "icmp_code", "priority", "created_at", "updated_at", "is_deleted")
-	wantTimes(t, at(g, "rules", 0), "created_at", "updated_at")
+	harness.WantFields(t, "the group", g, "id", "account_id", "project_id", "name", "description", "status", "metadata", "rules", "created_at", "updated_at", "is_deleted")
+	harness.WantTimes(t, g, "created_at", "updated_at")
+	harness.WantFields(t, "a rule with ports", harness.At(g, "rules", 0), "id", "security_group_id", "direction", "protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "priority", "description", "created_at", "updated_at", "is_deleted")
+	harness.WantFields(t, "a rule of icmp", harness.At(g, "rules", 1), "id", "security_group_id", "direction", "protocol", "icmp_type", "icmp_code", "priority", "created_at", "updated_at", "is_deleted")
+	harness.WantTimes(t, harness.At(g, "rules", 0), "created_at", "updated_at")
 	for what, c := range map[string][2]any{
-		"account": {at(g, "account_id"), w.Account}, "project": {at(g, "project_id"), w.Project}, "name": {at(g, "name"), "web"}, "description": {at(g, "description"), "d"},
-		"status": {at(g, "status"), "active"}, "deleted": {at(g, "is_deleted"), false}, "rule's group": {at(g, "rules", 0, "security_group_id"), at(g, "id")},
-		"direction": {at(g, "rules", 1, "direction"), "egress"}, "protocol": {at(g, "rules", 1, "protocol"), "icmp"}, "type": {fmt.Sprint(at(g, "rules", 1, "icmp_type")), "8"},
-		"code": {fmt.Sprint(at(g, "rules", 1, "icmp_code")), "0"}, "priority": {fmt.Sprint(at(g, "rules", 1, "priority")), "7"}, "default priority": {fmt.Sprint(at(g, "rules", 0, "priority")), "100"},
-		"rule deleted": {at(g, "rules", 0, "is_deleted"), false}, "prefix": {at(g, "rules", 0, "remote_ip_prefix"), "0.0.0.0/0"},
+		"account": {harness.At(g, "account_id"), w.Account}, "project": {harness.At(g, "project_id"), w.Project}, "name": {harness.At(g, "name"), "web"}, "description": {harness.At(g, "description"), "d"},
+		"status": {harness.At(g, "status"), "active"}, "deleted": {harness.At(g, "is_deleted"), false}, "rule's group": {harness.At(g, "rules", 0, "security_group_id"), harness.At(g, "id")},
+		"direction": {harness.At(g, "rules", 1, "direction"), "egress"}, "protocol": {harness.At(g, "rules", 1, "protocol"), "icmp"}, "type": {fmt.Sprint(harness.At(g, "rules", 1, "icmp_type")), "8"},
+		"code": {fmt.Sprint(harness.At(g, "rules", 1, "icmp_code")), "0"}, "priority": {fmt.Sprint(harness.At(g, "rules", 1, "priority")), "7"}, "default priority": {fmt.Sprint(harness.At(g, "rules", 0, "priority")), "100"},
+		"rule deleted": {harness.At(g, "rules", 0, "is_deleted"), false}, "prefix": {harness.At(g, "rules", 0, "remote_ip_prefix"), "0.0.0.0/0"},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %v, want %v", what, c[0], c[1])
 		}
 	}
-	id, _ := at(g, "id").(string)
-	if first, _ := at(g, "rules", 0, "id").(string); !groupID.MatchString(id) || !ruleID.MatchString(first) {
+	id, _ := harness.At(g, "id").(string)
+	if first, _ := harness.At(g, "rules", 0, "id").(string); !groupID.MatchString(id) || !ruleID.MatchString(first) {
 		t.Errorf("ids %s, %s", id, first)
 	}
 	read := w.must(t, 200, "GET", "/"+id, "")
@@ -57,8 +59,8 @@ func TestSecurityGroupIsCreated(t *testing.T) {
 		t.Errorf("read %s, made %s", read.Raw, r.Raw)
 	}
 	bare := w.must(t, 201, "POST", "", w.draft(" bare ", ""))
-	wantFields(t, "a bare group", bare.Body["security_group"], "id", "account_id", "project_id", "name", "status", "rules", "created_at", "updated_at", "is_deleted")
-	if rules, ok := at(bare.Body, "security_group", "rules").([]any); !ok || len(rules) != 0 || at(bare.Body, "security_group", "name") != "bare" {
+	harness.WantFields(t, "a bare group", bare.Body["security_group"], "id", "account_id", "project_id", "name", "status", "rules", "created_at", "updated_at", "is_deleted")
+	if rules, ok := harness.At(bare.Body, "security_group", "rules").([]any); !ok || len(rules) != 0 || harness.At(bare.Body, "security_group", "name") != "bare" {
 		t.Errorf("%s", bare.Raw)
 	}
 }
@@ -117,7 +119,7 @@ func TestQuotasOfSecurityGroups(t *testing.T) {
 		w.made(t, fmt.Sprint("g", i))
 	}
 	wantWallRefusal(t, "group 101", w.do(t, "POST", "", w.draft("x", "")), 409, "CONFLICT")
-	other := w.elsewhere(w.newProject(t, "another"))
+	other := w.elsewhere(newProject(t, w.Scene, "another"))
 	other.made(t, "x") // each project has its own
 	w.must(t, 200, "DELETE", "/"+full, "")
 	w.made(t, "x")

@@ -8,19 +8,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // wall is a caller with the security groups of one project in view.
 type wall struct {
-	*team
+	*harness.Team
 	Project, Token string
 }
 
 // newWall is the account's admin in the project of a new team.
 func newWall(t testing.TB) *wall {
 	t.Helper()
-	s := newTeam(t)
-	return &wall{team: s, Project: s.Project, Token: s.AdminToken}
+	s := harness.NewTeam(t)
+	return &wall{Team: s, Project: s.Project, Token: s.AdminToken}
 }
 
 // as is another caller in the same place, elsewhere the same caller in another one.
@@ -29,17 +31,17 @@ func (w wall) elsewhere(project string) *wall { w.Project = project; return &w }
 
 // url is that of the project's groups.
 func (w *wall) url(rest string) string {
-	return w.path("/projects/" + w.Project + "/security-groups" + rest)
+	return w.Path("/projects/" + w.Project + "/security-groups" + rest)
 }
 
 // do is a request about the project's groups whose claims are true.
-func (w *wall) do(t testing.TB, method, rest, body string, headers ...string) reply {
+func (w *wall) do(t testing.TB, method, rest, body string, headers ...string) harness.Reply {
 	t.Helper()
-	return call(t, method, w.url(rest), w.Token, body, append(headers, "x-account-id", w.Account)...)
+	return harness.Call(t, method, w.url(rest), w.Token, body, append(headers, "x-account-id", w.Account)...)
 }
 
 // must is do that has to have this status.
-func (w *wall) must(t testing.TB, status int, method, rest, body string, headers ...string) reply {
+func (w *wall) must(t testing.TB, status int, method, rest, body string, headers ...string) harness.Reply {
 	t.Helper()
 	r := w.do(t, method, rest, body, headers...)
 	if r.Status != status {
@@ -57,12 +59,14 @@ func (w *wall) draft(name, more string) string {
 func (w *wall) made(t testing.TB, name string, rules ...string) string {
 	t.Helper()
 	r := w.must(t, 201, "POST", "", w.draft(name, `,"rules":[`+strings.Join(rules, ",")+`]`))
-	id, _ := at(r.Body, "security_group", "id").(string)
+	id, _ := harness.At(r.Body, "security_group", "id").(string)
 	return id
 }
 
 // groups are the names of the groups in a list.
-func groupsIn(r reply) string { return strings.Join(texts(r.Body["security_groups"], "name"), " ") }
+func groupsIn(r harness.Reply) string {
+	return strings.Join(harness.Texts(r.Body["security_groups"], "name"), " ")
+}
 
 // onPort is a rule that differs by its port, of which more may be said.
 func onPort(port int, more string) string {
@@ -74,7 +78,7 @@ func namesGroup(id string) string { return fmt.Sprintf(`,"remote_security_group_
 
 // wantWallRefusal holds an answer to a status and to the error body of the firewall,
 // whose details, where any are given, must name exactly these fields.
-func wantWallRefusal(t testing.TB, what string, r reply, status int, code string, wrong ...string) {
+func wantWallRefusal(t testing.TB, what string, r harness.Reply, status int, code string, wrong ...string) {
 	t.Helper()
 	message, _ := r.Body["error"].(string)
 	names := slices.Sorted(maps.Keys(r.Body))

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestSecurityGroupsAreListed: newest first, page by page, each once; deleted ones
@@ -13,7 +15,7 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	r := w.must(t, 200, "GET", "", "")
-	wantFields(t, "an empty list", r.Body, "security_groups", "next_page_token", "total_count", "message")
+	harness.WantFields(t, "an empty list", r.Body, "security_groups", "next_page_token", "total_count", "message")
 	if list, ok := r.Body["security_groups"].([]any); !ok || len(list) != 0 || r.Body["next_page_token"] != "" || fmt.Sprint(r.Body["total_count"]) != "0" || r.Body["message"] == "" {
 		t.Errorf("%s", r.Raw)
 	}
@@ -21,9 +23,9 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 	ids := map[string]string{}
 	for i := range 5 {
 		g := w.must(t, 201, "POST", "", w.draft(fmt.Sprint("g", i), `,"rules":[`+onPort(i, "")+`]`)).Body["security_group"]
-		name, _ := at(g, "name").(string)
-		ids[name], _ = at(g, "id").(string)
-		want = append(want, fmt.Sprint(at(g, "created_at"), " ", ids[name], " ", name))
+		name, _ := harness.At(g, "name").(string)
+		ids[name], _ = harness.At(g, "id").(string)
+		want = append(want, fmt.Sprint(harness.At(g, "created_at"), " ", ids[name], " ", name))
 	}
 	slices.Sort(want)
 	slices.Reverse(want)
@@ -39,7 +41,7 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 			if fmt.Sprint(r.Body["total_count"]) != count {
 				t.Errorf("%s: %s", query, r.Raw)
 			}
-			got = append(got, texts(r.Body["security_groups"], "name")...)
+			got = append(got, harness.Texts(r.Body["security_groups"], "name")...)
 			if token, _ = r.Body["next_page_token"].(string); token == "" {
 				return got
 			}
@@ -51,7 +53,7 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 		}
 	}
 	first := w.must(t, 200, "GET", "?page_size=1", "")
-	if g := at(first.Body, "security_groups", 0); at(g, "id") != ids[want[0]] || at(g, "rules", 0, "protocol") != "tcp" || at(g, "status") != "active" {
+	if g := harness.At(first.Body, "security_groups", 0); harness.At(g, "id") != ids[want[0]] || harness.At(g, "rules", 0, "protocol") != "tcp" || harness.At(g, "status") != "active" {
 		t.Errorf("%s", first.Raw)
 	}
 	w.must(t, 200, "DELETE", "/"+ids["g1"], "")
@@ -64,8 +66,8 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, c.names)
 		}
 	}
-	deleted := at(w.must(t, 200, "GET", "?status=deleted", "").Body, "security_groups", 0)
-	if at(deleted, "is_deleted") != true || at(deleted, "status") != "deleted" || at(deleted, "rules", 0, "is_deleted") != true {
+	deleted := harness.At(w.must(t, 200, "GET", "?status=deleted", "").Body, "security_groups", 0)
+	if harness.At(deleted, "is_deleted") != true || harness.At(deleted, "status") != "deleted" || harness.At(deleted, "rules", 0, "is_deleted") != true {
 		t.Errorf("%v", deleted)
 	}
 }
@@ -74,7 +76,7 @@ func TestSecurityGroupsAreListed(t *testing.T) {
 func TestListOfSecurityGroupsRefuses(t *testing.T) {
 	t.Parallel()
 	w, foreign := newWall(t), newWall(t)
-	other := w.elsewhere(w.newProject(t, "another"))
+	other := w.elsewhere(newProject(t, w.Scene, "another"))
 	for _, at := range []*wall{w, foreign, other} {
 		at.made(t, "a")
 		at.made(t, "b")
@@ -98,7 +100,7 @@ func TestListOfSecurityGroupsRefuses(t *testing.T) {
 	} {
 		wantWallRefusal(t, query, w.do(t, "GET", "?"+query, ""), 400, "BAD_REQUEST", strings.Fields(wrong)...)
 	}
-	if r := w.must(t, 200, "GET", "?page_token="+own, ""); len(texts(r.Body["security_groups"], "name")) != 1 || fmt.Sprint(r.Body["total_count"]) != "2" {
+	if r := w.must(t, 200, "GET", "?page_token="+own, ""); len(harness.Texts(r.Body["security_groups"], "name")) != 1 || fmt.Sprint(r.Body["total_count"]) != "2" {
 		t.Errorf("%s", r.Raw)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestSecurityGroupsAreMadeOnce: a repeat with the same Idempotency-Key is answered as
@@ -55,7 +57,7 @@ func TestSecurityGroupsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	id := w.made(t, "base")
-	atOnce := func(n int, ask func(i int) reply) map[int]int {
+	atOnce := func(n int, ask func(i int) harness.Reply) map[int]int {
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		got := map[int]int{}
@@ -70,21 +72,21 @@ func TestSecurityGroupsAtOnce(t *testing.T) {
 		wg.Wait()
 		return got
 	}
-	if got := atOnce(8, func(int) reply { return w.do(t, "POST", "", w.draft("one", "")) }); fmt.Sprint(got) != "map[201:1 409:7]" {
+	if got := atOnce(8, func(int) harness.Reply { return w.do(t, "POST", "", w.draft("one", "")) }); fmt.Sprint(got) != "map[201:1 409:7]" {
 		t.Errorf("one name: %v", got)
 	}
-	if got := atOnce(8, func(int) reply { return w.do(t, "POST", "/"+id+"/rules", onPort(1, "")) }); fmt.Sprint(got) != "map[201:1 409:7]" {
+	if got := atOnce(8, func(int) harness.Reply { return w.do(t, "POST", "/"+id+"/rules", onPort(1, "")) }); fmt.Sprint(got) != "map[201:1 409:7]" {
 		t.Errorf("one rule: %v", got)
 	}
-	if got := atOnce(8, func(i int) reply { return w.do(t, "POST", "/"+id+"/rules", onPort(2+i, "")) }); fmt.Sprint(got) != "map[201:8]" {
+	if got := atOnce(8, func(i int) harness.Reply { return w.do(t, "POST", "/"+id+"/rules", onPort(2+i, "")) }); fmt.Sprint(got) != "map[201:8]" {
 		t.Errorf("eight rules: %v", got)
 	}
-	if r := w.must(t, 200, "GET", "/"+id, ""); len(at(r.Body, "security_group", "rules").([]any)) != 9 {
+	if r := w.must(t, 200, "GET", "/"+id, ""); len(harness.At(r.Body, "security_group", "rules").([]any)) != 9 {
 		t.Errorf("%s", r.Raw)
 	}
 	for i := range 5 {
 		target := w.made(t, fmt.Sprint("target", i))
-		got := atOnce(2, func(n int) reply {
+		got := atOnce(2, func(n int) harness.Reply {
 			if n == 0 {
 				return w.do(t, "DELETE", "/"+target, "")
 			}

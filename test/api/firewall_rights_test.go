@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestSecurityGroupClaims: x-account-id must be there and be the path's, x-user-id,
@@ -26,20 +28,20 @@ func TestSecurityGroupClaims(t *testing.T) {
 			"another user":           {w.Token, []string{"x-account-id", w.Account, "x-user-id", w.Bob}, 401, "UNAUTHORIZED"},
 			"an absent user":         {w.Token, []string{"x-account-id", w.Account, "x-user-id", "user-absent-v1"}, 401, "UNAUTHORIZED"},
 			"no credential":          {"", []string{"x-account-id", w.Account, "x-user-id", w.Admin}, 401, "UNAUTHORIZED"},
-			"a broken token":         {otherEnding(w.Token), []string{"x-account-id", w.Account}, 401, "UNAUTHORIZED"},
+			"a broken token":         {harness.OtherEnding(w.Token), []string{"x-account-id", w.Account}, 401, "UNAUTHORIZED"},
 			"two accounts":           {w.Token, []string{"x-account-id", w.Account, "x-account-id", other.Account}, 400, "BAD_REQUEST"},
 			"another account's user": {other.Token, []string{"x-account-id", w.Account}, 403, "FORBIDDEN"},
 		} {
-			wantWallRefusal(t, method+" "+name, call(t, method, w.url(""), c.token, body, c.headers...), c.status, c.code)
+			wantWallRefusal(t, method+" "+name, harness.Call(t, method, w.url(""), c.token, body, c.headers...), c.status, c.code)
 		}
-		if r := call(t, method, w.url(""), w.Token, body, "x-account-id", w.Account, "x-user-id", w.Admin); r.Status/100 != 2 {
+		if r := harness.Call(t, method, w.url(""), w.Token, body, "x-account-id", w.Account, "x-user-id", w.Admin); r.Status/100 != 2 {
 			t.Errorf("%s with true claims: %d %s", method, r.Status, r.Raw)
 		}
 	}
 	// Of the path's forms nothing is told to somebody who is not known, or lies.
-	odd := w.path("/projects/web/security-groups")
-	wantWallRefusal(t, "a false claim and a bad path", call(t, "GET", odd, w.Token, "", "x-account-id", other.Account), 401, "UNAUTHORIZED")
-	wantWallRefusal(t, "a bad path", call(t, "GET", odd, w.Token, "", "x-account-id", w.Account), 400, "BAD_REQUEST", "projectId")
+	odd := w.Path("/projects/web/security-groups")
+	wantWallRefusal(t, "a false claim and a bad path", harness.Call(t, "GET", odd, w.Token, "", "x-account-id", other.Account), 401, "UNAUTHORIZED")
+	wantWallRefusal(t, "a bad path", harness.Call(t, "GET", odd, w.Token, "", "x-account-id", w.Account), 400, "BAD_REQUEST", "projectId")
 }
 
 // TestSecurityGroupPathsHaveTheForm of the specification: 400 else.
@@ -57,7 +59,7 @@ func TestSecurityGroupPathsHaveTheForm(t *testing.T) {
 	} {
 		at := w.URL + "/api/v1/accounts/" + c.account + "/projects/" + c.project + "/security-groups"
 		for _, way := range []struct{ method, rest string }{{"POST", ""}, {"GET", ""}, {"GET", "/sg-x-v1"}, {"PATCH", "/sg-x-v1"}, {"DELETE", "/sg-x-v1"}, {"POST", "/sg-x-v1/rules"}, {"DELETE", "/sg-x-v1/rules/sgr-x-v1"}} {
-			r := call(t, way.method, at+way.rest, w.Token, "", "x-account-id", c.account)
+			r := harness.Call(t, way.method, at+way.rest, w.Token, "", "x-account-id", c.account)
 			wantWallRefusal(t, way.method+way.rest+" "+name, r, 400, "BAD_REQUEST", strings.Fields(c.wrong)...)
 		}
 	}
@@ -68,14 +70,14 @@ func TestSecurityGroupPathsHaveTheForm(t *testing.T) {
 func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
-	another := w.newProject(t, "another")
+	another := newProject(t, w.Scene, "another")
 	id := w.made(t, "web", onPort(1, ""))
-	rule, _ := at(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules", 0, "id").(string)
-	w.grant(t, "project_reader", w.Bob, w.Project)
-	w.grant(t, "project_admin", w.Carol, another)
-	w.grant(t, "team_member", w.Dan, "")
-	readKey, _ := w.newKey(t, w.Admin, readOnly)
-	writeKey, _ := w.newKey(t, w.Admin, writeOnly)
+	rule, _ := harness.At(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules", 0, "id").(string)
+	w.Grant(t, "project_reader", w.Bob, w.Project)
+	w.Grant(t, "project_admin", w.Carol, another)
+	w.Grant(t, "team_member", w.Dan, "")
+	readKey, _ := newKey(t, w.Scene, w.Admin, readOnly)
+	writeKey, _ := newKey(t, w.Scene, w.Admin, writeOnly)
 	reads := map[string]string{"GET ": "", "GET /" + id: ""}
 	writes := map[string]string{
 		"POST ": w.draft("new", ""), "PATCH /" + id: `{"description":"x"}`, "DELETE /" + id: "", "POST /" + id + "/rules": onPort(2, ""), "DELETE /" + id + "/rules/" + rule: "",
@@ -85,9 +87,9 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 		reads  bool
 		writes bool
 	}{
-		"a reader of the project":       {w.as(w.userToken(t, w.Bob)), true, false},
-		"an admin of another project":   {w.as(w.userToken(t, w.Carol)), false, false},
-		"a member without such a role":  {w.as(w.userToken(t, w.Dan)), false, false},
+		"a reader of the project":       {w.as(w.UserToken(t, w.Bob)), true, false},
+		"an admin of another project":   {w.as(w.UserToken(t, w.Carol)), false, false},
+		"a member without such a role":  {w.as(w.UserToken(t, w.Dan)), false, false},
 		"a key that reads":              {w.as(readKey), true, false},
 		"a key that writes":             {w.as(writeKey), false, true},
 		"a service":                     {w.as(w.Platform), false, false},
@@ -108,15 +110,15 @@ func TestWhoMayDoWhatWithSecurityGroups(t *testing.T) {
 			}
 		}
 	}
-	if g := w.must(t, 200, "GET", "/"+id, ""); len(at(g.Body, "security_group", "rules").([]any)) != 1 || at(g.Body, "security_group", "description") != nil {
+	if g := w.must(t, 200, "GET", "/"+id, ""); len(harness.At(g.Body, "security_group", "rules").([]any)) != 1 || harness.At(g.Body, "security_group", "description") != nil {
 		t.Errorf("%s", g.Raw)
 	}
-	carol := w.as(w.userToken(t, w.Carol)).elsewhere(another)
+	carol := w.as(w.UserToken(t, w.Carol)).elsewhere(another)
 	for _, by := range []*wall{carol, w.as(writeKey), w} { // each of them may do everything
 		mine := by.made(t, "mine-"+by.Project+fmt.Sprint(len(by.Token)))
 		by.must(t, 200, "PATCH", "/"+mine, `{"description":"x"}`)
 		r := by.must(t, 201, "POST", "/"+mine+"/rules", onPort(2, ""))
-		by.must(t, 200, "DELETE", "/"+mine+"/rules/"+at(r.Body, "security_group_rule", "id").(string), "")
+		by.must(t, 200, "DELETE", "/"+mine+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
 		by.must(t, 200, "DELETE", "/"+mine, "")
 	}
 }
@@ -127,13 +129,13 @@ func TestRoleOfOneSecurityGroup(t *testing.T) {
 	t.Parallel()
 	w := newWall(t)
 	mine, other := w.made(t, "mine"), w.made(t, "other")
-	role, _ := w.team.must(t, 201, "POST", "/roles", `{"name":"keeper","scope":"RESOURCE","permissions":["project:security_group:read","project:security_group:update"]}`).Body["id"].(string)
-	w.team.must(t, 200, "PUT", "/roles/"+role+"/assignments/"+w.Bob, fmt.Sprintf(`{"projectId":%q,"resourceId":%q}`, w.Project, "security-groups/"+mine))
-	bob := w.as(w.userToken(t, w.Bob))
+	role, _ := w.Must(t, 201, "POST", "/roles", `{"name":"keeper","scope":"RESOURCE","permissions":["project:security_group:read","project:security_group:update"]}`).Body["id"].(string)
+	w.Must(t, 200, "PUT", "/roles/"+role+"/assignments/"+w.Bob, fmt.Sprintf(`{"projectId":%q,"resourceId":%q}`, w.Project, "security-groups/"+mine))
+	bob := w.as(w.UserToken(t, w.Bob))
 	bob.must(t, 200, "GET", "/"+mine, "")
 	r := bob.must(t, 201, "POST", "/"+mine+"/rules", onPort(1, ""))
-	bob.must(t, 200, "DELETE", "/"+mine+"/rules/"+at(r.Body, "security_group_rule", "id").(string), "")
-	for name, r := range map[string]reply{
+	bob.must(t, 200, "DELETE", "/"+mine+"/rules/"+harness.At(r.Body, "security_group_rule", "id").(string), "")
+	for name, r := range map[string]harness.Reply{
 		"another": bob.do(t, "GET", "/"+other, ""), "absent": bob.do(t, "GET", "/sg-absent-v1", ""), "the list": bob.do(t, "GET", "", ""),
 		"deleting it": bob.do(t, "DELETE", "/"+mine, ""), "a rule of another": bob.do(t, "POST", "/"+other+"/rules", onPort(1, "")),
 	} {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestRuleIsAddedToASecurityGroup: 201 with the rule in its one form; it
@@ -20,31 +22,31 @@ func TestRuleIsAddedToASecurityGroup(t *testing.T) {
 		{`{"direction":"ingress","protocol":"0"}`, "0 <nil> <nil> <nil> <nil> <nil> <nil> 100"},
 	} {
 		r := w.must(t, 201, "POST", "/"+id+"/rules", c.sent)
-		wantFields(t, "the answer", r.Body, "security_group_rule", "message")
+		harness.WantFields(t, "the answer", r.Body, "security_group_rule", "message")
 		rule := r.Body["security_group_rule"]
 		var got []string
 		for _, name := range []string{"protocol", "port_range_min", "port_range_max", "remote_ip_prefix", "remote_security_group_id", "icmp_type", "icmp_code", "priority"} {
-			got = append(got, fmt.Sprint(at(rule, name)))
+			got = append(got, fmt.Sprint(harness.At(rule, name)))
 		}
-		text, _ := at(rule, "id").(string)
-		if strings.Join(got, " ") != c.want || !ruleID.MatchString(text) || at(rule, "security_group_id") != id || at(rule, "is_deleted") != false {
+		text, _ := harness.At(rule, "id").(string)
+		if strings.Join(got, " ") != c.want || !ruleID.MatchString(text) || harness.At(rule, "security_group_id") != id || harness.At(rule, "is_deleted") != false {
 			t.Errorf("%s is %s", c.sent, r.Raw)
 		}
-		wantTimes(t, rule, "created_at", "updated_at")
+		harness.WantTimes(t, rule, "created_at", "updated_at")
 		group := w.must(t, 200, "GET", "/"+id, "")
-		if fmt.Sprint(at(group.Body, "security_group", "rules", i)) != fmt.Sprint(rule) {
+		if fmt.Sprint(harness.At(group.Body, "security_group", "rules", i)) != fmt.Sprint(rule) {
 			t.Errorf("%s has not %s", group.Raw, r.Raw)
 		}
 		if i == 0 {
 			wantWallRefusal(t, "an equal rule", w.do(t, "POST", "/"+id+"/rules", strings.Replace(c.sent, `"6"`, `"tcp"`, 1)), 409, "CONFLICT")
 		}
 	}
-	rules := texts(at(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules"), "id")
-	wantMessage(t, "deleting", w.do(t, "DELETE", "/"+id+"/rules/"+rules[1], ""))
+	rules := harness.Texts(harness.At(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules"), "id")
+	harness.WantMessage(t, "deleting", w.do(t, "DELETE", "/"+id+"/rules/"+rules[1], ""))
 	wantWallRefusal(t, "again", w.do(t, "DELETE", "/"+id+"/rules/"+rules[1], ""), 404, "NOT_FOUND")
 	wantWallRefusal(t, "by another group", w.do(t, "DELETE", "/"+remote+"/rules/"+rules[0], ""), 404, "NOT_FOUND")
 	wantWallRefusal(t, "to an absent group", w.do(t, "POST", "/sg-absent-v1/rules", onPort(1, "")), 404, "NOT_FOUND")
-	left := texts(at(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules"), "id")
+	left := harness.Texts(harness.At(w.must(t, 200, "GET", "/"+id, "").Body, "security_group", "rules"), "id")
 	if strings.Join(left, " ") != strings.Join(append(rules[:1:1], rules[2:]...), " ") {
 		t.Errorf("%v are left of %v", left, rules)
 	}
@@ -98,7 +100,7 @@ func TestRuleThatCannotBe(t *testing.T) {
 		r := w.do(t, "POST", "", w.draft("x", `,"rules":[`+onPort(1, "")+`,`+c.rule+`]`))
 		wantWallRefusal(t, name+" in a list", r, 400, "BAD_REQUEST", inList...)
 	}
-	if r := w.must(t, 200, "GET", "/"+id, ""); len(at(r.Body, "security_group", "rules").([]any)) != 0 {
+	if r := w.must(t, 200, "GET", "/"+id, ""); len(harness.At(r.Body, "security_group", "rules").([]any)) != 0 {
 		t.Errorf("%s", r.Raw)
 	}
 }

@@ -5,40 +5,42 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // creation is a request that makes something.
 type creation struct{ path, token, body, other string }
 
 // creations are the requests whose answer is given again; other is another good body.
-func creations(t testing.TB, s *team, name string) map[string]creation {
-	sync := s.serviceToken(t, "users:sync")
+func creations(t testing.TB, s *harness.Team, name string) map[string]creation {
+	sync := s.ServiceToken(t, "users:sync")
 	of := func(path, token, form string) creation {
 		return creation{path, token, fmt.Sprintf(form, name), fmt.Sprintf(form, name+"-other")}
 	}
 	return map[string]creation{
-		"account.create": of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
-		"project.create": of(s.path("/projects"), s.AdminToken, `{"name":%q}`),
-		"role.create":    of(s.path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
-		"group.create":   of(s.path("/groups"), s.AdminToken, `{"name":%q}`),
-		"user.invite":    of(s.path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
-		"user.create":    of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
+		"account.create":        of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
+		"project.create":        of(s.Path("/projects"), s.AdminToken, `{"name":%q}`),
+		"role.create":        of(s.Path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
+		"group.create": of(s.Path("/groups"), s.AdminToken, `{"name":%q}`),
+		"user.invite":       of(s.Path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
+		"user.create":        of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
 	}
 }
 
-func (c creation) send(t testing.TB, key string) reply {
+func (c creation) send(t testing.TB, key string) harness.Reply {
 	t.Helper()
-	return call(t, "POST", c.path, c.token, c.body, "Idempotency-Key", key)
+	return harness.Call(t, "POST", c.path, c.token, c.body, "Idempotency-Key", key)
 }
 
 // conflict holds a repeat to 409 in the shape of its area.
-func conflict(t testing.TB, name string, r reply) {
+func conflict(t testing.TB, name string, r harness.Reply) {
 	t.Helper()
 	if strings.HasPrefix(name, "user.") {
 		wantUserRefusal(t, name, r, 409, "USER_002")
 		return
 	}
-	wantRefusal(t, r, 409, "CONFLICT")
+	harness.WantRefusal(t, r, 409, "CONFLICT")
 }
 
 // TestRepeatIsAnsweredAgain: with the same bytes and without making anything; another
@@ -46,7 +48,7 @@ func conflict(t testing.TB, name string, r reply) {
 // say something else.
 func TestRepeatIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	for name, c := range creations(t, s, "again-"+s.Account) {
 		key := "again-" + name
 		first := c.send(t, key)
@@ -58,7 +60,7 @@ func TestRepeatIsAnsweredAgain(t *testing.T) {
 				t.Errorf("%s again: %d %s, the first was %d %s", name, r.Status, r.Raw, first.Status, first.Raw)
 			}
 		}
-		if plain := call(t, "POST", c.path, c.token, c.body); string(plain.Raw) == string(first.Raw) {
+		if plain := harness.Call(t, "POST", c.path, c.token, c.body); string(plain.Raw) == string(first.Raw) {
 			t.Errorf("%s without the header is answered as before: the test shows nothing", name)
 		}
 		other := creation{c.path, c.token, c.other, ""}
@@ -67,8 +69,8 @@ func TestRepeatIsAnsweredAgain(t *testing.T) {
 			t.Errorf("%s with a key of its own: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	s.drained(t)
-	if mails := s.mailsTo(t, "again-"+s.Account+"@e11.example"); mails != 1 {
+	s.Drained(t)
+	if mails := mailsTo(t, s.Gateway, "again-"+s.Account+"@e11.example"); mails != 1 {
 		t.Errorf("%d mails", mails)
 	}
 }
@@ -77,7 +79,7 @@ func TestRepeatIsAnsweredAgain(t *testing.T) {
 // each endpoint; nothing is made.
 func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	all := creations(t, s, "elsewhere-"+s.Account)
 	if r := all["project.create"].send(t, "one"); r.Status != 201 {
 		t.Fatalf("project.create: %d %s", r.Status, r.Raw)
@@ -85,7 +87,7 @@ func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 	for _, name := range []string{"role.create", "group.create", "user.invite"} { // of the same caller
 		conflict(t, name, all[name].send(t, "one"))
 	}
-	if r := s.must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
+	if r := s.Must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
 		t.Errorf("%s", r.Raw)
 	}
 }
@@ -93,10 +95,10 @@ func TestKeyOfAnotherRequestIsRefused(t *testing.T) {
 // TestEachCallerHasKeysOfTheirOwn: what one caller was answered is not another's to have.
 func TestEachCallerHasKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	s.grant(t, "account_admin", s.Bob, "")
-	mine := creation{s.path("/groups"), s.AdminToken, `{"name":"mine"}`, ""}
-	theirs := creation{s.path("/groups"), s.userToken(t, s.Bob), `{"name":"theirs"}`, ""}
+	s := harness.NewTeam(t)
+	s.Grant(t, "account_admin", s.Bob, "")
+	mine := creation{s.Path("/groups"), s.AdminToken, `{"name":"mine"}`, ""}
+	theirs := creation{s.Path("/groups"), s.UserToken(t, s.Bob), `{"name":"theirs"}`, ""}
 	a, b := mine.send(t, "k"), theirs.send(t, "k")
 	if a.Status != 201 || b.Status != 201 || string(a.Raw) == string(b.Raw) {
 		t.Errorf("%d %s, %d %s", a.Status, a.Raw, b.Status, b.Raw)
@@ -110,14 +112,14 @@ func TestEachCallerHasKeysOfTheirOwn(t *testing.T) {
 // TestFailureIsNotKept: the same request may succeed later.
 func TestFailureIsNotKept(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	id, _ := at(s.must(t, 201, "POST", "/groups", `{"name":"taken"}`).Body, "group", "id").(string)
-	c := creation{s.path("/groups"), s.AdminToken, `{"name":"taken"}`, ""}
+	s := harness.NewTeam(t)
+	id, _ := harness.At(s.Must(t, 201, "POST", "/groups", `{"name":"taken"}`).Body, "group", "id").(string)
+	c := creation{s.Path("/groups"), s.AdminToken, `{"name":"taken"}`, ""}
 	for range 2 {
-		wantRefusal(t, c.send(t, "k"), 409, "CONFLICT")
+		harness.WantRefusal(t, c.send(t, "k"), 409, "CONFLICT")
 	}
-	wantRefusal(t, creation{c.path, c.token, `{"name":""}`, ""}.send(t, "k"), 400, "BAD_REQUEST")
-	s.must(t, 200, "DELETE", "/groups/"+id, "")
+	harness.WantRefusal(t, creation{c.path, c.token, `{"name":""}`, ""}.send(t, "k"), 400, "BAD_REQUEST")
+	s.Must(t, 200, "DELETE", "/groups/"+id, "")
 	if r := c.send(t, "k"); r.Status != 201 {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
@@ -127,22 +129,22 @@ func TestFailureIsNotKept(t *testing.T) {
 // answer again with the right.
 func TestRepeatIsAuthorizedAnew(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	bob := s.userToken(t, s.Bob)
-	group := creation{s.path("/groups"), bob, `{"name":"G"}`, ""}
-	invite := creation{s.path("/users/invite"), bob, fmt.Sprintf(`{"email":"anew@%s.example"}`, s.Account), ""}
-	s.grant(t, "account_admin", s.Bob, "")
+	s := harness.NewTeam(t)
+	bob := s.UserToken(t, s.Bob)
+	group := creation{s.Path("/groups"), bob, `{"name":"G"}`, ""}
+	invite := creation{s.Path("/users/invite"), bob, fmt.Sprintf(`{"email":"anew@%s.example"}`, s.Account), ""}
+	s.Grant(t, "account_admin", s.Bob, "")
 	first := group.send(t, "k")
 	if r := invite.send(t, "k2"); r.Status != 200 || first.Status != 201 {
 		t.Fatalf("%d %s, %d", r.Status, r.Raw, first.Status)
 	}
-	s.must(t, 200, "DELETE", assignmentPath("account_admin", s.Bob, ""), "")
-	wantRefusal(t, group.send(t, "k"), 403, "FORBIDDEN")
+	s.Must(t, 200, "DELETE", harness.AssignmentPath("account_admin", s.Bob, ""), "")
+	harness.WantRefusal(t, group.send(t, "k"), 403, "FORBIDDEN")
 	wantUserRefusal(t, "user.invite", invite.send(t, "k2"), 403, "AUTH_003")
-	s.setStatus(t, s.Bob, "SUSPENDED")
-	wantRefusal(t, group.send(t, "k"), 401, "UNAUTHORIZED")
-	s.setStatus(t, s.Bob, "ACTIVE")
-	s.grant(t, "account_admin", s.Bob, "")
+	setStatus(t, s.Scene, s.Bob, "SUSPENDED")
+	harness.WantRefusal(t, group.send(t, "k"), 401, "UNAUTHORIZED")
+	setStatus(t, s.Scene, s.Bob, "ACTIVE")
+	s.Grant(t, "account_admin", s.Bob, "")
 	if r := group.send(t, "k"); string(r.Raw) != string(first.Raw) {
 		t.Errorf("with the right again: %d %s", r.Status, r.Raw)
 	}
@@ -152,15 +154,15 @@ func TestRepeatIsAuthorizedAnew(t *testing.T) {
 // make one key; 20 rounds.
 func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	c := creation{s.path("/users/" + s.Bob + "/keys"), s.userToken(t, s.Bob), `{"key_name":"k","scopes":["read"]}`, ""}
+	s := harness.NewTeam(t)
+	c := creation{s.Path("/users/" + s.Bob + "/keys"), s.UserToken(t, s.Bob), `{"key_name":"k","scopes":["read"]}`, ""}
 	for round := range 20 {
 		key := fmt.Sprintf("round-%d", round)
-		a, b := atOnce(func() reply { return c.send(t, key) }, func() reply { return c.send(t, key) })
+		a, b := atOnce(func() harness.Reply { return c.send(t, key) }, func() harness.Reply { return c.send(t, key) })
 		if a.Status != 201 {
 			a, b = b, a
 		}
-		id, _ := at(a.Body, "data", "id").(string)
+		id, _ := harness.At(a.Body, "data", "id").(string)
 		if a.Status != 201 || id == "" {
 			t.Fatalf("round %d: %d and %d", round, a.Status, b.Status)
 		}
@@ -170,8 +172,8 @@ func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
 		if !strings.Contains(string(again.Raw), id) || strings.Contains(string(again.Raw)+string(b.Raw), "pcl_sk_live") {
 			t.Errorf("round %d: a repeat: %s", round, again.Raw)
 		}
-		r := call(t, "GET", c.path, c.token, "")
-		if keys, _ := at(r.Body, "data", "keys").([]any); len(keys) != round+1 {
+		r := harness.Call(t, "GET", c.path, c.token, "")
+		if keys, _ := harness.At(r.Body, "data", "keys").([]any); len(keys) != round+1 {
 			t.Fatalf("round %d: %d keys", round, len(keys))
 		}
 	}
@@ -181,15 +183,15 @@ func TestKeyIsShownOnceAndMadeOnce(t *testing.T) {
 func TestRepeatedInvitationMailIsSentOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	seedUsers(t, dir, teamWithInvited(1)...)
-	s := newTeamIn(t, startGatewayIn(t, dir), 1)
-	c := creation{s.path("/users/" + invitedOf(1) + "/invitation"), s.AdminToken, "", ""}
+	harness.SeedUsers(t, dir, teamWithInvited(1)...)
+	s := harness.TeamIn(t, harness.StartIn(t, dir), 1)
+	c := creation{s.Path("/users/" + invitedOf(1) + "/invitation"), s.AdminToken, "", ""}
 	for range 2 {
-		wantMessage(t, "user.resend_invitation", c.send(t, "k"))
+		harness.WantMessage(t, "user.resend_invitation", c.send(t, "k"))
 	}
 	wantUserRefusal(t, "with another key", c.send(t, "k2"), 429, "RATE_001")
-	s.drained(t)
-	if mails := s.mailsTo(t, invitedOf(1)+"@team.example"); mails != 1 {
+	s.Drained(t)
+	if mails := mailsTo(t, s.Gateway, invitedOf(1)+"@team.example"); mails != 1 {
 		t.Errorf("%d mails", mails)
 	}
 }
@@ -197,14 +199,14 @@ func TestRepeatedInvitationMailIsSentOnce(t *testing.T) {
 // TestRepeatIsAnsweredAgainAfterACrash: what was answered is kept.
 func TestRepeatIsAnsweredAgainAfterACrash(t *testing.T) {
 	t.Parallel()
-	s := startTeam(t)
+	s := harness.StartTeam(t)
 	all := creations(t, s, "crash")
 	answers := map[string]string{}
 	for name, c := range all {
 		answers[name] = string(c.send(t, name).Raw)
 	}
-	s.kill(t)
-	g := startGatewayIn(t, s.DataDir)
+	s.Kill(t)
+	g := harness.StartIn(t, s.DataDir)
 	for name, c := range all {
 		c.path = g.URL + strings.TrimPrefix(c.path, s.URL)
 		if r := c.send(t, name); string(r.Raw) != answers[name] || r.Status >= 300 {
@@ -217,8 +219,8 @@ func TestRepeatIsAnsweredAgainAfterACrash(t *testing.T) {
 // differently, it is refused and nothing is made.
 func TestIdempotencyKeyHasOneReading(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	groups := s.path("/groups")
+	s := harness.NewTeam(t)
+	groups := s.Path("/groups")
 	for name, headers := range map[string][]string{
 		"twice":     {"Idempotency-Key", "a", "Idempotency-Key", "a"},
 		"two":       {"Idempotency-Key", "a", "Idempotency-Key", "b"},
@@ -226,14 +228,14 @@ func TestIdempotencyKeyHasOneReading(t *testing.T) {
 		"not ASCII": {"Idempotency-Key", "ä"},
 		"too long":  {"Idempotency-Key", strings.Repeat("k", 256)},
 	} {
-		if r := call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, headers...); r.Status != 400 {
+		if r := harness.Call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, headers...); r.Status != 400 {
 			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	if r := s.must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
+	if r := s.Must(t, 200, "GET", "/groups", ""); fmt.Sprint(r.Body["total_count"]) != "0" {
 		t.Errorf("%s", r.Raw)
 	}
-	if r := call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, "Idempotency-Key", strings.Repeat("k", 255)); r.Status != 201 {
+	if r := harness.Call(t, http.MethodPost, groups, s.AdminToken, `{"name":"G"}`, "Idempotency-Key", strings.Repeat("k", 255)); r.Status != 201 {
 		t.Errorf("255 characters: %d %s", r.Status, r.Raw)
 	}
 }

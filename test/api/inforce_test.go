@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // inForceRounds is how often each way to take a right away is tried; see rounds.
@@ -21,15 +23,15 @@ type reader struct {
 	wrong   atomic.Int64
 }
 
-func (rd *reader) start(t testing.TB, s *team, action, rest string) {
+func (rd *reader) start(t testing.TB, s *harness.Team, action, rest string) {
 	rd.wait.Go(func() {
 		for !rd.stop.Load() {
 			before := rd.revoked.Load()
-			r, err := tryCall("POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+rest, s.Checker, "",
+			r, err := harness.TryCall("POST", s.URL+"/api/v1/authorize/accounts/"+s.Account+rest, s.Checker, "",
 				"X-User-ID", s.Bob, "X-Account-ID", s.Account, "X-Action", action)
 			// The right was taken away before the question was sent and was not given
 			// back before it was answered.
-			if err != nil || r.Status != 200 && !r.undecided() {
+			if err != nil || r.Status != 200 && !r.Undecided() {
 				t.Errorf("authorization.check: %v %d %s", err, r.Status, r.Raw)
 				return
 			}
@@ -42,7 +44,7 @@ func (rd *reader) start(t testing.TB, s *team, action, rest string) {
 }
 
 // takenAway runs the rounds: give grants the right, take takes it away by one call.
-func takenAway(t *testing.T, s *team, action, rest string, give, take func(t testing.TB)) {
+func takenAway(t *testing.T, s *harness.Team, action, rest string, give, take func(t testing.TB)) {
 	t.Helper()
 	rd := &reader{}
 	for range 2 {
@@ -55,15 +57,15 @@ func takenAway(t *testing.T, s *team, action, rest string, give, take func(t tes
 			t.Errorf("%d of %d readers' questions were allowed after the answer", rd.wrong.Load(), rd.asked.Load())
 		}
 	}()
-	for round := int64(1); round <= int64(rounds(inForceRounds)) && !t.Failed(); round++ {
+	for round := int64(1); round <= int64(harness.Rounds(inForceRounds)) && !t.Failed(); round++ {
 		rd.granted.Store(round)
 		give(t)
-		if !s.allowed(t, s.Bob, action, rest) {
+		if !s.Allowed(t, s.Bob, action, rest) {
 			t.Fatalf("round %d: what was given does not count", round)
 		}
 		take(t)
 		rd.revoked.Store(round)
-		if s.allowed(t, s.Bob, action, rest) {
+		if s.Allowed(t, s.Bob, action, rest) {
 			t.Fatalf("round %d: allowed after the change was answered", round)
 		}
 	}
@@ -73,25 +75,27 @@ func takenAway(t *testing.T, s *team, action, rest string, give, take func(t tes
 func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	const action = "project:instance:create"
-	for name, take := range map[string]func(s *team) func(testing.TB){
-		"role_assignment.revoke": func(s *team) func(testing.TB) {
-			return func(t testing.TB) { s.must(t, 200, "DELETE", assignmentPath("project_admin", s.Bob, s.Project), "") }
-		},
-		"role_assignment.put replaced": func(s *team) func(testing.TB) {
+	for name, take := range map[string]func(s *harness.Team) func(testing.TB){
+		"role_assignment.revoke": func(s *harness.Team) func(testing.TB) {
 			return func(t testing.TB) {
-				s.must(t, 200, "PUT", assignmentPath("project_reader", s.Bob, s.Project), `{"roleId":"project_admin"}`)
+				s.Must(t, 200, "DELETE", harness.AssignmentPath("project_admin", s.Bob, s.Project), "")
 			}
 		},
-		"role_assignment.put INACTIVE": func(s *team) func(testing.TB) {
+		"role_assignment.put replaced": func(s *harness.Team) func(testing.TB) {
 			return func(t testing.TB) {
-				s.must(t, 200, "PUT", assignmentPath("project_admin", s.Bob, s.Project), `{"status":"INACTIVE"}`)
+				s.Must(t, 200, "PUT", harness.AssignmentPath("project_reader", s.Bob, s.Project), `{"roleId":"project_admin"}`)
+			}
+		},
+		"role_assignment.put INACTIVE": func(s *harness.Team) func(testing.TB) {
+			return func(t testing.TB) {
+				s.Must(t, 200, "PUT", harness.AssignmentPath("project_admin", s.Bob, s.Project), `{"status":"INACTIVE"}`)
 			}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newTeam(t)
-			takenAway(t, s, action, "/projects/"+s.Project+"/instances", func(t testing.TB) { s.grant(t, "project_admin", s.Bob, s.Project) }, take(s))
+			s := harness.NewTeam(t)
+			takenAway(t, s, action, "/projects/"+s.Project+"/instances", func(t testing.TB) { s.Grant(t, "project_admin", s.Bob, s.Project) }, take(s))
 		})
 	}
 }
@@ -100,37 +104,37 @@ func TestRevokedAssignmentIsInForceWhenAnswered(t *testing.T) {
 func TestChangeOfGroupIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
 	const action = "project:instance:read"
-	group := func(t testing.TB, s *team, name string) string {
-		id, _ := at(s.must(t, 201, "POST", "/groups", fmt.Sprintf(`{"name":%q}`, name)).Body, "group", "id").(string)
-		s.must(t, 200, "PUT", assignmentPath("project_reader", id, s.Project), `{"assigneeType":"IAMGROUP"}`)
+	group := func(t testing.TB, s *harness.Team, name string) string {
+		id, _ := harness.At(s.Must(t, 201, "POST", "/groups", fmt.Sprintf(`{"name":%q}`, name)).Body, "group", "id").(string)
+		s.Must(t, 200, "PUT", harness.AssignmentPath("project_reader", id, s.Project), `{"assigneeType":"IAMGROUP"}`)
 		return id
 	}
 	t.Run("member removed", func(t *testing.T) {
 		t.Parallel()
-		s := newTeam(t)
+		s := harness.NewTeam(t)
 		path := "/groups/" + group(t, s, "g") + "/members/" + s.Bob
 		takenAway(t, s, action, "/projects/"+s.Project+"/x",
-			func(t testing.TB) { s.must(t, 200, "PUT", path, "") }, func(t testing.TB) { s.must(t, 200, "DELETE", path, "") })
+			func(t testing.TB) { s.Must(t, 200, "PUT", path, "") }, func(t testing.TB) { s.Must(t, 200, "DELETE", path, "") })
 	})
 	t.Run("group deleted", func(t *testing.T) {
 		t.Parallel()
-		s := newTeam(t)
+		s := harness.NewTeam(t)
 		id := ""
 		takenAway(t, s, action, "/projects/"+s.Project+"/x",
 			func(t testing.TB) {
 				id = group(t, s, "g")
-				s.must(t, 200, "PUT", "/groups/"+id+"/members/"+s.Bob, "")
-			}, func(t testing.TB) { s.must(t, 200, "DELETE", "/groups/"+id, "") })
+				s.Must(t, 200, "PUT", "/groups/"+id+"/members/"+s.Bob, "")
+			}, func(t testing.TB) { s.Must(t, 200, "DELETE", "/groups/"+id, "") })
 	})
 }
 
 func TestSuspensionIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	s.grant(t, "project_reader", s.Bob, s.Project)
+	s := harness.NewTeam(t)
+	s.Grant(t, "project_reader", s.Bob, s.Project)
 	set := func(status string) func(testing.TB) {
 		return func(t testing.TB) {
-			if r := call(t, "PATCH", s.path(""), s.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
+			if r := harness.Call(t, "PATCH", s.Path(""), s.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
 				t.Fatalf("%d %s", r.Status, r.Raw)
 			}
 		}
@@ -140,18 +144,18 @@ func TestSuspensionIsInForceWhenAnswered(t *testing.T) {
 
 func TestDeletedProjectIsInForceWhenAnswered(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	for round := range rounds(inForceRounds) {
-		r := s.must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":"p%d"}`, round))
-		id, _ := at(r.Body, "project", "id").(string)
-		s.grant(t, "project_reader", s.Bob, id)
+	s := harness.NewTeam(t)
+	for round := range harness.Rounds(inForceRounds) {
+		r := s.Must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":"p%d"}`, round))
+		id, _ := harness.At(r.Body, "project", "id").(string)
+		s.Grant(t, "project_reader", s.Bob, id)
 		rest := "/projects/" + id + "/x"
-		if !s.allowed(t, s.Bob, "project:instance:read", rest) {
+		if !s.Allowed(t, s.Bob, "project:instance:read", rest) {
 			t.Fatalf("round %d: the reader of a new project is denied", round)
 		}
-		s.must(t, 200, "DELETE", "/projects/"+id, "")
+		s.Must(t, 200, "DELETE", "/projects/"+id, "")
 		for _, user := range []string{s.Bob, s.Admin} {
-			if s.allowed(t, user, "project:instance:read", rest) {
+			if s.Allowed(t, user, "project:instance:read", rest) {
 				t.Fatalf("round %d: %s is allowed in a deleted project", round, user)
 			}
 		}

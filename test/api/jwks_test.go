@@ -5,21 +5,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestPublicKeysAreShown: to anybody, and nothing but public parts.
 func TestPublicKeysAreShown(t *testing.T) {
 	t.Parallel()
-	g := sharedGateway(t)
+	g := harness.Shared(t)
 	for _, base := range []string{g.URL, g.UsersURL} {
-		r := call(t, "GET", base+"/.well-known/jwks.json", "", "")
-		wantFields(t, "the set", r.Body, "keys")
+		r := harness.Call(t, "GET", base+"/.well-known/jwks.json", "", "")
+		harness.WantFields(t, "the set", r.Body, "keys")
 		keys, _ := r.Body["keys"].([]any)
 		if r.Status != 200 || len(keys) != 1 {
 			t.Fatalf("%d %s", r.Status, r.Raw)
 		}
-		wantFields(t, "a key", keys[0], "kty", "crv", "x", "kid", "alg", "use")
-		if at(keys[0], "kty") != "OKP" || at(keys[0], "crv") != "Ed25519" || at(keys[0], "alg") != "EdDSA" || at(keys[0], "use") != "sig" {
+		harness.WantFields(t, "a key", keys[0], "kty", "crv", "x", "kid", "alg", "use")
+		if harness.At(keys[0], "kty") != "OKP" || harness.At(keys[0], "crv") != "Ed25519" || harness.At(keys[0], "alg") != "EdDSA" || harness.At(keys[0], "use") != "sig" {
 			t.Errorf("%s", r.Raw)
 		}
 	}
@@ -27,7 +29,7 @@ func TestPublicKeysAreShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := call(t, "GET", g.URL+"/.well-known/jwks.json", "x.y.z", "") // a public route looks at no credential
+	r := harness.Call(t, "GET", g.URL+"/.well-known/jwks.json", "x.y.z", "") // a public route looks at no credential
 	if r.Status != 200 || strings.Contains(string(r.Raw), strings.TrimSpace(string(master))) {
 		t.Errorf("%d", r.Status)
 	}

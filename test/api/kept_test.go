@@ -3,6 +3,8 @@ package api_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 const metricReused = `portcullis_policy_reused_total{entry="decision"}`
@@ -12,15 +14,15 @@ const metricReused = `portcullis_policy_reused_total{entry="decision"}`
 func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 	const questions, few = 40, 16
 	reused := func(args ...string) (of float64) {
-		s := newScene(t, startGateway(t, args...))
+		s := harness.NewScene(t, harness.Start(t, args...))
 		round := func() float64 {
 			for i := range questions {
-				s.ask(t, s.Admin, fmt.Sprintf("project:kept:verb%02d", i), "/projects/"+s.Project+"/kept")
+				s.Ask(t, s.Admin, fmt.Sprintf("project:kept:verb%02d", i), "/projects/"+s.Project+"/kept")
 			}
-			return metricOf(t, s.gatewayProcess, metricReused)
+			return harness.MetricOf(t, s.Gateway, metricReused)
 		}
 		for range 8 { // the metric is there from its first count on, on each replica
-			s.ask(t, s.Admin, "project:kept:twice", "/projects/"+s.Project+"/kept")
+			s.Ask(t, s.Admin, "project:kept:twice", "/projects/"+s.Project+"/kept")
 		}
 		before := round()
 		return round() - before
@@ -28,7 +30,7 @@ func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 	if n := reused("--kept-verdicts", fmt.Sprint(few)); n > few {
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, few)
 	}
-	if n := reused("--kept-verdicts", fmt.Sprint(10*questions)); n < questions && !onReplicas() { // of which each keeps its own
+	if n := reused("--kept-verdicts", fmt.Sprint(10*questions)); n < questions && !harness.OnReplicas() { // of which each keeps its own
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, 10*questions)
 	}
 }

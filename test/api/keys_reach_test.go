@@ -1,20 +1,24 @@
 package api_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
 
 // TestWhoReachesTheKeysOfOthers: who holds account:api_key:read lists them, who
 // holds account:api_key:delete revokes them, and neither is the other.
 func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	p.holds(t, p.Carol, `"account:api_key:read"`)
-	p.holds(t, p.Dan, `"account:api_key:delete"`)
-	raw, id := p.newKey(t, p.Bob, readOnly)
-	reader, deleter := p.userToken(t, p.Carol), p.userToken(t, p.Dan)
+	holds(t, p.Scene, p.Carol, `"account:api_key:read"`)
+	holds(t, p.Scene, p.Dan, `"account:api_key:delete"`)
+	raw, id := newKey(t, p.Scene, p.Bob, readOnly)
+	reader, deleter := p.UserToken(t, p.Carol), p.UserToken(t, p.Dan)
 	keys := "/users/" + p.Bob + "/keys"
-	list := func(token string) reply { return p.on(t, "GET", keys, token, "") }
-	revoke := func(token string) reply { return p.on(t, "DELETE", keys+"/"+id, token, "") }
-	if r := list(reader); r.Status != 200 || at(r.Body, "data", "keys", 0, "id") != id {
+	list := func(token string) harness.Reply { return p.on(t, "GET", keys, token, "") }
+	revoke := func(token string) harness.Reply { return p.on(t, "DELETE", keys+"/"+id, token, "") }
+	if r := list(reader); r.Status != 200 || harness.At(r.Body, "data", "keys", 0, "id") != id {
 		t.Errorf("api_key.list by a reader: %d %s", r.Status, r.Raw)
 	}
 	wantUserRefusal(t, "api_key.revoke by a reader", revoke(reader), 403, "AUTH_003")
@@ -37,10 +41,12 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 func TestKeyOfAnotherIsNotThere(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
-	raw, carols := p.newKey(t, p.Carol, readOnly)
-	foreign, theirs := other.newKey(t, other.Bob, readOnly)
-	revoke := func(user, id, token string) reply { return p.on(t, "DELETE", "/users/"+user+"/keys/"+id, token, "") }
-	for who, token := range map[string]string{"oneself": p.userToken(t, p.Bob), "the admin": p.AdminToken} {
+	raw, carols := newKey(t, p.Scene, p.Carol, readOnly)
+	foreign, theirs := newKey(t, other.Scene, other.Bob, readOnly)
+	revoke := func(user, id, token string) harness.Reply {
+		return p.on(t, "DELETE", "/users/"+user+"/keys/"+id, token, "")
+	}
+	for who, token := range map[string]string{"oneself": p.UserToken(t, p.Bob), "the admin": p.AdminToken} {
 		absent := revoke(p.Bob, "apikey-absent-v1", token)
 		wantUserRefusal(t, "an absent key by "+who, absent, 404, "KEY_001")
 		for name, id := range map[string]string{"another user's": carols, "another account's": theirs, "a user's id": p.Bob} {
@@ -51,17 +57,17 @@ func TestKeyOfAnotherIsNotThere(t *testing.T) {
 	}
 	nobody := revoke("user-absent-v1", theirs, p.AdminToken)
 	wantUserRefusal(t, "of nobody", nobody, 404, "USER_001")
-	listed := p.do(t, "GET", "/users/user-absent-v1/keys", "")
+	listed := p.Do(t, "GET", "/users/user-absent-v1/keys", "")
 	wantUserRefusal(t, "api_key.list of nobody", listed, 404, "USER_001")
-	for name, user := range map[string]string{"an outsider": other.Bob, "a member's UUID": uuidOf(p.Carol), "the admin's own": uuidOf(p.Admin)} {
+	for name, user := range map[string]string{"an outsider": other.Bob, "a member's UUID": harness.UUIDOf(p.Carol), "the admin's own": harness.UUIDOf(p.Admin)} {
 		if r := revoke(user, theirs, p.AdminToken); r.Status != 404 || string(r.Raw) != string(nobody.Raw) {
 			t.Errorf("api_key.revoke of %s: %d %s", name, r.Status, r.Raw)
 		}
-		if r := p.do(t, "GET", "/users/"+user+"/keys", ""); r.Status != 404 || string(r.Raw) != string(listed.Raw) {
+		if r := p.Do(t, "GET", "/users/"+user+"/keys", ""); r.Status != 404 || string(r.Raw) != string(listed.Raw) {
 			t.Errorf("api_key.list of %s: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	for name, r := range map[string]reply{
+	for name, r := range map[string]harness.Reply{
 		"another user's":    p.on(t, "GET", "/users/"+p.Carol+"/profile", raw, ""),
 		"another account's": other.on(t, "GET", "/users/"+other.Bob+"/profile", foreign, ""),
 	} {
@@ -76,7 +82,7 @@ func TestKeyOfAnotherIsNotThere(t *testing.T) {
 func TestKeyActsInItsAccountOnly(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
-	key, _ := p.newKey(t, p.Admin, readWrite)
+	key, _ := newKey(t, p.Scene, p.Admin, readWrite)
 	for name, c := range other.calls(other.Bob) {
 		if name == "user.create" || name == "user.find" { // of services
 			continue

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // unknownKey is a key in good form that nobody was given.
@@ -52,15 +53,15 @@ func guessed(raw string) string {
 }
 
 // expiredKey is a key that has been used, and is over.
-func expiredKey(t testing.TB, s *team) string {
+func expiredKey(t testing.TB, s *harness.Team) string {
 	t.Helper()
-	token, own := s.userToken(t, s.Bob), s.path("/users/"+s.Bob)
+	token, own := s.UserToken(t, s.Bob), s.Path("/users/"+s.Bob)
 	for holds := 3 * time.Second; ; holds *= 2 { // a busy machine may take longer until it is used
-		r := call(t, "POST", own+"/keys", token, fmt.Sprintf(
+		r := harness.Call(t, "POST", own+"/keys", token, fmt.Sprintf(
 			`{"key_name":"k","scopes":["read"],"expires_at":%q}`, time.Now().Add(holds).UTC().Format(time.RFC3339Nano)))
-		key, _ := at(r.Body, "data", "raw_key").(string)
-		if r.Status == 201 && call(t, "GET", own+"/profile", key, "").Status == 200 {
-			soon(t, "the key has expired", func() bool { return call(t, "GET", own+"/profile", key, "").Status == 401 })
+		key, _ := harness.At(r.Body, "data", "raw_key").(string)
+		if r.Status == 201 && harness.Call(t, "GET", own+"/profile", key, "").Status == 200 {
+			harness.Soon(t, "the key has expired", func() bool { return harness.Call(t, "GET", own+"/profile", key, "").Status == 401 })
 			return key
 		}
 		if holds > 20*time.Second {
@@ -70,15 +71,15 @@ func expiredKey(t testing.TB, s *team) string {
 }
 
 // refusedKeys are keys that are refused for every reason there is.
-func refusedKeys(t testing.TB, s *team) map[string]string {
+func refusedKeys(t testing.TB, s *harness.Team) map[string]string {
 	t.Helper()
-	revoked, id := s.newKey(t, s.Bob, readWrite)
-	if r := call(t, "DELETE", s.path("/users/"+s.Bob+"/keys/"+id), s.userToken(t, s.Bob), ""); r.Status != 200 {
+	revoked, id := newKey(t, s.Scene, s.Bob, readWrite)
+	if r := harness.Call(t, "DELETE", s.Path("/users/"+s.Bob+"/keys/"+id), s.UserToken(t, s.Bob), ""); r.Status != 200 {
 		t.Fatalf("api_key.revoke: %d %s", r.Status, r.Raw)
 	}
-	suspended, _ := s.newKey(t, s.Carol, readWrite)
-	s.setStatus(t, s.Carol, "SUSPENDED")
-	good, _ := s.newKey(t, s.Bob, readWrite)
+	suspended, _ := newKey(t, s.Scene, s.Carol, readWrite)
+	setStatus(t, s.Scene, s.Carol, "SUSPENDED")
+	good, _ := newKey(t, s.Scene, s.Bob, readWrite)
 	if _, ok := resources.ParseAPIKey(guessed(good)); !ok {
 		t.Fatal("the guessed key is found out by its form")
 	}
@@ -96,7 +97,7 @@ func refusedKeys(t testing.TB, s *team) map[string]string {
 // presenting them. But for the date; the request's id is the caller's here.
 func TestRefusedKeysLookAlike(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
+	s := harness.NewTeam(t)
 	keys := refusedKeys(t, s)
 	for path, body := range map[string]string{
 		"/users/" + s.Bob + "/profile": `{"success":false,"error":{"code":"AUTH_002","type":"unauthorized","message":"invalid or expired authentication token","details":""}}`,
@@ -149,13 +150,13 @@ func wholeAnswer(t testing.TB, url, request string) string {
 // somebody else, or sent twice, it is refused.
 func TestTwoCredentialsMustBeOnePerson(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	key, _ := s.newKey(t, s.Bob, readOnly)
-	profile, token := s.path("/users/"+s.Bob+"/profile"), s.userToken(t, s.Bob)
-	if r := call(t, "GET", profile, token, "", "X-API-Key", key); r.Status != 200 {
+	s := harness.NewTeam(t)
+	key, _ := newKey(t, s.Scene, s.Bob, readOnly)
+	profile, token := s.Path("/users/"+s.Bob+"/profile"), s.UserToken(t, s.Bob)
+	if r := harness.Call(t, "GET", profile, token, "", "X-API-Key", key); r.Status != 200 {
 		t.Errorf("key and token of one user: %d %s", r.Status, r.Raw)
 	}
-	wantUserRefusal(t, "a write with both", call(t, "PUT", profile, token, `{"name":"N"}`, "X-API-Key", key), 403, "AUTH_003")
-	wantUserRefusal(t, "somebody else's token", call(t, "GET", profile, s.AdminToken, "", "X-API-Key", key), 400, "REQ_001")
-	wantUserRefusal(t, "the key twice", call(t, "GET", profile, "", "", "X-API-Key", key, "X-API-Key", key), 400, "REQ_001")
+	wantUserRefusal(t, "a write with both", harness.Call(t, "PUT", profile, token, `{"name":"N"}`, "X-API-Key", key), 403, "AUTH_003")
+	wantUserRefusal(t, "somebody else's token", harness.Call(t, "GET", profile, s.AdminToken, "", "X-API-Key", key), 400, "REQ_001")
+	wantUserRefusal(t, "the key twice", harness.Call(t, "GET", profile, "", "", "X-API-Key", key, "X-API-Key", key), 400, "REQ_001")
 }

@@ -8,19 +8,20 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // makeKey is api_key.create by the user.
-func (p *people) makeKey(t testing.TB, user, body string) reply {
+func (p *people) makeKey(t testing.TB, user, body string) harness.Reply {
 	t.Helper()
-	return p.on(t, "POST", "/users/"+user+"/keys", p.userToken(t, user), body)
+	return p.on(t, "POST", "/users/"+user+"/keys", p.UserToken(t, user), body)
 }
 
 // keysOf are a user's keys by api_key.list of the admin, in its order.
 func (p *people) keysOf(t testing.TB, user string) []any {
 	t.Helper()
-	r := p.must(t, 200, "GET", "/users/"+user+"/keys", "")
-	keys, ok := at(r.Body, "data", "keys").([]any)
+	r := p.Must(t, 200, "GET", "/users/"+user+"/keys", "")
+	keys, ok := harness.At(r.Body, "data", "keys").([]any)
 	if !ok || strings.Contains(string(r.Raw), "sk_live") {
 		t.Errorf("api_key.list: %s", r.Raw)
 	}
@@ -38,22 +39,22 @@ func TestKeyIsMadeAsAsked(t *testing.T) {
 		for _, scopes := range []string{readOnly, writeOnly, readWrite, `"write","read"`} {
 			for _, end := range []string{"", `,"expires_at":null`, `,"expires_at":"2999-12-31T23:59:59.5+01:00"`} {
 				r := p.makeKey(t, p.Bob, fmt.Sprintf(`{"key_name":"%s","scopes":[%s]%s}`, name, scopes, end))
-				raw, _ := at(r.Body, "data", "raw_key").(string)
+				raw, _ := harness.At(r.Body, "data", "raw_key").(string)
 				id, ok := resources.ParseAPIKey(raw)
-				if r.Status != 201 || !ok || seen[raw] || id != at(r.Body, "data", "id") || r.Header.Get("Cache-Control") != "no-store" {
+				if r.Status != 201 || !ok || seen[raw] || id != harness.At(r.Body, "data", "id") || r.Header.Get("Cache-Control") != "no-store" {
 					t.Fatalf("api_key.create: %d", r.Status)
 				}
 				seen[raw] = true
-				key := itemWith(p.keysOf(t, p.Bob), "id", id)
+				key := harness.ItemWith(p.keysOf(t, p.Bob), "id", id)
 				var ends any
 				if strings.Contains(end, "2999") {
 					ends = "2999-12-31T22:59:59.500Z"
 				}
-				for _, shown := range []any{at(r.Body, "data"), key} {
-					if at(shown, "key_name") != strings.ReplaceAll(name, `\"`, `"`) || fmt.Sprint(at(shown, "scopes")) != "["+strings.NewReplacer(`"`, "", ",", " ").Replace(scopes)+"]" || at(shown, "expires_at") != ends {
+				for _, shown := range []any{harness.At(r.Body, "data"), key} {
+					if harness.At(shown, "key_name") != strings.ReplaceAll(name, `\"`, `"`) || fmt.Sprint(harness.At(shown, "scopes")) != "["+strings.NewReplacer(`"`, "", ",", " ").Replace(scopes)+"]" || harness.At(shown, "expires_at") != ends {
 						t.Errorf("%q, %s%s is shown as %v", name, scopes, end, key)
 					}
-					wantTimes(t, shown, "created_at")
+					harness.WantTimes(t, shown, "created_at")
 				}
 			}
 		}
@@ -85,13 +86,13 @@ func TestKeyIsMadeForOneselfOnly(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
 	const body = `{"key_name":"k","scopes":["read"]}`
-	bob := p.userToken(t, p.Bob)
+	bob := p.UserToken(t, p.Bob)
 	absent := p.on(t, "POST", "/users/user-absent-v1/keys", p.AdminToken, body)
-	for name, r := range map[string]reply{
+	for name, r := range map[string]harness.Reply{
 		"an absent user": absent,
 		"a member":       p.on(t, "POST", "/users/"+p.Bob+"/keys", p.AdminToken, body),
 		"an outsider":    p.on(t, "POST", "/users/"+other.Bob+"/keys", p.AdminToken, body),
-		"one's own UUID": p.on(t, "POST", "/users/"+uuidOf(p.Bob)+"/keys", bob, body),
+		"one's own UUID": p.on(t, "POST", "/users/"+harness.UUIDOf(p.Bob)+"/keys", bob, body),
 		"elsewhere":      other.on(t, "POST", "/users/"+p.Bob+"/keys", bob, body),
 	} {
 		wantUserRefusal(t, name, r, 403, "AUTH_003")
@@ -104,7 +105,7 @@ func TestKeyIsMadeForOneselfOnly(t *testing.T) {
 		t.Errorf("%v", keys)
 	}
 	another := p.on(t, "GET", "/users/"+p.Carol+"/keys", bob, "")
-	if r := p.on(t, "GET", "/users/"+uuidOf(p.Bob)+"/keys", bob, ""); r.Status != 403 || string(r.Raw) != string(another.Raw) {
+	if r := p.on(t, "GET", "/users/"+harness.UUIDOf(p.Bob)+"/keys", bob, ""); r.Status != 403 || string(r.Raw) != string(another.Raw) {
 		t.Errorf("api_key.list by one's own UUID: %d %s, another's: %s", r.Status, r.Raw, another.Raw)
 	}
 }
@@ -114,27 +115,27 @@ func TestKeyIsMadeForOneselfOnly(t *testing.T) {
 func TestFiftyKeysAreTheMost(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	keys, bob := p.path("/users/"+p.Bob+"/keys"), p.userToken(t, p.Bob)
+	keys, bob := p.Path("/users/"+p.Bob+"/keys"), p.UserToken(t, p.Bob)
 	const body = `{"key_name":"k","scopes":["read"]}`
 	var last string
 	for n := range 50 {
-		r := call(t, "POST", keys, bob, body)
-		if last, _ = at(r.Body, "data", "id").(string); r.Status != 201 {
+		r := harness.Call(t, "POST", keys, bob, body)
+		if last, _ = harness.At(r.Body, "data", "id").(string); r.Status != 201 {
 			t.Fatalf("key %d: %d %s", n+1, r.Status, r.Raw)
 		}
 	}
-	wantUserRefusal(t, "one more", call(t, "POST", keys, bob, body), 409, "USER_002")
+	wantUserRefusal(t, "one more", harness.Call(t, "POST", keys, bob, body), 409, "USER_002")
 	if n := len(p.keysOf(t, p.Bob)); n != 50 {
 		t.Errorf("%d keys", n)
 	}
-	p.newKey(t, p.Carol, readOnly)
-	if r := call(t, "DELETE", keys+"/"+last, bob, ""); r.Status != 200 {
+	newKey(t, p.Scene, p.Carol, readOnly)
+	if r := harness.Call(t, "DELETE", keys+"/"+last, bob, ""); r.Status != 200 {
 		t.Fatalf("api_key.revoke: %d %s", r.Status, r.Raw)
 	}
-	if r := call(t, "POST", keys, bob, body); r.Status != 201 {
+	if r := harness.Call(t, "POST", keys, bob, body); r.Status != 201 {
 		t.Errorf("in the room of a revoked one: %d", r.Status)
 	}
-	wantUserRefusal(t, "one more again", call(t, "POST", keys, bob, body), 409, "USER_002")
+	wantUserRefusal(t, "one more again", harness.Call(t, "POST", keys, bob, body), 409, "USER_002")
 }
 
 // TestKeysAreListedToTheEnd: newest first, revoked and expired ones too, which are
@@ -146,26 +147,26 @@ func TestKeysAreListedToTheEnd(t *testing.T) {
 	for n := range 3 {
 		end := [...]string{`"2999-01-01T00:00:00Z"`, `"` + time.Now().Add(4*time.Second).UTC().Format(time.RFC3339Nano) + `"`, `null`}[n]
 		r := p.makeKey(t, p.Bob, fmt.Sprintf(`{"key_name":"key %d","scopes":["read"],"expires_at":%s}`, n, end))
-		id, _ := at(r.Body, "data", "id").(string)
+		id, _ := harness.At(r.Body, "data", "id").(string)
 		if r.Status != 201 {
 			t.Fatalf("api_key.create: %d", r.Status)
 		}
-		ids, want = append(ids, id), append(want, fmt.Sprint(at(r.Body, "data", "created_at"), " ", id))
+		ids, want = append(ids, id), append(want, fmt.Sprint(harness.At(r.Body, "data", "created_at"), " ", id))
 	}
 	slices.Sort(want)
 	slices.Reverse(want)
 	active := func() string {
 		keys := p.keysOf(t, p.Bob)
-		for i, id := range texts(keys, "id") {
+		for i, id := range harness.Texts(keys, "id") {
 			if len(keys) != len(want) || !strings.HasSuffix(want[i], " "+id) {
-				t.Fatalf("listed as %v, want %v", texts(keys, "id"), want)
+				t.Fatalf("listed as %v, want %v", harness.Texts(keys, "id"), want)
 			}
 		}
-		is := func(n int) any { return at(itemWith(keys, "id", ids[n]), "is_active") }
+		is := func(n int) any { return harness.At(harness.ItemWith(keys, "id", ids[n]), "is_active") }
 		return fmt.Sprint(is(0), is(1), is(2))
 	}
-	soon(t, "the second key has ended", func() bool { return active() == "true false true" })
-	p.must(t, 200, "DELETE", "/users/"+p.Bob+"/keys/"+ids[2], "")
+	harness.Soon(t, "the second key has ended", func() bool { return active() == "true false true" })
+	p.Must(t, 200, "DELETE", "/users/"+p.Bob+"/keys/"+ids[2], "")
 	if got := active(); got != "true false false" {
 		t.Errorf("after api_key.revoke: %s", got)
 	}
@@ -175,26 +176,26 @@ func TestKeysAreListedToTheEnd(t *testing.T) {
 // the gateway ends; a key that was never used has none, and neither has one refused.
 func TestLastUseIsKept(t *testing.T) {
 	t.Parallel()
-	p := &people{team: startTeam(t)}
+	p := &people{Team: harness.StartTeam(t)}
 	p.base = p.URL
-	used, usedID := p.newKey(t, p.Bob, readOnly)
-	_, otherID := p.newKey(t, p.Bob, readOnly)
+	used, usedID := newKey(t, p.Scene, p.Bob, readOnly)
+	_, otherID := newKey(t, p.Scene, p.Bob, readOnly)
 	from := time.Now().Add(-time.Millisecond)
 	if r := p.on(t, "GET", "/users/"+p.Bob+"/profile", used, ""); r.Status != 200 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
 	until := time.Now()
-	p.terminate(t)
-	if code := p.ended(t); code != 0 {
+	p.Terminate(t)
+	if code := p.Ended(t); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	p.gatewayProcess = startGatewayIn(t, p.DataDir)
+	p.Gateway = harness.StartIn(t, p.DataDir)
 	keys := p.keysOf(t, p.Bob)
-	key := itemWith(keys, "id", usedID)
-	wantFields(t, "the used key", key, "id", "key_name", "masked_key", "scopes", "is_active", "last_used_at", "created_at")
-	wantFields(t, "the other one", itemWith(keys, "id", otherID), "id", "key_name", "masked_key", "scopes", "is_active", "created_at")
-	wantTimes(t, key, "last_used_at")
-	text, _ := at(key, "last_used_at").(string)
+	key := harness.ItemWith(keys, "id", usedID)
+	harness.WantFields(t, "the used key", key, "id", "key_name", "masked_key", "scopes", "is_active", "last_used_at", "created_at")
+	harness.WantFields(t, "the other one", harness.ItemWith(keys, "id", otherID), "id", "key_name", "masked_key", "scopes", "is_active", "created_at")
+	harness.WantTimes(t, key, "last_used_at")
+	text, _ := harness.At(key, "last_used_at").(string)
 	if last, err := time.Parse(time.RFC3339, text); err != nil || last.Before(from) || last.After(until) {
 		t.Errorf("last used %s, in truth between %s and %s", text, from, until)
 	}

@@ -4,17 +4,16 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // standIn is a service of an operator's own: it keeps what arrives.
@@ -45,45 +44,17 @@ func (s *standIn) arrived() []*http.Request {
 	return s.seen
 }
 
-// readmeRow is the row of the README's example, word for word.
-func readmeRow(t *testing.T) string {
-	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(readme), "\"W1\": ")
-	row, _, ended := strings.Cut(rest, "\n```")
-	if !found || !ended || !json.Valid([]byte(row)) {
-		t.Fatalf("the README has no example of a row: %q", row)
-	}
-	return row
-}
-
-// policiesWithWidgets is the policy tree with the README's row.
-func policiesWithWidgets(t *testing.T) string {
-	t.Helper()
-	policies := copyPolicies(t)
-	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, routes, strings.Replace(string(text), "{", `{"W1": `+readmeRow(t)+",", 1))
-	return policies
-}
-
 // TestServiceOfOnesOwnBehindTheGateway is the README's example: what is allowed arrives
 // with the gateway's identity headers, what is not never arrives.
 func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
 	t.Parallel()
-	policies := policiesWithWidgets(t)
+	policies := harness.PoliciesWithWidgets(t)
 	widgets := newStandIn(t)
-	a := startTeam(t, "--policy-dir", policies, "--upstream", "widgets="+widgets.URL)
-	a.grant(t, "project_reader", a.Bob, a.Project)
-	path := a.path("/projects/" + a.Project + "/widgets")
+	a := harness.StartTeam(t, "--policy-dir", policies, "--upstream", "widgets="+widgets.URL)
+	a.Grant(t, "project_reader", a.Bob, a.Project)
+	path := a.Path("/projects/" + a.Project + "/widgets")
 
-	r := call(t, "GET", path+"?colour=red", a.userToken(t, a.Bob), "", "X-Request-ID", "req-widgets", "X-User-ID", a.Bob,
+	r := harness.Call(t, "GET", path+"?colour=red", a.UserToken(t, a.Bob), "", "X-Request-ID", "req-widgets", "X-User-ID", a.Bob,
 		"X-Account-ID", a.Account, "X-Forwarded-User", "mallory", "Cookie", "session=1")
 	if r.Status != http.StatusTeapot || string(r.Raw) != "widgets" || r.Header.Get("X-Widgets") != "1" {
 		t.Fatalf("%d %s %v", r.Status, r.Raw, r.Header)
@@ -100,21 +71,21 @@ func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
 			t.Errorf("%s arrived as %q, want %q", name, got.Header.Get(name), want)
 		}
 	}
-	checkPublished(t, a.gatewayProcess, got)
+	checkPublished(t, a.Gateway, got)
 
 	for name, c := range map[string]struct {
 		method, path, token string
 		want                int
 	}{
 		"nobody":          {"GET", path, "", 401},
-		"no role":         {"GET", path, a.userToken(t, a.Carol), 403},
-		"another project": {"GET", a.path("/projects/proj-other-v1/widgets"), a.userToken(t, a.Bob), 403},
-		"another account": {"GET", a.URL + "/api/v1/accounts/acct-other-v1/projects/" + a.Project + "/widgets", a.userToken(t, a.Bob), 403},
+		"no role":         {"GET", path, a.UserToken(t, a.Carol), 403},
+		"another project": {"GET", a.Path("/projects/proj-other-v1/widgets"), a.UserToken(t, a.Bob), 403},
+		"another account": {"GET", a.URL + "/api/v1/accounts/acct-other-v1/projects/" + a.Project + "/widgets", a.UserToken(t, a.Bob), 403},
 		"another method":  {"POST", path, a.AdminToken, 405},
 		"below it":        {"GET", path + "/1", a.AdminToken, 404},
 		"beside it":       {"GET", path + "/../widgets", a.AdminToken, 404},
 	} {
-		if r := call(t, c.method, c.path, c.token, ""); r.Status != c.want {
+		if r := harness.Call(t, c.method, c.path, c.token, ""); r.Status != c.want {
 			t.Errorf("%s: %d %s, want %d", name, r.Status, r.Raw, c.want)
 		}
 	}
@@ -125,9 +96,9 @@ func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
 
 // checkPublished checks the assertion as a service of others' making would: with the keys
 // that the health listener publishes, and a JWT library.
-func checkPublished(t *testing.T, g *gatewayProcess, r *http.Request) {
+func checkPublished(t *testing.T, g *harness.Gateway, r *http.Request) {
 	t.Helper()
-	keys := call(t, "GET", g.HealthURL+"/assertions/jwks.json", "", "")
+	keys := harness.Call(t, "GET", g.HealthURL+"/assertions/jwks.json", "", "")
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"EdDSA"}), jwt.WithIssuer("portcullis-gateway"), jwt.WithAudience("widgets"), jwt.WithExpirationRequired())
 	claims := jwt.MapClaims{}
 	_, err := parser.ParseWithClaims(r.Header.Get("X-Portcullis-Assertion"), claims, func(token *jwt.Token) (any, error) {
@@ -143,11 +114,11 @@ func checkPublished(t *testing.T, g *gatewayProcess, r *http.Request) {
 }
 
 // publicKey is that of the key set with the id.
-func publicKey(t *testing.T, set reply, kid any) ed25519.PublicKey {
+func publicKey(t *testing.T, set harness.Reply, kid any) ed25519.PublicKey {
 	t.Helper()
 	keys, _ := set.Body["keys"].([]any)
 	for _, key := range keys {
-		if x, ok := at(key, "x").(string); ok && at(key, "kid") == kid {
+		if x, ok := harness.At(key, "x").(string); ok && harness.At(key, "kid") == kid {
 			raw, err := base64.RawURLEncoding.DecodeString(x)
 			if err != nil {
 				t.Fatal(err)

@@ -1,52 +1,27 @@
 package api_test
 
 import (
-	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/contract"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// catalogueRow is a row of policies/routes/data.json.
-type catalogueRow struct {
-	Method, Path, Area string
-	Access             []string
-	Claims             bool
-}
-
-// pattern is the row's path without the forms of its ids.
-func (row catalogueRow) pattern() string {
-	return strings.NewReplacer(":acct}", "}", ":proj}", "}").Replace(row.Path)
-}
-
 // claimed are the headers of a caller who says what is true, where the row wants that.
-func (row catalogueRow) claimed(account string, headers ...string) []string {
+func claimed(row contract.Row, account string, headers ...string) []string {
 	if row.Claims {
 		headers = append(headers, "X-Account-ID", account)
 	}
 	return headers
 }
 
-// catalogue is the action catalogue that the program embeds.
-func catalogue(t testing.TB) map[string]catalogueRow {
-	t.Helper()
-	raw, err := os.ReadFile("../../policies/routes/data.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]catalogueRow{}
-	if err := json.Unmarshal(raw, &rows); err != nil || len(rows) < 20 {
-		t.Fatalf("%d rows: %v", len(rows), err)
-	}
-	return rows
-}
-
 // filled is the row's path with values for its parameters; ids below the account are
 // those of s.
-func (row catalogueRow) filled(account string, s *team) string {
-	path := row.pattern()
+func filled(row contract.Row, account string, s *harness.Team) string {
+	path := row.Pattern()
 	for name, value := range map[string]string{
 		"{accountId}": account, "{account_id}": account, "{projectId}": s.Project, "{roleId}": "account_admin", "{groupId}": "group-x-v1",
 		"{userId}": s.Bob, "{user_id}": s.Bob, "{assigneeId}": s.Bob, "{id}": "x-1-v1", "{ruleId}": "x-2-v1", "{proxy+}": "x", "{asset}": "start.css",
@@ -57,36 +32,36 @@ func (row catalogueRow) filled(account string, s *team) string {
 }
 
 // code is the error's, in the shape of the row's area.
-func (row catalogueRow) code(r reply) string {
+func code(row contract.Row, r harness.Reply) string {
 	where := []any{"error", "code"}
 	if row.Area == "firewall" {
 		where = where[1:]
 	}
-	code, _ := at(r.Body, where...).(string)
+	code, _ := harness.At(r.Body, where...).(string)
 	return code
 }
 
-func (row catalogueRow) namesAccount() bool { return strings.Contains(row.Path, "{account") }
+func namesAccount(row contract.Row) bool { return strings.Contains(row.Path, "{account") }
 
 // TestAnotherAccountIsAnsweredLikeAnAbsentOne: every route of the catalogue that names an
 // account, for an admin, a member and a service of too small a scope: 403, byte for byte
 // the same but for the ids that the caller sent.
 func TestAnotherAccountIsAnsweredLikeAnAbsentOne(t *testing.T) {
 	t.Parallel()
-	g := sharedGateway(t)
-	s, other := newTeam(t), newTeam(t)
+	g := harness.Shared(t)
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
 	const absent = "acct-absent-v1"
-	rows := catalogue(t)
+	rows := contract.Catalogue(t)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		row := rows[name]
-		if !row.namesAccount() {
+		if !namesAccount(row) {
 			continue
 		}
 		t.Run("403 "+name, func(t *testing.T) {
-			for who, token := range map[string]string{"an admin": other.AdminToken, "a member": g.userToken(t, other.Dan), "a service": other.Checker} {
+			for who, token := range map[string]string{"an admin": other.AdminToken, "a member": g.UserToken(t, other.Dan), "a service": other.Checker} {
 				var bodies []string
 				for _, account := range []string{s.Account, absent} {
-					r := call(t, row.Method, g.URL+row.filled(account, s), token, "", row.claimed(account, "X-Request-ID", "tenancy")...)
+					r := harness.Call(t, row.Method, g.URL+filled(row, account, s), token, "", claimed(row, account, "X-Request-ID", "tenancy")...)
 					if r.Status != 403 || r.Header.Get("X-Request-ID") != "tenancy" {
 						t.Errorf("%s, %s: %d %s", who, account, r.Status, r.Raw)
 					}
@@ -107,11 +82,11 @@ func TestAnotherAccountIsAnsweredLikeAnAbsentOne(t *testing.T) {
 // whether what the path names exists or not; public routes want none.
 func TestEveryRouteWantsACredential(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	broken := otherEnding(s.AdminToken)
-	for name, row := range catalogue(t) {
+	s := harness.NewTeam(t)
+	broken := harness.OtherEnding(s.AdminToken)
+	for name, row := range contract.Catalogue(t) {
 		if slices.Contains(row.Access, "public") {
-			if r := call(t, row.Method, s.URL+row.filled(s.Account, s), "", ""); r.Status != 200 {
+			if r := harness.Call(t, row.Method, s.URL+filled(row, s.Account, s), "", ""); r.Status != 200 {
 				t.Errorf("%s is public: %d %s", name, r.Status, r.Raw)
 			}
 			continue
@@ -120,11 +95,11 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 			for what, token := range map[string]string{"no credential": "", "a broken token": broken, "garbage": "x"} {
 				var bodies []string
 				for _, account := range []string{s.Account, "acct-absent-v1"} {
-					r := call(t, row.Method, s.URL+row.filled(account, s), token, "")
-					if r.Status != 401 || row.code(r) == "" {
+					r := harness.Call(t, row.Method, s.URL+filled(row, account, s), token, "")
+					if r.Status != 401 || code(row, r) == "" {
 						t.Errorf("%s: %d %s", what, r.Status, r.Raw)
 					}
-					if known := token != ""; row.Area == "users" && (row.code(r) == "AUTH_002") != known {
+					if known := token != ""; row.Area == "users" && (code(row, r) == "AUTH_002") != known {
 						t.Errorf("%s: %s", what, r.Raw)
 					}
 					if r.Header.Get("WWW-Authenticate") != "Bearer" {
@@ -144,14 +119,14 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 // without a credential; an unknown path is 404.
 func TestWrongMethodSaysWhichAreRight(t *testing.T) {
 	t.Parallel()
-	s := newTeam(t)
-	rows := catalogue(t)
+	s := harness.NewTeam(t)
+	rows := contract.Catalogue(t)
 	methods := map[string][]string{}
 	for _, row := range rows {
 		methods[row.Path] = append(methods[row.Path], row.Method)
 	}
 	for path := range methods {
-		filled := catalogueRow{Path: path}.filled(s.Account, s)
+		filled := filled(contract.Row{Path: path}, s.Account, s)
 		var allowed []string // by another pattern too: an id may read like a word
 		for other, more := range methods {
 			if fits(other, filled) {
@@ -162,7 +137,7 @@ func TestWrongMethodSaysWhichAreRight(t *testing.T) {
 			if slices.Contains(allowed, method) {
 				continue
 			}
-			r := call(t, method, s.URL+filled, "", "")
+			r := harness.Call(t, method, s.URL+filled, "", "")
 			if r.Status != 405 || r.Header.Get("Allow") == "" {
 				t.Errorf("%s %s: %d %s", method, path, r.Status, r.Raw)
 			}
@@ -172,12 +147,12 @@ func TestWrongMethodSaysWhichAreRight(t *testing.T) {
 				}
 			}
 			if method != "HEAD" { // the same body in every area, since no route was found
-				wantRefusal(t, r, 405, "METHOD_NOT_ALLOWED")
+				harness.WantRefusal(t, r, 405, "METHOD_NOT_ALLOWED")
 			}
 		}
 	}
 	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/accounts/", "/api/v1/accounts/" + s.Account + "/roles/", "/API/v1/accounts", "/api/v1/accounts/" + s.Account + "/secrets"} {
-		wantRefusal(t, call(t, "GET", s.URL+path, s.AdminToken, ""), 404, "NOT_FOUND")
+		harness.WantRefusal(t, harness.Call(t, "GET", s.URL+path, s.AdminToken, ""), 404, "NOT_FOUND")
 	}
 }
 
@@ -199,19 +174,19 @@ func fits(pattern, path string) bool {
 // group, role or user is answered like one that never was, on every route that takes one.
 func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 	t.Parallel()
-	s, other := newTeam(t), newTeam(t)
-	group, _ := at(s.must(t, 201, "POST", "/groups", `{"name":"g"}`).Body, "group", "id").(string)
-	role, _ := s.must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
+	group, _ := harness.At(s.Must(t, 201, "POST", "/groups", `{"name":"g"}`).Body, "group", "id").(string)
+	role, _ := s.Must(t, 201, "POST", "/roles", `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`).Body["id"].(string)
 	body := map[string]string{
 		"project.update": `{"name":"N"}`, "user_profile.update": `{"name":"N"}`, "api_key.create": `{"key_name":"k","scopes":["read"]}`, "role.replace": `{"name":"N","permissions":["account:user:read"]}`, "role_assignment.put": `{}`,
 	}
-	for name, row := range catalogue(t) {
-		if !row.namesAccount() || strings.Count(row.Path, "{") < 2 {
+	for name, row := range contract.Catalogue(t) {
+		if !namesAccount(row) || strings.Count(row.Path, "{") < 2 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			ask := func(project, role, group, user string) (string, int) {
-				path := row.pattern()
+				path := row.Pattern()
 				ids := map[string]string{
 					"{projectId}": project, "{roleId}": role, "{groupId}": group, "{userId}": user, "{user_id}": user, "{assigneeId}": user, "{id}": "apikey-x-v1", "{ruleId}": "sgr-x-v1",
 				}
@@ -219,7 +194,7 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 				for param, id := range ids {
 					path = strings.ReplaceAll(path, param, id)
 				}
-				r := call(t, row.Method, other.URL+path, other.AdminToken, body[name], row.claimed(other.Account)...)
+				r := harness.Call(t, row.Method, other.URL+path, other.AdminToken, body[name], claimed(row, other.Account)...)
 				text := string(r.Raw)
 				for _, id := range ids {
 					text = strings.ReplaceAll(text, id, "ID")
@@ -234,6 +209,6 @@ func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 		})
 	}
 	for _, rest := range []string{"/groups/" + group, "/roles/" + role} {
-		s.must(t, 200, "GET", rest, "") // it is still there
+		s.Must(t, 200, "GET", rest, "") // it is still there
 	}
 }

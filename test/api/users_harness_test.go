@@ -9,7 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // userTypes are the types that go with the codes of users and keys.
@@ -20,10 +21,10 @@ var userTypes = map[string]string{
 
 // wantUserRefusal holds an answer to a status and to the error body of users and keys:
 // exactly its fields, in its order.
-func wantUserRefusal(t testing.TB, what string, r reply, status int, code string) {
+func wantUserRefusal(t testing.TB, what string, r harness.Reply, status int, code string) {
 	t.Helper()
-	message, _ := at(r.Body, "error", "message").(string)
-	details, ok := at(r.Body, "error", "details").(string)
+	message, _ := harness.At(r.Body, "error", "message").(string)
+	details, ok := harness.At(r.Body, "error", "details").(string)
 	want := fmt.Sprintf(`{"success":false,"error":{"code":%q,"type":%q,"message":%s,"details":%s}}`,
 		code, userTypes[code], quotedJSON(message), quotedJSON(details))
 	if r.Status != status || string(r.Raw) != want || message == "" || !ok {
@@ -48,36 +49,8 @@ func quotedJSON(s string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// wantMessage holds an answer to 200 and nothing but a message.
-func wantMessage(t testing.TB, what string, r reply) {
-	t.Helper()
-	if message, _ := r.Body["message"].(string); r.Status != 200 || message == "" || len(r.Body) != 1 {
-		t.Errorf("%s: %d %s, want 200 with a message alone", what, r.Status, r.Raw)
-	}
-}
-
-// soon asks again and again until it is so, for half a minute at most.
-func soon(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	soonWithin(t, 30*time.Second, what, so)
-}
-
-func soonWithin(t testing.TB, limit time.Duration, what string, so func() bool) {
-	t.Helper()
-	end := time.After(limit)
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for !so() {
-		select {
-		case <-tick.C:
-		case <-end:
-			t.Fatalf("%s: not so after %s", what, limit)
-		}
-	}
-}
-
 // mailsTo are the letters in the data folder that go to the address.
-func (g *gatewayProcess) mailsTo(t testing.TB, address string) int {
+func mailsTo(t testing.TB, g *harness.Gateway, address string) int {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(g.DataDir, "mail", "*.eml"))
 	if err != nil {
@@ -96,20 +69,12 @@ func (g *gatewayProcess) mailsTo(t testing.TB, address string) int {
 	return count
 }
 
-// drained waits until the outbox holds nothing more that is to be sent.
-func (g *gatewayProcess) drained(t testing.TB) {
-	t.Helper()
-	soon(t, "the outbox is empty", func() bool {
-		return strings.Contains(string(call(t, "GET", g.HealthURL+"/metrics", "", "").Raw), "\nportcullis_outbox_pending 0\n")
-	})
-}
-
 // newKey makes an API key of the user by api_key.create.
-func (s *scene) newKey(t testing.TB, user, scopes string) (raw, id string) {
+func newKey(t testing.TB, s *harness.Scene, user, scopes string) (raw, id string) {
 	t.Helper()
-	r := call(t, "POST", s.path("/users/"+user+"/keys"), s.userToken(t, user), `{"key_name":"k","scopes":[`+scopes+`]}`)
-	raw, _ = at(r.Body, "data", "raw_key").(string)
-	id, _ = at(r.Body, "data", "id").(string)
+	r := harness.Call(t, "POST", s.Path("/users/"+user+"/keys"), s.UserToken(t, user), `{"key_name":"k","scopes":[`+scopes+`]}`)
+	raw, _ = harness.At(r.Body, "data", "raw_key").(string)
+	id, _ = harness.At(r.Body, "data", "id").(string)
 	if r.Status != 201 || raw == "" || id == "" {
 		t.Fatalf("api_key.create: %d", r.Status)
 	}
@@ -123,32 +88,26 @@ const (
 )
 
 // setStatus is user.update by the admin.
-func (s *scene) setStatus(t testing.TB, user, status string) {
+func setStatus(t testing.TB, s *harness.Scene, user, status string) {
 	t.Helper()
-	r := call(t, "PUT", s.URL+"/api/v1/users/"+user, s.AdminToken, fmt.Sprintf(`{"status":%q}`, status), "x-account-id", s.Account)
+	r := harness.Call(t, "PUT", s.URL+"/api/v1/users/"+user, s.AdminToken, fmt.Sprintf(`{"status":%q}`, status), "x-account-id", s.Account)
 	if r.Status != 200 {
 		t.Fatalf("user.update %s: %d %s", status, r.Status, r.Raw)
 	}
 }
 
-// invite is user.invite by the admin.
-func (s *scene) invite(t testing.TB, email string) reply {
-	t.Helper()
-	return s.do(t, "POST", "/users/invite", fmt.Sprintf(`{"email":%q}`, email))
-}
-
 // newPeople are people in the shared gateway, asked on its first listener.
 func newPeople(t testing.TB) *people {
 	t.Helper()
-	s := newTeam(t)
-	return &people{team: s, base: s.URL, sync: s.serviceToken(t, "users:sync")}
+	s := harness.NewTeam(t)
+	return &people{Team: s, base: s.URL, sync: s.ServiceToken(t, "users:sync")}
 }
 
 // record is what user.find shows of the user.
 func (p *people) record(t testing.TB, id string) map[string]any {
 	t.Helper()
-	r := call(t, "GET", p.base+"/api/v1/users?external_id="+id, p.sync, "")
-	record, _ := at(r.Body, "users", 0).(map[string]any)
+	r := harness.Call(t, "GET", p.base+"/api/v1/users?external_id="+id, p.sync, "")
+	record, _ := harness.At(r.Body, "users", 0).(map[string]any)
 	if r.Status != 200 || record == nil {
 		t.Fatalf("user.find of %s: %d %s", id, r.Status, r.Raw)
 	}
@@ -164,21 +123,21 @@ func wantSame(t testing.TB, what string, before, after map[string]any) {
 }
 
 // update is user.update of a member.
-func (p *people) update(t testing.TB, user, token, body string) reply {
+func (p *people) update(t testing.TB, user, token, body string) harness.Reply {
 	t.Helper()
-	return call(t, "PUT", p.base+"/api/v1/users/"+user, token, body, "x-account-id", p.Account)
+	return harness.Call(t, "PUT", p.base+"/api/v1/users/"+user, token, body, "x-account-id", p.Account)
 }
 
 // linked gives the user a subject of the identity provider.
 func (p *people) linked(t testing.TB, user, subject string) {
 	t.Helper()
-	wantMessage(t, "user.update", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
+	harness.WantMessage(t, "user.update", p.update(t, user, p.sync, fmt.Sprintf(`{"authentication_partner_id":%q}`, subject)))
 }
 
 // holds gives the user a custom role with these permissions in the account.
-func (s *scene) holds(t testing.TB, user, permissions string) {
+func holds(t testing.TB, s *harness.Scene, user, permissions string) {
 	t.Helper()
-	r := s.must(t, 201, "POST", "/roles", fmt.Sprintf(`{"name":"role of %s","scope":"ACCOUNT","permissions":[%s]}`, user, permissions))
+	r := s.Must(t, 201, "POST", "/roles", fmt.Sprintf(`{"name":"role of %s","scope":"ACCOUNT","permissions":[%s]}`, user, permissions))
 	role, _ := r.Body["id"].(string)
-	s.grant(t, role, user, "")
+	s.Grant(t, role, user, "")
 }

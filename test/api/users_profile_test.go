@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestProfileNameHasItsBounds: 1 to 255 characters after it was trimmed, counted as
@@ -12,7 +14,7 @@ import (
 func TestProfileNameHasItsBounds(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	path, token := "/users/"+p.Bob+"/profile", p.userToken(t, p.Bob)
+	path, token := "/users/"+p.Bob+"/profile", p.UserToken(t, p.Bob)
 	const last = "Last"
 	for body, want := range map[string]string{
 		`{"name":"x"}`: "x",
@@ -21,7 +23,7 @@ func TestProfileNameHasItsBounds(t *testing.T) {
 		fmt.Sprintf(`{"name":"%s   %s"}`, "\\u00e4", " a ' \\\" <>"): "ä    a ' \" <>",
 	} {
 		r := p.on(t, "PUT", path, token, body)
-		if r.Status != 200 || at(r.Body, "user", "name") != want || at(p.on(t, "GET", path, token, "").Body, "user", "name") != want {
+		if r.Status != 200 || harness.At(r.Body, "user", "name") != want || harness.At(p.on(t, "GET", path, token, "").Body, "user", "name") != want {
 			t.Errorf("%s: %d %s", body, r.Status, r.Raw)
 		}
 	}
@@ -34,7 +36,7 @@ func TestProfileNameHasItsBounds(t *testing.T) {
 	} {
 		wantUserRefusal(t, name, p.on(t, "PUT", path, token, body), 400, "REQ_001")
 	}
-	if r := p.on(t, "GET", path, token, ""); at(r.Body, "user", "name") != last {
+	if r := p.on(t, "GET", path, token, ""); harness.At(r.Body, "user", "name") != last {
 		t.Errorf("after what was refused: %s", r.Raw)
 	}
 }
@@ -44,11 +46,11 @@ func TestProfileNameHasItsBounds(t *testing.T) {
 func TestProfileIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
-	bob := p.userToken(t, p.Bob)
+	bob := p.UserToken(t, p.Bob)
 	before := p.record(t, p.Bob)
 	for method, body := range map[string]string{"GET": "", "PUT": `{"name":"N"}`} {
 		absent := p.on(t, method, "/users/user-absent-v1/profile", p.AdminToken, body)
-		for name, r := range map[string]reply{
+		for name, r := range map[string]harness.Reply{
 			"an absent one":            absent,
 			"a member's, by the admin": p.on(t, method, "/users/"+p.Bob+"/profile", p.AdminToken, body),
 			"an outsider's":            p.on(t, method, "/users/"+other.Bob+"/profile", p.AdminToken, body),
@@ -71,10 +73,10 @@ func TestProfileIsOnesOwn(t *testing.T) {
 func TestSuspendedAccountServesNobody(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	key, id := p.newKey(t, p.Bob, readWrite)
-	bob, own := p.userToken(t, p.Bob), "/users/"+p.Bob
+	key, id := newKey(t, p.Scene, p.Bob, readWrite)
+	bob, own := p.UserToken(t, p.Bob), "/users/"+p.Bob
 	set := func(status string) {
-		if r := call(t, "PATCH", p.path(""), p.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
+		if r := harness.Call(t, "PATCH", p.Path(""), p.Platform, fmt.Sprintf(`{"status":%q}`, status)); r.Status != 200 {
 			t.Fatalf("account.update: %d %s", r.Status, r.Raw)
 		}
 	}
@@ -87,17 +89,17 @@ func TestSuspendedAccountServesNobody(t *testing.T) {
 		wantUserRefusal(t, name+" by oneself", p.make(t, c, bob), 403, "AUTH_003")
 		wantUserRefusal(t, name+" with a key", p.make(t, c, key), 403, "AUTH_003")
 	}
-	wantMessage(t, "user.update by the service", p.update(t, p.Bob, p.sync, `{"name":"Synced"}`))
+	harness.WantMessage(t, "user.update by the service", p.update(t, p.Bob, p.sync, `{"name":"Synced"}`))
 	if p.record(t, p.Bob)["name"] != "Synced" {
 		t.Error("the service's change is not there")
 	}
 	set("ACTIVE")
 	for name, credential := range map[string]string{"token": bob, "key": key} {
-		if r := p.on(t, "GET", own+"/profile", credential, ""); r.Status != 200 || at(r.Body, "user", "name") != "Synced" {
+		if r := p.on(t, "GET", own+"/profile", credential, ""); r.Status != 200 || harness.At(r.Body, "user", "name") != "Synced" {
 			t.Errorf("with a %s of an account that is active again: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	if r := p.on(t, "GET", own+"/keys", bob, ""); at(r.Body, "data", "keys", 0, "id") != id || len(texts(at(r.Body, "data", "keys"), "id")) != 1 {
+	if r := p.on(t, "GET", own+"/keys", bob, ""); harness.At(r.Body, "data", "keys", 0, "id") != id || len(harness.Texts(harness.At(r.Body, "data", "keys"), "id")) != 1 {
 		t.Errorf("api_key.list: %s", r.Raw)
 	}
 }
@@ -111,16 +113,16 @@ func TestUsersAndKeysRefuseForeignBodies(t *testing.T) {
 		if c.method == "GET" || c.body == "" {
 			continue
 		}
-		ask := func(path, body string, headers ...string) reply {
-			return call(t, c.method, p.URL+path, p.AdminToken, body, append(headers, "x-account-id", p.Account)...)
+		ask := func(path, body string, headers ...string) harness.Reply {
+			return harness.Call(t, c.method, p.URL+path, p.AdminToken, body, append(headers, "x-account-id", p.Account)...)
 		}
 		if name != "user.create" { // 403 comes first
 			wantUserRefusal(t, name+" with a query", ask(c.path+"?x=1", c.body), 400, "REQ_001")
 		}
 		wantUserRefusal(t, name+" encoded", ask(c.path, c.body, "Content-Encoding", "gzip"), 415, "REQ_001")
-		form := rawSend(t, p.URL, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
+		form := harness.SendRaw(t, p.URL, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
 			c.method, c.path, p.AdminToken, len(c.body), c.body))
-		r := reply{Status: form.Status, Header: form.Header, Raw: []byte(form.Body)}
+		r := harness.Reply{Status: form.Status, Header: form.Header, Raw: []byte(form.Body)}
 		_ = json.Unmarshal(r.Raw, &r.Body)
 		wantUserRefusal(t, name+" as text", r, 415, "REQ_001")
 		large := fmt.Sprintf(`{"name":%q}`, strings.Repeat("x", 1<<20))

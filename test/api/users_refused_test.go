@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // peopleCall is one of the endpoints of users and keys, as the admin could ask it of a
@@ -30,9 +32,9 @@ func (p *people) calls(subject string) map[string]peopleCall {
 	}
 }
 
-func (p *people) make(t testing.TB, c peopleCall, token string) reply {
+func (p *people) make(t testing.TB, c peopleCall, token string) harness.Reply {
 	t.Helper()
-	return call(t, c.method, p.base+c.path, token, c.body, "x-account-id", p.Account)
+	return harness.Call(t, c.method, p.base+c.path, token, c.body, "x-account-id", p.Account)
 }
 
 // TestUsersAndKeysRefuseTheCaller: without a credential, with a bad one, and who may not
@@ -40,7 +42,7 @@ func (p *people) make(t testing.TB, c peopleCall, token string) reply {
 func TestUsersAndKeysRefuseTheCaller(t *testing.T) {
 	t.Parallel()
 	eachListener(t, func(t *testing.T, p *people) {
-		bob := p.userToken(t, p.Bob)
+		bob := p.UserToken(t, p.Bob)
 		for name, c := range p.calls(p.Carol) {
 			r := p.make(t, c, "")
 			wantUserRefusal(t, name+" without a credential", r, 401, "AUTH_001")
@@ -83,7 +85,7 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 	eachListener(t, func(t *testing.T, p *people) {
 		taken, below := p.Dan+"@team.example", "/api/v1/accounts/"+p.Account
 		elsewhere := "other-" + p.email // a member of another account
-		r := call(t, "POST", p.URL+"/api/v1/accounts", p.Platform, fmt.Sprintf(`{"name":"Other","admin":{"email":%q}}`, elsewhere))
+		r := harness.Call(t, "POST", p.URL+"/api/v1/accounts", p.Platform, fmt.Sprintf(`{"name":"Other","admin":{"email":%q}}`, elsewhere))
 		if r.Status != 201 {
 			t.Fatalf("account.create: %d %s", r.Status, r.Raw)
 		}
@@ -128,7 +130,7 @@ func TestUsersAndKeysRefuseTheRequest(t *testing.T) {
 		} {
 			r := p.make(t, c.peopleCall, c.token)
 			if c.status == 405 {
-				wantRefusal(t, r, c.status, c.code)
+				harness.WantRefusal(t, r, c.status, c.code)
 				continue
 			}
 			wantUserRefusal(t, name, r, c.status, c.code)

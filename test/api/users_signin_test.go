@@ -12,6 +12,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // provider is an identity provider with a key of its own.
@@ -27,7 +28,7 @@ func newProvider(t testing.TB, name string) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &provider{name: name, key: private, jwks: file(t, "jwks.json", fmt.Sprintf(
+	return &provider{name: name, key: private, jwks: harness.TempFile(t, "jwks.json", fmt.Sprintf(
 		`{"keys":[{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","use":"sig","kid":"1","x":%q}]}`, base64.RawURLEncoding.EncodeToString(public)))}
 }
 
@@ -50,7 +51,7 @@ func (p *provider) sign(t testing.TB, subject string, more ...any) string {
 // signIn is a gateway with two issuers: staff names users by external id, and services;
 // people name themselves by the provider's subject.
 type signIn struct {
-	*gatewayProcess
+	*harness.Gateway
 	staff, people *provider
 	admin         string
 }
@@ -64,39 +65,39 @@ const (
 func newSignIn(t testing.TB, more ...resources.User) *signIn {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	seed(t, dir, signInAccount, "proj-signin-v1", member{signInAdmin, []string{"account_admin"}})
-	seedUsers(t, dir, more...)
+	harness.Seed(t, dir, signInAccount, "proj-signin-v1", harness.Member{ID: signInAdmin, Roles: []string{"account_admin"}})
+	harness.SeedUsers(t, dir, more...)
 	s := &signIn{staff: newProvider(t, "https://staff.example"), people: newProvider(t, "https://people.example")}
-	config := file(t, "c.yaml", fmt.Sprintf(`issuers:
+	config := harness.TempFile(t, "c.yaml", fmt.Sprintf(`issuers:
   - {issuer: %q, audience: gate, jwks_file: %q, subjects: external_id, services: {allowed: true, scopes: ["users:sync", "platform:admin"]}}
   - {issuer: %q, audience: gate, jwks_file: %q, subjects: partner_id}
 `, s.staff.name, s.staff.jwks, s.people.name, s.people.jwks))
-	s.gatewayProcess = startGatewayIn(t, dir, "--config", config, "--identity-provider", "PEOPLE")
+	s.Gateway = harness.StartIn(t, dir, "--config", config, "--identity-provider", "PEOPLE")
 	s.admin = s.staff.sign(t, signInAdmin)
 	return s
 }
 
-func (s *signIn) list(t testing.TB, token string) reply {
+func (s *signIn) list(t testing.TB, token string) harness.Reply {
 	t.Helper()
-	return call(t, "GET", s.URL+"/api/v1/accounts/"+signInAccount+"/users", token, "")
+	return harness.Call(t, "GET", s.URL+"/api/v1/accounts/"+signInAccount+"/users", token, "")
 }
 
 // invite is user.invite; it gives the new user's external id.
 func (s *signIn) invite(t testing.TB, email string) string {
 	t.Helper()
-	r := call(t, "POST", s.URL+"/api/v1/accounts/"+signInAccount+"/users/invite", s.admin, fmt.Sprintf(`{"email":%q}`, email))
+	r := harness.Call(t, "POST", s.URL+"/api/v1/accounts/"+signInAccount+"/users/invite", s.admin, fmt.Sprintf(`{"email":%q}`, email))
 	if r.Status != 200 {
 		t.Fatalf("user.invite: %d %s", r.Status, r.Raw)
 	}
-	id, _ := at(s.record(t, "email="+email), "external_id").(string)
+	id, _ := harness.At(s.record(t, "email="+email), "external_id").(string)
 	return id
 }
 
 // record is the user of user.find's query.
 func (s *signIn) record(t testing.TB, query string) any {
 	t.Helper()
-	r := call(t, "GET", s.URL+"/api/v1/users?"+query, s.staff.sign(t, "service-sync", "scope", "users:sync"), "")
-	return at(r.Body, "users", 0)
+	r := harness.Call(t, "GET", s.URL+"/api/v1/users?"+query, s.staff.sign(t, "service-sync", "scope", "users:sync"), "")
+	return harness.At(r.Body, "users", 0)
 }
 
 // TestFirstSignInTakesTheInvitation: with a verified e-mail only, for one subject for
@@ -119,14 +120,14 @@ func TestFirstSignInTakesTheInvitation(t *testing.T) {
 	} {
 		wantUserRefusal(t, name, s.list(t, token), 401, "AUTH_002")
 	}
-	if status := at(s.record(t, "email="+email), "status"); status != "INVITED" {
+	if status := harness.At(s.record(t, "email="+email), "status"); status != "INVITED" {
 		t.Fatalf("after refused tokens: %v", status)
 	}
 	if r := s.list(t, s.people.sign(t, "idp|1", "email", "GUEST@signin.example", "email_verified", true)); r.Status != 200 {
 		t.Fatalf("the first sign-in: %d %s", r.Status, r.Raw)
 	}
 	record := s.record(t, "external_id="+id)
-	if at(record, "status") != "ACTIVE" || at(record, "authentication_partner_id") != "idp|1" || at(record, "authentication_partner") != "PEOPLE" || at(record, "is_verified") != true {
+	if harness.At(record, "status") != "ACTIVE" || harness.At(record, "authentication_partner_id") != "idp|1" || harness.At(record, "authentication_partner") != "PEOPLE" || harness.At(record, "is_verified") != true {
 		t.Errorf("after the first sign-in: %v", record)
 	}
 	for name, token := range map[string]string{"by the subject alone": s.people.sign(t, "idp|1"), "by the external id": s.staff.sign(t, id)} {
@@ -144,9 +145,9 @@ func TestOneOfTwoSubjectsTakesAnInvitation(t *testing.T) {
 	for round := range 10 {
 		email := fmt.Sprintf("race%d@signin.example", round)
 		s.invite(t, email)
-		comes := func(who string) func() reply {
+		comes := func(who string) func() harness.Reply {
 			token := s.people.sign(t, fmt.Sprintf("%s|%d", who, round), "email", email, "email_verified", true)
-			return func() reply { return s.list(t, token) }
+			return func() harness.Reply { return s.list(t, token) }
 		}
 		a, b := atOnce(comes("a"), comes("b"))
 		if a.Status+b.Status != 200+401 {

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // provision is user.create by the service that syncs users.
-func (p *people) provision(t testing.TB, body string) reply {
+func (p *people) provision(t testing.TB, body string) harness.Reply {
 	t.Helper()
-	return call(t, "POST", p.URL+"/api/v1/users", p.sync, body)
+	return harness.Call(t, "POST", p.URL+"/api/v1/users", p.sync, body)
 }
 
 // TestProvisionedUserIsWhatWasSent: every field, every status, with an account or
@@ -20,7 +22,7 @@ func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 	whole := fmt.Sprintf(`{"email":"Whole@%[1]s.example","name":"Whole","external_id":"whole-%[1]s","account_id":%[1]q,"status":"WAITLISTED","is_verified":true,`+
 		`"authentication_type":"github","authentication_partner":"OIDC","authentication_partner_id":"idp|whole-%[1]s","metadata":{"$ne":{"b":1e3}},"profile_pic_url":"https://p.example/w"}`, p.Account)
 	r := p.provision(t, whole)
-	record, _ := at(r.Body, "user").(map[string]any)
+	record, _ := harness.At(r.Body, "user").(map[string]any)
 	if r.Status != 201 || !strings.Contains(string(r.Raw), `{"$ne":{"b":1e3}}`) {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
@@ -33,28 +35,28 @@ func TestProvisionedUserIsWhatWasSent(t *testing.T) {
 		}
 	}
 	wantSame(t, "user.find", record, p.record(t, "whole-"+p.Account))
-	if roles := p.rolesOf(t, "whole-"+p.Account); len(roles) != 0 {
+	if roles := rolesOf(t, p.Scene, "whole-"+p.Account); len(roles) != 0 {
 		t.Errorf("roles %v", roles)
 	}
 	least := p.provision(t, fmt.Sprintf(`{"email":"least@%s.example","name":null}`, p.Account))
-	wantFields(t, "the least", least.Body["user"], "id", "email", "external_id", "name", "is_verified", "status", "authentication_type", "created_at", "updated_at")
-	if user := least.Body["user"]; least.Status != 201 || at(user, "status") != "ACTIVE" || at(user, "authentication_type") != "unknown" || at(user, "is_verified") != false || at(user, "name") != "" {
+	harness.WantFields(t, "the least", least.Body["user"], "id", "email", "external_id", "name", "is_verified", "status", "authentication_type", "created_at", "updated_at")
+	if user := least.Body["user"]; least.Status != 201 || harness.At(user, "status") != "ACTIVE" || harness.At(user, "authentication_type") != "unknown" || harness.At(user, "is_verified") != false || harness.At(user, "name") != "" {
 		t.Errorf("%d %s", least.Status, least.Raw)
 	}
 	for _, status := range []string{"ACTIVE", "INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING", "INVITED"} {
 		email := strings.ToLower(status) + "@" + p.Account + ".example"
 		r := p.provision(t, fmt.Sprintf(`{"email":%q,"account_id":%q,"status":%q}`, email, p.Account, status))
-		id, _ := at(r.Body, "user", "external_id").(string)
-		if r.Status != 201 || at(r.Body, "user", "status") != status {
+		id, _ := harness.At(r.Body, "user", "external_id").(string)
+		if r.Status != 201 || harness.At(r.Body, "user", "status") != status {
 			t.Errorf("%s: %d %s", status, r.Status, r.Raw)
 		}
 		want := map[bool]int{true: 200, false: 401}[status == "ACTIVE"]
-		if r := p.on(t, "GET", "/users/"+id+"/profile", p.userToken(t, id), ""); r.Status != want {
+		if r := p.on(t, "GET", "/users/"+id+"/profile", p.UserToken(t, id), ""); r.Status != want {
 			t.Errorf("%s: user_profile.get: %d %s, want %d", status, r.Status, r.Raw, want)
 		}
 	}
-	p.drained(t)
-	if invited, others := p.mailsTo(t, "invited@"+p.Account+".example"), p.mailsTo(t, "active@"+p.Account+".example"); invited != 1 || others != 0 {
+	p.Drained(t)
+	if invited, others := mailsTo(t, p.Gateway, "invited@"+p.Account+".example"), mailsTo(t, p.Gateway, "active@"+p.Account+".example"); invited != 1 || others != 0 {
 		t.Errorf("%d mails to who is invited, %d to who is not", invited, others)
 	}
 }
@@ -85,19 +87,19 @@ func TestProvisioningIsRefused(t *testing.T) {
 		"metadata as text":          {`"metadata":"{}"`, 400, "REQ_001"},
 		"an external id in use":     {fmt.Sprintf(`"external_id":%q`, p.Dan), 409, "USER_002"},
 		"another's subject as id":   {fmt.Sprintf(`"external_id":"idp.dan-%s"`, p.Account), 409, "USER_002"},
-		"another's UUID as id":      {fmt.Sprintf(`"external_id":%q`, uuidOf(p.Dan)), 409, "USER_002"},
+		"another's UUID as id":      {fmt.Sprintf(`"external_id":%q`, harness.UUIDOf(p.Dan)), 409, "USER_002"},
 		"a subject in use":          {fmt.Sprintf(`"authentication_partner_id":"idp.dan-%s"`, p.Account), 409, "USER_002"},
 		"another's id as subject":   {fmt.Sprintf(`"authentication_partner_id":%q`, p.Dan), 409, "USER_002"},
 	} {
 		wantUserRefusal(t, name, p.provision(t, fmt.Sprintf(`{"email":"x@%s.example",%s}`, p.Account, c.fields)), c.status, c.code)
 	}
-	for name, email := range map[string]string{"an address in use": strings.ToUpper(p.Dan) + "@team.EXAMPLE", "the admin's": "admin-" + teamNameOf(p.team) + "@scene.example"} {
+	for name, email := range map[string]string{"an address in use": strings.ToUpper(p.Dan) + "@team.EXAMPLE", "the admin's": "admin-" + teamNameOf(p.Team) + "@scene.example"} {
 		wantUserRefusal(t, name, p.provision(t, fmt.Sprintf(`{"email":%q}`, email)), 409, "USER_002")
 	}
 	for _, email := range []string{`""`, `"x"`, `"ä@b.example"`, `null`, `["a@b.example"]`} {
 		wantUserRefusal(t, email, p.provision(t, `{"email":`+email+`}`), 400, "REQ_001")
 	}
-	r := call(t, "GET", p.URL+"/api/v1/users?email=x@"+p.Account+".example", p.sync, "")
+	r := harness.Call(t, "GET", p.URL+"/api/v1/users?email=x@"+p.Account+".example", p.sync, "")
 	if string(r.Raw) != `{"users":[]}` {
 		t.Errorf("made by what was refused: %s", r.Raw)
 	}
@@ -108,13 +110,15 @@ func TestProvisioningIsRefused(t *testing.T) {
 func TestUsersAreFoundByOneName(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	get := func(query string) reply { return call(t, "GET", p.URL+"/api/v1/users"+query, p.sync, "") }
+	get := func(query string) harness.Reply {
+		return harness.Call(t, "GET", p.URL+"/api/v1/users"+query, p.sync, "")
+	}
 	for _, query := range []string{"?email=" + strings.ToUpper(p.Bob) + "@team.example", "?external_id=" + p.Bob} {
-		if r := get(query); r.Status != 200 || len(r.Body) != 1 || strings.Join(texts(r.Body["users"], "external_id"), " ") != p.Bob {
+		if r := get(query); r.Status != 200 || len(r.Body) != 1 || strings.Join(harness.Texts(r.Body["users"], "external_id"), " ") != p.Bob {
 			t.Errorf("%s: %d %s", query, r.Status, r.Raw)
 		}
 	}
-	for _, query := range []string{"?external_id=" + strings.ToUpper(p.Bob), "?external_id=" + uuidOf(p.Bob), "?email=absent@team.example"} {
+	for _, query := range []string{"?external_id=" + strings.ToUpper(p.Bob), "?external_id=" + harness.UUIDOf(p.Bob), "?email=absent@team.example"} {
 		if r := get(query); r.Status != 200 || string(r.Raw) != `{"users":[]}` {
 			t.Errorf("%s: %d %s", query, r.Status, r.Raw)
 		}
@@ -125,9 +129,9 @@ func TestUsersAreFoundByOneName(t *testing.T) {
 	} {
 		wantUserRefusal(t, query, get(query), 400, "REQ_001")
 	}
-	for who, token := range map[string]string{"the admin": p.AdminToken, "oneself": p.userToken(t, p.Bob), "platform:admin": p.Platform} {
-		wantUserRefusal(t, who, call(t, "GET", p.URL+"/api/v1/users?external_id="+p.Bob, token, ""), 403, "AUTH_003")
-		wantUserRefusal(t, who+", user.create", call(t, "POST", p.URL+"/api/v1/users", token, `{"email":"y@b.example"}`), 403, "AUTH_003")
+	for who, token := range map[string]string{"the admin": p.AdminToken, "oneself": p.UserToken(t, p.Bob), "platform:admin": p.Platform} {
+		wantUserRefusal(t, who, harness.Call(t, "GET", p.URL+"/api/v1/users?external_id="+p.Bob, token, ""), 403, "AUTH_003")
+		wantUserRefusal(t, who+", user.create", harness.Call(t, "POST", p.URL+"/api/v1/users", token, `{"email":"y@b.example"}`), 403, "AUTH_003")
 	}
 }
 
@@ -138,18 +142,18 @@ func TestInvitationIsSentAgainToInviteesOnly(t *testing.T) {
 	p := newPeople(t)
 	path := func(user string) string { return "/users/" + user + "/invitation" }
 	for _, status := range []string{"ACTIVE", "INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-		p.setStatus(t, p.Bob, status)
-		wantUserRefusal(t, status, p.do(t, "POST", path(p.Bob), ""), 409, "USER_002")
+		setStatus(t, p.Scene, p.Bob, status)
+		wantUserRefusal(t, status, p.Do(t, "POST", path(p.Bob), ""), 409, "USER_002")
 	}
 	email := "again@" + p.Account + ".example"
-	wantMessage(t, "user.invite", p.invite(t, email))
-	r := call(t, "GET", p.URL+"/api/v1/users?email="+email, p.sync, "")
-	id, _ := at(r.Body, "users", 0, "external_id").(string)
-	wantUserRefusal(t, "within a minute of user.invite", p.do(t, "POST", path(id), ""), 429, "RATE_001")
-	wantUserRefusal(t, "by another member", p.on(t, "POST", path(id), p.userToken(t, p.Dan), ""), 403, "AUTH_003")
-	wantUserRefusal(t, "with a body", p.do(t, "POST", path(id), `{"email":"x@b.example"}`), 400, "REQ_001")
-	p.drained(t)
-	if mails := p.mailsTo(t, email); mails != 1 {
+	harness.WantMessage(t, "user.invite", p.Invite(t, email))
+	r := harness.Call(t, "GET", p.URL+"/api/v1/users?email="+email, p.sync, "")
+	id, _ := harness.At(r.Body, "users", 0, "external_id").(string)
+	wantUserRefusal(t, "within a minute of user.invite", p.Do(t, "POST", path(id), ""), 429, "RATE_001")
+	wantUserRefusal(t, "by another member", p.on(t, "POST", path(id), p.UserToken(t, p.Dan), ""), 403, "AUTH_003")
+	wantUserRefusal(t, "with a body", p.Do(t, "POST", path(id), `{"email":"x@b.example"}`), 400, "REQ_001")
+	p.Drained(t)
+	if mails := mailsTo(t, p.Gateway, email); mails != 1 {
 		t.Errorf("%d mails", mails)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // updates are bodies of user.update, one a field, and the record's value after it.
@@ -29,17 +31,17 @@ var updates = map[string]struct {
 func TestUpdateReachesTheFieldsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	p.holds(t, p.Carol, `"account:user:update","account:user:read"`)
-	readKey, _ := p.newKey(t, p.Admin, readOnly)
-	writeKey, _ := p.newKey(t, p.Bob, writeOnly)
+	holds(t, p.Scene, p.Carol, `"account:user:update","account:user:read"`)
+	readKey, _ := newKey(t, p.Scene, p.Admin, readOnly)
+	writeKey, _ := newKey(t, p.Scene, p.Bob, writeOnly)
 	const own, manages, identity = "name profile_pic_url metadata", "status", "email is_verified authentication_type authentication_partner authentication_partner_id"
 	for _, who := range []struct{ name, token, reaches string }{
-		{"oneself", p.userToken(t, p.Bob), own},
+		{"oneself", p.UserToken(t, p.Bob), own},
 		{"one's own key that writes", writeKey, own},
-		{"a holder of the action", p.userToken(t, p.Carol), own + " " + manages},
+		{"a holder of the action", p.UserToken(t, p.Carol), own + " " + manages},
 		{"the admin", p.AdminToken, own + " " + manages},
 		{"the admin's key that only reads", readKey, ""},
-		{"another member", p.userToken(t, p.Dan), ""},
+		{"another member", p.UserToken(t, p.Dan), ""},
 		{"a service without the scope", p.Checker, ""},
 		{"the service that syncs users", p.sync, own + " " + manages + " " + identity},
 	} {
@@ -52,7 +54,7 @@ func TestUpdateReachesTheFieldsOfTheCaller(t *testing.T) {
 				wantSame(t, field+" by "+who.name, before, after)
 				continue
 			}
-			wantMessage(t, field+" by "+who.name, r)
+			harness.WantMessage(t, field+" by "+who.name, r)
 			want := c.want
 			if text, ok := want.(string); ok {
 				want = strings.ReplaceAll(text, "%s", p.Account)
@@ -86,14 +88,14 @@ func TestUpdateIgnoresWhatIsReadOnly(t *testing.T) {
 		"read-only, nothing": `{"external_id":null,"created_at":5}`,
 	} {
 		for _, id := range []string{uuid, p.Bob} {
-			wantMessage(t, name, p.update(t, id, p.AdminToken, body))
+			harness.WantMessage(t, name, p.update(t, id, p.AdminToken, body))
 		}
 	}
 	whole, err := json.Marshal(before)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantMessage(t, "the whole record by the service", p.update(t, uuid, p.sync, string(whole)))
+	harness.WantMessage(t, "the whole record by the service", p.update(t, uuid, p.sync, string(whole)))
 	after := p.record(t, p.Bob)
 	delete(before, "updated_at")
 	delete(after, "updated_at")
@@ -135,8 +137,8 @@ func TestUpdateIsRefused(t *testing.T) {
 		"an address in use elsewhere": {p.sync, fmt.Sprintf(`{"name":"N","email":%q}`, other.Dan+"@team.example"), 409, "USER_002"},
 		"a subject in use":            {p.sync, fmt.Sprintf(`{"name":"N","authentication_partner_id":%q}`, "idp|dan-"+p.Account), 409, "USER_002"},
 		"another's external id":       {p.sync, fmt.Sprintf(`{"name":"N","authentication_partner_id":%q}`, other.Dan), 409, "USER_002"},
-		"another's UUID":              {p.sync, fmt.Sprintf(`{"name":"N","authentication_partner_id":%q}`, uuidOf(p.Dan)), 409, "USER_002"},
-		"a status by oneself":         {p.userToken(t, p.Bob), `{"name":"N","status":"ACTIVE"}`, 403, "AUTH_003"},
+		"another's UUID":              {p.sync, fmt.Sprintf(`{"name":"N","authentication_partner_id":%q}`, harness.UUIDOf(p.Dan)), 409, "USER_002"},
+		"a status by oneself":         {p.UserToken(t, p.Bob), `{"name":"N","status":"ACTIVE"}`, 403, "AUTH_003"},
 		"an address by the admin":     {p.AdminToken, fmt.Sprintf(`{"name":"N","email":"n@%s.example"}`, p.Account), 403, "AUTH_003"},
 	} {
 		wantUserRefusal(t, name, p.update(t, p.Bob, c.token, c.body), c.status, c.code)
@@ -149,10 +151,10 @@ func TestUpdateIsRefused(t *testing.T) {
 func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)
-	put := func(user, token string, headers ...string) reply {
-		return call(t, "PUT", p.URL+"/api/v1/users/"+user, token, `{"name":"N"}`, headers...)
+	put := func(user, token string, headers ...string) harness.Reply {
+		return harness.Call(t, "PUT", p.URL+"/api/v1/users/"+user, token, `{"name":"N"}`, headers...)
 	}
-	bob, theirs := p.userToken(t, p.Bob), other.record(t, other.Bob)
+	bob, theirs := p.UserToken(t, p.Bob), other.record(t, other.Bob)
 	wantUserRefusal(t, "no header", put(p.Bob, p.AdminToken), 400, "REQ_001")
 	wantUserRefusal(t, "no header by oneself", put(p.Bob, bob), 400, "REQ_001")
 	wantUserRefusal(t, "the header twice", put(p.Bob, bob, "x-account-id", p.Account, "x-account-id", p.Account), 400, "REQ_001")
@@ -163,7 +165,7 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	}
 	absent := put("user-absent-v1", p.AdminToken, "x-account-id", p.Account)
 	wantUserRefusal(t, "nobody", absent, 404, "USER_001")
-	for _, user := range []string{other.Bob, uuidOf(other.Bob)} {
+	for _, user := range []string{other.Bob, harness.UUIDOf(other.Bob)} {
 		for who, token := range map[string]string{"the admin": p.AdminToken, "the service": p.sync} {
 			if r := put(user, token, "x-account-id", p.Account); r.Status != 404 || string(r.Raw) != string(absent.Raw) {
 				t.Errorf("%s, of another account, by %s: %d %s", user, who, r.Status, r.Raw)
@@ -171,8 +173,8 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 		}
 	}
 	wantSame(t, "another account's user", theirs, other.record(t, other.Bob))
-	wantMessage(t, "the service without the header", put(other.Bob, p.sync))
-	wantMessage(t, "the service with it", put(other.Bob, p.sync, "x-account-id", other.Account))
+	harness.WantMessage(t, "the service without the header", put(other.Bob, p.sync))
+	harness.WantMessage(t, "the service with it", put(other.Bob, p.sync, "x-account-id", other.Account))
 	wantUserRefusal(t, "the service, of nobody", put("user-absent-v1", p.sync), 404, "USER_001")
 }
 
@@ -181,24 +183,24 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 func TestOnlyActiveUsersAreServed(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
-	key, _ := p.newKey(t, p.Bob, readWrite)
-	token, profile := p.userToken(t, p.Bob), p.path("/users/"+p.Bob+"/profile")
-	p.grant(t, "project_reader", p.Bob, p.Project)
+	key, _ := newKey(t, p.Scene, p.Bob, readWrite)
+	token, profile := p.UserToken(t, p.Bob), p.Path("/users/"+p.Bob+"/profile")
+	p.Grant(t, "project_reader", p.Bob, p.Project)
 	for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-		p.setStatus(t, p.Bob, status)
+		setStatus(t, p.Scene, p.Bob, status)
 		if got := p.record(t, p.Bob)["status"]; got != status {
 			t.Errorf("%s is shown as %v", status, got)
 		}
 		for what, credential := range map[string]string{"token": token, "key": key} {
-			wantUserRefusal(t, status+" with a "+what, call(t, "GET", profile, credential, ""), 401, "AUTH_002")
+			wantUserRefusal(t, status+" with a "+what, harness.Call(t, "GET", profile, credential, ""), 401, "AUTH_002")
 			wantUserRefusal(t, status+" with a "+what+", user.update", p.update(t, p.Bob, credential, `{"name":"N"}`), 401, "AUTH_002")
 		}
-		if p.allowed(t, p.Bob, "project:instance:read", "/projects/"+p.Project+"/x") {
+		if p.Allowed(t, p.Bob, "project:instance:read", "/projects/"+p.Project+"/x") {
 			t.Errorf("%s: authorization.check allows", status)
 		}
-		p.setStatus(t, p.Bob, "ACTIVE")
+		setStatus(t, p.Scene, p.Bob, "ACTIVE")
 		for what, credential := range map[string]string{"token": token, "key": key} {
-			if r := call(t, "GET", profile, credential, ""); r.Status != 200 {
+			if r := harness.Call(t, "GET", profile, credential, ""); r.Status != 200 {
 				t.Errorf("ACTIVE after %s with a %s: %d %s", status, what, r.Status, r.Raw)
 			}
 		}

@@ -1,0 +1,121 @@
+package faults_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// mailbox is a mail server that keeps what it takes.
+type mailbox struct {
+	mu      sync.Mutex
+	letters []string // recipient, line break, text
+}
+
+// listen serves the address until the test ends.
+func (m *mailbox) listen(t testing.TB, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go m.serve(conn)
+		}
+	}()
+}
+
+// serve is one conversation.
+func (m *mailbox) serve(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	in := bufio.NewReader(conn)
+	say := func(text string) { _, _ = io.WriteString(conn, text+"\r\n") }
+	say("220 mail.test ESMTP")
+	to := ""
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return
+		}
+		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), ":"); strings.ToUpper(word) {
+		case "RCPT TO":
+			to = strings.Trim(rest, "<>")
+			say("250 ok")
+		case "DATA":
+			say("354 go on")
+			var text strings.Builder
+			for line, err = in.ReadString('\n'); err == nil && line != ".\r\n"; line, err = in.ReadString('\n') {
+				text.WriteString(line)
+			}
+			if err != nil {
+				return
+			}
+			m.mu.Lock()
+			m.letters = append(m.letters, to+"\n"+text.String())
+			m.mu.Unlock()
+			say("250 taken")
+		case "QUIT":
+			say("221 bye")
+			return
+		default:
+			say("250 ok")
+		}
+	}
+}
+
+// to are the letters to the address.
+func (m *mailbox) to(address string) (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, letter := range m.letters {
+		if text, ok := strings.CutPrefix(letter, address+"\n"); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// mailServerDown: the invitation is answered at once, and the readiness stays; the server
+// that comes later is given the letter exactly once, also where the gateway was killed in
+// between.
+func mailServerDown(killed bool) func(*testing.T) {
+	return func(t *testing.T) {
+		t.Parallel()
+		address, email := servers.Address(t), "late@mail.example"
+		flags := []string{"--smtp-url", "smtp://" + address + "?tls=none&from=us@portcullis.example&helo=gate.example"}
+		s := harness.StartTeam(t, flags...)
+		started := time.Now()
+		harness.WantMessage(t, "user.invite", s.Invite(t, email))
+		if took := time.Since(started); took > 5*time.Second {
+			t.Errorf("the invitation took %s", took)
+		}
+		s.WantReady(t, 200)
+		harness.Soon(t, "a delivery failed", func() bool { return strings.Contains(s.Stderr.String(), address) })
+		g := s.Gateway
+		if killed {
+			g.Kill(t)
+			g = harness.StartIn(t, g.DataDir, flags...)
+		}
+		server := &mailbox{}
+		server.listen(t, address)
+		harness.SoonWithin(t, 2*time.Minute, "the letter is delivered", func() bool { return len(server.to(email)) > 0 })
+		g.Drained(t)
+		letters := server.to(email)
+		if len(letters) != 1 || !strings.Contains(letters[0], "Subject: You are invited to ") {
+			t.Errorf("%d letters: %q", len(letters), letters)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Outcome is what a command said and how it ended.
+type Outcome struct {
+	Code           int
+	Stdout, Stderr string
+}
+
+// Command is one command of the program under test; env are NAME=value.
+func Command(t testing.TB, env []string, args ...string) Outcome {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Binary, args...)
+	cmd.Dir = t.TempDir() // a default ./data is made here
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PORTCULLIS_") }), env...)
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
+		t.Fatalf("portcullis %v: %v\n%s", args, err, &stderr)
+	}
+	return Outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// WantOneLine holds an outcome to exit 2 with one line that says all of what.
+func WantOneLine(t testing.TB, o Outcome, what ...string) {
+	t.Helper()
+	if o.Code != 2 || strings.Count(o.Stderr, "\n") != 1 || !strings.HasPrefix(o.Stderr, "portcullis: ") || o.Stdout != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q; want exit 2 and one line", o.Code, o.Stdout, o.Stderr)
+	}
+	for _, text := range what {
+		if !strings.Contains(o.Stderr, text) {
+			t.Errorf("%q does not say %q", o.Stderr, text)
+		}
+	}
+}
+
+// Ephemeral are serve's arguments for free ports and the data folder.
+func Ephemeral(dir string, args ...string) []string {
+	return append([]string{"serve", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0"}, args...)
+}

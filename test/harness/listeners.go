@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/portcullis-authz/portcullis/test/contract"
+)
+
+// listeners are what listens where, and what the answers of some of it had against the
+// document that no test was there to be told.
+var listeners struct {
+	sync.Mutex
+	kinds  map[string]string
+	untold []string
+}
+
+// listening notes what a process that has started listens on.
+func (g *Gateway) listening(args ...string) {
+	listeners.Lock()
+	defer listeners.Unlock()
+	if listeners.kinds == nil {
+		listeners.kinds = map[string]string{}
+	}
+	kind := contract.EdgeListener
+	switch {
+	case g.UsersURL == "":
+		kind = contract.InnerListener
+	case hasStandIn(args):
+		kind = contract.StandInListener
+	case slices.Contains(args, "--policy-dir"):
+		kind = contract.OwnRoutesListener
+	}
+	listeners.kinds[g.URL], listeners.kinds[g.UsersURL], listeners.kinds[g.HealthURL] = kind, kind, contract.PrivateListener
+}
+
+// hasStandIn says whether an upstream is something else than a process under test.
+func hasStandIn(args []string) bool {
+	for i, arg := range args[:max(0, len(args)-1)] {
+		if _, url, _ := strings.Cut(args[i+1], "="); arg == "--upstream" && listeners.kinds[url] != contract.InnerListener {
+			return true
+		}
+	}
+	return false
+}
+
+// againstDocument tells what the OpenAPI document has against an exchange with a process under test,
+// which listens at the base address.
+func againstDocument(base string, x contract.Exchange) []string {
+	c, err := contract.Load()
+	if err != nil {
+		return []string{"the document can't be read: " + err.Error()}
+	}
+	listeners.Lock()
+	kind, known := listeners.kinds[base]
+	listeners.Unlock()
+	if !known {
+		return []string{"nobody said what listens at " + base + ": see listening"}
+	}
+	found := c.Against(kind, x)
+	for i, text := range found {
+		found[i] = fmt.Sprintf("%s %s%s, answered %d: the document: %s", x.Method, base, x.Target, x.Answer.Status, text)
+	}
+	return found
+}

@@ -1,0 +1,69 @@
+package harness
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// CopyPolicies copies the policy tree of the repository into a folder of the test.
+func CopyPolicies(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, part := range []string{"authz", "grants", "routes", "schemas"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join("../../policies", part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// PoliciesWithWidgets is the policy tree with the README's row.
+func PoliciesWithWidgets(t *testing.T) string {
+	t.Helper()
+	policies := CopyPolicies(t)
+	routes := filepath.Join(policies, "routes", "data.json")
+	text, err := os.ReadFile(routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	WriteFile(t, routes, strings.Replace(string(text), "{", `{"W1": `+readmeRow(t)+",", 1))
+	return policies
+}
+
+// readmeRow is the row of the README's example, word for word.
+func readmeRow(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "\"W1\": ")
+	row, _, ended := strings.Cut(rest, "\n```")
+	if !found || !ended || !json.Valid([]byte(row)) {
+		t.Fatalf("the README has no example of a row: %q", row)
+	}
+	return row
+}
+
+// FreezeRule is a deny rule that an author might write.
+const FreezeRule = `package authz
+
+# METADATA
+# title: Nothing is done to volcanoes
+deny contains "volcanoes are left alone" if {
+	input.action.resource == "volcano"
+}
+`
+
+// FreezeTest is the test of FreezeRule.
+const FreezeTest = `package authz_test
+
+import data.authz
+
+test_volcanoes_are_left_alone if {
+	"volcanoes are left alone" in authz.deny with input.action.resource as "volcano"
+}
+`
