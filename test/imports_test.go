@@ -109,14 +109,19 @@ var mayImport = map[string]row{
 	"test/clients":     {},
 
 	"test/harness": {
-		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/contract", "test/secrets", "test/servers"},
+		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers"},
 		outside: []string{jwt, mongodb},
 	},
 	"test/contract": {inside: []string{"resources/apidoc"}, outside: []string{schema}},
 	"test/secrets":  {},
-	"test/servers":  {outside: []string{mongodb, redis}},
-	"test/overlay":  {},
+	"test/servers":  {inside: []string{"test/tier"}, outside: []string{mongodb, redis}},
+	"test/overlay":  {inside: []string{"test/binary"}},
+	"test/binary":   {},
+	"test/tier":     {},
 }
+
+// testPackages are the folders of packages that only tests import.
+var testPackages = []string{"test", "store/storetest"}
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.
 // A test file may besides import every package of the module, and every module that some row names:
@@ -140,6 +145,8 @@ func allowed(pkg string, r row, imp string, isTest bool) bool {
 		switch {
 		case isBelow(inside, "cmd"):
 			return slices.Contains(r.inside, inside) || isTest && inside == pkg
+		case isOneOf(inside, testPackages) && !isTest && !isOneOf(pkg, testPackages):
+			return false
 		case r.all || isTest:
 			return true
 		default:
@@ -299,6 +306,11 @@ var arrows = []struct {
 	{"cmd/portcullis", "github.com/some/driver", false, false},
 	{"cmd/portcullis", module + "/cmd/portcullis/observe", false, false},
 	{"cmd/portcullis/observe", module + "/cmd/portcullis/masterkey", false, true},
+	{"cmd/portcullis", module + "/test/harness", false, true},
+	{"cmd/portcullis", module + "/test/harness", true, false},
+	{"cmd/portcullis", module + "/store/storetest", false, true},
+	{"test/harness", module + "/test/servers", false, false},
+	{"test/harness", module + "/gateway", false, true},
 	{"test/load", "github.com/some/driver", true, false},
 	{"test/api", module + "/cmd/portcullis", true, true},
 	// Tests may set a package among its neighbours, but not import just anything.
@@ -329,82 +341,5 @@ func TestForbiddenImportIsFound(t *testing.T) {
 func TestPackageWithoutImportsNeedsARow(t *testing.T) {
 	if len(forbidden("utils", nil, false)) == 0 {
 		t.Error("a package without a row was not found")
-	}
-}
-
-func TestFilePlantedInTheTreeIsFound(t *testing.T) {
-	before, _, err := examine("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := t.TempDir()
-	copyGoFiles(t, "..", root)
-	plants := map[string]string{
-		"gateway/zz_planted.go":              "package gateway\n\nimport _ \"" + opa + "/v1/rego\"\n",
-		"gateway/zz_planted_plan9.go":        "//go:build never\n\npackage gateway\n\nimport s \"" + module + "/store\"\n",
-		"resources/users/zz_planted.go":      "package users\n\nimport . \"" + module + "/resources/access\"\n",
-		"policies/engine/zz_planted_test.go": "package engine_test\n\nimport _ `" + module + "/cmd/portcullis`\n",
-		"utils/zz_planted.go":                "package utils\n",
-		"store/zz_planted.go":                "package store\n\nimport \"unclosed\n",
-		// These are no findings: the go command looks into neither folder.
-		"store/testdata/zz_planted.go": "package x\n\nimport _ \"" + opa + "\"\n",
-		".hidden/zz_planted.go":        "package x\n",
-	}
-	for name, text := range plants {
-		writeFile(t, filepath.Join(root, filepath.FromSlash(name)), []byte(text))
-	}
-	after, _, err := examine(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after = slices.DeleteFunc(after, func(f string) bool { return slices.Contains(before, f) })
-	want := []string{
-		"gateway/zz_planted.go: gateway must not import " + opa + "/v1/rego",
-		"gateway/zz_planted_plan9.go: gateway must not import " + module + "/store",
-		"policies/engine/zz_planted_test.go: policies/engine must not import " + module + "/cmd/portcullis",
-		"resources/users/zz_planted.go: resources/users must not import " + module + "/resources/access",
-		"store/zz_planted.go: ",
-		"utils/zz_planted.go: package utils has no row in the table",
-	}
-	if !slices.EqualFunc(after, want, strings.HasPrefix) {
-		t.Errorf("found:\n%s\nwant:\n%s", strings.Join(after, "\n"), strings.Join(want, "\n"))
-	}
-}
-
-func copyGoFiles(t *testing.T, from, to string) {
-	t.Helper()
-	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && p != from && strings.HasPrefix(d.Name(), ".") {
-			return fs.SkipDir
-		}
-		if !d.Type().IsRegular() || filepath.Ext(p) != ".go" {
-			return nil
-		}
-		text, err := os.ReadFile(p)
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, p)
-		if err != nil {
-			return err
-		}
-		writeFile(t, filepath.Join(to, rel), text)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func writeFile(t *testing.T, name string, text []byte) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, text, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -3,6 +3,8 @@ package attacks_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // class is a kind of attack.
@@ -31,6 +33,7 @@ var classes = []class{
 
 // TestAttacksAreRefused, each as stated; the number of cases of each class is printed.
 func TestAttacksAreRefused(t *testing.T) {
+	tier.Check(t)
 	for _, c := range classes {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name != "load" { // which measures, and is before the others

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // cases are what each client's program is asked by name. A check holds its answer to what the
@@ -48,6 +50,7 @@ func same(t *testing.T, got, want any) {
 // from the gateway what the gateway answers.
 func TestDocumentMakesClients(t *testing.T) {
 	t.Parallel()
+	tier.Check(t)
 	g := startGateway(t)
 	r, err := http.Get(g.url + "/openapi.json")
 	if err != nil {

@@ -7,11 +7,12 @@ import (
 	"io"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/test/binary"
 )
 
 // gateway is a `portcullis serve --demo`.
@@ -33,8 +34,10 @@ var saysWhere = regexp.MustCompile(`"msg":"ready".*"listen":"([^"]+)"`)
 func startGateway(t *testing.T) *gateway {
 	t.Helper()
 	dir := t.TempDir()
-	program := filepath.Join(t.TempDir(), "portcullis")
-	run(t, ".", "go", "build", "-o", program, "../../cmd/portcullis")
+	program, err := binary.Build("../..", false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.Command(program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
 	log, err := cmd.StderrPipe()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/servers"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // envDecisions is how many decisions a long run judges at least.
@@ -26,6 +27,7 @@ func uneven() shape {
 
 // TestChangeThatWasAnsweredIsInForce on every replica, whatever fails.
 func TestChangeThatWasAnsweredIsInForce(t *testing.T) {
+	tier.Check(t)
 	most, enough := 20*time.Second, 0
 	if n, err := strconv.Atoi(os.Getenv(envDecisions)); err == nil {
 		most, enough = 50*time.Minute, n
@@ -42,6 +44,7 @@ func TestChangeThatWasAnsweredIsInForce(t *testing.T) {
 
 // TestScenarios: the program stands each of those that tell its mutants.
 func TestScenarios(t *testing.T) {
+	tier.Check(t)
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			w, v := s.run(t, program(t, s.name, s.edits...), 10*time.Second)

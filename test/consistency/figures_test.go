@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/servers"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // TestFiguresOfARevoke: how long it takes until it is answered, with a lease and without,
 // and from then on until each replica has been asked: all of them deny.
 func TestFiguresOfARevoke(t *testing.T) {
+	tier.Check(t)
 	rounds := 10
 	if long() {
 		rounds = 200
@@ -49,6 +51,7 @@ func TestFiguresOfARevoke(t *testing.T) {
 
 // TestFiguresWithoutRedis: questions before, while and after it is gone, among changes.
 func TestFiguresWithoutRedis(t *testing.T) {
+	tier.Check(t)
 	each := 2 * time.Second
 	if long() {
 		each = 15 * time.Second

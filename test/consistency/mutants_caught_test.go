@@ -1,4 +1,4 @@
-//go:build mutants
+//go:build nightly
 
 package consistency_test
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/servers"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // envSoak is how long a long soak takes, as 5m.
@@ -26,6 +27,7 @@ const envSoak = "PORTCULLIS_TEST_SOAK"
 // given, each answer is one that the model allows, nothing panics or is answered with 500, and
 // whenever the bad clients have gone the gateways hold what they held before.
 func TestSoakLeavesNothingBehindAndNoAnswerIsWrong(t *testing.T) {
+	tier.Check(t)
 	d, long := 6*time.Second, os.Getenv(envSoak) != ""
 	if long {
 		var err error

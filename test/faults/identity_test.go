@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // TestFaultsOfTheIdentityProvider is that row of TestFaults. It waits for half a minute, so it begins
 // before the others.
 func TestFaultsOfTheIdentityProvider(t *testing.T) {
 	t.Parallel()
+	tier.Check(t)
 	t.Run("identity provider down: cached keys; no storm of fetches", func(t *testing.T) {
 		rows{{"down after the keys were fetched", providerDown}, {"down from the start", providerDownFromTheStart}}.run(t)
 	})

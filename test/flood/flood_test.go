@@ -1,13 +1,11 @@
 package flood_test
 
 import (
-	"os"
 	"testing"
 	"time"
-)
 
-// envFull asks for the full flood, whose ratio is judged.
-const envFull = "PORTCULLIS_TEST_FLOOD"
+	"github.com/portcullis-authz/portcullis/test/tier"
+)
 
 // size is how large a flood is, and what it may cost.
 type size struct {
@@ -27,33 +25,18 @@ type size struct {
 	kept bool
 }
 
-var (
-	// small is for a machine on which other tests run, and may disturb a round.
-	small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 50, p99: 500 * time.Millisecond, memory: 200}
-	// one processor works all of the flood off while the others wait: 0.4 to 0.7 s were measured.
-	one = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 3, p99: time.Second, memory: 600, cores: gatewayCore}
-	// two processors leave some of one to the others: 11 to 15 ms were measured.
-	two = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 3, p99: 50 * time.Millisecond, memory: 600, cores: gatewayCore + "," + othersCore}
-)
+// small is for a machine on which other tests run, and may disturb a round.
+var small = size{rounds: 3, enough: 1, slow: 100, cold: 500, seconds: 6, args: []string{"--read-timeout", "2s"}, times: 50, p99: 500 * time.Millisecond, memory: 200}
 
 // within is one window.
 const within = 5 * time.Second
 
-// TestFloodLeavesTheOthersAlone: a thousand slow connections and five thousand questions that
-// nobody asked before, at once; callers whose answers are cached are answered, half of them as soon
-// as ever; health answers; the flood itself is answered, with 503 where the queue is full; memory is
-// bounded; slow connections are closed.
+// TestFloodLeavesTheOthersAlone: slow connections and questions that nobody asked before, at once; callers whose
+// answers are cached are answered, half of them as soon as ever; health answers; the flood itself is answered, with
+// 503 where the queue is full; memory is bounded; slow connections are closed.
 func TestFloodLeavesTheOthersAlone(t *testing.T) {
-	if os.Getenv(envFull) == "" {
-		small.leavesTheOthersAlone(t)
-		return
-	}
-	apart(t)
-	t.Run("one processor", one.leavesTheOthersAlone)
-	stays := one
-	stays.kept = true
-	t.Run("one processor, and all stay until the last one is answered", stays.leavesTheOthersAlone)
-	t.Run("two processors", two.leavesTheOthersAlone)
+	tier.Check(t)
+	small.leavesTheOthersAlone(t)
 }
 
 func (s size) leavesTheOthersAlone(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -94,4 +95,14 @@ func (g *gateway) memory(t *testing.T) (now, peak int) {
 		return n >> 10
 	}
 	return read("VmRSS"), read("VmHWM")
+}
+
+// tokenOf is a token for whom the arguments name.
+func (g *gateway) tokenOf(t *testing.T, args ...string) string {
+	t.Helper()
+	token, err := exec.Command(program, append([]string{"token", "--data-dir", g.dir}, args...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(token))
 }

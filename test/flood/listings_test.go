@@ -1,3 +1,5 @@
+//go:build nightly
+
 package flood_test
 
 import (
@@ -6,9 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"os/exec"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,11 +23,9 @@ const (
 
 // TestListingOthersKeysHoldsNobodyUp: a burst of listings of another user's keys, each after
 // a change of the caller's rights, so that none is decided from the cache, beside questions
-// that nobody asked before. It judges waits, so it is part of make flood only.
+// that nobody asked before. It judges waits, so it has the machine to itself; the short form is
+// TestNoHandlerWaitsForTheGate.
 func TestListingOthersKeysHoldsNobodyUp(t *testing.T) {
-	if os.Getenv(envFull) == "" {
-		t.Skip("PORTCULLIS_TEST_FLOOD is not set; TestNoHandlerWaitsForTheGate is the short form")
-	}
 	apart(t)
 	g := startGateway(t, size{cores: gatewayCore})
 	alice := g.tokenOf(t, "--user", "user-alice-v1")
@@ -88,16 +85,6 @@ func connect(t *testing.T, g *gateway) *line {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return &line{c, bufio.NewReader(c)}
-}
-
-// tokenOf is a token for whom the arguments name.
-func (g *gateway) tokenOf(t *testing.T, args ...string) string {
-	t.Helper()
-	token, err := exec.Command(program, append([]string{"token", "--data-dir", g.dir}, args...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(token))
 }
 
 // waits are the answers to one kind of request.

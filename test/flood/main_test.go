@@ -3,9 +3,9 @@ package flood_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/binary"
 )
 
 // envRole makes this binary the flood itself.
@@ -20,15 +20,9 @@ func runAll(m *testing.M) int {
 	if os.Getenv(envRole) != "" {
 		return beTheFlood()
 	}
-	dir, err := os.MkdirTemp("", "portcullis-flood")
-	if err != nil {
+	var err error
+	if program, err = binary.Build("../..", false); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	program = filepath.Join(dir, "portcullis")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/portcullis").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program under test: %v\n%s", err, out)
 		return 2
 	}
 	return m.Run()

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/test/binary"
 	"github.com/portcullis-authz/portcullis/test/secrets"
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
@@ -44,20 +44,9 @@ func Run(m *testing.M) int {
 		http.DefaultTransport.(*http.Transport).DisableKeepAlives = true
 	}
 	waiting()
-	dir, err := os.MkdirTemp("", "portcullis-test")
-	if err != nil {
+	var err error
+	if Binary, err = binary.Build("../..", raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != ""); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 2
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	Binary = filepath.Join(dir, "portcullis")
-	args := []string{"build", "-o", Binary}
-	if raceEnabled && os.Getenv("PORTCULLIS_TEST_RACE") != "" {
-		args = append(args, "-race")
-	}
-	build := exec.Command("go", append(args, "../../cmd/portcullis")...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the program under test: %v\n%s", err, out)
 		return 2
 	}
 	defer servers.Stop()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/binary"
 )
 
 // Edit replaces one text in a file of the program, named from the module's root; the text has to
@@ -28,13 +30,20 @@ func NewBuilder(root, dir string) *Builder {
 	return &Builder{root: root, dir: dir, built: map[string]string{}}
 }
 
-// Program gives the path of the program with the edits, built once for each name; the name "" and
-// no edits are the program as it is. What can't be built ends the test.
+// Program returns the path of the program with the edits, built once for each name, or of the program as it is
+// where there are none. The test ends if it does not build.
 func (b *Builder) Program(t testing.TB, name string, edits ...Edit) string {
 	t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if path, ok := b.built[name]; ok {
+		return path
+	}
+	if len(edits) == 0 {
+		path, err := binary.Build(b.root, false)
+		if err != nil {
+			t.Fatal(err)
+		}
 		return path
 	}
 	list, err := b.write(name, edits)

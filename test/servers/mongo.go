@@ -15,6 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // EnvMongod names the mongod to test with, where it is not in PATH.
@@ -39,9 +41,11 @@ func Mongod() (string, error) {
 	return exec.LookPath("mongod")
 }
 
-// NeedMongod gives the server's binary; a test is skipped where there is none.
+// NeedMongod returns the server's binary. A test is skipped where there is none, and by `make test`, which is on
+// the embedded store.
 func NeedMongod(t testing.TB) (path string) {
 	t.Helper()
+	tier.Check(t)
 	path, err := Mongod()
 	if err != nil {
 		t.Skip(missingMongod)

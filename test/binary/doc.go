@@ -1,0 +1,2 @@
+// Package binary builds the program under test. Only tests import it.
+package binary

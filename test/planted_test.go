@@ -1,0 +1,87 @@
+package test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFilePlantedInTheTreeIsFound(t *testing.T) {
+	before, _, err := examine("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := t.TempDir()
+	copyGoFiles(t, "..", root)
+	plants := map[string]string{
+		"gateway/zz_planted.go":              "package gateway\n\nimport _ \"" + opa + "/v1/rego\"\n",
+		"gateway/zz_planted_plan9.go":        "//go:build never\n\npackage gateway\n\nimport s \"" + module + "/store\"\n",
+		"resources/users/zz_planted.go":      "package users\n\nimport . \"" + module + "/resources/access\"\n",
+		"policies/engine/zz_planted_test.go": "package engine_test\n\nimport _ `" + module + "/cmd/portcullis`\n",
+		"utils/zz_planted.go":                "package utils\n",
+		"store/zz_planted.go":                "package store\n\nimport \"unclosed\n",
+		// These are no findings: the go command looks into neither folder.
+		"store/testdata/zz_planted.go": "package x\n\nimport _ \"" + opa + "\"\n",
+		".hidden/zz_planted.go":        "package x\n",
+	}
+	for name, text := range plants {
+		writeFile(t, filepath.Join(root, filepath.FromSlash(name)), []byte(text))
+	}
+	after, _, err := examine(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after = slices.DeleteFunc(after, func(f string) bool { return slices.Contains(before, f) })
+	want := []string{
+		"gateway/zz_planted.go: gateway must not import " + opa + "/v1/rego",
+		"gateway/zz_planted_plan9.go: gateway must not import " + module + "/store",
+		"policies/engine/zz_planted_test.go: policies/engine must not import " + module + "/cmd/portcullis",
+		"resources/users/zz_planted.go: resources/users must not import " + module + "/resources/access",
+		"store/zz_planted.go: ",
+		"utils/zz_planted.go: package utils has no row in the table",
+	}
+	if !slices.EqualFunc(after, want, strings.HasPrefix) {
+		t.Errorf("found:\n%s\nwant:\n%s", strings.Join(after, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func copyGoFiles(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && p != from && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() || filepath.Ext(p) != ".go" {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, p)
+		if err != nil {
+			return err
+		}
+		writeFile(t, filepath.Join(to, rel), text)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeFile(t *testing.T, name string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
