@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build configuration test test-mongodb test-replicas consistency attacks soak flood race lint fmt policy-test cover fuzz bench bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build configuration test check setups race nightly consistency attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -17,10 +17,13 @@ OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
+MODULE      = $(shell go list -m)
 BLACK_BOX   = ./test/api ./test/cli ./test/faults ./test/raw
-ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -count=1 -timeout 15m $(BLACK_BOX)
-ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -count=1 -timeout 15m $(BLACK_BOX)
+# Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
+# minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
 RACE        = $(if $(filter true,$(CI)),-race)
+ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -vet=off -count=1 -timeout 15m $(BLACK_BOX)
+ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -vet=off -count=1 -timeout 15m $(BLACK_BOX)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
@@ -34,7 +37,7 @@ DECISIONS ?= 100000
 SOAK      ?= 5m
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: ## start the gateway on the embedded store, with demo data
 	go run ./cmd/portcullis serve --demo
@@ -45,48 +48,52 @@ build: ## build the static binary bin/portcullis
 configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATION.md
 	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run ConfigurationPage ./cmd/portcullis
 
-# -count=1: the black box tests build and start the binary, and the test cache cannot see what it is made of.
-# They speak to the edge's address (8080), in the second run to that of users and keys (9001), and in the
-# third the firewall and the clusters are in a process of their own behind the gateway. In the fourth
-# the gateway is on MongoDB, and in the fifth it is three replicas with a Redis: where there is no
-# mongod these two are skipped, and all of their tests counted.
-test: check-fmt tool-oapi-codegen ## check everything: format, vet, policies, unit and black box tests
-	go vet ./... && go vet .ci/count.go && go vet .ci/openapi.go
+# -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of.
+# -short leaves to make check what is long and not needed at each change: see test/tier.
+test: check-fmt ## at each change: format, vet, policies, unit and black-box tests on the embedded store
+	@echo "=== make $@"
+	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -vet=off -count=1 -timeout 10m ./... -- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api \
-		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api \
+	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m ./...
+
+check: test setups race fuzz-briefly lint bench-limits ## before a merge: all that CI runs
+
+# The gateway is asked at the users' listener, then with the firewall and the clusters in a process of their own,
+# then on MongoDB, and then as three replicas with a Redis. Where there is no mongod the last two are skipped, and
+# all of their tests counted.
+setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
+	@echo "=== make $@"
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/faults ./test/flood \
+		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
+		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
 
-test-mongodb: ## the black box tests on MongoDB
-	@go run .ci/count.go $(ON_MONGODB)
+race: ## all tests but those that start the program, under the race detector
+	@echo "=== make $@"
+	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/%,$(shell go list ./...))
 
-test-replicas: ## the black box tests on three replicas with MongoDB and Redis
-	@go run .ci/count.go $(ON_REPLICAS)
+# Each runs, also after another one has failed.
+nightly: ## each night: mutants, long runs, long fuzzing, figures
+	$(MAKE) -k --no-print-directory attacks consistency soak flood bench-load fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
-	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 80m -v -run 'InForce|Figures' ./test/consistency
-	go test -count=1 -timeout 60m -v -tags mutants -run 'Mutants' ./test/consistency
+	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
+	go test -count=1 -timeout 60m -v -tags nightly -run 'Mutants' ./test/consistency
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
-	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=mutants -count=1 -timeout 60m -run Mutants ./test/attacks
+	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=nightly -count=1 -timeout 60m -run Mutants ./test/attacks
 
 # Takes the real stores in where there is a mongod (4.4 or later) and a redis-server, half of the time each.
-# A short one, on the embedded store, is part of make test.
 soak: ## good and bad clients, restarts and faults at once for SOAK (5m), and print what is held at rest
 	PORTCULLIS_TEST_SOAK=$(SOAK) go test -count=1 -timeout 24h -v -run Soak ./test/consistency
 
-# Needs two cores, and nothing else that runs on them. A smaller one is part of make test.
+# Needs two cores, and nothing else that runs on them. A smaller one is part of make check.
 flood: ## what 1,000 slow connections, 5,000 cold questions at once and bursts of listings cost the others
-	PORTCULLIS_TEST_FLOOD=1 go test -count=1 -v ./test/flood
-
-# The black box tests speak to a program of their own, which is built with the race detector only on
-# request, since it takes ten minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
-# Their own code is under it in the second run of make test, where that is CI's.
-race: ## run all tests but those of the program and of its clients under the race detector
-	CGO_ENABLED=1 go test -race -vet=off -count=1 -timeout 15m $(filter-out %/test/api %/test/cli %/test/faults %/test/raw %/test/clients,$(shell go list ./...))
+	go test -tags nightly -count=1 -v -run 'Full|Listing' ./test/flood
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
+	@echo "=== make $@"
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
 	@.ci/tool golang.org/x/vuln/cmd/govulncheck $(GOVULNCHECK_VERSION)
 	@status=0; $(BIN)/golangci-lint run ./... || status=1; .ci/vulncheck $(BIN)/govulncheck || status=1; \
@@ -106,9 +113,18 @@ cover: ## test coverage of the Go code, in coverage.out
 fuzz: ## run every fuzz target for FUZZTIME each (60s)
 	@.ci/fuzz $(FUZZTIME)
 
+fuzz-briefly:
+	@echo "=== make $@"
+	@.ci/fuzz 4s
+
 # Six runs are the fewest in which benchstat can tell a difference from chance.
 bench: tool-benchstat ## run every benchmark COUNT times (6) for BENCHTIME each (1s), and compare with the baseline
 	@.ci/bench $(BENCHTIME) $(COUNT)
+
+# Of allocations, which are the same each time.
+bench-limits: tool-benchstat
+	@echo "=== make $@"
+	@.ci/bench 100ms 3
 
 bench-baseline: ## run them, and make that the baseline
 	@BASELINE=write .ci/bench $(BENCHTIME) $(COUNT)

@@ -1,12 +1,12 @@
 // Count runs `go test -json` with the arguments it is given, shows what failed, names what
-// was skipped, passes on the lines in which tests say what they have counted, and closes with
-// one line: "N passed, N failed, N skipped".
+// was skipped and what is left to another tier, passes on the lines in which tests say what
+// they have counted, and closes with one line: "N passed, N failed, N skipped".
 //
 // After a "--" come the arguments of a further run, which counts in the same line. It may
 // begin with settings of its environment, NAME=value, and its packages are shown with them.
 //
-// Further arguments that begin with "without" and a reason are a run that can't be made: as
-// many tests are skipped as its packages had in a run before.
+// Further arguments that begin with "without" and a reason are a run that can't be made: all
+// tests of its packages are skipped.
 //
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
@@ -35,6 +35,9 @@ type event struct {
 	FailedBuild string
 }
 
+// leftTo begins the reason of a test that is skipped since another tier runs it: see test/tier.
+const leftTo = "left to "
+
 // counted begins a line in which a test says how much it has tried; it is shown as it is.
 const counted = "attack cases: "
 
@@ -51,7 +54,7 @@ type tally struct {
 	inPackage               map[string]int            // package -> tests that have ended
 	failedIn                map[string]int            // package -> tests that have failed
 	builds                  map[string]*strings.Builder
-	skips, failures         []string
+	skips, failures, left   []string
 }
 
 func main() {
@@ -65,7 +68,7 @@ func main() {
 			args, rest = rest[:at], rest[at+1:]
 		}
 		if args[0] == "without" {
-			t.without(args[1], args[2:])
+			errs = append(errs, t.without(args[1], args[2:]))
 			continue
 		}
 		errs = append(errs, run(t, args))
@@ -110,18 +113,28 @@ func settings(args []string) (env, rest []string) {
 	return args[:n], args[n:]
 }
 
-// without counts a run that can't be made. Its packages are those arguments that begin with "./".
-func (t *tally) without(reason string, args []string) {
+// without counts the tests of a run that can't be made.
+func (t *tally) without(reason string, args []string) error {
 	env, args := settings(args)
-	for pkg, count := range t.inPackage {
-		if slices.ContainsFunc(args, func(arg string) bool {
-			folder, isPackage := strings.CutPrefix(arg, ".")
-			return isPackage && strings.HasSuffix(pkg, folder)
-		}) {
-			t.skipped += count
-			t.skips = append(t.skips, fmt.Sprintf("%s %s: all of its %d tests: %s", pkg, strings.Join(env, " "), count, reason))
+	list := []string{"test", "-list", "."}
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "./") {
+			list = append(list, arg)
 		}
 	}
+	out, err := exec.Command("go", list...).Output()
+	if err != nil {
+		return fmt.Errorf("go %s: %w", strings.Join(list, " "), err)
+	}
+	count := 0
+	for line := range strings.Lines(string(out)) {
+		if strings.HasPrefix(line, "Test") {
+			count++
+		}
+	}
+	t.skipped += count
+	t.skips = append(t.skips, fmt.Sprintf("%s: all of the %d tests of %s: %s", strings.Join(env, " "), count, strings.Join(list[3:], " "), reason))
+	return nil
 }
 
 // read takes events to the end. A line that is none is shown as it is.
@@ -183,8 +196,13 @@ func (t *tally) endTest(e event) {
 	case "pass":
 		t.passed++
 	case "skip":
+		why := reason(text)
+		if strings.Contains(why, leftTo) {
+			t.left = append(t.left, e.Package+" "+e.Test)
+			return
+		}
 		t.skipped++
-		t.skips = append(t.skips, e.Package+" "+e.Test+reason(text))
+		t.skips = append(t.skips, e.Package+" "+e.Test+why)
 	case "fail":
 		t.fail(e.Package, e.Test)
 		fmt.Fprintf(t.out, "\nFAIL %s %s\n%s", e.Package, e.Test, indent(text))
@@ -227,6 +245,9 @@ func (t *tally) endPackage(e event) {
 
 // close prints the end of the run and tells whether it may be called a success.
 func (t *tally) close(err error) bool {
+	if len(t.left) > 0 {
+		fmt.Fprintf(t.out, "\nleft to make check: %d tests\n    %s\n", len(t.left), strings.Join(t.left, "\n    "))
+	}
 	list(t.out, "SKIPPED, so not tested", t.skipped, t.skips)
 	list(t.out, "FAILED", len(t.failures), t.failures)
 	if err != nil && t.failed == 0 {

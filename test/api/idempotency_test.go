@@ -19,12 +19,12 @@ func creations(t testing.TB, s *harness.Team, name string) map[string]creation {
 		return creation{path, token, fmt.Sprintf(form, name), fmt.Sprintf(form, name+"-other")}
 	}
 	return map[string]creation{
-		"account.create":        of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
-		"project.create":        of(s.Path("/projects"), s.AdminToken, `{"name":%q}`),
-		"role.create":        of(s.Path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
-		"group.create": of(s.Path("/groups"), s.AdminToken, `{"name":%q}`),
-		"user.invite":       of(s.Path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
-		"user.create":        of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
+		"account.create": of(s.URL+"/api/v1/accounts", s.Platform, `{"name":"A","admin":{"email":"%s@n1.example"}}`),
+		"project.create": of(s.Path("/projects"), s.AdminToken, `{"name":%q}`),
+		"role.create":    of(s.Path("/roles"), s.AdminToken, `{"name":%q,"scope":"PROJECT","permissions":["project:thing:read"]}`),
+		"group.create":   of(s.Path("/groups"), s.AdminToken, `{"name":%q}`),
+		"user.invite":    of(s.Path("/users/invite"), s.AdminToken, `{"email":"%s@e11.example"}`),
+		"user.create":    of(s.URL+"/api/v1/users", sync, `{"email":"%s@n8.example"}`),
 	}
 }
 

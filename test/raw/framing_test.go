@@ -58,15 +58,15 @@ func TestOddRequestsAreAnswered(t *testing.T) {
 		raw  string
 		want int
 	}{
-		"unknown method":          {strings.Replace(hidden, "POST", "FETCH", 1), 405},
-		"lower-case method":       {strings.Replace(hidden, "POST", "post", 1), 405},
-		"method of another case":  {strings.Replace(hidden, "POST", "Post", 1), 405},
-		"TRACE":                   {strings.Replace(hidden, "POST", "TRACE", 1), 405},
-		"unknown method, no path": {s.RawHead("FETCH", "/nothing"), 404},
-		"health agent":            {s.RawHead("GET", "/livez", "User-Agent: kube-probe/1.30"), 404},
-		"body on authorization.check":              {s.RawQuestion(hidden, fmt.Sprintf("Content-Length: %d", len(hidden))), 400},
-		"chunked body on authorization.check":      {s.RawQuestion(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden), "Transfer-Encoding: chunked"), 400},
-		"target over 2048":        {strings.Replace(hidden, "/instances", "/"+strings.Repeat("a", 3000), 1), 400},
+		"unknown method":                      {strings.Replace(hidden, "POST", "FETCH", 1), 405},
+		"lower-case method":                   {strings.Replace(hidden, "POST", "post", 1), 405},
+		"method of another case":              {strings.Replace(hidden, "POST", "Post", 1), 405},
+		"TRACE":                               {strings.Replace(hidden, "POST", "TRACE", 1), 405},
+		"unknown method, no path":             {s.RawHead("FETCH", "/nothing"), 404},
+		"health agent":                        {s.RawHead("GET", "/livez", "User-Agent: kube-probe/1.30"), 404},
+		"body on authorization.check":         {s.RawQuestion(hidden, fmt.Sprintf("Content-Length: %d", len(hidden))), 400},
+		"chunked body on authorization.check": {s.RawQuestion(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(hidden), hidden), "Transfer-Encoding: chunked"), 400},
+		"target over 2048":                    {strings.Replace(hidden, "/instances", "/"+strings.Repeat("a", 3000), 1), 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := len(s.Settled(t))
