@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -54,7 +55,8 @@ type tally struct {
 	inPackage               map[string]int            // package -> tests that have ended
 	failedIn                map[string]int            // package -> tests that have failed
 	builds                  map[string]*strings.Builder
-	skips, failures, left   []string
+	skips, failures         []string
+	left                    map[string][]string // package -> tests that another tier runs
 }
 
 func main() {
@@ -82,7 +84,7 @@ func main() {
 func newTally(out io.Writer) *tally {
 	return &tally{
 		out: out, output: map[name]*strings.Builder{}, running: map[string][]string{},
-		inPackage: map[string]int{}, failedIn: map[string]int{}, builds: map[string]*strings.Builder{},
+		inPackage: map[string]int{}, failedIn: map[string]int{}, builds: map[string]*strings.Builder{}, left: map[string][]string{},
 	}
 }
 
@@ -198,7 +200,9 @@ func (t *tally) endTest(e event) {
 	case "skip":
 		why := reason(text)
 		if strings.Contains(why, leftTo) {
-			t.left = append(t.left, e.Package+" "+e.Test)
+			if test, _, _ := strings.Cut(e.Test, "/"); !slices.Contains(t.left[e.Package], test) {
+				t.left[e.Package] = append(t.left[e.Package], test)
+			}
 			return
 		}
 		t.skipped++
@@ -246,7 +250,14 @@ func (t *tally) endPackage(e event) {
 // close prints the end of the run and tells whether it may be called a success.
 func (t *tally) close(err error) bool {
 	if len(t.left) > 0 {
-		fmt.Fprintf(t.out, "\nleft to make check: %d tests\n    %s\n", len(t.left), strings.Join(t.left, "\n    "))
+		fmt.Fprintln(t.out, "\nLeft to make check:")
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(t.left)) {
+		tests := t.left[pkg]
+		if len(tests) > 8 {
+			tests = []string{fmt.Sprintf("%d tests", len(tests))}
+		}
+		fmt.Fprintf(t.out, "    %s: %s\n", pkg, strings.Join(tests, ", "))
 	}
 	list(t.out, "SKIPPED, so not tested", t.skipped, t.skips)
 	list(t.out, "FAILED", len(t.failures), t.failures)
