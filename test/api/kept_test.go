@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-const metricReused = `portcullis_policy_reused_total{entry="decision"}`
+const metricReused = `portcullis_policy_cache_hits_total{entry="decision"}`
 
 // TestKeptVerdictsAreBoundedByTheSetting: of more equal questions, no more are given the
 // verdict of before than are kept.
@@ -27,10 +27,10 @@ func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 		before := round()
 		return round() - before
 	}
-	if n := reused("--kept-verdicts", fmt.Sprint(few)); n > few {
+	if n := reused("--cached-verdicts", fmt.Sprint(few)); n > few {
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, few)
 	}
-	if n := reused("--kept-verdicts", fmt.Sprint(10*questions)); n < questions && !harness.OnReplicas() { // of which each keeps its own
+	if n := reused("--cached-verdicts", fmt.Sprint(10*questions)); n < questions && !harness.OnReplicas() { // of which each keeps its own
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, 10*questions)
 	}
 }

@@ -89,7 +89,7 @@ func wantJSONLog(t *testing.T, r *harness.Replicas) {
 // looksOf is how many looks into the shared cache had this result.
 func looksOf(t *testing.T, g *harness.Gateway, result string) float64 {
 	t.Helper()
-	return harness.MetricOf(t, g, `portcullis_shared_cache_total{result="`+result+`"}`)
+	return harness.MetricOf(t, g, `portcullis_shared_cache_lookups_total{result="`+result+`"}`)
 }
 
 // values are all that Redis holds.

@@ -20,9 +20,9 @@ const (
 type Caches struct{ Verdicts, Tokens, Facts int }
 
 func (c *Caches) flags(f *pflag.FlagSet) {
-	f.IntVar(&c.Verdicts, "kept-verdicts", engine.DefaultMemo, "how many verdicts are cached for equal questions, 300 bytes each; with 0 the policy evaluates each question")
-	f.IntVar(&c.Tokens, "kept-tokens", authn.DefaultCachedTokens, "how many verified tokens are cached, about 1 KiB each; with 0 each signature is checked again")
-	f.IntVar(&c.Facts, "kept-facts", defaultFacts, "how many facts of each kind (users with their assignments, projects, subjects of tokens) are cached")
+	f.IntVar(&c.Verdicts, "cached-verdicts", engine.DefaultMemo, "how many verdicts are cached for equal questions, 300 bytes each; with 0 the policy evaluates each question")
+	f.IntVar(&c.Tokens, "cached-tokens", authn.DefaultCachedTokens, "how many verified tokens are cached, about 1 KiB each; with 0 each signature is checked again")
+	f.IntVar(&c.Facts, "cached-facts", defaultFacts, "how many facts of each kind (users with their assignments, projects, subjects of tokens) are cached")
 }
 
 // Validate returns the sizes that are none.
@@ -30,7 +30,7 @@ func (c Caches) Validate() (found []resources.Problem) {
 	for _, one := range []struct {
 		flag        string
 		is, atLeast int
-	}{{"--kept-verdicts", c.Verdicts, 0}, {"--kept-tokens", c.Tokens, 0}, {"--kept-facts", c.Facts, 1}} {
+	}{{"--cached-verdicts", c.Verdicts, 0}, {"--cached-tokens", c.Tokens, 0}, {"--cached-facts", c.Facts, 1}} {
 		if one.is < one.atLeast || one.is > mostCached {
 			found = append(found, problem(one.flag, "must be from %d to %d, not %d", one.atLeast, mostCached, one.is))
 		}

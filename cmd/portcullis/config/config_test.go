@@ -32,10 +32,10 @@ func TestDefaultsAreValid(t *testing.T) {
 func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	got := strings.Split(validated(t, "--listen", "here", "--accounts-url", "accounts:8080", "--redis-url", "redis://h:1", "--deny-status", "500",
 		"--jwt-issuer", "https://idp.example", "--role", "edge", "--invitation-ttl", "1s", "--read-timeout", "0s", "--rate-account", "10",
-		"--kept-tokens", "-1", "--log-level", "loud", "--demo"), "\n")
+		"--cached-tokens", "-1", "--log-level", "loud", "--demo"), "\n")
 	want := []string{
 		"--listen", "--accounts-url", "--redis-url", "--deny-status", "--jwt-issuer", "--role", "--invitation-ttl",
-		"--read-timeout", "--rate-account", "--kept-tokens", "--log-level", "--demo",
+		"--read-timeout", "--rate-account", "--cached-tokens", "--log-level", "--demo",
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d problems:\n%s", len(got), strings.Join(got, "\n"))

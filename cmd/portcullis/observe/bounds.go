@@ -22,10 +22,10 @@ func newLimited() *prometheus.CounterVec {
 func (m *Metrics) WatchBounds(edge *gateway.Edge, gates map[string]*gate.Gate) {
 	m.registry.MustRegister(&bounds{
 		edge: edge, gates: gates,
-		inside:  prometheus.NewDesc("portcullis_under_way", "Bounded work under way, by gate.", []string{"gate"}, nil),
-		waiting: prometheus.NewDesc("portcullis_waiting", "Work that waits at a gate.", []string{"gate"}, nil),
+		inside:  prometheus.NewDesc("portcullis_inflight", "Bounded work under way, by gate.", []string{"gate"}, nil),
+		waiting: prometheus.NewDesc("portcullis_queued", "Work that waits at a gate.", []string{"gate"}, nil),
 		shed:    prometheus.NewDesc("portcullis_shed_total", "Work that was refused with 503 because there was too much of it, by gate.", []string{"gate"}, nil),
-		bodies:  prometheus.NewDesc("portcullis_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
+		bodies:  prometheus.NewDesc("portcullis_request_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
 		open:    prometheus.NewDesc("portcullis_connections", "Open connections of the edge.", nil, nil),
 		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by the bound that refused them.", []string{"bound"}, nil),
 	})

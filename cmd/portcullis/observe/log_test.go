@@ -64,8 +64,8 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	text := rec.Body.String()
 	for _, want := range []string{
 		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="authorization.check"} 1`,
-		`portcullis_decisions_total{decision="deny",route="authorization.check"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_seconds_count{entry="decision"} 2`,
-		`portcullis_policy_reused_total{entry="decision"} 1`,
+		`portcullis_decisions_total{decision="deny",route="authorization.check"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_duration_seconds_count{entry="decision"} 2`,
+		`portcullis_policy_cache_hits_total{entry="decision"} 1`,
 		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {

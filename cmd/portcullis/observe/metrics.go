@@ -40,18 +40,18 @@ func NewMetrics() *Metrics {
 			Name: "portcullis_requests_total", Help: "Requests answered, by route of the catalogue and status.",
 		}, []string{"route", "status"}),
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "portcullis_request_seconds", Help: "Time to answer a request, by route.",
+			Name: "portcullis_request_duration_seconds", Help: "Time to answer a request, by route.",
 			Buckets: prometheus.ExponentialBuckets(0.00005, 2.5, 14),
 		}, []string{"route"}),
 		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by route.",
 		}, []string{"route", "decision"}),
 		evaluations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "portcullis_policy_evaluation_seconds", Help: "Time of one evaluation of the policy, by entry point.",
+			Name: "portcullis_policy_evaluation_duration_seconds", Help: "Time of one evaluation of the policy, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
 		}, []string{"entry"}),
 		reused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_policy_reused_total", Help: "Verdicts that came from the cache, without an evaluation, by entry point.",
+			Name: "portcullis_policy_cache_hits_total", Help: "Verdicts that came from the cache, without an evaluation, by entry point.",
 		}, []string{"entry"}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_policy_failures_total", Help: "Evaluations that gave no decision and therefore denied, by entry point and kind.",
@@ -97,7 +97,7 @@ func (m *Metrics) Delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.R
 // logs a forged value.
 func (m *Metrics) WatchCache(log *slog.Logger) (observe func(result string)) {
 	lookups := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "portcullis_shared_cache_total",
+		Name: "portcullis_shared_cache_lookups_total",
 		Help: "Lookups in the shared cache, by result; forged is a value that no gateway with this master key wrote.",
 	}, []string{"result"})
 	m.registry.MustRegister(lookups)
@@ -144,7 +144,7 @@ func (m *Metrics) WatchOutbox(w *outbox.Worker) {
 	}
 	gauge("portcullis_outbox_pending", "Messages that wait for their delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
 	gauge("portcullis_outbox_dead", "Messages that were given up.", func(s outbox.Stats) float64 { return float64(s.Dead) })
-	gauge("portcullis_outbox_oldest_seconds", "Age of the oldest message that waits for its delivery.", func(s outbox.Stats) float64 {
+	gauge("portcullis_outbox_oldest_age_seconds", "Age of the oldest message that waits for its delivery.", func(s outbox.Stats) float64 {
 		if s.Oldest.IsZero() {
 			return 0
 		}
