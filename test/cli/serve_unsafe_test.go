@@ -38,7 +38,7 @@ func TestUnsafeSettingEndsServeWithOneLine(t *testing.T) {
 		"headers of ten megabytes":           {[]string{"--header-limit", "10485760"}, []string{"--header-limit", "at most 1048576", "memory"}},
 		"keys over the open net":             {outside("--jwks-url", "http://idp.example/keys"), []string{"JWKS URL", "http://", "use https://"}},
 		"keys over the open net, by a trick": {outside("--jwks-url", "http://127.0.0.1.idp.example/keys"), []string{"JWKS URL", "use https://"}},
-		"an audience of white space":         {[]string{"--jwt-issuer", "i", "--jwt-audience", " ", "--jwks-url", "https://idp.example/keys"}, []string{"audience", "empty", "give the"}},
+		"an audience of white space":         {[]string{"--jwt-issuer", "i", "--jwt-audience", " ", "--jwks-url", "https://idp.example/keys"}, []string{"audience", "empty", "set it to the"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(t.TempDir(), c.args...)...), c.says...)
