@@ -131,7 +131,7 @@ bench-baseline: ## run them, and make that the baseline
 
 # Needs two cores, and nothing else that runs on them. A mongod and a redis-server, and the file of real roles
 # that PORTCULLIS_TEST_LOAD_ROLES names, add their parts; what is left out is said.
-bench-load: tool-opa ## compare the gateway with a bare handler and OPA's server, end to end: PAIRS (15) of windows of WINDOW (500ms)
+bench-load: tool-opa ## what traffic costs the gateway and its peers, end to end: PAIRS (15) of windows of WINDOW (500ms)
 	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
 
 clean: ## remove what was built, not the data

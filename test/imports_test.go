@@ -21,8 +21,11 @@ const module = "github.com/portcullis-authz/portcullis"
 type row struct {
 	inside  []string
 	outside []string
-	// all lifts every limit but one: a package below cmd is imported only where inside names it.
+	// all lifts every limit but two: a package below cmd is imported only where inside names it, and
+	// the peers of the load run only where peers says so.
 	all bool
+	// peers lets the package's tests import the peers.
+	peers bool
 }
 
 const (
@@ -43,6 +46,8 @@ const (
 	flags    = "github.com/spf13/pflag"
 	metrics  = "github.com/prometheus/client_golang"
 	schema   = "github.com/santhosh-tekuri/jsonschema/v6"
+	cedar    = "github.com/cedar-policy/cedar-go"
+	casbin   = "github.com/casbin/casbin/v2"
 )
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
@@ -104,7 +109,7 @@ var mayImport = map[string]row{
 	"test/raw":         {},
 	"test/consistency": {all: true},
 	"test/flood":       {},
-	"test/load":        {all: true},
+	"test/load":        {all: true, peers: true},
 	"test/attacks":     {all: true},
 	"test/clients":     {},
 
@@ -158,6 +163,9 @@ func allowed(pkg string, r row, imp string, isTest bool) bool {
 	}
 	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
 		return true // the standard library
+	}
+	if isOneOf(imp, []string{cedar, casbin}) {
+		return r.peers && isTest
 	}
 	if r.all || isOneOf(imp, r.outside) {
 		return true
@@ -313,6 +321,11 @@ var arrows = []struct {
 	{"test/harness", module + "/gateway", false, true},
 	{"test/load", "github.com/some/driver", true, false},
 	{"test/api", module + "/cmd/portcullis", true, true},
+	{"test/load", cedar, true, false},
+	{"test/load", casbin + "/model", true, false},
+	{"test/load", cedar, false, true},
+	{"test/api", cedar, true, true},
+	{"cmd/portcullis", casbin, false, true},
 	// Tests may set a package among its neighbours, but not import just anything.
 	{"resources/access", module + "/store/sqlite", true, false},
 	{"gateway", module + "/policies/engine", true, false},

@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// growth is what a gateway allocates for each request on one connection and on all of them.
-type growth struct {
-	of              *contender // nil where none is measured
+// allocations are what a gateway allocates for each request on one connection and on all of them.
+type allocations struct {
+	of              *cell // nil where none is measured
 	alone, together []float64
 }
 
-// growthLimit is how many times the one the other may be at most: what is left to chance is
+// allocationsLimit is how many times the one the other may be at most: what is left to chance is
 // the few allocations of the runtime.
-const growthLimit = 1.02
+const allocationsLimit = 1.02
 
 var mallocsLine = regexp.MustCompile(`(?m)^go_memstats_mallocs_total (\S+)$`)
 
@@ -39,7 +39,7 @@ func (p *process) mallocs() (float64, error) {
 }
 
 // allocations are those of a request in one window, without those of asking for them.
-func (c *contender) allocations(connections int) (float64, error) {
+func (c *cell) allocations(connections int) (float64, error) {
 	var at [3]float64
 	requests := 0
 	for i := range at {
@@ -50,18 +50,17 @@ func (c *contender) allocations(connections int) (float64, error) {
 		if i != 1 {
 			continue
 		}
-		h, err := c.client.run(connections, c.until())
+		h, err := c.run(connections, c.next, until(0))
 		if err != nil {
 			return 0, err
 		}
 		requests = max(h.requests, 1)
-		c.note(h)
 	}
 	return ((at[2] - at[1]) - (at[1] - at[0])) / float64(requests), nil
 }
 
-// grow measures both in turns.
-func (g *growth) grow() error {
+// measure measures both in turns.
+func (g *allocations) measure() error {
 	if g.of == nil {
 		return nil
 	}
@@ -79,10 +78,11 @@ func (g *growth) grow() error {
 	return nil
 }
 
-func (g *growth) report(to io.Writer) (holds bool) {
+func (g *allocations) report(to io.Writer, t *tally) {
+	if g.of == nil {
+		return
+	}
 	one, all := medianOf(g.alone).median, medianOf(g.together).median
-	holds = all <= one*growthLimit
 	fmt.Fprintf(to, "%s  %.1f allocations a warm request on %d connections, %.1f on one: at most %.2f times as many\n",
-		verdict(holds), all, *connections, one, growthLimit)
-	return holds
+		t.judge(all <= one*allocationsLimit), all, *connections, one, allocationsLimit)
 }

@@ -17,7 +17,8 @@ import (
 // calls of each request. It never sleeps: the kernel has a server pay for waking who sleeps
 // for its answer, which a fast server would be spared and a slow one not.
 type client struct {
-	asks *questions
+	// render writes the question as a request.
+	render func(to []byte, q *question) []byte
 	// yes is what the answer holds if and only if it allows; "" has no answer looked at.
 	yes   []byte
 	conns []*conn
@@ -27,11 +28,10 @@ type client struct {
 // conn has at most one request under way.
 type conn struct {
 	// fd is the socket, on which nothing waits.
-	fd      int
-	in      []byte
-	sent    time.Time
-	allowed bool
-	what    question
+	fd   int
+	in   []byte
+	sent time.Time
+	what question
 	// busy says that a request is under way, left that no other follows in this window.
 	busy, left bool
 }
@@ -42,13 +42,12 @@ type heard struct {
 	// refused are answers of another status than 200: no decision was made.
 	refused int
 	took    time.Duration
-	each    []time.Duration
 }
 
-func newClient(b *testing.B, address string, connections int, asks *questions, yes string) *client {
+func newClient(b *testing.B, address string, render func([]byte, *question) []byte, yes string) *client {
 	b.Helper()
-	c := &client{asks: asks, yes: []byte(yes)}
-	for range connections {
+	c := &client{render: render, yes: []byte(yes)}
+	for range *connections {
 		fd, err := dial(address)
 		if err != nil {
 			b.Fatal(err)
@@ -95,7 +94,7 @@ func (n *conn) read(into []byte) (int, error) {
 }
 
 // run asks on the first connections until enough says so, and waits for what is under way.
-func (c *client) run(connections int, enough func(asked int, now time.Time) bool) (heard, error) {
+func (c *client) run(connections int, next stream, enough func(asked int, now time.Time) bool) (heard, error) {
 	var h heard
 	began := time.Now()
 	for _, n := range c.conns {
@@ -116,7 +115,7 @@ func (c *client) run(connections int, enough func(asked int, now time.Time) bool
 			open--
 			continue
 		}
-		if err := c.send(n); err != nil {
+		if err := c.send(n, next()); err != nil {
 			return h, err
 		}
 		asked++
@@ -125,9 +124,9 @@ func (c *client) run(connections int, enough func(asked int, now time.Time) bool
 	return h, nil
 }
 
-func (c *client) send(n *conn) error {
-	c.out, n.allowed = c.asks.next(c.out[:0])
-	n.what, n.busy, n.sent = c.asks.last, true, time.Now()
+func (c *client) send(n *conn, q question) error {
+	n.what, n.busy, n.sent = q, true, time.Now()
+	c.out = c.render(c.out[:0], &n.what)
 	if sent, err := syscall.Write(n.fd, c.out); err != nil || sent < len(c.out) { // of an idle connection the buffer is empty
 		return fmt.Errorf("%d of %d bytes sent: %w", sent, len(c.out), err)
 	}
@@ -141,12 +140,11 @@ func (c *client) receive(n *conn, h *heard) error {
 	}
 	n.busy = false
 	h.requests++
-	h.each = append(h.each, time.Since(n.sent))
 	switch {
 	case status != "200":
 		h.refused++
-	case len(c.yes) > 0 && bytes.Contains(body, c.yes) != n.allowed:
-		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.allowed)
+	case len(c.yes) > 0 && bytes.Contains(body, c.yes) != n.what.allowed:
+		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.what.allowed)
 	}
 	return nil
 }

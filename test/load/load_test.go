@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -16,14 +17,21 @@ import (
 // envOPA names the stock opa, of the version that the module depends on.
 const envOPA = "PORTCULLIS_TEST_LOAD_OPA"
 
+// What an answer holds that allows.
+const (
+	gatewayYes = `"allowed":true`
+	opaYes     = `"allow":true`
+)
+
 // run is everything that is measured together.
 type run struct {
 	b            *testing.B
 	program, opa string
-	contenders   []*contender
-	comparisons  []*comparison
-	starts       []start
-	growth       growth
+	servers      []*server
+	// traffic is a group for each kind of it, growth a pair for each limit of growth.
+	traffic, growth []*group
+	starts          []start
+	allocations     allocations
 	// broken are limits that could not be measured, and why; skipped what the machine lacks.
 	broken, skipped []string
 }
@@ -41,6 +49,9 @@ func BenchmarkLoad(b *testing.B) {
 	if runtime.NumCPU() < 2 {
 		b.Skip("the server and the client need a core each")
 	}
+	if *known < repeated || *large < *known+reserved+*pairs {
+		b.Fatalf("-known %d must be at least %d, and -large %d leave users to be seen for the first time", *known, repeated, *large)
+	}
 	r := &run{b: b, program: build(b), opa: os.Getenv(envOPA)}
 	if r.opa == "" {
 		r.opa = "../../.tools/bin/opa"
@@ -48,17 +59,12 @@ func BenchmarkLoad(b *testing.B) {
 	worlds := r.worlds()
 	pinClient(b)
 	r.gather(worlds)
-	for turn := range *pairs {
-		for _, c := range r.comparisons {
-			if err := c.pair(turn); err != nil {
-				b.Fatal(err)
-			}
+	for _, g := range slices.Concat(r.traffic, r.growth) {
+		if err := g.measure(); err != nil {
+			b.Fatal(err)
 		}
 	}
-	for _, c := range r.contenders {
-		c.listen(b)
-	}
-	if err := r.growth.grow(); err != nil {
+	if err := r.allocations.measure(); err != nil {
 		b.Fatal(err)
 	}
 	r.report(os.Stdout)
@@ -84,39 +90,41 @@ func pinClient(b *testing.B) {
 	runtime.GOMAXPROCS(1)
 }
 
-// The worlds by what is different in them from the first one, which has one assignment for
-// each of its users, and ten roles.
+// The worlds by what is different in them from the large account, whose users have assigned each
+// one of ten roles in their projects.
 const (
-	inBase  = "1 assignment, 10 roles"
-	in10    = "10 assignments"
-	in100   = "100 assignments"
-	in1000  = "1,000 assignments"
+	inLarge = "the large account"
+	inSmall = "a small account"
+	inMany  = "1,000 assignments"
 	inRoles = "1,000 roles"
-	inUsers = "a large account"
 	inReal  = "the real roles"
+)
+
+const (
+	// opaServer is the one whose cost is 10 in the report.
+	opaServer = "OPA's server"
+	fewRoles  = 10
+	// assigned is how many assignments a user has.
+	assigned = 3
 )
 
 // worlds makes the data before anything is pinned and measured.
 func (r *run) worlds() map[string]*world {
 	began := time.Now()
-	few, many := loadRoles(10), loadRoles(1000)
+	few := loadRoles(fewRoles)
 	tree := writeTree(r.b, few)
-	if *onlyCold {
-		return map[string]*world{inUsers: newWorld(r.b, *large, 1, tree, few)}
-	}
-	w := map[string]*world{
-		inBase:  newWorld(r.b, *asked, 1, tree, few),
-		in10:    newWorld(r.b, *asked, 10, tree, few),
-		in100:   newWorld(r.b, *asked, 100, tree, few),
-		in1000:  newWorld(r.b, *asked, 1000, tree, few),
-		inRoles: newWorld(r.b, *asked, 1, writeTree(r.b, many), many),
-		inUsers: newWorld(r.b, *large, 1, tree, few),
-	}
-	if path := os.Getenv(envRealRoles); path == "" {
-		r.skipped = append(r.skipped, "the real roles: "+envRealRoles+" names no file")
-	} else {
-		all := realRoles(r.b, path)
-		w[inReal] = newWorld(r.b, *asked, 1, writeTree(r.b, all), asking(all))
+	w := map[string]*world{inLarge: newWorld(r.b, *large, assigned, tree, few)}
+	if !*onlyTraffic {
+		many := loadRoles(1000)
+		w[inSmall] = newWorld(r.b, repeated, assigned, tree, few)
+		w[inMany] = newWorld(r.b, repeated, 1000, tree, few)
+		w[inRoles] = newWorld(r.b, repeated, assigned, writeTree(r.b, many), many)
+		if path := os.Getenv(envRealRoles); path == "" {
+			r.skipped = append(r.skipped, "the real roles: "+envRealRoles+" names no file")
+		} else {
+			all := realRoles(r.b, path)
+			w[inReal] = newWorld(r.b, repeated, assigned, writeTree(r.b, all), asking(all))
+		}
 	}
 	fmt.Printf("data made in %.0f s\n", time.Since(began).Seconds())
 	return w
@@ -124,51 +132,68 @@ func (r *run) worlds() map[string]*world {
 
 // gather starts all servers and says what is compared with what.
 func (r *run) gather(w map[string]*world) {
-	opa := r.must(startOPA(r.b, r.opa, w[inUsers].tree))
-	r.cold(w[inUsers], opa)
-	if *onlyCold {
-		r.skipped = append(r.skipped, "all but what is new: -cold")
+	gateway := r.gatherTraffic(w[inLarge])
+	if *onlyTraffic {
+		r.skipped = append(r.skipped, "how the cost grows: -traffic")
 		return
 	}
-	warm := r.gateway(inBase, w[inBase])
-	r.growth.of = warm
-	bare := r.add("bare fiber handler", r.must(startBare(r.b)), newQuestions(w[inBase], everybody(w[inBase]), w[inBase].request), "", 2000)
-	opaWarm := r.askOPA("OPA's server", opa, w[inBase], false)
-	r.compare("warm to the bare handler", warm, bare, 1.3)
-	r.compare("warm to OPA's server", warm, opaWarm, 1.0/7)
-
-	r.compare("10 assignments to 1", r.gateway(in10, w[in10]), warm, 0)
-	r.compare("100 assignments to 1", r.gateway(in100, w[in100]), warm, 0)
-	r.compare("1,000 assignments to 1", r.gateway(in1000, w[in1000]), warm, 1.2)
-	r.compare("OPA's server, 1,000 assignments to 1", r.askOPA("OPA's server, 1,000 assignments", opa, w[in1000], false), opaWarm, 0)
-	roles := r.gateway(inRoles, w[inRoles])
-	r.compare("1,000 roles to 10", roles, warm, 1.1)
+	small := w[inSmall]
+	base := r.gateway(inSmall, small, again(small))
+	r.allocations.of = &cell{server: base, next: same(small)}
+	compare := func(title string, s *server, in *world, limit float64) *group {
+		g := &group{title: title, limit: limit, cells: []*cell{{server: s, next: same(in)}, {server: base, next: same(small)}}}
+		r.growth = append(r.growth, g)
+		return g
+	}
+	compare("1,000 assignments to 3", r.gateway(inMany, w[inMany], again(w[inMany])), w[inMany], 1.2)
+	roles := r.gateway(inRoles, w[inRoles], again(w[inRoles]))
 	r.starts = append(r.starts, start{inRoles, roles.p.ready, time.Second})
-	r.compare("as many questions in a large account", r.gateway(inUsers, w[inUsers]), warm, 1.2)
-	all := r.once("everybody in a large account, warm", w[inUsers].copied(r.b))
-	r.compare("questions about everybody in a large account", all.warm(r.b, *large), warm, 0)
-	if w[inReal] != nil {
-		r.realRoles(w[inReal], warm)
+	compare("1,000 roles to 10", roles, w[inRoles], 1.1)
+	compare("the large account to a small one", gateway, w[inLarge], 1.2)
+	if large := w[inReal]; large != nil {
+		if p, err := startGateway(r.b, r.program, large); err != nil { // they may be more than a gateway takes
+			r.broken = append(r.broken, fmt.Sprintf("%s: %v", inReal, err), fmt.Sprintf("%s to 10: it does not start", inReal))
+		} else {
+			r.starts = append(r.starts, start{inReal, p.ready, 3 * time.Second})
+			compare(inReal+" to 10", r.add(inReal, p, large.request, gatewayYes, again(large)), large, 1.1)
+		}
 	}
-	r.others(w[inBase], warm)
+	if other := r.onMongoDB(small); other != nil {
+		compare("embedded to MongoDB and Redis, in requests/s", other, small, 1.05).rates = true
+	}
 }
 
-// cold asks about each user once. Its processes are those of the whole run, whatever else is measured.
-func (r *run) cold(w *world, opa *process) {
-	cold := r.once("cold: a new user each time", w.copied(r.b))
-	cold.most = (*large - *connections) / (*pairs + 1)
-	r.compare("cold to OPA's server", cold, r.askOPA("OPA's server, the questions of cold", opa, w, true), 1)
-}
-
-// realRoles may be more than a gateway takes: then both of their limits are failed.
-func (r *run) realRoles(w *world, warm *contender) {
-	p, err := startGateway(r.b, r.program, w)
-	if err != nil {
-		r.broken = append(r.broken, fmt.Sprintf("%s: %v", inReal, err), fmt.Sprintf("%s to 10: it does not start", inReal))
-		return
+// gatherTraffic starts a gateway and its peers, and has each answer the corpus. The mix is measured
+// last: it asks what has to be new in the kinds before it.
+func (r *run) gatherTraffic(w *world) (gateway *server) {
+	corpus := w.corpus()
+	peers := []*server{
+		r.gateway("portcullis", w, corpus),
+		r.peer("bare handler", peerBare, w, corpus),
+		r.peer("bare handler that verifies the token", peerToken, w, corpus),
+		r.add(opaServer, r.must(startOPA(r.b, r.opa, w.tree)), newOPARequests(r.b, w).request, opaYes, corpus),
+		r.add("OPA's server, a small policy", r.must(startOPA(r.b, r.opa, smallTree(r.b, w.tree))), w.smallRequest(), opaYes, corpus),
+		r.peer("cedar-go in a fiber handler", peerCedar, w, corpus),
+		r.peer("casbin in a fiber handler", peerCasbin, w, corpus),
 	}
-	r.starts = append(r.starts, start{inReal, p.ready, 3 * time.Second})
-	r.compare(inReal+" to 10", r.warm(inReal, p, w), warm, 1.1)
+	for _, kind := range []struct {
+		group
+		start func(*world) stream
+		most  int
+	}{
+		{group{title: "the same question again", limit: 1.6, warm: repeated}, same, 0},
+		{group{title: "a new resource id", limit: 1.8, warm: repeated}, newResource, 0},
+		{group{title: "a new question about a known user", limit: 9}, newQuestion, 0},
+		{group{title: "a user seen for the first time", limit: 18}, newUser, (w.users - *known - reserved) / *pairs},
+		{group{title: "a mix like traffic", warm: *known}, mix, 0},
+	} {
+		g := &kind.group
+		for _, s := range peers {
+			g.cells = append(g.cells, &cell{server: s, next: kind.start(w), most: kind.most})
+		}
+		r.traffic = append(r.traffic, g)
+	}
+	return peers[0]
 }
 
 func (r *run) must(p *process, err error) *process {
@@ -178,55 +203,46 @@ func (r *run) must(p *process, err error) *process {
 	return p
 }
 
-// others sets a gateway on MongoDB and Redis against the embedded store.
-func (r *run) others(w *world, warm *contender) {
+// onMongoDB is a gateway on MongoDB and Redis, nil where the machine lacks them.
+func (r *run) onMongoDB(w *world) *server {
 	_, noMongo := servers.Mongod()
 	_, noRedis := exec.LookPath("redis-server")
 	if noMongo != nil || noRedis != nil {
 		r.skipped = append(r.skipped, "MongoDB and Redis: they need a mongod in PATH or in "+servers.EnvMongod+", and a redis-server in PATH")
-		return
+		return nil
 	}
 	database := servers.Mongo(r.b, 1).Database(r.b)
 	w.onMongoDB(r.b, database)
-	other := r.gateway("on MongoDB and Redis", w, "--data-dir", r.b.TempDir(), "--master-key-file", filepath.Join(w.dir, "master.key"),
+	return r.gateway("on MongoDB and Redis", w, again(w), "--data-dir", r.b.TempDir(), "--master-key-file", filepath.Join(w.dir, "master.key"),
 		"--mongo-url", database, "--redis-url", "redis://"+servers.Redis(r.b).Address())
-	r.comparisons = append(r.comparisons, &comparison{
-		title: "embedded to MongoDB and Redis, in requests/s", of: other, to: warm, limit: 1.05, rates: true,
-	})
 }
 
-// gateway is one whose questions were all asked before.
-func (r *run) gateway(name string, w *world, args ...string) *contender {
-	return r.warm(name, r.must(startGateway(r.b, r.program, w, args...)), w)
+func (r *run) gateway(name string, w *world, first []question, args ...string) *server {
+	return r.add(name, r.must(startGateway(r.b, r.program, w, args...)), w.request, gatewayYes, first)
 }
 
-func (r *run) warm(name string, p *process, w *world) *contender {
-	q := newQuestions(w, some(w, *asked), w.request)
-	return r.add(name, p, q, gatewayYes, q.total())
-}
-
-// once is a gateway that is asked one question about each user of a world. The first ones
-// only open the connections: one that says nothing for ten seconds is closed.
-func (r *run) once(name string, w *world) *contender {
-	q := newQuestions(w, everybody(w), w.request)
-	q.once = true
-	return r.add(name, r.must(startGateway(r.b, r.program, w)), q, gatewayYes, *connections)
-}
-
-func (r *run) askOPA(name string, p *process, w *world, once bool) *contender {
-	q := newQuestions(w, some(w, *asked), newOPARequests(r.b, w).request)
-	if once {
-		q.who, q.once = everybody(w), true
+// peer is one that has the data of the world, whose roles are fewRoles.
+func (r *run) peer(name, kind string, w *world, first []question) *server {
+	yes := gatewayYes
+	if kind == peerBare || kind == peerToken {
+		yes = "" // they decide nothing
 	}
-	return r.add(name, p, q, opaYes, 500)
+	settings := peer{Kind: kind, Account: w.account, Roles: fewRoles, Users: w.users, Assignments: w.assignments, Key: w.key}
+	return r.add(name, r.must(startPeer(r.b, settings)), w.request, yes, first)
 }
 
-func (r *run) add(name string, p *process, q *questions, yes string, warm int) *contender {
-	c := &contender{name: name, p: p, client: newClient(r.b, p.address, *connections, q, yes)}
-	r.contenders = append(r.contenders, c)
-	return c.warm(r.b, warm)
-}
-
-func (r *run) compare(title string, of, to *contender, limit float64) {
-	r.comparisons = append(r.comparisons, &comparison{title: title, of: of, to: to, limit: limit})
+// add connects to a server and asks it the first questions at once, since a connection that says
+// nothing for ten seconds may be closed. It fails with the first verdict that is not the world's.
+func (r *run) add(name string, p *process, render func([]byte, *question) []byte, yes string, first []question) *server {
+	r.b.Helper()
+	s := &server{name: name, p: p, client: newClient(r.b, p.address, render, yes)}
+	r.servers = append(r.servers, s)
+	i := -1
+	if err := s.ask(func() question { i++; return first[i] }, len(first)); err != nil {
+		r.b.Fatal(err)
+	}
+	if s.refused > 0 {
+		r.b.Fatalf("%s: %d of the first questions have no verdict", s.name, s.refused)
+	}
+	return s
 }

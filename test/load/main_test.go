@@ -11,20 +11,17 @@ import (
 
 // How large the run is. Limits are judged on the defaults only.
 var (
-	pairs       = flag.Int("pairs", 15, "how many pairs of windows a ratio is taken from")
+	pairs       = flag.Int("pairs", 15, "how many windows a ratio is taken from, of each server")
 	window      = flag.Duration("window", 500*time.Millisecond, "how long one window takes")
-	asked       = flag.Int("asked", 1000, "how many users questions are about, 100 questions each")
-	large       = flag.Int("large", 100000, "how many users the large account has")
+	known       = flag.Int("known", 20000, "how many users have their facts cached before anything is measured")
+	large       = flag.Int("large", 100000, "how many users the account has, with those who are seen for the first time")
 	connections = flag.Int("connections", 16, "how many connections the client holds")
-	onlyCold    = flag.Bool("cold", false, "measure only users who were never asked about before")
+	onlyTraffic = flag.Bool("traffic", false, "measure the kinds of traffic only, not how the cost grows")
 )
 
-// envBare has the test's program be the bare handler.
-const envBare = "PORTCULLIS_TEST_LOAD_BARE"
-
 func TestMain(m *testing.M) {
-	if os.Getenv(envBare) != "" {
-		os.Exit(serveBare())
+	if settings := os.Getenv(envPeer); settings != "" {
+		os.Exit(servePeer(settings))
 	}
 	os.Exit(servers.Run(m))
 }

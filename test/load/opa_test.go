@@ -22,7 +22,7 @@ type object = map[string]any
 type opaRequests struct {
 	w *world
 	// subjects are the users' parts of the input, made when they are first asked about.
-	subjects map[int][]byte
+	subjects map[int]opaSubject
 	service  []byte
 	rest     []byte
 	actions  map[string][]byte
@@ -33,7 +33,7 @@ type opaRequests struct {
 func newOPARequests(b *testing.B, w *world) *opaRequests {
 	b.Helper()
 	return &opaRequests{
-		w: w, subjects: map[int][]byte{}, actions: map[string][]byte{},
+		w: w, subjects: map[int]opaSubject{}, actions: map[string][]byte{},
 		service: rendered(principal(resources.PrincipalService, resources.ServicePrefix+"load", "", object{resources.ServiceScopeCheck: true})),
 		rest: rendered(object{
 			"account": object{"id": w.account, "exists": true, "status": resources.StatusActive},
@@ -50,22 +50,28 @@ func (o *opaRequests) request(to []byte, q *question) []byte {
 	if q.own {
 		caller = rendered(principal(resources.PrincipalUser, userID(q.user), o.w.account, object{}))
 	}
-	instance := strconv.Itoa(q.instance)
 	b := append(o.body[:0], `{"input":{"now":`...)
 	b = append(append(b, o.now...), `,"principal":`...)
 	b = append(append(b, caller...), `,"action":`...)
 	b = append(append(b, o.action(q.action)...), `,"subject":`...)
-	b = append(append(b, o.subject(q.user)...), `,"target":{"account":"`...)
+	subject := o.subject(q.user)
+	b = append(append(b, subject.known...), `,"here":[`...)
+	b = append(append(b, subject.here[q.project]...), `]},"target":{"account":"`...)
 	b = append(append(b, o.w.account...), `","project":"`...)
 	b = append(append(b, q.project...), `","project_state":"active","user":"`...)
-	b = append(append(b, userID(q.user)...), `","resource":"instances/i-`...)
-	b = append(append(b, instance...), `","rest":"instances/i-`...)
-	b = append(append(append(b, instance...), `"},`...), o.rest[1:]...) // without its brace
+	b = append(append(b, userID(q.user)...), `","resource":"instances/`...)
+	b = append(append(b, q.resource...), `","rest":"instances/`...)
+	b = append(append(append(b, q.resource...), `"},`...), o.rest[1:]...) // without its brace
 	b = append(b, '}')
 	o.body = b
-	to = append(to, "POST /v1/data/authz/decision HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nContent-Length: "...)
-	to = strconv.AppendInt(to, int64(len(b)), 10)
-	return append(append(to, "\r\n\r\n"...), b...)
+	return post(to, "authz/decision", b)
+}
+
+// post writes a request for the value of a rule.
+func post(to []byte, rule string, body []byte) []byte {
+	to = append(append(append(to, "POST /v1/data/"...), rule...), " HTTP/1.1\r\nHost: load\r\nContent-Type: application/json\r\nContent-Length: "...)
+	to = strconv.AppendInt(to, int64(len(body)), 10)
+	return append(append(to, "\r\n\r\n"...), body...)
 }
 
 func (o *opaRequests) action(id string) []byte {
@@ -78,21 +84,31 @@ func (o *opaRequests) action(id string) []byte {
 	return o.actions[id]
 }
 
-func (o *opaRequests) subject(user int) []byte {
-	if text, ok := o.subjects[user]; ok {
-		return text
+// opaSubject is a user's part of the input, without its last brace, and their assignment in each
+// project, which is what stands at the places of a target in it.
+type opaSubject struct {
+	known []byte
+	here  map[string][]byte
+}
+
+func (o *opaRequests) subject(user int) opaSubject {
+	if s, ok := o.subjects[user]; ok {
+		return s
 	}
-	assignments := object{}
+	assignments, here := object{}, map[string][]byte{}
 	for k := range o.w.assignments {
 		r, project := o.w.held(user, k)
-		assignments[project] = object{"": []object{{
+		assignment := object{
 			"role": r.id, "custom": false, "level": r.scope, "role_scope": r.scope,
 			"role_status": resources.StatusActive, "status": resources.StatusActive, "expires": never, "running": true,
-		}}}
+		}
+		assignments[project] = object{"": []object{assignment}}
+		here[project] = rendered(assignment)
 	}
-	o.subjects[user] = rendered(object{
+	known := rendered(object{
 		"id": userID(user), "exists": true, "status": resources.StatusActive, "member": true, "assignments": assignments, "roles": object{},
 	})
+	o.subjects[user] = opaSubject{known[:len(known)-1], here}
 	return o.subjects[user]
 }
 
@@ -103,7 +119,7 @@ func principal(kind, id, account string, scopes object) object {
 	}
 }
 
-func rendered(v object) []byte {
+func rendered(v any) []byte {
 	raw, _ := json.Marshal(v) // strings, numbers and objects of them always render
 	return bytes.TrimSpace(raw)
 }

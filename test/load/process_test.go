@@ -105,9 +105,10 @@ func (p *process) listens(b *testing.B) func() string {
 	}
 }
 
-func startBare(b *testing.B) (*process, error) {
+// startPeer is the test's own program as a peer.
+func startPeer(b *testing.B, settings peer) (*process, error) {
 	b.Helper()
-	p, ended := launch(b, []string{envBare + "=1"}, os.Args[0])
+	p, ended := launch(b, []string{envPeer + "=" + string(rendered(settings))}, os.Args[0])
 	return p.await(b, ended, p.listens(b))
 }
 
@@ -161,16 +162,4 @@ func (p *process) cpu() (time.Duration, error) {
 		sum += n
 	}
 	return time.Duration(sum), nil
-}
-
-var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
-
-// memory is what a process has resident, in MiB.
-func (p *process) memory() int {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid))
-	if m := residentLine.FindSubmatch(text); err == nil && m != nil {
-		n, _ := strconv.Atoi(string(m[1])) // only digits
-		return n >> 10
-	}
-	return 0
 }

@@ -4,96 +4,82 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
+
+// tally counts the limits that hold.
+type tally struct{ held, limits int }
+
+// judge is the word for a limit.
+func (t *tally) judge(holds bool) string {
+	t.limits++
+	if !holds {
+		return "FAIL"
+	}
+	t.held++
+	return "PASS"
+}
 
 // report prints what was measured. It says what fails its limit, and fails nothing: only on a
 // machine that does nothing else are the figures worth a verdict.
 func (r *run) report(to io.Writer) {
 	load, _ := os.ReadFile("/proc/loadavg") // for the reader, where there is one
-	fmt.Fprintf(to, "\n%d pairs of windows of %s, %d connections, %d questions about %d users, %d users in the large account; load average %s\n",
-		*pairs, *window, *connections, *asked*perUser, *asked, *large, strings.TrimSpace(string(load)))
-	r.servers(to)
-	held, limits := r.ratios(to)
+	fmt.Fprintf(to, "\n%d windows of %s of each server, %d connections, %d users, %d of them known; load average %s\n",
+		*pairs, *window, *connections, *large, *known, strings.TrimSpace(string(load)))
+	_, kind := outside(*pairs)
+	fmt.Fprintf(to, "medians, and in brackets the %s of the ratio to the bare handler in the same turn\n\n",
+		map[bool]string{true: "95 % interval", false: "range"}[kind])
+	t := &tally{}
+	r.reportTraffic(to, t)
+	for _, g := range r.growth {
+		m := g.ratio()
+		fmt.Fprintf(to, "%s  %.3f  [%.3f, %.3f]  %s, at most %.2f\n", t.judge(m.median <= g.limit), m.median, m.low, m.high, g.title, g.limit)
+	}
 	for _, s := range r.starts {
-		limits++
-		if verdict(s.took <= s.limit) == pass {
-			held++
-		}
-		fmt.Fprintf(to, "%s  ready with %s after %.2f s, at most %s\n", verdict(s.took <= s.limit), s.title, s.took.Seconds(), s.limit)
+		fmt.Fprintf(to, "%s  ready with %s after %.2f s, at most %s\n", t.judge(s.took <= s.limit), s.title, s.took.Seconds(), s.limit)
 	}
-	if r.growth.of != nil {
-		limits++
-		if r.growth.report(to) {
-			held++
-		}
-	}
+	r.allocations.report(to, t)
 	for _, what := range r.broken {
-		limits++
-		fmt.Fprintf(to, "%s  %s\n", fail, strings.TrimSpace(what))
+		fmt.Fprintf(to, "%s  %s\n", t.judge(false), strings.TrimSpace(what))
+	}
+	for _, s := range r.servers {
+		s.remark(to)
 	}
 	for _, what := range r.skipped {
 		fmt.Fprintf(to, "SKIPPED  %s\n", what)
 	}
-	fmt.Fprintf(to, "%d of %d limits hold, %d parts skipped\n", held, limits, len(r.skipped))
+	fmt.Fprintf(to, "%d of %d limits hold, %d parts skipped\n", t.held, t.limits, len(r.skipped))
 }
 
-func (r *run) servers(to io.Writer) {
-	fmt.Fprintln(to, "\nmedian of the windows; p50 and p99 of a single connection; memory at the end")
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "requests/s\tCPU µs/request\tp50 µs\tp99 µs\tMiB\t  \t")
-	for _, c := range r.contenders {
-		fmt.Fprintf(table, "%.0f\t%.1f\t%d\t%d\t%d\t  %s\n", medianOf(c.rates).median, medianOf(c.costs).median,
-			quantile(c.alone, 0.5).Microseconds(), quantile(c.alone, 0.99).Microseconds(), c.p.memory(), c.remark())
+// reportTraffic prints the table: each server's cost of each kind of traffic, beside the bare
+// handler's and, where OPA's server is 10, beside that.
+func (r *run) reportTraffic(to io.Writer, t *tally) {
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\tCPU µs a request\t× bare\t\tOPA = 10\tlimit")
+	for _, g := range r.traffic {
+		bare, opa := g.cells[1], g.cells[slices.IndexFunc(g.cells, func(c *cell) bool { return c.name == opaServer })]
+		fmt.Fprintf(table, "%s\t\t\t\t\t\n", g.title)
+		for i, c := range g.cells {
+			m, limit := ratioOf(c.costs, bare.costs), ""
+			if i == 0 && g.limit > 0 {
+				limit = fmt.Sprintf("%s: × bare at most %.1f", t.judge(m.median <= g.limit), g.limit)
+			}
+			fmt.Fprintf(table, "  %s\t%.1f\t%.2f\t[%.2f, %.2f]\t%.1f\t%s\n", c.name, medianOf(c.costs).median,
+				m.median, m.low, m.high, 10*ratioOf(c.costs, opa.costs).median, limit)
+		}
 	}
 	_ = table.Flush()
+	fmt.Fprintln(to)
 }
 
-// remark is a server's name, with what makes its figures mean less.
-func (c *contender) remark() string {
-	name := c.name
-	if c.refused > 0 {
-		name += fmt.Sprintf(" (%d answers were not 200)", c.refused)
+// remark tells what makes a server's figures mean less.
+func (s *server) remark(to io.Writer) {
+	if s.refused > 0 {
+		fmt.Fprintf(to, "NOTE  %s: %d answers were not 200\n", s.name, s.refused)
 	}
-	if c.logLost {
-		name += " (lines of its log were dropped)"
+	if s.logLost {
+		fmt.Fprintf(to, "NOTE  %s: lines of its log were dropped\n", s.name)
 	}
-	return name
-}
-
-func (r *run) ratios(to io.Writer) (held, limits int) {
-	fmt.Fprintln(to, "\nratios of CPU per request: median of the pairs, and its interval")
-	for _, c := range r.comparisons {
-		m := medianOf(c.ratios)
-		word, limit := "     ", ""
-		if c.limit > 0 {
-			limits++
-			word, limit = verdict(m.median <= c.limit), fmt.Sprintf(", at most %.3f", c.limit)
-			if m.median <= c.limit {
-				held++
-			}
-			if m.low <= c.limit && c.limit < m.high {
-				limit += " (inside the interval)"
-			}
-		}
-		kind := "95 %"
-		if !m.sure {
-			kind = "range"
-		}
-		fmt.Fprintf(to, "%s  %8.3f  [%.3f, %.3f] %s  %s%s\n", word, m.median, m.low, m.high, kind, c.title, limit)
-	}
-	return held, limits
-}
-
-const (
-	pass = "PASS "
-	fail = "FAIL "
-)
-
-func verdict(holds bool) string {
-	if holds {
-		return pass
-	}
-	return fail
 }

@@ -1,9 +1,6 @@
 package load_test
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // confidence is how sure an interval is to hold the median, where there are enough pairs.
 const confidence = 0.95
@@ -40,12 +37,4 @@ func outside(n int) (cut int, sure bool) {
 		chance = chance * float64(n-k) / float64(k+1)
 	}
 	return 0, false
-}
-
-// quantile is the q-th of sorted times.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }

@@ -3,7 +3,6 @@ package load_test
 import (
 	"slices"
 	"testing"
-	"time"
 )
 
 // TestMedianHasItsInterval: the ranks are those of the tables of the sign test.
@@ -26,40 +25,37 @@ func TestMedianHasItsInterval(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
-	var sorted []time.Duration
-	for i := range 100 {
-		sorted = append(sorted, time.Duration(i+1))
-	}
-	if got := []time.Duration{quantile(sorted, 0.5), quantile(sorted, 0.99), quantile(nil, 0.5)}; !slices.Equal(got, []time.Duration{51, 100, 0}) {
-		t.Error(got)
-	}
-}
-
-// TestEveryQuestionIsDistinct: no two requests of one round are equal, half of the users ask
-// for themselves, and one in ten is denied.
-func TestEveryQuestionIsDistinct(t *testing.T) {
-	w := &world{account: "a", users: 20, assignments: 3, roles: loadRoles(10)}
-	w.tokens.service = "s"
-	for range w.users {
-		w.tokens.users = append(w.tokens.users, "u")
-	}
-	q := newQuestions(w, everybody(w), w.request)
-	seen, denied, own := map[string]bool{}, 0, 0
-	for i := range q.total() {
-		request, want := q.next(nil)
-		if seen[string(request)] {
-			t.Fatalf("question %d was asked before: %s", i, request)
+// TestTrafficIsWhatItsTitleSays: what is new in a kind of traffic was not there before, and 5 % of
+// every kind are denied.
+func TestTrafficIsWhatItsTitleSays(t *testing.T) {
+	w := &world{account: "a", users: *known + reserved + 10000, assignments: assigned, roles: loadRoles(fewRoles)}
+	w.tokens.users = make([]string, *known)
+	const n = 10000
+	for title, kind := range map[string]struct {
+		start func(*world) stream
+		// part is what is new, in the share of questions that fresh says.
+		part  func(question) any
+		fresh float64
+	}{
+		"same":        {same, func(q question) any { return q }, float64(repeated) / n},
+		"newResource": {newResource, func(q question) any { return q.resource }, 1},
+		"newQuestion": {newQuestion, func(q question) any { return q }, 1},
+		"newUser":     {newUser, func(q question) any { return q.user }, 1},
+		"mix":         {mix, func(q question) any { return q.resource }, newInMix},
+	} {
+		next, seen, denied := kind.start(w), map[any]bool{}, 0
+		for range n {
+			q := next()
+			seen[kind.part(q)] = true
+			if !q.allowed {
+				denied++
+			}
 		}
-		seen[string(request)] = true
-		if !want {
-			denied++
+		if got := float64(len(seen)) / n; got < kind.fresh-0.02 || got > kind.fresh+0.02 {
+			t.Errorf("%s: %.3f is new, want %.2f", title, got, kind.fresh)
 		}
-		if q.last.own {
-			own++
+		if got := float64(denied) / n; got < 0.04 || got > 0.06 {
+			t.Errorf("%s: %.3f is denied, want 0.05", title, got)
 		}
-	}
-	if n := q.total(); n != 2000 || denied != n/10 || own != n/2 {
-		t.Errorf("%d questions, %d denied, %d of users for themselves", n, denied, own)
 	}
 }

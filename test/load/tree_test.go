@@ -91,9 +91,9 @@ func cutSegment(permission string) string {
 	return strings.Join(part, ":")
 }
 
-// asking are the roles that questions can be about.
+// asking are the roles that users hold and that questions are about, in a project.
 func asking(roles []role) []role {
-	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool { return len(r.asked) == 0 })
+	return slices.DeleteFunc(slices.Clone(roles), func(r role) bool { return len(r.asked) == 0 || r.scope != resources.RoleScopeProject })
 }
 
 // writeTree is the embedded policy tree with more system roles, in a folder.

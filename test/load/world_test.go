@@ -2,6 +2,7 @@ package load_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 const (
 	// projects is how many an account has: the assignments of a user are in different ones.
 	projects = 1000
+	// emptyProject is one more, in which nobody has an assignment.
+	emptyProject = "proj-none-v1"
 	// seedStep is how many records one transaction makes.
 	seedStep = 20000
 	// tokenTTL outlasts any run.
@@ -33,25 +36,23 @@ type world struct {
 	dir, tree string
 	account   string
 	users     int
-	// assignments of each user, the k-th of them of role (user+k) in project (user+k), or in
-	// the account where that is the role's scope.
+	// assignments of each user, the k-th of them of role (user+k) in project (user+k).
 	assignments int
 	roles       []role
-	tokens      struct {
+	// tokens are the service's and the known users', key is what checks their signatures.
+	tokens struct {
 		service string
 		users   []string
 	}
+	key ed25519.PublicKey
 }
 
 func userID(u int) string    { return fmt.Sprintf("user-%06d", u) }
 func projectID(p int) string { return fmt.Sprintf("proj-%04d-v1", p%projects) }
 
-// held is the k-th role of a user, and the project that it is in, if it is in one.
-func (w *world) held(user, k int) (r role, project string) {
-	if r = w.roles[(user+k)%len(w.roles)]; r.scope == resources.RoleScopeProject {
-		project = projectID(user + k)
-	}
-	return r, project
+// held is the k-th role of a user, and the project that it is in.
+func (w *world) held(user, k int) (role, string) {
+	return w.roles[(user+k)%len(w.roles)], projectID(user + k)
 }
 
 // newWorld fills a data folder.
@@ -122,13 +123,14 @@ func (w *world) masterKey(b *testing.B) resources.MasterKey {
 	return key
 }
 
-// sign makes the service's token and one for each user.
+// sign makes the service's token and one for each known user.
 func (w *world) sign(b *testing.B, key resources.MasterKey) {
 	b.Helper()
 	signer, err := authn.NewSigner(key)
 	if err != nil {
 		b.Fatal(err)
 	}
+	w.key = ed25519.NewKeyFromSeed(key.Derive(resources.PurposeSigning)[0]).Public().(ed25519.PublicKey)
 	token := func(r authn.TokenRequest) string {
 		text, err := signer.Sign(r)
 		if err != nil {
@@ -139,7 +141,7 @@ func (w *world) sign(b *testing.B, key resources.MasterKey) {
 	w.tokens.service = token(authn.TokenRequest{
 		Subject: resources.ServicePrefix + "load", Scopes: []string{resources.ServiceScopeCheck}, TTL: tokenTTL,
 	})
-	for u := range w.users {
+	for u := range min(w.users, *known) {
 		w.tokens.users = append(w.tokens.users, token(authn.TokenRequest{Subject: userID(u), TTL: tokenTTL}))
 	}
 }
@@ -166,9 +168,13 @@ func (w *world) seed(b *testing.B, s store.Store, c records.Collections) {
 			ID: w.account, Name: w.account, Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		})
 	})
-	write(0, projects, func(tx store.Tx, i int) error {
+	write(0, projects+1, func(tx store.Tx, i int) error {
+		id := emptyProject
+		if i < projects {
+			id = projectID(i)
+		}
 		return c.Projects.Insert(ctx, tx, resources.Project{
-			ID: projectID(i), AccountID: w.account, Name: projectID(i), State: resources.ProjectActive, CreatedAt: now, UpdatedAt: now,
+			ID: id, AccountID: w.account, Name: id, State: resources.ProjectActive, CreatedAt: now, UpdatedAt: now,
 		})
 	})
 	step := max(seedStep/(1+w.assignments), 1)
