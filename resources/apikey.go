@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"hash/crc32"
-	"io"
 	"strings"
 )
 
@@ -69,9 +68,7 @@ func (a APIKeys) IsZero() bool { return len(a.secrets) == 0 }
 func (a APIKeys) New(ids IDs) (raw, id string) {
 	keyID := ids.ULID()
 	random := make([]byte, apiKeySecret)
-	if _, err := io.ReadFull(ids.Random, random); err != nil {
-		panic("resources: no randomness: " + err.Error())
-	}
+	ids.fill(random)
 	for i, b := range random {
 		random[i] = crockford[b&31]
 	}

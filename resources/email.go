@@ -50,6 +50,4 @@ func validMailDomain(s string) bool {
 	return true
 }
 
-func notHostRune(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
-}
+func notHostRune(r rune) bool { return r != '-' && notAlphanumeric(r) }

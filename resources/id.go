@@ -1,11 +1,9 @@
 package resources
 
 import (
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -31,11 +29,6 @@ const ulidSize = 26
 // crockford is the alphabet of a ULID, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-var externalID = map[string]*regexp.Regexp{
-	PrefixAccount: regexp.MustCompile(`^acct-[a-zA-Z0-9]+-v1$`),
-	PrefixProject: regexp.MustCompile(`^proj-[a-zA-Z0-9]+-v1$`),
-}
-
 // IDs makes identifiers from a clock and a source of randomness.
 type IDs struct {
 	// Now is the clock; the first 48 bits of an identifier are its milliseconds.
@@ -53,35 +46,17 @@ func (g IDs) New(prefix string) string {
 // ULID makes a bare identifier of 26 lower-case characters that sorts by the
 // millisecond in which it was made.
 func (g IDs) ULID() string {
-	var random [10]byte
-	g.fill(random[:])
+	var raw [16]byte // 48 bits of time, 80 of randomness
+	g.fill(raw[6:])
+	hi := uint64(g.Now().UnixMilli())<<16 | uint64(raw[6])<<8 | uint64(raw[7])
+	lo := binary.BigEndian.Uint64(raw[8:])
 	var out [ulidSize]byte
-	ulid(g.Now(), random[:], out[:])
-	return string(out[:])
-}
-
-// ULIDs makes two of the time given, in one piece of memory.
-func (g IDs) ULIDs(now time.Time) (first, second string) {
-	var random [20]byte
-	g.fill(random[:])
-	var out [2 * ulidSize]byte
-	ulid(now, random[:10], out[:ulidSize])
-	ulid(now, random[10:], out[ulidSize:])
-	both := string(out[:])
-	return both[:ulidSize], both[ulidSize:]
-}
-
-func ulid(now time.Time, random, out []byte) {
-	var raw [16]byte
-	binary.BigEndian.PutUint64(raw[:8], uint64(now.UnixMilli())<<16)
-	copy(raw[6:], random)
-
-	hi, lo := binary.BigEndian.Uint64(raw[:8]), binary.BigEndian.Uint64(raw[8:])
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = crockford[lo&31]
 		lo = lo>>5 | hi<<59
 		hi >>= 5
 	}
+	return string(out[:])
 }
 
 // UUID makes a random UUID (RFC 9562, version 4): the internal id of a user.
@@ -95,15 +70,9 @@ func (g IDs) UUID() string {
 }
 
 func (g IDs) fill(b []byte) {
-	if g.Random == rand.Reader {
-		_, _ = rand.Read(b) // never fails, and unlike any reader leaves b where it is
-		return
-	}
-	read := make([]byte, len(b))
-	if _, err := io.ReadFull(g.Random, read); err != nil {
+	if _, err := io.ReadFull(g.Random, b); err != nil {
 		panic("resources: no randomness: " + err.Error())
 	}
-	copy(b, read)
 }
 
 // ValidID says whether s is a plain identifier: 1 to 128 characters of
@@ -124,11 +93,17 @@ func ValidID(s string) bool {
 }
 
 // KnownIDForm says whether ids with the prefix have a pattern of their own.
-func KnownIDForm(prefix string) bool { return externalID[prefix] != nil }
+func KnownIDForm(prefix string) bool { return prefix == PrefixAccount || prefix == PrefixProject }
 
 // ValidExternalID says whether s has the specification's pattern for accounts or
 // projects (`^acct-[a-zA-Z0-9]+-v1$`) and is short enough to be a plain identifier.
 func ValidExternalID(prefix, s string) bool {
-	re, ok := externalID[prefix]
-	return ok && len(s) <= maxIDLength && re.MatchString(s)
+	middle, hasPrefix := strings.CutPrefix(s, prefix+"-")
+	middle, hasSuffix := strings.CutSuffix(middle, "-v1")
+	return KnownIDForm(prefix) && hasPrefix && hasSuffix && middle != "" && len(s) <= maxIDLength &&
+		!strings.ContainsFunc(middle, notAlphanumeric)
+}
+
+func notAlphanumeric(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
 }

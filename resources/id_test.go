@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"io"
 	"regexp"
 	"strings"
 	"testing"
@@ -101,17 +100,5 @@ func TestExternalIdentifiersHaveTheirPattern(t *testing.T) {
 	}
 	if resources.ValidExternalID("user", "user-a-v1") {
 		t.Error("a prefix without a pattern accepts")
-	}
-}
-
-// TestULIDsAreTwo that each are what ULID makes, from either source of randomness.
-func TestULIDsAreTwo(t *testing.T) {
-	at := time.UnixMilli(1469918176385)
-	for _, random := range []io.Reader{rand.Reader, io.MultiReader(rand.Reader)} {
-		ids := resources.IDs{Now: func() time.Time { return at }, Random: random}
-		first, second := ids.ULIDs(ids.Now())
-		if first == second || len(first) != 26 || len(second) != 26 || first[:10] != second[:10] || first[:10] != ids.ULID()[:10] {
-			t.Errorf("%q and %q", first, second)
-		}
 	}
 }

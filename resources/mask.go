@@ -93,10 +93,10 @@ func hexDigit(c byte) (value byte, ok bool) {
 // on; start is -1 where there is none.
 func findCredential(text string, from int) (start, end int) {
 	for i := from; i < len(text); i = end {
-		if end = i + 1; !isTokenByte[text[i]] {
+		if end = i + 1; !isTokenByte(text[i]) {
 			continue
 		}
-		for end < len(text) && isTokenByte[text[end]] {
+		for end < len(text) && isTokenByte(text[end]) {
 			end++
 		}
 		start = -1
@@ -178,7 +178,7 @@ func skipGap(text string, i int) int {
 		case c <= ' ' || c == '+':
 			i++
 		case c == '\\' && i+1 < len(text):
-			size := map[byte]int{'a': 2, 'b': 2, 'f': 2, 'n': 2, 'r': 2, 't': 2, 'v': 2, 'x': 4, 'u': 6}[text[i+1]]
+			size := escapeSize(text[i+1])
 			if size == 0 || i+size > len(text) {
 				return i
 			}
@@ -190,13 +190,28 @@ func skipGap(text string, i int) int {
 	return i
 }
 
-// isTokenByte says of each character whether it may stand in a key or a JWT.
-var isTokenByte = func() (is [256]bool) {
-	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") {
-		is[c] = true
+// escapeSize returns the length of the escape that begins with a backslash and c, 0 where
+// none does.
+func escapeSize(c byte) int {
+	switch c {
+	case 'a', 'b', 'f', 'n', 'r', 't', 'v':
+		return len(`\n`)
+	case 'x':
+		return len(`\x00`)
+	case 'u':
+		return len(`\u0000`)
 	}
-	return is
-}()
+	return 0
+}
+
+// isTokenByte says whether the character may stand in an API key or a JWT.
+func isTokenByte(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
+		return true
+	}
+	return false
+}
 
 // Unseen says whether a character can't be seen where it is shown, or changes what stands
 // around it: controls, marks of direction, separators, what has no width, and any white

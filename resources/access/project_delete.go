@@ -20,12 +20,6 @@ type done struct {
 	Message string `json:"message"`
 }
 
-// Why a project that was marked is kept.
-var (
-	errOccupied = resources.Conflict("The project still has resources in it; delete them first.")
-	errUnmarked = resources.Conflict("Another request changed the project while it was being deleted; try again.")
-)
-
 // deleteProject answers project.delete (N4) in three steps: it marks the project, from when on
 // everything in it is denied, asks every area whether something is left in it, and
 // deletes it or takes the mark back.
@@ -81,7 +75,7 @@ func (s *Service) vacant(ctx context.Context, mark store.Record[resources.Projec
 			return resources.Unavailable("It could not be determined whether the project is empty; it was not deleted.", err)
 		}
 		if occupied {
-			return errOccupied
+			return resources.Conflict("The project still has resources in it; delete them first.")
 		}
 	}
 	return nil
@@ -101,7 +95,7 @@ func (s *Service) finishProject(ctx context.Context, r *wire.Request, revision i
 			return err
 		}
 		if rec.Revision != revision {
-			return errUnmarked
+			return resources.Conflict("Another request changed the project while it was being deleted; try again.")
 		}
 		account, id := rec.Value.AccountID, rec.Value.ID
 		if err := s.deleteAssignments(ctx, tx, records.ByProject, account, id); err != nil {

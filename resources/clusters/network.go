@@ -20,12 +20,14 @@ const (
 	mostPrefix6 = 124
 )
 
-// unusable are networks that no pod or service can have an address in: this host, loopback,
-// link-local, multicast and what is reserved.
-var unusable = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
-	netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
-	netip.MustParsePrefix("::/8"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8"),
+// unusable returns the networks in which a pod or a service can't have an address: this
+// host, loopback, link-local, multicast and reserved ones.
+func unusable() []netip.Prefix {
+	return []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("127.0.0.0/8"),
+		netip.MustParsePrefix("169.254.0.0/16"), netip.MustParsePrefix("224.0.0.0/3"),
+		netip.MustParsePrefix("::/8"), netip.MustParsePrefix("fe80::/10"), netip.MustParsePrefix("ff00::/8"),
+	}
 }
 
 // readNetworks reads the networks of pods and of services: each good by itself, both of
@@ -82,7 +84,7 @@ func networkProblem(network netip.Prefix) string {
 	case network.Addr().Is6() && (network.Bits() < leastPrefix || network.Bits() > mostPrefix6):
 		return "must have a prefix length from 8 to 124"
 	}
-	for _, u := range unusable {
+	for _, u := range unusable() {
 		if u.Overlaps(network) {
 			return "must not overlap " + u.String() + ", which is reserved"
 		}

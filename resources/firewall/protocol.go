@@ -24,9 +24,6 @@ const (
 	lastProtocol = 255
 )
 
-// words are the protocols that have a name in the API.
-var words = map[string]protocol{"icmp": icmp, "tcp": tcp, "udp": udp}
-
 // readProtocol reads a word or a number; unknown where it is neither.
 func readProtocol(o *wire.Object) protocol {
 	text := o.Required("protocol")
@@ -43,8 +40,13 @@ func readProtocol(o *wire.Object) protocol {
 // parseProtocol takes a number in the one way in which it is written: no sign, no
 // blanks, no zeros before it.
 func parseProtocol(text string) protocol {
-	if p, ok := words[text]; ok {
-		return p
+	switch text {
+	case "icmp":
+		return icmp
+	case "tcp":
+		return tcp
+	case "udp":
+		return udp
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || strconv.Itoa(n) != text || n < 0 || n > lastProtocol {
@@ -55,15 +57,18 @@ func parseProtocol(text string) protocol {
 
 // text is the canonical form: the word where there is one, "" for unknown.
 func (p protocol) text() string {
-	for word, named := range words {
-		if p == named {
-			return word
-		}
-	}
-	if p == unknown {
+	switch p {
+	case unknown:
 		return ""
+	case icmp:
+		return "icmp"
+	case tcp:
+		return "tcp"
+	case udp:
+		return "udp"
+	default:
+		return strconv.Itoa(int(p))
 	}
-	return strconv.Itoa(int(p))
 }
 
 // mayHavePorts says whether ports mean something; of an unknown protocol it is not known,

@@ -2,7 +2,6 @@ package firewall
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -38,18 +37,16 @@ func readRemote(o *wire.Object, p protocol) (prefix, group string) {
 	return parsed.String(), group
 }
 
-// embedded are the parts of IPv6 in which IPv4 addresses are written: IPv4-compatible and
-// IPv4-mapped ones (RFC 4291, 2.5.5). Who enforces a rule may take such an address for the
-// IPv4 one or not, so that no rule says what it lets through there.
-var embedded = []netip.Prefix{netip.MustParsePrefix("::/96"), netip.PrefixFrom(netip.MustParseAddr("::ffff:0:0"), 96)}
-
-// hidesIPv4 says whether an IPv6 prefix reaches into those parts. All of IPv6 means what it
-// says, and :: and ::1 are addresses of their own.
+// hidesIPv4 says whether an IPv6 prefix holds IPv4 addresses written as IPv6 ones, which a
+// firewall may or may not take for IPv4. All of IPv6 (::/0) and the addresses :: and ::1 are
+// clear and may be used.
 func hidesIPv4(p netip.Prefix) bool {
 	if p.Bits() == 0 || p == netip.PrefixFrom(netip.IPv6Unspecified(), 128) || p == netip.PrefixFrom(netip.IPv6Loopback(), 128) {
 		return false
 	}
-	return slices.ContainsFunc(embedded, p.Overlaps)
+	compatible := netip.MustParsePrefix("::/96") // RFC 4291, 2.5.5.1 and 2.5.5.2
+	mapped := netip.PrefixFrom(netip.MustParseAddr("::ffff:0:0"), 96)
+	return p.Overlaps(compatible) || p.Overlaps(mapped)
 }
 
 // parsePrefix reads a CIDR, or an address as the prefix of it alone. The library takes

@@ -7,18 +7,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// identityFields are what only the service that syncs users may change.
-var identityFields = []string{
-	"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id",
-}
-
 // update is what user.update asks for.
 type update struct {
 	user     string // of the path
 	problems wire.Problems
 	fields   fields
 	status   string
-	// restricted are the identity fields that are there.
+	// restricted are the fields of the body that only the service that syncs users may change.
 	restricted []string
 	// id and account are the body's, which must be the user's; "" is not said.
 	id, account string
@@ -39,7 +34,8 @@ func (s *Service) readUpdate(r *wire.Request) (*update, error) {
 	// INVITED comes from an invitation, with a mail and a time.
 	in.status = body.OneOf("status", "", resources.StatusActive, resources.StatusInactive,
 		resources.StatusSuspended, statusWaitlisted, statusPending)
-	for _, name := range identityFields {
+	identity := []string{"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id"}
+	for _, name := range identity {
 		if body.Has(name) {
 			in.restricted = append(in.restricted, name)
 		}

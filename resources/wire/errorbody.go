@@ -9,48 +9,57 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// answered is how one kind of error is answered.
-type answered struct {
-	status         int
-	code           string
-	user, userType string
+// answer is how one kind of error is answered: its HTTP status, its code in the bodies of
+// firewall and access, and its code and type in that of users.
+type answer struct {
+	status             int
+	code               string
+	userCode, userType string
 }
 
-// codes is the one table from the kind of an error to what is answered.
-var codes = map[resources.Kind]answered{
-	resources.KindInternal:         {500, "INTERNAL_ERROR", "SYS_001", "internal_error"},
-	resources.KindBadRequest:       {400, "BAD_REQUEST", "REQ_001", "bad_request"},
-	resources.KindNoCredential:     {401, "UNAUTHORIZED", "AUTH_001", "unauthorized"},
-	resources.KindBadCredential:    {401, "UNAUTHORIZED", "AUTH_002", "unauthorized"},
-	resources.KindForbidden:        {403, "FORBIDDEN", "AUTH_003", "forbidden"},
-	resources.KindNotFound:         {404, "NOT_FOUND", "USER_001", "not_found"},
-	resources.KindMethodNotAllowed: {405, "METHOD_NOT_ALLOWED", "REQ_001", "bad_request"},
-	resources.KindConflict:         {409, "CONFLICT", "USER_002", "conflict"},
-	resources.KindTooLarge:         {413, "PAYLOAD_TOO_LARGE", "REQ_001", "bad_request"},
-	resources.KindTooSlow:          {408, "BAD_REQUEST", "REQ_001", "bad_request"},
-	resources.KindUnsupportedMedia: {415, "UNSUPPORTED_MEDIA_TYPE", "REQ_001", "bad_request"},
-	resources.KindRateLimited:      {429, "RATE_LIMITED", "RATE_001", "rate_limited"},
-	resources.KindUnavailable:      {503, "UNAVAILABLE", "SYS_002", "unavailable"},
+// answerOf is the one table from the kind of an error to its answer. An unknown kind is
+// answered as an internal error: the status 0 of an empty row would be sent as 200.
+func answerOf(kind resources.Kind) answer {
+	switch kind {
+	case resources.KindBadRequest:
+		return answer{400, "BAD_REQUEST", "REQ_001", "bad_request"}
+	case resources.KindNoCredential:
+		return answer{401, "UNAUTHORIZED", "AUTH_001", "unauthorized"}
+	case resources.KindBadCredential:
+		return answer{401, "UNAUTHORIZED", "AUTH_002", "unauthorized"}
+	case resources.KindForbidden:
+		return answer{403, "FORBIDDEN", "AUTH_003", "forbidden"}
+	case resources.KindNotFound:
+		return answer{404, "NOT_FOUND", "USER_001", "not_found"}
+	case resources.KindMethodNotAllowed:
+		return answer{405, "METHOD_NOT_ALLOWED", "REQ_001", "bad_request"}
+	case resources.KindTooSlow:
+		return answer{408, "BAD_REQUEST", "REQ_001", "bad_request"}
+	case resources.KindConflict:
+		return answer{409, "CONFLICT", "USER_002", "conflict"}
+	case resources.KindTooLarge:
+		return answer{413, "PAYLOAD_TOO_LARGE", "REQ_001", "bad_request"}
+	case resources.KindUnsupportedMedia:
+		return answer{415, "UNSUPPORTED_MEDIA_TYPE", "REQ_001", "bad_request"}
+	case resources.KindRateLimited:
+		return answer{429, "RATE_LIMITED", "RATE_001", "rate_limited"}
+	case resources.KindUnavailable:
+		return answer{503, "UNAVAILABLE", "SYS_002", "unavailable"}
+	case resources.KindInternal:
+	}
+	return answer{500, "INTERNAL_ERROR", "SYS_001", "internal_error"}
 }
 
-// nounAPIKey is the noun whose absence has a code of its own in the user service.
+// nounAPIKey is the noun whose absence has a code of its own in the body of users.
 const nounAPIKey = "api_key"
 
-// Status is the HTTP status of a kind of error.
-func Status(kind resources.Kind) int { return row(kind).status }
+// Status returns the HTTP status of a kind of error.
+func Status(kind resources.Kind) int { return answerOf(kind).status }
 
-// row is never empty: status 0 would be sent as 200.
-func row(kind resources.Kind) answered {
-	if r, ok := codes[kind]; ok {
-		return r
-	}
-	return codes[resources.KindInternal]
-}
-
-// ErrorBody renders the error in the area's shape (specification, "Errors"). The
-// cause is never in it, and a credential that stands in what it quotes is masked.
+// ErrorBody renders the error in the area's shape (specification, "Errors"). The body does
+// not show the error's cause, and shows credentials masked.
 func ErrorBody(area string, e *resources.Error) []byte {
-	row := row(e.Kind)
+	as := answerOf(e.Kind)
 	var body any
 	switch area {
 	case resources.AreaFirewall:
@@ -58,20 +67,20 @@ func ErrorBody(area string, e *resources.Error) []byte {
 			Error   string            `json:"error"`
 			Code    string            `json:"code"`
 			Details map[string]string `json:"details,omitempty"`
-		}{e.Message, row.code, byField(e.Problems)}
+		}{e.Message, as.code, byField(e.Problems)}
 	case resources.AreaUsers:
-		code := row.user
+		code := as.userCode
 		if e.Kind == resources.KindNotFound && e.Noun == nounAPIKey {
 			code = "KEY_001"
 		}
 		body = struct {
 			Success bool      `json:"success"`
 			Error   userError `json:"error"`
-		}{Error: userError{code, row.userType, e.Message, strings.Join(lines(e.Problems), "; ")}}
+		}{Error: userError{code, as.userType, e.Message, strings.Join(lines(e.Problems), "; ")}}
 	default:
 		body = struct {
 			Error accessError `json:"error"`
-		}{accessError{row.code, e.Message, lines(e.Problems)}}
+		}{accessError{as.code, e.Message, lines(e.Problems)}}
 	}
 	out, err := Render(body)
 	if err != nil {
@@ -80,8 +89,8 @@ func ErrorBody(area string, e *resources.Error) []byte {
 	return []byte(resources.MaskCredentials(string(out)))
 }
 
-// Render is a body as JSON. Angle brackets stay as they are: no browser shows this
-// as a page.
+// Render returns a body as JSON. Angle brackets stay unescaped: no browser shows a body as a
+// page.
 func Render(body any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -113,9 +122,8 @@ func lines(problems []resources.Problem) []string {
 	return out
 }
 
-// byField keys problems by field; several of one field stand in one text. They are joined
-// at the end: all thousand problems may be of one field, and a text that grows by one at a
-// time would be copied as often.
+// byField returns the text of each field's problems, joined by "; ". A problem without a
+// field stands under "request".
 func byField(problems []resources.Problem) map[string]string {
 	texts := map[string][]string{}
 	for _, p := range problems {

@@ -13,7 +13,6 @@ import (
 const maxDepth = 32
 
 var (
-	errDepth    = fmt.Errorf("it is nested over %d levels", maxDepth)
 	errNUL      = errors.New("a string holds a NUL character")
 	errTrailing = errors.New("something follows the first value")
 	errNotThis  = errors.New("another kind of value")
@@ -33,7 +32,7 @@ func checkJSON(body []byte) error {
 			return errNUL
 		}
 		if dec.StackDepth() > maxDepth {
-			return errDepth
+			return fmt.Errorf("it is nested over %d levels", maxDepth)
 		}
 		if dec.StackDepth() == 0 {
 			break
