@@ -216,8 +216,8 @@ func TestTooManyRequestsAreShed(t *testing.T) {
 	if last := e.last(t); last.Err != nil || len(looked) > 0 {
 		t.Errorf("each is an error in the log (%v), or %d credentials were looked at", last.Err, len(looked))
 	}
-	if g := e.Gates()["requests"]; g.Inside() != 2 || g.Turned() != 3 {
-		t.Errorf("%d inside, %d turned away", g.Inside(), g.Turned())
+	if g := e.Gates()["requests"]; g.Inside() != 2 || g.Refused() != 3 {
+		t.Errorf("%d inside, %d refused", g.Inside(), g.Refused())
 	}
 	close(leave)
 	for range 2 {

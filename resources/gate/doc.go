@@ -1,10 +1,13 @@
-// Package gate bounds how much of one kind of work is under way at once, and how much waits for it.
+// Package gate is a semaphore with a bounded queue: it bounds how much work of one kind runs at
+// once and how much waits.
 //
-// Work beyond the bound waits in the order of its arrival; work beyond the bounded queue is turned
-// away at once. A gate is entered before a session or a transaction of the store is taken, and never
-// while one is held: the work inside may be waiting for it.
+// Work waits in the order of its arrival. When the queue is full, a gate refuses work at once.
+// Enter a gate before you take a session or a transaction of the store, since the work inside may
+// wait for that session.
 //
-// Rejected: one bound for all work of a request, in which cache misses hold up cache hits; a queue
-// without a bound; steering of the Go runtime (collections made early, yields to the network poller,
-// goroutines whose stacks are kept).
+// # Rejected
+//
+// One bound for all work of a request: cache misses would delay cache hits. A queue without a
+// bound. Steering of the Go runtime (early garbage collections, yields to the network poller,
+// reused goroutine stacks).
 package gate

@@ -10,77 +10,81 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Gate is a semaphore with a bounded queue. A nil Gate lets everybody through. It is safe for
-// concurrent use.
+// Gate is a semaphore with a bounded queue. A nil Gate has no bounds. It is safe for concurrent
+// use.
 type Gate struct {
-	inside  chan struct{}
-	most    int64
-	waiting atomic.Int64
-	turned  atomic.Uint64
+	inside     chan struct{}
+	maxWaiting int64
+	waiting    atomic.Int64
+	refused    atomic.Uint64
 }
 
-// New makes a gate that lets so many through at once, at least one, and has so many wait.
+// New makes a gate. At most inside callers, and at least one, are inside at once; at most waiting
+// callers wait.
 func New(inside, waiting int) *Gate {
-	return &Gate{inside: make(chan struct{}, max(inside, 1)), most: int64(waiting)}
+	return &Gate{inside: make(chan struct{}, max(inside, 1)), maxWaiting: int64(waiting)}
 }
 
-// ErrFull is in the chain of a refusal for want of room in the queue.
+// ErrFull is in the chain of the refusal when the queue is full.
 var ErrFull = errors.New("too many wait already")
 
-// retryAfter is when to come again: the queue of now is done by then.
+// retryAfter is the pause before a retry of refused work.
 const retryAfter = time.Second
 
 // Enter waits for room, in the order of arrival. The error is a *resources.Error of
-// KindUnavailable, with ErrFull in its chain where the queue is full, else with why the context
-// ended. Each Enter without an error needs one Leave.
+// KindUnavailable. Its cause is ErrFull when the queue is full, and the context's error when ctx
+// ends. Each Enter without an error needs one Leave.
 func (g *Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return nil
 	}
+	if err := g.wait(ctx); err != nil {
+		g.refused.Add(1)
+		return refusal(err)
+	}
+	runtime.Gosched() // cache hits that are ready to run go first
+	return nil
+}
+
+// wait waits for room. The error is ErrFull or the context's.
+func (g *Gate) wait(ctx context.Context) error {
 	select {
 	case g.inside <- struct{}{}:
-		runtime.Gosched()
 		return nil
 	default:
 	}
-	if g.waiting.Add(1) > g.most {
+	if g.waiting.Add(1) > g.maxWaiting {
 		g.waiting.Add(-1)
-		return g.turnAway(ErrFull)
+		return ErrFull
 	}
 	defer g.waiting.Add(-1)
 	select {
 	case g.inside <- struct{}{}:
-		runtime.Gosched()
 		return nil
 	case <-ctx.Done():
-		return g.turnAway(ctx.Err())
+		return ctx.Err()
 	}
 }
 
-// Leave makes room for the next one.
+// Leave makes room for the next caller.
 func (g *Gate) Leave() {
 	if g != nil {
 		<-g.inside
 	}
 }
 
-func (g *Gate) turnAway(cause error) error {
-	g.turned.Add(1)
-	return refusal(cause)
-}
-
-// Full is the refusal of what there is no room for: KindUnavailable, with ErrFull in its chain.
+// Full returns the refusal of a full queue: KindUnavailable with the cause ErrFull.
 func Full() error { return refusal(ErrFull) }
 
 func refusal(cause error) error {
 	return &resources.Error{Kind: resources.KindUnavailable, Message: "There is too much to do now; try again.", RetryAfter: retryAfter, Cause: cause}
 }
 
-// Inside is how many are inside now.
+// Inside returns how many callers are inside.
 func (g *Gate) Inside() int { return len(g.inside) }
 
-// Waiting is how many wait now.
+// Waiting returns how many callers wait.
 func (g *Gate) Waiting() int { return int(g.waiting.Load()) }
 
-// Turned is how many were turned away until now.
-func (g *Gate) Turned() uint64 { return g.turned.Load() }
+// Refused returns how many callers Enter has refused.
+func (g *Gate) Refused() uint64 { return g.refused.Load() }

@@ -29,8 +29,8 @@ func TestSoManyInsideSoManyWaitTheOthersAreTurnedAway(t *testing.T) {
 		if e := resources.AsError(err); !errors.Is(err, gate.ErrFull) || e.Kind != resources.KindUnavailable || e.RetryAfter != time.Second {
 			t.Errorf("the sixth: %v", err)
 		}
-		if g.Inside() != 2 || g.Waiting() != 3 || g.Turned() != 1 {
-			t.Errorf("%d inside, %d waiting, %d turned away", g.Inside(), g.Waiting(), g.Turned())
+		if g.Inside() != 2 || g.Waiting() != 3 || g.Refused() != 1 {
+			t.Errorf("%d inside, %d waiting, %d refused", g.Inside(), g.Waiting(), g.Refused())
 		}
 		for i := range 5 {
 			g.Leave()

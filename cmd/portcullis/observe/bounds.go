@@ -53,7 +53,7 @@ func (b *bounds) Collect(to chan<- prometheus.Metric) {
 		}
 		to <- prometheus.MustNewConstMetric(b.inside, prometheus.GaugeValue, float64(g.Inside()), name)
 		to <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(g.Waiting()), name)
-		to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Turned()), name)
+		to <- prometheus.MustNewConstMetric(b.shed, prometheus.CounterValue, float64(g.Refused()), name)
 	}
 	held, turned := b.edge.Bodies()
 	to <- prometheus.MustNewConstMetric(b.bodies, prometheus.GaugeValue, float64(held))
