@@ -1,7 +1,7 @@
 package resources
 
-// Statuses that accounts, users, roles and assignments share. A value that is
-// not known counts as not active.
+// Statuses of accounts, users, roles and assignments. Every value but StatusActive counts as
+// not active.
 const (
 	StatusActive    = "ACTIVE"
 	StatusInactive  = "INACTIVE"
@@ -9,7 +9,7 @@ const (
 	StatusInvited   = "INVITED"
 )
 
-// Account is the tenant.
+// Account is a tenant.
 type Account struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -18,7 +18,8 @@ type Account struct {
 	UpdatedAt Time   `json:"updated_at"`
 }
 
-// States of a project. A deleted one is kept, since its id is never given again.
+// States of a project. The record of a deleted project stays, so that no other project gets
+// its id.
 const (
 	ProjectActive   = "active"
 	ProjectDeleting = "deleting"
@@ -27,7 +28,7 @@ const (
 	ProjectAbsent = "absent"
 )
 
-// Project belongs to one account.
+// Project is a project of one account.
 type Project struct {
 	ID        string `json:"id"`
 	AccountID string `json:"account_id"`

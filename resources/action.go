@@ -21,7 +21,7 @@ var (
 	errPatternForm = errors.New("must have the form <scope>:<resource>:<verb>, where a segment may be *, for example project:*:read")
 )
 
-// Action is what somebody wants to do: `<scope>:<resource>:<verb>`.
+// Action is one thing that a caller can be permitted to do: `<scope>:<resource>:<verb>`.
 type Action struct {
 	// ID is the whole string.
 	ID string
@@ -29,7 +29,7 @@ type Action struct {
 	Scope, Resource, Verb string
 }
 
-// ParseAction reads an action string. The error says what a correct one looks like.
+// ParseAction parses an action. The error tells the form of a valid one.
 func ParseAction(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)
 	if !ok || !validScope(scope) || !validSegment(resource) || !validSegment(verb) {
@@ -38,7 +38,8 @@ func ParseAction(s string) (Action, error) {
 	return Action{ID: s, Scope: scope, Resource: resource, Verb: verb}, nil
 }
 
-// ParsePattern reads a permission pattern: an action in which a segment may be "*".
+// ParsePattern parses a permission pattern: an action in which a segment may be "*". The
+// error tells the form of a valid one.
 func ParsePattern(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)
 	if !ok || (scope != "*" && !validScope(scope)) ||
@@ -48,8 +49,8 @@ func ParsePattern(s string) (Action, error) {
 	return Action{ID: s, Scope: scope, Resource: resource, Verb: verb}, nil
 }
 
-// Patterns are the eight generalisations of an action: each segment itself or "*".
-// A role grants the action when it holds one of them.
+// Patterns returns the eight patterns that match the action: each segment is itself or "*". A
+// role grants the action when it holds one of them.
 func (a Action) Patterns() [8]string {
 	var out [8]string
 	for i := range out {
@@ -68,6 +69,7 @@ func (a Action) Patterns() [8]string {
 	return out
 }
 
+// splitAction cuts s at its first two colons; ok is false where s has fewer.
 func splitAction(s string) (scope, resource, verb string, ok bool) {
 	scope, rest, ok := strings.Cut(s, ":")
 	if !ok {

@@ -8,12 +8,12 @@ const (
 	PrefixGPU        = "gpu"
 )
 
-// ClusterState is where a cluster stands (API contract, 4). Both kinds of cluster have
-// these states, and each writes them in its own way.
+// ClusterState is the state of a cluster (API contract, 4). Both kinds of cluster have these
+// states, and each kind writes them in its own form.
 type ClusterState string
 
-// The states of a cluster. A new one is pending; one that is being deleted goes on
-// existing until whoever provisions clusters makes it deleted.
+// The states of a cluster. A new cluster is pending; a deleting one exists until its
+// provisioner makes it deleted.
 const (
 	ClusterPending      ClusterState = "PENDING"
 	ClusterProvisioning ClusterState = "PROVISIONING"
@@ -23,24 +23,25 @@ const (
 	ClusterDeleted      ClusterState = "DELETED"
 )
 
-// KubernetesUnspecified is the status that the specification names; no cluster here has
-// it, and a list may be filtered by it.
+// KubernetesUnspecified is a status that the specification names and no cluster here has. A
+// list can be filtered by it.
 const KubernetesUnspecified = "CLUSTER_STATUS_UNSPECIFIED"
 
-// ClusterStates are all of them.
+// ClusterStates returns all states of a cluster.
 func ClusterStates() []ClusterState {
 	return []ClusterState{
 		ClusterPending, ClusterProvisioning, ClusterRunning, ClusterError, ClusterDeleting, ClusterDeleted,
 	}
 }
 
-// Kubernetes is the state as a Kubernetes cluster's status.
+// Kubernetes returns the state as the status of a Kubernetes cluster.
 func (s ClusterState) Kubernetes() string { return "CLUSTER_STATUS_" + string(s) }
 
-// GPU is the state as a GPU cluster's status.
+// GPU returns the state as the status of a GPU cluster.
 func (s ClusterState) GPU() string { return strings.ToLower(string(s)) }
 
-// KubernetesCluster is a cluster as it is shown (specification, "Kubernetes cluster").
+// KubernetesCluster is a Kubernetes cluster as responses show it (specification, "Kubernetes
+// cluster").
 type KubernetesCluster struct {
 	Base      KubernetesBase `json:"base"`
 	NodeCount int            `json:"node_count"`
@@ -48,7 +49,7 @@ type KubernetesCluster struct {
 	InstalledApps []InstalledApp `json:"installed_apps"`
 }
 
-// KubernetesBase is what every Kubernetes cluster has.
+// KubernetesBase holds the identity and state of a Kubernetes cluster.
 type KubernetesBase struct {
 	ID        string `json:"cluster_id"`
 	Name      string `json:"name"`
@@ -57,18 +58,18 @@ type KubernetesBase struct {
 	ProjectID string `json:"project_id"`
 	CreatedAt Time   `json:"created_at"`
 	UpdatedAt Time   `json:"updated_at"`
-	// Endpoint is the address of the cluster's API; "" until it has one.
+	// Endpoint is the address of the cluster's API, "" until it has one.
 	Endpoint string `json:"cluster_endpoint"`
 }
 
 // InstalledApp is an application in a Kubernetes cluster.
 type InstalledApp struct {
 	Base InstalledAppBase `json:"base"`
-	// Status is INSTALLED_APP_STATUS_ and a word.
+	// Status begins with INSTALLED_APP_STATUS_.
 	Status string `json:"status"`
 }
 
-// InstalledAppBase names an installed application and what it was installed from.
+// InstalledAppBase holds the ids of an installed application and where it comes from.
 type InstalledAppBase struct {
 	AppID          string         `json:"app_id"`
 	ClusterID      string         `json:"cluster_id"`
@@ -84,12 +85,13 @@ type MarketplaceApp struct {
 	DocumentationURL string `json:"documentation_url"`
 }
 
-// KubernetesPlan is what kubernetes_cluster.create asked for and no answer shows: a provisioner needs it.
+// KubernetesPlan holds the fields of kubernetes_cluster.create that a provisioner needs and no
+// response shows.
 type KubernetesPlan struct {
 	FlavorID string `json:"flavor_id"`
 	ImageID  string `json:"image_id"`
 	SSHKeyID string `json:"ssh_key_id,omitempty"`
-	// Version is as it was sent; "" leaves it to the provisioner.
+	// Version is as the client sent it; "" leaves the choice to the provisioner.
 	Version string `json:"k8s_version,omitempty"`
 	// PodCIDR and ServiceCIDR are disjoint networks of one address family.
 	PodCIDR      string `json:"pod_cidr"`
@@ -104,7 +106,7 @@ type KubernetesRecord struct {
 	Plan    KubernetesPlan    `json:"plan"`
 }
 
-// GPUCluster is a cluster as it is shown (specification, "GPU cluster").
+// GPUCluster is a GPU cluster as responses show it (specification, "GPU cluster").
 type GPUCluster struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -113,13 +115,13 @@ type GPUCluster struct {
 	ProjectID string `json:"project_id"`
 	CreatedAt Time   `json:"created_at"`
 	UpdatedAt Time   `json:"updated_at"`
-	// Metadata is the provisioner's own text; "" until it has any.
+	// Metadata is a text of the provisioner, "" until it writes one.
 	Metadata string `json:"metadata"`
 	// Resources is never nil.
 	Resources []GPUResource `json:"resources"`
 }
 
-// GPUResource is a machine, or another part, that a GPU cluster is made of.
+// GPUResource is a machine or another part of a GPU cluster.
 type GPUResource struct {
 	ExternalID string `json:"external_id"`
 	Name       string `json:"name"`
@@ -129,15 +131,16 @@ type GPUResource struct {
 	PrimaryIP  string `json:"primary_ip"`
 }
 
-// GPUPlan is what gpu_cluster.create asked for and no answer shows: a provisioner needs it.
+// GPUPlan holds the fields of gpu_cluster.create that a provisioner needs and no response
+// shows.
 type GPUPlan struct {
 	FlavorID          string `json:"flavor_id"`
 	ImageID           string `json:"image_id"`
 	SSHKeyID          string `json:"ssh_key_id,omitempty"`
 	GPUCount          int    `json:"gpu_count"`
 	PricingTemplateID string `json:"pricing_template_id,omitempty"`
-	// UserData is what the machines run at their first start. It may hold secrets: it is
-	// in no answer and no log.
+	// UserData is run by the machines at their first start. It may hold secrets, so no
+	// response and no log line shows it.
 	UserData         string   `json:"user_data,omitempty"`
 	SecurityGroupIDs []string `json:"security_group_ids,omitempty"`
 }

@@ -2,18 +2,18 @@ package resources
 
 import "context"
 
-// ConsistencyStrict is the one value of X-Consistency (API contract, 6).
+// ConsistencyStrict is the only value of X-Consistency (API contract, 6).
 const ConsistencyStrict = "strict"
 
 type strictKey struct{}
 
-// WithStrict asks, for all that is done under the context, for facts whose freshness was
-// read after the request came: no lease is used.
+// WithStrict returns a context whose decisions use facts that are fresh when the request
+// comes: the freshness lease is not used.
 func WithStrict(ctx context.Context) context.Context {
 	return context.WithValue(ctx, strictKey{}, true)
 }
 
-// IsStrict says whether WithStrict was asked for.
+// IsStrict says whether the context is one of WithStrict.
 func IsStrict(ctx context.Context) bool {
 	strict, _ := ctx.Value(strictKey{}).(bool)
 	return strict

@@ -5,29 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// Decision is the answer to "may they?". The zero value denies.
+// Decision is the answer of policy to a question. The zero value denies.
 type Decision struct {
-	// Allowed is true only when a rule said so.
+	// Allowed is true only when a rule allows.
 	Allowed bool
-	// Code names what decided, for programs; empty where a policy tree gives none.
+	// Code names the reason for programs; "" where the policy tree gives none.
 	Code string
-	// Reason says what decided, for people.
+	// Reason tells people why.
 	Reason string
-	// PolicyRevision names the policy tree that was asked.
+	// PolicyRevision names the policy tree that decided.
 	PolicyRevision string
-	// Until is when the answer to an equal question may become another one, of the same
-	// tree. The zero value is at once: such an answer is not to be given again.
+	// Until ends the validity of the decision: before it, the same policy tree answers an
+	// equal question with the same decision. Zero means that no other question may be
+	// answered with it.
 	Until Time
 }
 
-// HeldRole is one role assignment of a user, direct or through a group, with what
-// a decision must know of its role.
+// HeldRole is one role assignment of a user, direct or through a group, with the fields of
+// its role that a decision reads.
 type HeldRole struct {
 	RoleID     string `json:"role_id"`
 	RoleScope  string `json:"role_scope"`
 	RoleStatus string `json:"role_status"`
 	Custom     bool   `json:"custom,omitempty"`
-	// Permissions are a custom role's patterns; a system role's are policy data.
+	// Permissions holds the patterns of a custom role; those of a system role are policy data.
 	Permissions []string `json:"permissions,omitempty"`
 	GroupID     string   `json:"group_id,omitempty"`
 	ProjectID   string   `json:"project_id,omitempty"`
@@ -38,8 +39,8 @@ type HeldRole struct {
 	UpdatedAt   Time     `json:"updated_at"`
 }
 
-// Subject is what is known of one user in one account at one revision. It is
-// immutable once made: it is cached and shared.
+// Subject holds the facts about one user in one account at one revision. Nothing changes it
+// once it is made, since caches share it.
 type Subject struct {
 	AccountID     string `json:"account_id"`
 	AccountExists bool   `json:"account_exists"`
@@ -48,45 +49,44 @@ type Subject struct {
 	UserUUID      string `json:"user_uuid"`
 	UserExists    bool   `json:"user_exists"`
 	UserStatus    string `json:"user_status"`
-	// Member says that the user belongs to the account; HomeID is the account of which
-	// the user is a member, "" for none.
-	Member bool   `json:"member"`
+	// Member says whether the user is a member of the account.
+	Member bool `json:"member"`
+	// HomeID is the account of which the user is a member, "" for none.
 	HomeID string `json:"home_id,omitempty"`
-	// PartnerID is the identity provider's subject of the user.
+	// PartnerID is the subject that the identity provider gives the user.
 	PartnerID   string     `json:"partner_id,omitempty"`
 	Assignments []HeldRole `json:"assignments"`
-	// Keys are the user's API keys of this account that were not revoked.
+	// Keys holds the API keys of the user in this account that are not revoked.
 	Keys []KeyFact `json:"keys,omitempty"`
 
-	// Prepared is room for the policy engine's own form of this subject; it never goes
-	// stale, since the subject never changes.
+	// Prepared holds the policy engine's form of this subject.
 	Prepared atomic.Value `json:"-"`
 }
 
-// Facts are what a decision about one user, account and project rests on, all of
-// one account revision.
+// Facts holds what a decision about one user, account and project depends on, all of it at
+// one revision of the account.
 type Facts struct {
-	// Revision is the account's revision of which all of these facts are.
+	// Revision is the account's revision.
 	Revision int64
-	// Subject is never nil in facts that a store gave.
+	// Subject is never nil in facts from a store.
 	Subject *Subject
-	// ProjectState is active, deleting or absent; "" when no project was asked about.
+	// ProjectState is active, deleting or absent; "" for a question without a project.
 	ProjectState string
 }
 
-// Target is the place an action is meant for, as the request names it.
+// Target is the place that a request names.
 type Target struct {
-	// AccountID and ProjectID are those of the path; "" where it names none.
+	// AccountID and ProjectID are those of the path, "" where it names none.
 	AccountID, ProjectID string
 	// Resource is `<collection>/<id>`, the first two segments of Rest, or "".
 	Resource string
 	// Rest is the path below account and project.
 	Rest string
-	// UserID is the user whom the request names; "" where it names none.
+	// UserID is the user that the request names, "" for none.
 	UserID string
 }
 
-// Question is what the policy engine is asked.
+// Question is the question of one decision: may the principal do the action there?
 type Question struct {
 	Principal Principal
 	// Action is the zero value for a route without one.
@@ -100,23 +100,23 @@ type Question struct {
 	Now Time
 }
 
-// Bounds of policy that a question can meet. They are the cause of an error of KindUnavailable, and
-// their texts are told to callers.
+// Causes of an error of KindUnavailable that ends an evaluation. Callers see their texts.
 var (
-	// ErrPolicyTime is of a policy that took longer than the operator allows one evaluation.
+	// ErrPolicyTime means that the evaluation took longer than the operator allows.
 	ErrPolicyTime = errors.New("policy evaluation took too long")
-	// ErrPolicyMemory is of a policy that made more than the memory of one evaluation.
+	// ErrPolicyMemory means that the evaluation used more memory than one evaluation may.
 	ErrPolicyMemory = errors.New("policy evaluation took too much memory")
 )
 
-// Grant is what a caller wants to give: may they, holding it themselves?
+// Grant is the question whether a caller holds all that they want to grant.
 type Grant struct {
 	Principal Principal
 	AccountID string
-	// Facts are the caller's own, of the transaction that makes the grant.
+	// Facts are the caller's, read in the transaction that makes the grant.
 	Facts Facts
-	// Permissions are patterns; ProjectID and ResourceID the place ("" = account level).
-	Permissions           []string
+	// Permissions holds patterns.
+	Permissions []string
+	// ProjectID and ResourceID are the place of the grant, "" for account level.
 	ProjectID, ResourceID string
 	// Until is when the grant ends; zero is never.
 	Until Time

@@ -12,12 +12,12 @@ const (
 	maxLabel     = 63
 )
 
-// EmailRule says what ValidEmail accepts, for error messages.
+// EmailRule tells callers what ValidEmail accepts.
 const EmailRule = "must be one e-mail address in ASCII, at most 254 characters, such as ada@example.com"
 
-// ValidEmail accepts one bare ASCII address. The standard parser alone would also
-// take a display name, a comment, a quoted local part or folded white space, and two
-// systems could read such a text as two addresses.
+// ValidEmail accepts one bare ASCII address. It refuses display names, comments, quoted local
+// parts and folded white space, which net/mail takes, since two systems could read such a text
+// as two addresses.
 func ValidEmail(s string) bool {
 	if len(s) > maxEmail || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return false
@@ -30,13 +30,15 @@ func ValidEmail(s string) bool {
 	return at <= maxLocalPart && plainLocalPart(s[:at]) && validMailDomain(s[at+1:])
 }
 
-// plainLocalPart refuses what some mail software takes for another address: a quoted text, a route
-// through another host (a%other.example, other.example!a), an encoded word (=?utf-8?q?…?=).
+// plainLocalPart refuses a local part that some mail software reads as another address: a
+// quoted text, a route through another host (a%other.example, other.example!a), an encoded
+// word (=?utf-8?q?…?=).
 func plainLocalPart(s string) bool {
 	return !strings.ContainsAny(s, `"%!`) && !strings.Contains(s, "=?")
 }
 
-// validMailDomain accepts a name with a dot, or localhost: a bare word is a mistyped domain.
+// validMailDomain accepts a host name with a dot, and localhost. Other bare words are mistyped
+// domains.
 func validMailDomain(s string) bool {
 	if !strings.Contains(s, ".") && FoldEmail(s) != "localhost" {
 		return false

@@ -6,12 +6,11 @@ import (
 	"time"
 )
 
-// Kind says what went wrong; resources/wire maps each to a status and to the
-// codes of the three error bodies.
+// Kind is the class of an error. Package resources/wire maps it to a status and to the codes
+// of the three error bodies.
 type Kind int
 
-// The kinds of error. The zero value is an internal error: nothing about it is
-// told to a caller.
+// The kinds of error. The zero value is an internal error, of which callers see a fixed text.
 const (
 	KindInternal Kind = iota
 	KindBadRequest
@@ -28,16 +27,16 @@ const (
 	KindUnavailable
 )
 
-// Problem is one thing wrong with an input: the field and what to do about it.
+// Problem is one thing that is wrong with an input.
 type Problem struct {
-	// Field is a path such as "permissions[2]", a header or a query parameter; "" is
-	// the request as a whole.
+	// Field is a path such as "permissions[2]", a header or a query parameter; "" is the
+	// request as a whole.
 	Field string
-	// Text says what is wrong with it and how to mend it.
+	// Text says what is wrong and how to correct it.
 	Text string
 }
 
-// String renders the problem for a list of details.
+// String returns the problem as one line of details.
 func (p Problem) String() string {
 	if p.Field == "" {
 		return p.Text
@@ -45,21 +44,21 @@ func (p Problem) String() string {
 	return p.Field + ": " + p.Text
 }
 
-// Error is the one error type of the domain. What is in Message, Problems and
-// RetryAfter is told to the caller; the wrapped cause goes to the log only.
+// Error is the error type of the domain. Callers see Message, Problems and RetryAfter; Cause
+// goes to the log only.
 type Error struct {
 	Kind     Kind
 	Message  string
 	Problems []Problem
-	// Noun is what was not found ("user", "api_key", …), where the error body
-	// has a code of its own for it.
+	// Noun names what was not found ("user", "api_key", …), for error bodies that have a
+	// code of its own for it.
 	Noun string
-	// RetryAfter is when to come again, for 429 and 503; zero is one second.
+	// RetryAfter is the pause before a retry, for 429 and 503; zero is one second.
 	RetryAfter time.Duration
 	Cause      error
 }
 
-// Error implements error: the whole story, for the log.
+// Error returns the message and the cause, for the log.
 func (e *Error) Error() string {
 	if e.Cause != nil {
 		return e.Message + ": " + e.Cause.Error()
@@ -67,36 +66,49 @@ func (e *Error) Error() string {
 	return e.Message
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// BadRequest refuses an input with all of its problems.
+// BadRequest returns the refusal of an input, with all of its problems.
 func BadRequest(problems ...Problem) *Error {
 	return &Error{Kind: KindBadRequest, Message: "The request is not valid.", Problems: problems}
 }
 
-// Forbidden refuses what the caller may not do; the reason is told.
+// Denied returns the refusal of a request that policy denies, with the reason of policy. The
+// gateway and the areas refuse in the same words, so a caller can't tell which of them did.
+func Denied(reason string) *Error {
+	return &Error{Kind: KindForbidden, Message: "You may not do this.", Problems: []Problem{{Text: reason}}}
+}
+
+// Reasons of policy (policies/authz/reasons.rego) that areas give too.
+const (
+	ReasonNotOwn         = "this is not the caller's"
+	ReasonNoServiceScope = "no scope of the service allows this"
+)
+
+// Forbidden returns a refusal of what the caller may not do, with that message.
 func Forbidden(format string, args ...any) *Error {
 	return &Error{Kind: KindForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound says that the noun is not there, or not the caller's to see.
+// NotFound returns the refusal for a noun that does not exist or that the caller may not see.
 func NotFound(noun string) *Error {
 	return &Error{Kind: KindNotFound, Message: "There is no such " + noun + ".", Noun: noun}
 }
 
-// Conflict refuses a change that the data as it stands does not allow.
+// Conflict returns the refusal of a change that the present data does not allow.
 func Conflict(format string, args ...any) *Error {
 	return &Error{Kind: KindConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unavailable says that the answer can't be given now and may be later.
+// Unavailable returns the refusal of a request that may succeed when it is repeated in a
+// second.
 func Unavailable(message string, cause error) *Error {
 	return &Error{Kind: KindUnavailable, Message: message, Cause: cause, RetryAfter: time.Second}
 }
 
-// AsError gives the domain error in err's chain; an unknown error becomes an
-// internal one with a fixed text and itself as the cause.
+// AsError returns the domain error in the chain of err. Any other error becomes the cause of
+// an internal one with a fixed text.
 func AsError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
@@ -105,7 +117,7 @@ func AsError(err error) *Error {
 	return &Error{Kind: KindInternal, Message: "The request could not be completed because of an internal error.", Cause: err}
 }
 
-// IsKind says whether err carries a domain error of that kind.
+// IsKind says whether the chain of err holds a domain error of that kind.
 func IsKind(err error, kind Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind

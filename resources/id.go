@@ -17,10 +17,13 @@ const (
 	PrefixGroup   = "group"
 )
 
-// ServicePrefix starts the subject of a service's token; no user has it.
+// ServicePrefix begins the subject of a service's token, and of no user's.
 const ServicePrefix = "service-"
 
-// maxIDLength bounds a plain identifier in a path or a header (API contract, 1).
+// IDRule tells callers what ValidID accepts.
+const IDRule = "must be 1 to 128 characters of [A-Za-z0-9._@-]"
+
+// maxIDLength bounds a plain identifier in bytes (API contract, 1).
 const maxIDLength = 128
 
 // ulidSize is the length of a ULID in characters.
@@ -31,20 +34,20 @@ const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // IDs makes identifiers from a clock and a source of randomness.
 type IDs struct {
-	// Now is the clock; the first 48 bits of an identifier are its milliseconds.
+	// Now gives the first 48 bits of an identifier, in milliseconds.
 	Now func() time.Time
-	// Random gives the other 80 bits. A failure panics: an identifier that could
-	// repeat is worse than none.
+	// Random gives the other 80 bits. Every method panics when it fails, since identifiers
+	// could repeat.
 	Random io.Reader
 }
 
-// New makes `<prefix>-<id>-v1` with a ULID of 26 lower-case characters.
+// New makes an external identifier, `<prefix>-<ULID>-v1`.
 func (g IDs) New(prefix string) string {
 	return prefix + "-" + g.ULID() + "-v1"
 }
 
-// ULID makes a bare identifier of 26 lower-case characters that sorts by the
-// millisecond in which it was made.
+// ULID makes an identifier of 26 lower-case characters. Identifiers sort by the millisecond in
+// which they were made.
 func (g IDs) ULID() string {
 	var raw [16]byte // 48 bits of time, 80 of randomness
 	g.fill(raw[6:])
@@ -59,7 +62,7 @@ func (g IDs) ULID() string {
 	return string(out[:])
 }
 
-// UUID makes a random UUID (RFC 9562, version 4): the internal id of a user.
+// UUID makes a random UUID (RFC 9562, version 4), the internal id of a user.
 func (g IDs) UUID() string {
 	var raw [16]byte
 	g.fill(raw[:])
@@ -69,6 +72,7 @@ func (g IDs) UUID() string {
 	return strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-")
 }
 
+// fill fills b with random bytes.
 func (g IDs) fill(b []byte) {
 	if _, err := io.ReadFull(g.Random, b); err != nil {
 		panic("resources: no randomness: " + err.Error())
@@ -92,11 +96,11 @@ func ValidID(s string) bool {
 	return true
 }
 
-// KnownIDForm says whether ids with the prefix have a pattern of their own.
+// KnownIDForm says whether ValidExternalID knows the pattern of ids with the prefix.
 func KnownIDForm(prefix string) bool { return prefix == PrefixAccount || prefix == PrefixProject }
 
-// ValidExternalID says whether s has the specification's pattern for accounts or
-// projects (`^acct-[a-zA-Z0-9]+-v1$`) and is short enough to be a plain identifier.
+// ValidExternalID says whether s is a plain identifier of the specification's pattern for
+// accounts or projects, `^<prefix>-[a-zA-Z0-9]+-v1$`.
 func ValidExternalID(prefix, s string) bool {
 	middle, hasPrefix := strings.CutPrefix(s, prefix+"-")
 	middle, hasSuffix := strings.CutSuffix(middle, "-v1")

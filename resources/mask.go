@@ -6,11 +6,10 @@ import (
 )
 
 // MaskCredentials replaces each credential in a text by `…`: an API key or the beginning of
-// one, a JWT, and what follows the word Bearer. Percent-encoding hides none. What is
-// replaced never holds a quotation mark, nor part of an escape: a line of JSON stays one.
+// one, a JWT, and the text after the word Bearer. It finds percent-encoded ones too. It
+// replaces no quotation mark and no part of an escape, so a line of JSON stays one.
 //
-// It takes time in proportion to the text, which strangers choose: regular expressions take
-// a hundred times as long.
+// Its time grows linearly with the text, which clients choose.
 func MaskCredentials(text string) string {
 	text = mask(text, text, nil)
 	if strings.IndexByte(text, '%') < 0 {
@@ -20,11 +19,11 @@ func MaskCredentials(text string) string {
 	return mask(text, plain, at)
 }
 
-// HoldsCredential says whether MaskCredentials replaces something.
+// HoldsCredential says whether MaskCredentials would replace something.
 func HoldsCredential(text string) bool { return MaskCredentials(text) != text }
 
-// mask replaces in text what is a credential in plain; at is where each byte of plain stands
-// in text, nil for the same place.
+// mask replaces the parts of text that are credentials in plain, the decoded text. at holds the
+// place in text of each byte of plain; nil means the same place.
 func mask(text, plain string, at []int) string {
 	start, end := findCredential(plain, 0)
 	if start < 0 {
@@ -45,8 +44,8 @@ func mask(text, plain string, at []int) string {
 	return out.String()
 }
 
-// undoPercent undoes percent-encoding, also over and over. at is where each byte of plain
-// stood, and one more for its end.
+// undoPercent decodes percent-encoding, repeated encoding too. at holds the place in text of
+// each byte of plain, and of its end.
 func undoPercent(text string) (plain string, at []int) {
 	out := make([]byte, 0, len(text))
 	at = make([]int, 0, len(text)+1)
@@ -59,7 +58,7 @@ func undoPercent(text string) (plain string, at []int) {
 	return string(out), append(at, len(text))
 }
 
-// percentByte is the byte with which a text begins, and in how many it is written.
+// percentByte decodes the first byte of a text and returns how many bytes its encoding has.
 func percentByte(text string) (c byte, size int) {
 	if text[0] != '%' {
 		return text[0], 1
@@ -89,8 +88,8 @@ func hexDigit(c byte) (value byte, ok bool) {
 	return 0, false
 }
 
-// findCredential is where the next credential's secret part begins and ends, from a place
-// on; start is -1 where there is none.
+// findCredential returns where the secret part of the next credential begins and ends, at
+// from or after it; start is -1 where there is none.
 func findCredential(text string, from int) (start, end int) {
 	for i := from; i < len(text); i = end {
 		if end = i + 1; !isTokenByte(text[i]) {
@@ -116,18 +115,19 @@ func findCredential(text string, from int) (start, end int) {
 	return -1, -1
 }
 
-// Three parts of these lengths are taken for a JWT: JSON may begin otherwise than with `{"`.
+// Least lengths of the parts of a JWT. Three parts between dots that are as long are taken for
+// one, whatever their first characters are.
 const (
 	leastTokenPart      = 20
-	leastTokenSignature = 43 // of 32 bytes
+	leastTokenSignature = 43 // 32 bytes in base64
 )
 
-// secretIn is where in a run of characters of tokens the secret part of a credential
-// begins, -1 where there is none: the kind of the credential stays.
+// secretIn returns where the secret part of a credential begins in a run of token characters,
+// -1 where there is none. The prefix that tells the kind of the credential is no part of it.
 func secretIn(run string) int {
 	var first, second, third int // where the last three parts between dots begin
 	lastDot := strings.LastIndexByte(run, '.')
-	if lastDot < 0 && (len(run) <= len(apiKeyPrefix) || strings.IndexByte(run, '_') < 0) { // as most words are
+	if lastDot < 0 && (len(run) <= len(apiKeyPrefix) || strings.IndexByte(run, '_') < 0) { // most words end here
 		return -1
 	}
 	for i := range len(run) {
@@ -146,11 +146,11 @@ func secretIn(run string) int {
 	return -1
 }
 
-// bearerValue is where the value ends that follows a run which ends in the word Bearer; the
-// end of the run where none does. A value may end in the word again.
+// bearerValue returns where the value ends that follows the run text[from:end], if the run ends
+// in the word Bearer, and end otherwise. The value may end in the word again.
 func bearerValue(text string, from, end int) int {
 	const word = "bearer"
-	if text[end-1]|' ' != 'r' { // as most words end
+	if text[end-1]|' ' != 'r' { // most words end here
 		return end
 	}
 	for {
@@ -170,8 +170,8 @@ func bearerValue(text string, from, end int) int {
 	}
 }
 
-// skipGap is where the white space ends that begins at i, as a header, a form or a string of
-// a log has it.
+// skipGap returns where the white space ends that begins at i. A plus sign (of a form) and an
+// escape (of a log line) count as white space.
 func skipGap(text string, i int) int {
 	for i < len(text) {
 		switch c := text[i]; {
@@ -213,9 +213,8 @@ func isTokenByte(c byte) bool {
 	return false
 }
 
-// Unseen says whether a character can't be seen where it is shown, or changes what stands
-// around it: controls, marks of direction, separators, what has no width, and any white
-// space but the ordinary one.
+// Unseen says whether a character is invisible or changes the text around it: controls, marks
+// of direction, separators, characters without width, and white space other than U+0020.
 func Unseen(r rune) bool {
 	return !unicode.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

@@ -12,14 +12,15 @@ import (
 	"strings"
 )
 
-// A master key has so many bytes at least, and so many different ones: of 32 random bytes
-// fewer would be different once in 10^40 keys.
 const (
-	minMasterKey   = 32
-	minMasterBytes = 8
+	// minMasterKey is the least length of a master key in bytes.
+	minMasterKey = 32
+	// minDifferentBytes is how many different bytes a master key has at least. Of 10^40 random
+	// keys of 32 bytes one has fewer.
+	minDifferentBytes = 8
 )
 
-// Purposes for which secrets are derived from the master key; no two share one.
+// Purposes for which secrets are derived from the master key. Each has a secret of its own.
 const (
 	PurposeSigning   = "portcullis/v1/issuer-ed25519"
 	PurposePageToken = "portcullis/v1/page-token"
@@ -29,12 +30,12 @@ const (
 	PurposeRate      = "portcullis/v1/shared-rate"
 )
 
-// MasterKey is the root of every secret that replicas share. The first key is in
-// use, the others are still accepted (rotation).
+// MasterKey holds the keys from which all secrets that replicas share are derived. The first
+// key is the one in use, the others are accepted for rotation.
 type MasterKey struct{ keys [][]byte }
 
-// ReadMasterKey reads one base64 key a line; blank lines and lines that begin
-// with # are skipped. Errors name the line, never its content.
+// ReadMasterKey reads one base64 key a line. It skips blank lines and lines that begin with #.
+// Errors name the line and do not quote it.
 func ReadMasterKey(r io.Reader) (MasterKey, error) {
 	var m MasterKey
 	scan := bufio.NewScanner(r)
@@ -50,7 +51,7 @@ func ReadMasterKey(r io.Reader) (MasterKey, error) {
 		if len(key) < minMasterKey {
 			return MasterKey{}, fmt.Errorf("master key: line %d has %d bytes; at least %d random bytes are needed", line, len(key), minMasterKey)
 		}
-		if n := differentBytes(key); n < minMasterBytes {
+		if n := differentBytes(key); n < minDifferentBytes {
 			return MasterKey{}, fmt.Errorf("master key: line %d has %d different bytes and was not made at random; make one with `head -c 32 /dev/urandom | base64`", line, n)
 		}
 		m.keys = append(m.keys, key)
@@ -64,6 +65,7 @@ func ReadMasterKey(r io.Reader) (MasterKey, error) {
 	return m, nil
 }
 
+// differentBytes counts the different values among the bytes of the key.
 func differentBytes(key []byte) int {
 	seen := map[byte]bool{}
 	for _, b := range key {
@@ -72,20 +74,22 @@ func differentBytes(key []byte) int {
 	return len(seen)
 }
 
-// Derive gives 32 bytes for the purpose from each key, the one in use first (HKDF-SHA-256, RFC 5869).
+// Derive returns a secret of 32 bytes for the purpose from each key, the key in use first
+// (HKDF-SHA-256, RFC 5869).
 func (m MasterKey) Derive(purpose string) [][]byte {
 	out := make([][]byte, len(m.keys))
 	for i, key := range m.keys {
 		derived, err := hkdf.Key(sha256.New, key, nil, purpose, sha256.Size)
 		if err != nil {
-			panic("resources: hkdf: " + err.Error()) // only for a length beyond 255 hashes
+			panic("resources: hkdf: " + err.Error()) // it fails for more than 255 hashes only
 		}
 		out[i] = derived
 	}
 	return out
 }
 
-// Fingerprints name the keys without telling anything of them, the one in use first.
+// Fingerprints returns a name for each key, the key in use first. The name does not reveal
+// the key.
 func (m MasterKey) Fingerprints() []string {
 	var out []string
 	for _, derived := range m.Derive("portcullis/v1/fingerprint") {

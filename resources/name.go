@@ -8,17 +8,17 @@ import (
 // maxName bounds a name in characters.
 const maxName = 255
 
-// NameRule says what ValidName accepts, for error messages.
+// NameRule tells callers what ValidName accepts.
 const NameRule = "must be 1 to 255 characters, spaces around it not counted, without control characters"
 
-// ValidName says whether a trimmed name has its length and can be shown anywhere.
+// ValidName says whether a trimmed name has 1 to 255 characters and is Showable.
 func ValidName(s string) bool {
 	n := utf8.RuneCountInString(s)
 	return n >= 1 && n <= maxName && Showable(s)
 }
 
-// Showable says whether text can be shown anywhere: a control character, one that ends a
-// line or one that turns the direction of text would change what stands around it.
+// Showable says whether a text leaves the text around it as it is. Control characters, line
+// separators and marks of direction do not.
 func Showable(s string) bool {
 	for _, r := range s {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {

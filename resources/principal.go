@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,7 +11,8 @@ const (
 	PrincipalNone    = "none"
 	PrincipalUser    = "user"
 	PrincipalService = "service"
-	// PrincipalGateway is the gateway itself, to its upstreams; nobody signs in as it.
+	// PrincipalGateway is the gateway itself, as its upstreams see it. No credential of a
+	// caller gives this kind.
 	PrincipalGateway = "gateway"
 )
 
@@ -21,7 +23,7 @@ const (
 	CredentialKey   = "key"
 )
 
-// Scopes that a service's token may carry (API contract, 2).
+// Scopes of a service's token (API contract, 2).
 const (
 	ServiceScopeCheck = "authz:check"
 	ServiceScopeAdmin = "platform:admin"
@@ -31,15 +33,15 @@ const (
 // maxSubject bounds a subject in bytes (OpenID Connect, "sub").
 const maxSubject = 255
 
-// ValidSubject says whether s can be whom a token is about: text that is seen, with no space
-// around it. Two subjects of which one looks like the other, or like none, are two to a
-// program and one to an operator.
+// ValidSubject says whether s can be the subject of a token: 1 to 255 bytes of visible text
+// without spaces around it. Invisible characters would make two subjects look the same to an
+// operator.
 func ValidSubject(s string) bool {
 	return s != "" && len(s) <= maxSubject && utf8.ValidString(s) && strings.Trim(s, " ") == s && !strings.ContainsFunc(s, Unseen)
 }
 
-// Principal is who is calling, as proved by a credential. The zero value is
-// nobody, and nobody may do nothing.
+// Principal is the caller, as their credential proves. The zero value is an anonymous caller,
+// who has no permissions.
 type Principal struct {
 	// Kind is user, service or none.
 	Kind string
@@ -47,26 +49,19 @@ type Principal struct {
 	ID string
 	// UUID is the user's internal id.
 	UUID string
-	// AccountID is the account of which the user is a member; "" is none.
+	// AccountID is the account of which the user is a member, "" for none.
 	AccountID string
-	// Scopes are a service's.
+	// Scopes holds the scopes of a service's token.
 	Scopes []string
-	// Credential is token, key or none; KeyScopes bound a key's owner.
+	// Credential is token, key or none.
 	Credential string
-	KeyScopes  []string
-	// KeyID is the id of the key's record, which is no secret; "" for another credential.
+	// KeyScopes holds the scopes of the API key.
+	KeyScopes []string
+	// KeyID is the id of the API key's record, which is no secret; "" for another credential.
 	KeyID string
 }
 
-// HasScope says whether a service holds the scope.
+// HasScope says whether the principal is a service with the scope.
 func (p Principal) HasScope(scope string) bool {
-	if p.Kind != PrincipalService {
-		return false
-	}
-	for _, s := range p.Scopes {
-		if s == scope {
-			return true
-		}
-	}
-	return false
+	return p.Kind == PrincipalService && slices.Contains(p.Scopes, scope)
 }

@@ -1,6 +1,6 @@
 package resources
 
-// UserProfile is the read model of a user (specification, "User profile").
+// UserProfile is a user as responses show them (specification, "User profile").
 type UserProfile struct {
 	// ID is the user's external id.
 	ID            string `json:"id"`
@@ -13,7 +13,7 @@ type UserProfile struct {
 	UpdatedAt     Time   `json:"updated_at"`
 }
 
-// Profile is the user as the read model shows it.
+// Profile returns the user's profile.
 func (u User) Profile() UserProfile {
 	return UserProfile{
 		ID: u.ExternalID, Email: u.Email, Name: u.Name, ProfilePicURL: u.ProfilePicURL, Status: u.Status,

@@ -7,12 +7,12 @@ const (
 	RoleScopeResource = "RESOURCE"
 )
 
-// RoleAccountAdmin is the system role of an "organization admin" (API contract, 3):
-// the last one of an account can't go.
+// RoleAccountAdmin is the system role of an "organization admin" (API contract, 3). An account
+// keeps at least one.
 const RoleAccountAdmin = "account_admin"
 
-// Role is a named set of permissions: a system role of the policy tree, or an
-// account's own (isCustom).
+// Role is a named set of permissions: a system role of the policy tree, or a custom role of
+// an account.
 type Role struct {
 	ID          string   `json:"id"`
 	Name        string   `json:"name"`
@@ -34,29 +34,30 @@ const (
 	AssigneeGroup = "IAMGROUP"
 )
 
-// Assignment gives a role to a user or a group, in the whole account, in one
-// project, or on one resource of a project.
+// Assignment gives a role to a user or a group in the whole account, in one project, or on
+// one resource of a project.
 type Assignment struct {
-	// ID is made of the fields that name it (AssignmentID): there is one for each
-	// account, role, assignee and place.
+	// ID is computed from account, role, assignee and place (records.AssignmentID), so there is
+	// at most one assignment for each combination of them.
 	ID        string `json:"id"`
 	AccountID string `json:"account_id"`
 	RoleID    string `json:"role_id"`
-	// RoleScope is the role's scope when it was assigned: an assignment of a system role
-	// whose scope is another one since does not count.
+	// RoleScope is the scope that the role had when it was assigned. The assignment does not
+	// count once a system role has another scope.
 	RoleScope    string `json:"role_scope"`
 	AssigneeType string `json:"assignee_type"`
 	AssigneeID   string `json:"assignee_id"`
 	ProjectID    string `json:"project_id,omitempty"`
 	ResourceID   string `json:"resource_id,omitempty"`
 	Status       string `json:"status"`
-	// ExpiresAt ends the assignment by the deciding replica's clock; zero is never.
+	// ExpiresAt ends the assignment by the clock of the deciding replica; zero is never.
 	ExpiresAt Time `json:"expires_at,omitzero"`
 	CreatedAt Time `json:"created_at"`
 	UpdatedAt Time `json:"updated_at"`
 }
 
-// EffectiveStatus is the status as it is shown: an assignment that has ended is INACTIVE.
+// EffectiveStatus returns the status that responses show: INACTIVE once the assignment has
+// expired.
 func (a Assignment) EffectiveStatus(now Time) string {
 	if a.ExpiresAt != 0 && now >= a.ExpiresAt {
 		return StatusInactive
@@ -64,7 +65,7 @@ func (a Assignment) EffectiveStatus(now Time) string {
 	return a.Status
 }
 
-// Group is a set of users of one account, to which roles are assigned (IAMGROUP).
+// Group is a set of users of one account to which roles can be assigned (IAMGROUP).
 type Group struct {
 	ID          string `json:"id"`
 	AccountID   string `json:"account_id"`

@@ -2,15 +2,17 @@ package resources
 
 import "encoding/json"
 
-// User is a person's record (specification, "User"). A user is a member of at
-// most one account: an invitation or a creation that would make a second one is
-// a conflict, so the membership is a field of the user.
+// AuthenticationUnknown is the authentication type of a user whose way to sign in is not known.
+const AuthenticationUnknown = "unknown"
+
+// User is the record of a person (specification, "User"). A user is a member of at most one
+// account.
 type User struct {
 	// ExternalID is the user's public id: `sub` of tokens, `user_id` of paths. It never changes.
 	ExternalID string `json:"external_id"`
-	// UUID is the internal id.
+	// UUID is the user's internal id.
 	UUID string `json:"id"`
-	// AccountID is the account of which the user is a member; "" is none.
+	// AccountID is the account of which the user is a member, "" for none.
 	AccountID               string          `json:"account_id,omitempty"`
 	Email                   string          `json:"email"`
 	Name                    string          `json:"name"`
@@ -21,15 +23,15 @@ type User struct {
 	AuthenticationType      string          `json:"authentication_type"`
 	AuthenticationPartner   string          `json:"authentication_partner,omitempty"`
 	AuthenticationPartnerID string          `json:"authentication_partner_id,omitempty"`
-	// InvitedAt is when the last invitation was sent; an old one binds nobody.
+	// InvitedAt is when the last invitation was sent. An invitation expires.
 	InvitedAt   Time `json:"invited_at,omitzero"`
 	MemberSince Time `json:"member_since,omitzero"`
 	CreatedAt   Time `json:"created_at"`
 	UpdatedAt   Time `json:"updated_at"`
 }
 
-// FoldEmail is the form in which e-mail addresses are compared: ASCII letters in
-// lower case, nothing else changed (API contract, 2).
+// FoldEmail returns the form in which e-mail addresses are compared: ASCII letters in lower
+// case (API contract, 2).
 func FoldEmail(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -91,9 +91,7 @@ func (j *Judge) Enter(ctx context.Context, caller resources.Principal, c Call) (
 	}
 	v := Verdict{Decision: decision, AccountRevision: facts.Revision}
 	if !v.Allowed {
-		return v, &resources.Error{
-			Kind: resources.KindForbidden, Message: "You may not do this.", Problems: []resources.Problem{{Text: v.Reason}},
-		}
+		return v, resources.Denied(v.Reason)
 	}
 	return v, nil
 }

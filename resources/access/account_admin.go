@@ -9,9 +9,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// authenticationUnknown is the type of a user who has not signed in yet.
-const authenticationUnknown = "unknown"
-
 // adminDraft is the first admin of a new account; name and externalID may be "".
 type adminDraft struct{ email, name, externalID string }
 
@@ -81,7 +78,7 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	now := s.now()
 	user := resources.User{
 		ExternalID: d.externalID, UUID: s.IDs.UUID(), AccountID: account, Email: d.email, Name: d.name,
-		Status: resources.StatusActive, AuthenticationType: authenticationUnknown,
+		Status: resources.StatusActive, AuthenticationType: resources.AuthenticationUnknown,
 		MemberSince: now, CreatedAt: now, UpdatedAt: now,
 	}
 	if d.externalID == "" {

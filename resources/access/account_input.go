@@ -52,7 +52,7 @@ func checkPatternID(p *wire.Problems, field, prefix, s string) {
 func checkUserID(p *wire.Problems, field, s string) {
 	switch {
 	case !resources.ValidID(s):
-		p.Add(field, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+		p.Add(field, resources.IDRule)
 	case strings.HasPrefix(s, resources.ServicePrefix):
 		p.Add(field, "must not begin with %s: services do", resources.ServicePrefix)
 	}

@@ -36,7 +36,7 @@ func listByToken[T any](
 	if raw := query.PageToken(s.Tokens, l.binding); raw != nil {
 		after, err := store.ParseCursor(raw)
 		if err != nil {
-			p.Add("page_token", "is not a token of this list; begin again without it")
+			p.Add("page_token", wire.PageTokenRule)
 		}
 		l.query.After = after
 	}

@@ -44,7 +44,7 @@ func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
 	in.status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive)
 	if t, ok := body.Time("expiresAt"); ok {
 		if in.expires = t; t <= now {
-			body.Add("expiresAt", "must be a time to come")
+			body.Add("expiresAt", "must be in the future")
 		}
 	}
 	in.readResource(body)

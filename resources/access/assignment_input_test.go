@@ -25,7 +25,7 @@ func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
 		"assigneeType":                   {"team_member", "", object{"assigneeType": "GROUP"}, []string{"assigneeType: must be one of USER, IAMGROUP"}},
 		"status":                         {"team_member", "", object{"status": "active"}, []string{"status: must be one of"}},
 		"expiresAt no time":              {"team_member", "", object{"expiresAt": "tomorrow"}, []string{"expiresAt: must be a date-time"}},
-		"expiresAt now":                  {"team_member", "", object{"expiresAt": start.String()}, []string{"expiresAt: must be a time to come"}},
+		"expiresAt now":                  {"team_member", "", object{"expiresAt": start.String()}, []string{"expiresAt: must be in the future"}},
 		"expiresAt beyond what is shown": {"team_member", "", object{"expiresAt": "9999-12-31T23:59:59-12:00"}, []string{"expiresAt: must be a date-time"}},
 		"project twice in the query":     {"project_reader", "projectId=" + projA1 + "&projectId=" + projA2, object{}, []string{"projectId: must be sent once"}},
 		"different projects":             {"project_reader", "projectId=" + projA1, object{"projectId": projA2}, []string{"query and body name different projects"}},

@@ -31,7 +31,7 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(doneBody{Success: true, Message: "The role assignment is revoked."})
+	return done("The role assignment is revoked.")
 }
 
 // readRevocation names the assignment that role_assignment.revoke ends.

@@ -66,7 +66,7 @@ func noteProject(p *wire.Problems, state string) {
 func readBodyID(body *wire.Object, name string) (id string, readable bool) {
 	id, ok := body.Text(name)
 	if ok && id != "" && !resources.ValidID(id) {
-		body.Add(name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+		body.Add(name, resources.IDRule)
 		return "", false
 	}
 	return id, ok || !body.Has(name)

@@ -131,7 +131,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(done{true, "The group was deleted."})
+	return done("The group was deleted.")
 }
 
 func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) error {

@@ -70,7 +70,7 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(done{true, "The user is a member of the group."})
+	return done("The user is a member of the group.")
 }
 
 // join adds the user to the group, unless it is there already.
@@ -119,5 +119,5 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(done{true, "The user is not a member of the group."})
+	return done("The user is not a member of the group.")
 }

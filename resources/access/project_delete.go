@@ -14,12 +14,6 @@ import (
 // unmarkTimeout bounds taking a mark back, which goes on when the caller is gone.
 const unmarkTimeout = 10 * time.Second
 
-// done is the answer of what changes something and has nothing to show.
-type done struct {
-	Success bool   `json:"success"`
-	Message string `json:"message"`
-}
-
 // deleteProject answers project.delete (N4) in three steps: it marks the project, from when on
 // everything in it is denied, asks every area whether something is left in it, and
 // deletes it or takes the mark back.
@@ -44,7 +38,7 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 		}
 		return wire.Response{}, err
 	}
-	return wire.OK(done{true, "The project was deleted."})
+	return done("The project was deleted.")
 }
 
 // markProject gives the marked project with the revision of its mark: only a project

@@ -87,7 +87,7 @@ func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Respons
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(doneBody{Success: true, Message: "The role is deleted."})
+	return done("The role is deleted.")
 }
 
 // ownRole refuses a role that is not there, and one that is not the account's to change.
@@ -99,10 +99,4 @@ func ownRole(rec *store.Record[resources.Role]) error {
 		return resources.Forbidden("System roles are read only.")
 	}
 	return nil
-}
-
-// doneBody is the answer to a removal.
-type doneBody struct {
-	Success bool   `json:"success"`
-	Message string `json:"message"`
 }

@@ -133,3 +133,14 @@ func (s *Service) mayGrant(ctx context.Context, g resources.Grant) error {
 		}
 	}
 }
+
+// doneBody is the body of a response that has nothing to show.
+type doneBody struct {
+	Success bool   `json:"success"`
+	Message string `json:"message"`
+}
+
+// done returns the response to a change that has nothing to show.
+func done(message string) (wire.Response, error) {
+	return wire.OK(doneBody{Success: true, Message: message})
+}

@@ -15,17 +15,6 @@ const (
 	actionDelete = "account:api_key:delete"
 )
 
-// notOwn is policy's word for what is somebody else's.
-const notOwn = "this is not the caller's"
-
-// denied is the answer of a gateway whose policy says no, so that it does not show where
-// it was said.
-func denied(reason string) error {
-	return &resources.Error{
-		Kind: resources.KindForbidden, Message: "You may not do this.", Problems: []resources.Problem{{Text: reason}},
-	}
-}
-
 // isOwn says whether the keys are the caller's own.
 func isOwn(r *wire.Request) bool {
 	return r.Principal.Kind == resources.PrincipalUser && r.Principal.ID != "" && r.Principal.ID == r.Params["user_id"]
@@ -35,7 +24,7 @@ func isOwn(r *wire.Request) bool {
 // in the path: their own, or with the action those of another member, who must be there.
 func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
 	if r.Principal.Kind != resources.PrincipalUser {
-		return denied(notOwn)
+		return resources.Denied(resources.ReasonNotOwn)
 	}
 	p := placeOf(r)
 	facts, err := s.c.LoadCaller(ctx, tx, p.account, r.Principal, s.now())
@@ -54,7 +43,7 @@ func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, actio
 		return err
 	}
 	if !decision.Allowed {
-		return denied(decision.Reason)
+		return resources.Denied(decision.Reason)
 	}
 	return s.isMember(ctx, tx, p)
 }

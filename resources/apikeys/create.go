@@ -38,7 +38,7 @@ type createdKey struct {
 func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	// Another key would outlive the revocation of the one that made it.
 	if !isOwn(r) || r.Principal.Credential != resources.CredentialToken {
-		return nil, denied(notOwn)
+		return nil, resources.Denied(resources.ReasonNotOwn)
 	}
 	now, p := s.now(), placeOf(r)
 	key, err := readKey(r, now)
@@ -106,7 +106,7 @@ func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	key := resources.APIKey{Name: body.Name("key_name", maxName), Scopes: readScopes(body)}
 	if ends, ok := body.Time("expires_at"); ok {
 		if ends <= now {
-			body.Add("expires_at", "must be a time to come")
+			body.Add("expires_at", "must be in the future")
 		}
 		key.ExpiresAt = ends
 	}

@@ -40,7 +40,7 @@ func optionalID(body *wire.Object, field string) string {
 
 func checkID(body *wire.Object, field, id string) {
 	if !resources.ValidID(id) {
-		body.Add(field, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+		body.Add(field, resources.IDRule)
 	}
 }
 

@@ -67,7 +67,7 @@ func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err erro
 	binding = strings.Join([]string{k.listRoute, at.account, at.project, status}, "|")
 	if raw := asked.PageToken(k.s.Tokens, binding); raw != nil {
 		if q.After, err = store.ParseCursor(raw); err != nil {
-			p.Add("page_token", "is not a token of this list; begin again without it")
+			p.Add("page_token", wire.PageTokenRule)
 		}
 	}
 	asked.Done()

@@ -105,7 +105,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	if raw := query.PageToken(s.Tokens, page.binding); raw != nil {
 		after, err := store.ParseCursor(raw)
 		if err != nil {
-			p.Add("page_token", "is not a token of this list; begin again without it")
+			p.Add("page_token", wire.PageTokenRule)
 		}
 		page.query.After = after
 	}

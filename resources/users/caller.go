@@ -16,20 +16,6 @@ const (
 	actionDelete = "account:user:delete"
 )
 
-// Policy's words for what is somebody else's, and for a service without the scope.
-const (
-	notOwn  = "this is not the caller's"
-	noScope = "no scope of the service allows this"
-)
-
-// denied is the answer of a gateway whose policy says no, so that it does not show where
-// it was said.
-func denied(reason string) error {
-	return &resources.Error{
-		Kind: resources.KindForbidden, Message: "You may not do this.", Problems: []resources.Problem{{Text: reason}},
-	}
-}
-
 // syncs says whether the caller is the service that keeps users in step with an
 // identity provider.
 func syncs(p resources.Principal) bool { return p.HasScope(resources.ServiceScopeUsers) }
@@ -49,7 +35,7 @@ func (s *Service) ask(
 		return resources.Decision{}, err
 	}
 	if p.Kind != resources.PrincipalUser {
-		return resources.Decision{Allowed: syncs(p), Reason: noScope}, nil
+		return resources.Decision{Allowed: syncs(p), Reason: resources.ReasonNoServiceScope}, nil
 	}
 	parsed, err := resources.ParseAction(action)
 	if err != nil {
@@ -65,7 +51,7 @@ func (s *Service) ask(
 func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) error {
 	decision, err := s.ask(ctx, tx, p, account, action)
 	if err == nil && !decision.Allowed {
-		return denied(decision.Reason)
+		return resources.Denied(decision.Reason)
 	}
 	return err
 }
@@ -75,7 +61,7 @@ func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Princip
 func (s *Service) own(ctx context.Context, tx store.Tx, r *wire.Request, account, id, scope string) error {
 	p := r.Principal
 	if !isSelf(p, id) || p.Credential == resources.CredentialKey && !slices.Contains(p.KeyScopes, scope) {
-		return denied(notOwn)
+		return resources.Denied(resources.ReasonNotOwn)
 	}
 	_, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
 	return err

@@ -18,7 +18,7 @@ type recordBody struct {
 // creating answers user.create (N8): a user as another system knows them.
 func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	if !syncs(r.Principal) {
-		return nil, denied(noScope)
+		return nil, resources.Denied(resources.ReasonNoServiceScope)
 	}
 	u, err := s.readUser(r)
 	if err != nil {
@@ -42,14 +42,14 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
 	body := r.ParseObject(&p)
-	u := resources.User{AuthenticationType: authenticationUnknown}
+	u := resources.User{AuthenticationType: resources.AuthenticationUnknown}
 	s.readFields(body).apply(&u, s.IdentityProvider)
 	if !body.Has("email") {
 		body.Add("email", "is missing")
 	}
 	u.ExternalID, _ = body.Text("external_id")
 	if body.Has("external_id") && (!resources.ValidID(u.ExternalID) || strings.HasPrefix(u.ExternalID, resources.ServicePrefix)) {
-		body.Add("external_id", "must be 1 to 128 characters of [A-Za-z0-9._@-], and not begin with %s", resources.ServicePrefix)
+		body.Add("external_id", resources.IDRule+", and not begin with %s", resources.ServicePrefix)
 	}
 	u.AccountID, _ = body.Text("account_id")
 	if body.Has("account_id") && !resources.ValidID(u.AccountID) {

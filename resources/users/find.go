@@ -16,7 +16,7 @@ type recordList struct {
 // findUsers answers user.find (N9): the user with that address, or with that external id.
 func (s *Service) findUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if !syncs(r.Principal) {
-		return wire.Response{}, denied(noScope)
+		return wire.Response{}, resources.Denied(resources.ReasonNoServiceScope)
 	}
 	email, external, err := readSearch(r)
 	if err != nil {

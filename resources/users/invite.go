@@ -25,7 +25,7 @@ func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Comm
 	}
 	draft := resources.User{
 		ExternalID: s.IDs.New(resources.PrefixUser), UUID: s.IDs.UUID(), Email: email,
-		Status: resources.StatusInvited, AuthenticationType: authenticationUnknown,
+		Status: resources.StatusInvited, AuthenticationType: resources.AuthenticationUnknown,
 	}
 	account := r.Params["account_id"]
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {

@@ -30,7 +30,7 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	if raw := query.PageToken(s.Tokens, binding); raw != nil {
 		var err error
 		if members.After, err = store.ParseCursor(raw); err != nil {
-			p.Add("page_token", "is not a token of this list; begin again without it")
+			p.Add("page_token", wire.PageTokenRule)
 		}
 	}
 	query.Done()

@@ -12,7 +12,7 @@ import (
 func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {
-		return wire.Response{}, denied(notOwn)
+		return wire.Response{}, resources.Denied(resources.ReasonNotOwn)
 	}
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

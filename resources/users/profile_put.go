@@ -12,7 +12,7 @@ import (
 func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {
-		return wire.Response{}, denied(notOwn)
+		return wire.Response{}, resources.Denied(resources.ReasonNotOwn)
 	}
 	name, err := readProfile(r)
 	if err != nil {

@@ -12,9 +12,6 @@ const (
 	statusPending    = "PENDING"
 )
 
-// authenticationUnknown is the type of a user of whom no more is known.
-const authenticationUnknown = "unknown"
-
 // userRecord is a user as the service that keeps users in step sees them.
 type userRecord struct {
 	ID                      string          `json:"id"`

@@ -73,14 +73,14 @@ func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, i
 	}
 	if !decision.Allowed {
 		if !isSelf(r.Principal, in.user) {
-			return denied(decision.Reason)
+			return resources.Denied(decision.Reason)
 		}
 		if err := s.own(ctx, tx, r, account, in.user, resources.KeyScopeWrite); err != nil {
 			return err
 		}
 	}
 	if beyond := in.beyond(decision.Allowed); beyond != "" {
-		return denied("the caller may not change " + beyond)
+		return resources.Denied("the caller may not change " + beyond)
 	}
 	return nil
 }

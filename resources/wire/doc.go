@@ -1,9 +1,12 @@
-// Package wire is the JSON edge of every area: strict decoding with all problems at
-// once, the three error bodies with the one table from kind to status, paging, and
-// the form of a handler.
+// Package wire is the JSON edge of every area: strict decoding that reports all problems of a
+// request together, the three error bodies, the table from an error's kind to its status,
+// paging, and the form of a handler.
 //
-// Handlers are functions from Request to Response rather than a web framework's, so
-// that the same handler serves the gateway's own process and a resource process
-// behind it. Rejected: decoding into tagged structs, which stops at the first
-// problem and can't tell absent from empty.
+// Handlers are functions from Request to Response and know no web framework, so the same
+// handler serves in the gateway's process and in a resource process behind it.
+//
+// # Rejected
+//
+// Decoding into tagged structs, which stops at the first problem and can't tell an absent field
+// from an empty one.
 package wire

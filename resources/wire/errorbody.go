@@ -114,6 +114,7 @@ type accessError struct {
 	Details []string `json:"details,omitempty"`
 }
 
+// lines returns each problem as one line.
 func lines(problems []resources.Problem) []string {
 	out := make([]string, len(problems))
 	for i, p := range problems {

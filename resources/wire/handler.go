@@ -6,56 +6,55 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Request is an authorized call, as an area's handler sees it. All of it is the
-// handler's to keep: nothing in it aliases a connection's buffer.
+// Request is an authorized request, as a handler of an area sees it. The handler may keep all of
+// it: nothing in it aliases a connection's buffer.
 type Request struct {
-	// Principal is who calls; policy has said yes to the route, not to the data.
+	// Principal is the caller. Policy has allowed them the route; the handler checks the data.
 	Principal resources.Principal
-	// Params are the path's parameters, each a valid plain identifier.
+	// Params holds the parameters of the path, each a valid plain identifier.
 	Params map[string]string
 	// Query is the raw query string; ParseQuery reads it.
 	Query string
 	// Body is the raw body; ParseObject reads it.
 	Body []byte
-	// RequestID is in every log line and answer.
+	// RequestID names the request in log lines and responses.
 	RequestID string
-	// Path is the request's, as it was sent.
+	// Path is the path as the client sent it.
 	Path string
-	// AccountID is the account in question: the path's, or X-Account-ID where the path
-	// names none.
+	// AccountID is the account of the path, or that of X-Account-ID where the path has none.
 	AccountID string
-	// IdempotencyKey is the header's value, "" for none.
+	// IdempotencyKey is the value of the header, "" for none.
 	IdempotencyKey string
 }
 
-// Response is a success: errors are returned as errors.
+// Response is the response to a request that succeeded.
 type Response struct {
 	// Status is 200 or 201.
 	Status int
 	// Body is rendered as JSON.
 	Body any
-	// File is sent as it is, in the place of Body; nil is none.
+	// File is sent in place of Body; nil is none.
 	File *File
-	// ShownOnce is the id of what was made where Body holds a secret that is shown in
-	// this one answer and never kept.
+	// ShownOnce is the id of the record that was made, where Body holds its secret. Such a
+	// body is sent once and not stored.
 	ShownOnce string
 }
 
-// File is an answer that is not a value of the API: a document, a page, a picture.
+// File is a response in a form of its own: a document, a page, a picture.
 type File struct {
 	ContentType string
-	// Content is not changed by who is given it.
+	// Content is read only.
 	Content []byte
 }
 
 // Handler serves one route of an area.
 type Handler func(ctx context.Context, r *Request) (Response, error)
 
-// Routes are an area's handlers, keyed by the catalogue's route names ("role_assignment.list_of_user").
+// Routes holds the handlers of an area by route name, such as "role_assignment.list_of_user".
 type Routes map[string]Handler
 
-// OK is an answer with status 200.
+// OK returns a response with status 200.
 func OK(body any) (Response, error) { return Response{Status: 200, Body: body}, nil }
 
-// Created is an answer with status 201.
+// Created returns a response with status 201.
 func Created(body any) (Response, error) { return Response{Status: 201, Body: body}, nil }

@@ -2,7 +2,8 @@ package wire
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,18 +13,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Object is a JSON object of a request's body, read field by field. A getter notes
-// what is wrong in the shared Problems and gives the zero value; it says whether
-// the field was there and well-formed. null is absence.
+// Object is a JSON object of a request's body, read field by field. A getter adds what is wrong
+// to Problems and returns the zero value. It says whether the field is present and
+// well-formed; null counts as absent.
 type Object struct {
 	path     string
 	fields   map[string]jsontext.Value
-	asked    map[string]bool
+	read     map[string]bool // the names that a getter was called with
 	problems *Problems
 }
 
-// ParseObject reads the body as one JSON object. When it is none at all, the
-// problem is noted and an empty object comes back.
+// ParseObject parses the body as one JSON object. If it is none, ParseObject adds that problem
+// and returns an empty object whose problems nobody sees.
 func (r *Request) ParseObject(p *Problems) *Object {
 	fields, problem := map[string]jsontext.Value(nil), "the body must be a JSON object"
 	if err := checkJSON(r.Body); err != nil && len(r.Body) > 0 {
@@ -33,16 +34,16 @@ func (r *Request) ParseObject(p *Problems) *Object {
 	}
 	if problem != "" {
 		p.Add("", "%s", problem)
-		return newObject("", nil, &Problems{}) // of what can't be read nothing further is told
+		return newObject("", nil, &Problems{})
 	}
 	return newObject("", fields, p)
 }
 
 func newObject(path string, fields map[string]jsontext.Value, p *Problems) *Object {
-	return &Object{path: path, fields: fields, asked: map[string]bool{}, problems: p}
+	return &Object{path: path, fields: fields, read: map[string]bool{}, problems: p}
 }
 
-// Field is the field's path from the body's root, for further problems.
+// Field returns the path of the field from the root of the body.
 func (o *Object) Field(name string) string {
 	if o.path == "" {
 		return name
@@ -50,15 +51,15 @@ func (o *Object) Field(name string) string {
 	return o.path + "." + name
 }
 
-// Add notes a problem of a field of this object.
+// Add adds a problem of a field of this object.
 func (o *Object) Add(name, format string, args ...any) {
 	o.problems.Add(o.Field(name), format, args...)
 }
 
-// Has says whether the field is there, and not null.
+// Has says whether the field is present and not null.
 func (o *Object) Has(name string) bool { _, ok := o.get(name); return ok }
 
-// Text reads a string. It may be empty; lengths are the caller's to check.
+// Text reads a string, which may be empty and of any length.
 func (o *Object) Text(name string) (string, bool) {
 	raw, ok := o.get(name)
 	if !ok {
@@ -67,7 +68,7 @@ func (o *Object) Text(name string) (string, bool) {
 	return o.text(o.Field(name), raw)
 }
 
-// Required is Text for a field that must be there and not be empty.
+// Required reads a string that must be present and not empty.
 func (o *Object) Required(name string) string {
 	s, ok := o.Text(name)
 	switch {
@@ -79,23 +80,24 @@ func (o *Object) Required(name string) string {
 	return s
 }
 
-// Name is Required for a name that looks like what it is: no white space around it, none
-// of the characters that resources.Showable refuses, and at most so many characters.
-func (o *Object) Name(field string, most int) string {
+// Name reads a required name of 1 to limit characters, without white space around it and
+// without the characters that resources.Showable refuses.
+func (o *Object) Name(field string, limit int) string {
 	name := o.Required(field)
 	switch {
 	case name == "":
 	case strings.TrimSpace(name) != name:
 		o.Add(field, "must not begin or end with white space")
-	case utf8.RuneCountInString(name) > most:
-		o.Add(field, "must have 1 to %d characters", most)
+	case utf8.RuneCountInString(name) > limit:
+		o.Add(field, "must have 1 to %d characters", limit)
 	case !resources.Showable(name):
 		o.Add(field, "must not hold control characters")
 	}
 	return name
 }
 
-// OneOf is Text for a field with a fixed set of values; fallback where it is absent.
+// OneOf reads a string that must be one of allowed. It returns fallback for an absent field and
+// for a wrong one.
 func (o *Object) OneOf(name, fallback string, allowed ...string) string {
 	if !o.Has(name) {
 		return fallback
@@ -104,10 +106,8 @@ func (o *Object) OneOf(name, fallback string, allowed ...string) string {
 	if !ok {
 		return fallback
 	}
-	for _, a := range allowed {
-		if s == a {
-			return s
-		}
+	if slices.Contains(allowed, s) {
+		return s
 	}
 	o.Add(name, "must be one of %s", strings.Join(allowed, ", "))
 	return fallback
@@ -154,12 +154,12 @@ func (o *Object) Time(name string) (resources.Time, bool) {
 	return t, true
 }
 
-// Texts reads an array of at most so many strings. A longer one is one problem, and
-// nothing of it is given.
-func (o *Object) Texts(name string, most int) ([]string, bool) {
-	items, more, ok := o.array(name, most)
+// Texts reads an array of at most limit strings. It returns nothing of a longer one, which is
+// one problem.
+func (o *Object) Texts(name string, limit int) ([]string, bool) {
+	items, more, ok := o.array(name, limit)
 	if more {
-		o.Add(name, "must have at most %d items", most)
+		o.Add(name, "must have at most %d items", limit)
 	}
 	if more || !ok {
 		return nil, false
@@ -182,11 +182,11 @@ func (o *Object) Object(name string) (*Object, bool) {
 	return o.object(o.Field(name), raw)
 }
 
-// Objects reads the first objects of an array, most of them at most: each costs many
-// times its length, and a body has room for 350,000. more says that others follow; to
-// refuse them is the caller's, in its own words.
-func (o *Object) Objects(name string, most int) (first []*Object, more, ok bool) {
-	items, more, ok := o.array(name, most)
+// Objects reads the first objects of an array, at most limit of them. more says that others
+// follow, which the caller refuses in its own words. The limit bounds the work: a body has room
+// for 350,000 objects.
+func (o *Object) Objects(name string, limit int) (first []*Object, more, ok bool) {
+	items, more, ok := o.array(name, limit)
 	if !ok {
 		return nil, false, false
 	}
@@ -199,7 +199,7 @@ func (o *Object) Objects(name string, most int) (first []*Object, more, ok bool)
 	return out, more, ok
 }
 
-// Raw gives an object as it was sent, numbers and order included (metadata).
+// Raw reads an object and returns it byte for byte.
 func (o *Object) Raw(name string) ([]byte, bool) {
 	raw, ok := o.get(name)
 	if !ok {
@@ -212,31 +212,29 @@ func (o *Object) Raw(name string) ([]byte, bool) {
 	return raw, true
 }
 
-// Done notes every field that nothing asked for: unknown ones.
+// Done adds a problem for every field that no getter has read. It is called after all getters.
 func (o *Object) Done() {
 	var unknown []string
 	for name := range o.fields {
-		if !o.asked[name] {
+		if !o.read[name] {
 			unknown = append(unknown, name)
 		}
 	}
-	sort.Strings(unknown)
-	allowed := make([]string, 0, len(o.asked))
-	for name := range o.asked {
-		allowed = append(allowed, name)
-	}
-	sort.Strings(allowed)
+	slices.Sort(unknown)
+	allowed := strings.Join(slices.Sorted(maps.Keys(o.read)), ", ")
 	for _, name := range unknown {
-		o.problems.Add(o.Field(clip(name)), "unknown field; allowed are %s", strings.Join(allowed, ", "))
+		o.problems.Add(o.Field(clip(name)), "unknown field; allowed are %s", allowed)
 	}
 }
 
+// get returns the raw value of a field that is present and not null.
 func (o *Object) get(name string) (jsontext.Value, bool) {
-	o.asked[name] = true
+	o.read[name] = true
 	raw, ok := o.fields[name]
 	return raw, ok && raw.Kind() != 'n'
 }
 
+// text decodes a raw value as a string.
 func (o *Object) text(field string, raw jsontext.Value) (string, bool) {
 	if raw.Kind() != '"' {
 		o.problems.Add(field, "must be a string")
@@ -250,6 +248,7 @@ func (o *Object) text(field string, raw jsontext.Value) (string, bool) {
 	return string(s), true
 }
 
+// object decodes a raw value as an object.
 func (o *Object) object(field string, raw jsontext.Value) (*Object, bool) {
 	fields, err := splitObject(raw)
 	if err != nil {
@@ -258,12 +257,13 @@ func (o *Object) object(field string, raw jsontext.Value) (*Object, bool) {
 	return newObject(field, fields, o.problems), err == nil
 }
 
-func (o *Object) array(name string, most int) (first []jsontext.Value, more, ok bool) {
+// array reads the first items of an array, at most limit of them, and whether others follow.
+func (o *Object) array(name string, limit int) (first []jsontext.Value, more, ok bool) {
 	raw, ok := o.get(name)
 	if !ok {
 		return nil, false, false
 	}
-	first, more, err := splitArray(raw, most)
+	first, more, err := splitArray(raw, limit)
 	if err != nil {
 		o.Add(name, "must be an array")
 		return nil, false, false
@@ -271,11 +271,11 @@ func (o *Object) array(name string, most int) (first []jsontext.Value, more, ok 
 	return first, more, true
 }
 
-// clip keeps a stranger's name short in an answer.
+// clip shortens a name that the client chose to 64 characters.
 func clip(s string) string {
-	const most = 64
-	if utf8.RuneCountInString(s) <= most {
+	const limit = 64
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:most]) + "…"
+	return string([]rune(s)[:limit]) + "…"
 }

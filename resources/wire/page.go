@@ -17,7 +17,7 @@ type Meta struct {
 	TotalPages int `json:"totalPages"`
 }
 
-// Numbered is a numbered page that was asked for.
+// Numbered is the page of a numbered list that a client asks for.
 type Numbered struct{ Page, Size int }
 
 // Numbered reads page (from 1, default 1) and pageSize (1 to 100, default 20).
@@ -28,8 +28,8 @@ func (q *Query) Numbered() Numbered {
 	}
 }
 
-// Cut gives the page of a whole list, never nil, and its meta; a page past the end
-// is empty.
+// Cut returns the page of a whole list and its meta. The page is never nil; past the end of the
+// list it is empty.
 func Cut[T any](n Numbered, all []T) ([]T, Meta) {
 	meta := Meta{Total: len(all), Page: n.Page, PageSize: n.Size, TotalPages: (len(all) + n.Size - 1) / n.Size}
 	first := min(int64(len(all)), int64(n.Page-1)*int64(n.Size))
@@ -37,11 +37,14 @@ func Cut[T any](n Numbered, all []T) ([]T, Meta) {
 	return append([]T{}, all[first:last]...), meta
 }
 
+// PageTokenRule tells callers which page_token a list accepts.
+const PageTokenRule = "is not a token of this list; begin again without it"
+
 // PageSize reads page_size (1 to 100, default 50) of a list by token.
 func (q *Query) PageSize() int { return q.Int("page_size", defaultTokened, 1, maxPage) }
 
-// PageToken reads page_token: where to go on, nil for the beginning. A token that is
-// forged, or of another list than binding names, is a problem.
+// PageToken reads page_token and returns the cursor in it, nil for the first page. A forged
+// token, or one of a list with another binding, is a problem.
 func (q *Query) PageToken(tokens PageTokens, binding string) []byte {
 	token := q.Text("page_token")
 	if token == "" {
@@ -49,7 +52,7 @@ func (q *Query) PageToken(tokens PageTokens, binding string) []byte {
 	}
 	cursor, ok := tokens.Open(token, binding)
 	if !ok {
-		q.problems.Add("page_token", "is not a token of this list; begin again without it")
+		q.problems.Add("page_token", PageTokenRule)
 		return nil
 	}
 	return cursor

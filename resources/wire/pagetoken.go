@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// maxToken bounds what is decoded of a stranger's token.
+// maxToken bounds a token in characters.
 const maxToken = 4096
 
-// PageTokens seals cursors: a token can be read and made only with the key, and
-// only for the list it is bound to.
+// PageTokens makes and opens page tokens. A token is a cursor, encrypted and bound to one list.
 type PageTokens struct{ aeads []cipher.AEAD }
 
-// NewPageTokens takes 32-byte keys; the first one seals, all of them open.
+// NewPageTokens takes keys of 32 bytes. Seal uses the first one, Open all of them.
 func NewPageTokens(keys [][]byte) (PageTokens, error) {
 	var t PageTokens
 	for _, key := range keys {
@@ -38,9 +37,9 @@ func (t PageTokens) Seal(cursor []byte, binding string) string {
 	return base64.RawURLEncoding.EncodeToString(sealed)
 }
 
-// Open gives the cursor of a token of that list.
+// Open returns the cursor of a token that Seal made for the same binding.
 func (t PageTokens) Open(token, binding string) ([]byte, bool) {
-	if len(token) > maxToken || strings.ContainsAny(token, "\r\n") { // the decoder would skip line breaks
+	if len(token) > maxToken || strings.ContainsAny(token, "\r\n") { // the decoder skips line breaks
 		return nil, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)

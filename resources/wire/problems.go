@@ -6,17 +6,16 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxProblems is how many are told one by one: a body of the greatest length could hold
-// half a million.
+// maxProblems bounds the problems that one response lists. A body has room for half a million.
 const maxProblems = 1000
 
-// Problems collects what is wrong with one request, so that all of it is told at once.
+// Problems collects all that is wrong with one request.
 type Problems struct {
 	list []resources.Problem
-	more int
+	more int // problems beyond maxProblems, which are counted only
 }
 
-// Add notes a problem of a field; field is "" for the request as a whole.
+// Add adds a problem of a field; field is "" for the request as a whole.
 func (p *Problems) Add(field, format string, args ...any) {
 	if len(p.list) == maxProblems {
 		p.more++
@@ -25,7 +24,7 @@ func (p *Problems) Add(field, format string, args ...any) {
 	p.list = append(p.list, resources.Problem{Field: field, Text: fmt.Sprintf(format, args...)})
 }
 
-// Err is a BAD_REQUEST with all problems, or nil when there are none.
+// Err returns a KindBadRequest error with all problems, or nil when there are none.
 func (p *Problems) Err() error {
 	if len(p.list) == 0 {
 		return nil

@@ -4,22 +4,21 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Query is a request's query, read parameter by parameter; like Object it notes
-// every problem, parameters sent twice and unknown ones included.
+// Query is the query of a request, read parameter by parameter. Its getters add what is wrong
+// to Problems.
 type Query struct {
 	values   url.Values
-	asked    map[string]bool
+	read     map[string]bool // the names that a getter was called with
 	problems *Problems
 }
 
-// ParseQuery reads the query string.
+// ParseQuery parses the query string. A parameter that is sent twice is a problem.
 func (r *Request) ParseQuery(p *Problems) *Query {
 	values, err := url.ParseQuery(r.Query)
 	if err != nil {
@@ -30,44 +29,44 @@ func (r *Request) ParseQuery(p *Problems) *Query {
 			p.Add(clip(name), "must be sent once")
 		}
 	}
-	return &Query{values: values, asked: map[string]bool{}, problems: p}
+	return &Query{values: values, read: map[string]bool{}, problems: p}
 }
 
-// Text gives a parameter, "" where it is absent or empty.
+// Text returns a parameter, "" where it is absent or empty.
 func (q *Query) Text(name string) string {
-	q.asked[name] = true
+	q.read[name] = true
 	return q.values.Get(name)
 }
 
-// ID gives a parameter that must be a plain identifier; "" where it is absent.
+// ID returns a parameter that must be a plain identifier, "" where it is absent.
 func (q *Query) ID(name string) string {
 	s := q.Text(name)
 	if s != "" && !resources.ValidID(s) {
-		q.problems.Add(name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+		q.problems.Add(name, resources.IDRule)
 		return ""
 	}
 	return s
 }
 
-// OneOf gives a parameter with a fixed set of values; fallback where it is absent.
+// OneOf returns a parameter that must be one of allowed. It returns fallback for an absent
+// parameter and for a wrong one.
 func (q *Query) OneOf(name, fallback string, allowed ...string) string {
-	q.asked[name] = true
+	q.read[name] = true
 	if !q.values.Has(name) {
 		return fallback
 	}
 	s := q.values.Get(name)
-	for _, a := range allowed {
-		if s == a {
-			return s
-		}
+	if slices.Contains(allowed, s) {
+		return s
 	}
 	q.problems.Add(name, "must be one of %s", strings.Join(allowed, ", "))
 	return fallback
 }
 
-// Int gives a whole number within bounds; fallback where it is absent.
+// Int returns a whole number from least to most. It returns fallback for an absent parameter
+// and for a wrong one.
 func (q *Query) Int(name string, fallback, least, most int) int {
-	q.asked[name] = true
+	q.read[name] = true
 	if !q.values.Has(name) {
 		return fallback
 	}
@@ -80,16 +79,12 @@ func (q *Query) Int(name string, fallback, least, most int) int {
 	return n
 }
 
-// Done notes every parameter that nothing asked for.
+// Done adds a problem for every parameter that no getter has read. It is called after all
+// getters.
 func (q *Query) Done() {
-	var unknown []string
-	for name := range q.values {
-		if !q.asked[name] {
-			unknown = append(unknown, name)
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !q.read[name] {
+			q.problems.Add(clip(name), "unknown query parameter")
 		}
-	}
-	sort.Strings(unknown)
-	for _, name := range unknown {
-		q.problems.Add(clip(name), "unknown query parameter")
 	}
 }

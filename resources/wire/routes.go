@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Named puts the area's and the route's name before what goes to the log.
+// Named returns the routes with the names of the area and the route in their errors.
 func Named(area string, routes Routes) Routes {
 	out := make(Routes, len(routes))
 	for name, handler := range routes {
@@ -20,8 +20,8 @@ func Named(area string, routes Routes) Routes {
 	return out
 }
 
-// Bare refuses a query and a body on a route that takes neither: what they ask for
-// would be ignored. An empty object is nothing too.
+// Bare refuses a query and a body on a route that takes neither. An empty JSON object counts as
+// no body.
 func (r *Request) Bare() error {
 	var p Problems
 	r.ParseQuery(&p).Done()

@@ -13,14 +13,14 @@ import (
 const maxDepth = 32
 
 var (
-	errNUL      = errors.New("a string holds a NUL character")
-	errTrailing = errors.New("something follows the first value")
-	errNotThis  = errors.New("another kind of value")
+	errNUL       = errors.New("a string holds a NUL character")
+	errTrailing  = errors.New("something follows the first value")
+	errWrongKind = errors.New("another kind of value")
 )
 
-// checkJSON holds a body to the contract: one value, valid UTF-8 without lone
-// surrogates, no name twice in an object, no NUL, at most 32 levels. Errors say what
-// and never quote the body.
+// checkJSON refuses a body that the contract refuses. It must be one value, in valid UTF-8
+// without lone surrogates, with no name twice in an object, no NUL, and at most 32 levels.
+// Errors do not quote the body.
 func checkJSON(body []byte) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(body))
 	for {
@@ -44,7 +44,7 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// describe tells a decoder's complaint by its class: its own text may quote input.
+// describe returns an error of the decoder without its text, which may quote the body.
 func describe(err error) error {
 	var syntactic *jsontext.SyntacticError
 	switch {
@@ -57,41 +57,42 @@ func describe(err error) error {
 	}
 }
 
+// splitObject returns the raw values of an object by their names.
 func splitObject(raw []byte) (map[string]jsontext.Value, error) {
 	out := map[string]jsontext.Value{}
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return nil, errNotThis
+		return nil, errWrongKind
 	}
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return nil, errNotThis
+			return nil, errWrongKind
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, errNotThis
+			return nil, errWrongKind
 		}
 		out[key] = value.Clone()
 	}
 	return out, nil
 }
 
-// splitArray gives the first items of an array, most of them at most, and whether there
-// are more; what follows those is not looked at.
-func splitArray(raw []byte, most int) (first []jsontext.Value, more bool, err error) {
+// splitArray returns the raw values of the first items of an array, at most limit of them, and
+// whether others follow.
+func splitArray(raw []byte, limit int) (first []jsontext.Value, more bool, err error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '[' {
-		return nil, false, errNotThis
+		return nil, false, errWrongKind
 	}
 	for dec.PeekKind() != ']' {
-		if len(first) == most {
+		if len(first) == limit {
 			return first, true, nil
 		}
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, false, errNotThis
+			return nil, false, errWrongKind
 		}
 		first = append(first, value.Clone())
 	}
