@@ -9,33 +9,32 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// AccountRoutes are the handlers of accounts and projects.
+// AccountRoutes returns the handlers of accounts and projects.
 func (s *Service) AccountRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"account.create": s.Idempotency.Create("account.create", s.createAccount),
 		"account.get":    s.getAccount,
-		"account.update": s.patchAccount,
+		"account.update": s.updateAccount,
 		"project.create": s.Idempotency.Create("project.create", s.createProject),
 		"project.list":   s.listProjects,
-		"project.update": s.patchProject,
+		"project.update": s.updateProject,
 		"project.delete": s.deleteProject,
 	})
 }
 
-// accountBody is what account.create and account.get answer about an account alone.
+// accountBody is the response of account.get and account.update.
 type accountBody struct {
 	Account resources.Account `json:"account"`
 }
 
-// getAccount answers account.get (N2). A member's account is always there; a service may ask
-// for one that is not.
+// getAccount answers account.get (N2). Only a service can name an account that does not exist.
 func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	var found store.Record[resources.Account]
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		found, err = s.account(ctx, tx, r.Params["accountId"])
+		found, err = s.findAccount(ctx, tx, r.Params["accountId"])
 		return err
 	})
 	if err != nil {
@@ -44,8 +43,8 @@ func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(accountBody{found.Value})
 }
 
-// account reads an account, or answers that there is none.
-func (s *Service) account(ctx context.Context, tx store.Tx, id string) (store.Record[resources.Account], error) {
+// findAccount reads an account; 404 where there is none.
+func (s *Service) findAccount(ctx context.Context, tx store.Tx, id string) (store.Record[resources.Account], error) {
 	rec, err := s.c.Accounts.Get(ctx, tx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return rec, resources.NotFound("account")
@@ -53,9 +52,9 @@ func (s *Service) account(ctx context.Context, tx store.Tx, id string) (store.Re
 	return rec, err
 }
 
-// patchAccount answers account.update (N2). Only a service comes here, so there are no rights to
-// ask for again.
-func (s *Service) patchAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
+// updateAccount answers account.update (N2). Only services may call it, whose permissions are in
+// their token, so policy is not asked again.
+func (s *Service) updateAccount(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
@@ -74,7 +73,7 @@ func (s *Service) patchAccount(ctx context.Context, r *wire.Request) (wire.Respo
 		if _, err := tx.Bump(ctx, id); err != nil {
 			return err
 		}
-		rec, err := s.account(ctx, tx, id)
+		rec, err := s.findAccount(ctx, tx, id)
 		if err != nil {
 			return err
 		}

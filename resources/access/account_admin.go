@@ -9,11 +9,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// adminDraft is the first admin of a new account; name and externalID may be "".
+// adminDraft is the first admin of a new account. name and externalID may be "".
 type adminDraft struct{ email, name, externalID string }
 
-// makeAdmin makes the user with that address the account's admin: a new user, one of no
-// account, or one whose invitation to another account has run out.
+// makeAdmin makes the user with the draft's address a member and admin of the account, and
+// invites one who has not signed in yet. The user is a new one, one without an account, or one
+// whose invitation to another account has expired.
 func (s *Service) makeAdmin(
 	ctx context.Context, tx store.Tx, account resources.Account, d adminDraft,
 ) (resources.User, error) {
@@ -39,6 +40,7 @@ func (s *Service) makeAdmin(
 	return user, nil
 }
 
+// adminUser stores the user with the draft's address as a member of the account.
 func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
 	rec, err := s.c.UserByEmail(ctx, tx, d.email)
 	if errors.Is(err, store.ErrNotFound) {
@@ -47,7 +49,7 @@ func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d 
 	if err != nil {
 		return resources.User{}, err
 	}
-	free, err := s.leaveOld(ctx, tx, &rec.Value)
+	free, err := s.leaveOldAccount(ctx, tx, &rec.Value)
 	switch {
 	case err != nil:
 		return resources.User{}, err
@@ -65,15 +67,17 @@ func (s *Service) adminUser(ctx context.Context, tx store.Tx, account string, d 
 	return rec.Value, s.c.Users.Replace(ctx, tx, rec)
 }
 
-// leaveOld says whether the user may join a new account: one of none, or one whose
-// invitation elsewhere binds nobody any more and ends by this.
-func (s *Service) leaveOld(ctx context.Context, tx store.Tx, u *resources.User) (bool, error) {
+// leaveOldAccount ends an expired membership of the user. It returns whether the user is a
+// member of no account then.
+func (s *Service) leaveOldAccount(ctx context.Context, tx store.Tx, u *resources.User) (bool, error) {
 	if u.AccountID == "" || s.Release == nil {
 		return u.AccountID == "", nil
 	}
 	return s.Release(ctx, tx, u)
 }
 
+// newAdminUser stores a new user as a member of the account: an active one where the draft has
+// the external id, else an invited one.
 func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string, d adminDraft) (resources.User, error) {
 	now := s.now()
 	user := resources.User{
@@ -84,7 +88,7 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	if d.externalID == "" {
 		user.ExternalID, user.Status = s.IDs.New(resources.PrefixUser), resources.StatusInvited
 		user.InvitedAt = now
-	} else if err := s.freeSubject(ctx, tx, d.externalID); err != nil {
+	} else if err := s.checkSubjectFree(ctx, tx, d.externalID); err != nil {
 		return resources.User{}, err
 	}
 	err := s.c.Users.Insert(ctx, tx, user)
@@ -97,8 +101,8 @@ func (s *Service) newAdminUser(ctx context.Context, tx store.Tx, account string,
 	return user, err
 }
 
-// freeSubject refuses an external id by which another user can be meant.
-func (s *Service) freeSubject(ctx context.Context, tx store.Tx, id string) error {
+// checkSubjectFree refuses an external id that names another user.
+func (s *Service) checkSubjectFree(ctx context.Context, tx store.Tx, id string) error {
 	free, err := s.c.SubjectFree(ctx, tx, id)
 	if err == nil && !free {
 		return externalIDInUse(id)

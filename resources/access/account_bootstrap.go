@@ -11,26 +11,30 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Bootstrap is a first account with its admin and, where ProjectID is set, a project.
+// Bootstrap describes an account with its admin and, where ProjectID is set, a project.
 type Bootstrap struct {
-	// AccountID is needed: by it a repeat knows what is there.
+	// AccountID and AccountName are required. A repeated bootstrap finds the account by its id.
 	AccountID, AccountName string
-	// AdminEmail is needed. AdminID is the admin's external id; without it the admin
-	// is invited. AdminName is used for a new user only: it is that user's to change.
-	AdminEmail, AdminID, AdminName string
+	// AdminEmail is required.
+	AdminEmail string
+	// AdminID is the admin's external id; without it the admin is invited.
+	AdminID string
+	// AdminName is used for a new user only, since users may change their names.
+	AdminName string
 	// ProjectName is ProjectID where it is "".
 	ProjectID, ProjectName string
 }
 
-// Bootstrapped is what is there after a Bootstrap.
+// Bootstrapped is the result of a Bootstrap.
 type Bootstrapped struct {
 	Account resources.Account     `json:"account"`
 	Admin   resources.UserProfile `json:"admin"`
 	Project *ProjectView          `json:"project,omitempty"`
 }
 
-// Bootstrap makes, without a caller, what account.create and project.create make, in one step. What is there
-// as it was asked for stays as it is; what differs is a CONFLICT that names it.
+// Bootstrap does account.create and project.create in one transaction and without a caller. An
+// account or a project that exists as described stays as it is; one that differs is a conflict
+// that names the difference.
 func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, error) {
 	draft, project, err := b.check()
 	if err != nil {
@@ -43,7 +47,7 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 				return err
 			}
 		}
-		made, err := s.accountAsAsked(ctx, tx, draft)
+		made, err := s.ensureAccount(ctx, tx, draft)
 		if err != nil {
 			return err
 		}
@@ -51,7 +55,7 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 		if project.ID == "" {
 			return nil
 		}
-		out.Project, err = s.projectAsAsked(ctx, tx, project, b.ProjectName != "")
+		out.Project, err = s.ensureProject(ctx, tx, project, b.ProjectName != "")
 		return err
 	})
 	if err != nil {
@@ -60,7 +64,7 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 	return out, nil
 }
 
-// check gives the drafts of what is asked for, or all that is wrong with it.
+// check returns the drafts of account and project, or an error with all problems.
 func (b Bootstrap) check() (accountDraft, resources.Project, error) {
 	var p wire.Problems
 	checkPatternID(&p, "account", resources.PrefixAccount, b.AccountID)
@@ -83,8 +87,9 @@ func (b Bootstrap) check() (accountDraft, resources.Project, error) {
 	return d, project, p.Err()
 }
 
-// accountAsAsked makes the account, or finds it made as the draft says.
-func (s *Service) accountAsAsked(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
+// ensureAccount makes the account, unless it exists as the draft describes it; 409 where it
+// differs.
+func (s *Service) ensureAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
 	account, err := s.c.Accounts.Get(ctx, tx, d.id)
 	if errors.Is(err, store.ErrNotFound) {
 		return s.makeAccount(ctx, tx, d)
@@ -92,32 +97,38 @@ func (s *Service) accountAsAsked(ctx context.Context, tx store.Tx, d accountDraf
 	if err != nil {
 		return accountMade{}, err
 	}
-	var differs []string
+	var differences []string
 	if account.Value.Name != d.name {
-		differs = append(differs, fmt.Sprintf("its name is %q", account.Value.Name))
+		differences = append(differences, fmt.Sprintf("its name is %q", account.Value.Name))
 	}
-	user, err := s.c.UserByEmail(ctx, tx, d.admin.email)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	admin, more, err := s.compareAdmin(ctx, tx, d)
+	if err != nil {
 		return accountMade{}, err
 	}
-	if err != nil || user.Value.AccountID != d.id {
-		differs = append(differs, fmt.Sprintf("%s is not a member of it", d.admin.email))
-	} else {
-		if d.admin.externalID != "" && user.Value.ExternalID != d.admin.externalID {
-			differs = append(differs, fmt.Sprintf("the external id of %s is %s", d.admin.email, user.Value.ExternalID))
-		}
-		is, err := s.isAdmin(ctx, tx, user.Value)
-		if err != nil {
-			return accountMade{}, err
-		}
-		if !is {
-			differs = append(differs, fmt.Sprintf("%s is not an %s of it", d.admin.email, resources.RoleAccountAdmin))
-		}
+	if differences = append(differences, more...); len(differences) > 0 {
+		return accountMade{}, resources.Conflict("The account %s is there already, but %s.", d.id, strings.Join(differences, "; "))
 	}
-	if len(differs) > 0 {
-		return accountMade{}, resources.Conflict("The account %s is there already, but %s.", d.id, strings.Join(differs, "; "))
+	return accountMade{Account: account.Value, Admin: admin.Profile()}, nil
+}
+
+// compareAdmin reads the user with the address of the draft's admin, and says how they differ
+// from the draft.
+func (s *Service) compareAdmin(ctx context.Context, tx store.Tx, d accountDraft) (admin resources.User, differences []string, err error) {
+	user, err := store.Lookup(s.c.UserByEmail(ctx, tx, d.admin.email))
+	if err != nil {
+		return resources.User{}, nil, err
 	}
-	return accountMade{Account: account.Value, Admin: user.Value.Profile()}, nil
+	if user == nil || user.Value.AccountID != d.id {
+		return resources.User{}, []string{d.admin.email + " is not a member of it"}, nil
+	}
+	if d.admin.externalID != "" && user.Value.ExternalID != d.admin.externalID {
+		differences = append(differences, fmt.Sprintf("the external id of %s is %s", d.admin.email, user.Value.ExternalID))
+	}
+	isAdmin, err := s.isAdmin(ctx, tx, user.Value)
+	if err == nil && !isAdmin {
+		differences = append(differences, fmt.Sprintf("%s is not an %s of it", d.admin.email, resources.RoleAccountAdmin))
+	}
+	return user.Value, differences, err
 }
 
 // isAdmin says whether the user holds account_admin now, directly or through a group.
@@ -135,8 +146,9 @@ func (s *Service) isAdmin(ctx context.Context, tx store.Tx, u resources.User) (b
 	return false, nil
 }
 
-// projectAsAsked makes the project, or finds it made; its name counts where it was given.
-func (s *Service) projectAsAsked(
+// ensureProject makes the project, unless it exists as described; 409 where it differs. The name
+// is compared where nameGiven.
+func (s *Service) ensureProject(
 	ctx context.Context, tx store.Tx, want resources.Project, nameGiven bool,
 ) (*ProjectView, error) {
 	found, err := s.c.Projects.Get(ctx, tx, want.ID)
@@ -151,7 +163,7 @@ func (s *Service) projectAsAsked(
 	case have.AccountID != want.AccountID:
 		return nil, resources.Conflict("The project %s is there already, but in another account.", want.ID)
 	case have.State != resources.ProjectActive:
-		return nil, resources.Conflict("The project %s was deleted; its id is never given again.", want.ID)
+		return nil, resources.Conflict("The project %s was deleted; its id can't be used again.", want.ID)
 	case nameGiven && have.Name != want.Name:
 		return nil, resources.Conflict("The project %s is there already, but its name is %q.", want.ID, have.Name)
 	}

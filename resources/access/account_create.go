@@ -11,13 +11,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// accountDraft is an account to be made, already checked.
+// accountDraft is an account that is to be made. Its fields are valid.
 type accountDraft struct {
 	id, name string
 	admin    adminDraft
 }
 
-// accountMade is the answer of account.create.
+// accountMade is the response of account.create.
 type accountMade struct {
 	Account resources.Account     `json:"account"`
 	Admin   resources.UserProfile `json:"admin"`
@@ -43,6 +43,7 @@ func (s *Service) createAccount(_ context.Context, r *wire.Request) (idempotency
 	}, nil
 }
 
+// readAccount reads the body of account.create.
 func readAccount(r *wire.Request, p *wire.Problems) accountDraft {
 	body := r.ParseObject(p)
 	var d accountDraft
@@ -62,6 +63,7 @@ func readAccount(r *wire.Request, p *wire.Problems) accountDraft {
 	return d
 }
 
+// readAdmin reads the admin in the body of account.create.
 func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
 	d := adminDraft{email: o.Required("email")}
 	if d.email != "" {
@@ -76,18 +78,18 @@ func readAdmin(o *wire.Object, p *wire.Problems) adminDraft {
 	return d
 }
 
-// makeAccount makes the account and its admin in one step.
+// makeAccount makes the account and its admin.
 //
-// Users without an account are the account "": its revision moves too, whether or not
-// the admin is one of them, so that two calls for one new address meet there instead
-// of each making a user. That of an account which the admin may leave by it moves as well.
+// It bumps the revision of the new account, of the account "", which stands for users without
+// one, and of the account that the admin may leave. Two calls for one new address conflict on
+// the account "", so only one of them makes a user.
 func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
 	user, err := s.c.UserByEmail(ctx, tx, d.admin.email)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return accountMade{}, err
 	}
 	accounts := []string{"", d.id, user.Value.AccountID} // the last is "" where there is no such user
-	slices.Sort(accounts)                                // as every change of several accounts does
+	slices.Sort(accounts)                                // the order in which every change bumps accounts
 	for _, account := range slices.Compact(accounts) {
 		if _, err := tx.Bump(ctx, account); err != nil {
 			return accountMade{}, err

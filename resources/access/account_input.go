@@ -13,7 +13,7 @@ const (
 	maxDescription = 1024
 )
 
-// requiredName reads the field name, which must be there; it is trimmed.
+// requiredName reads the field name, which must be present, and trims it.
 func requiredName(o *wire.Object, p *wire.Problems) string {
 	s := o.Required("name")
 	if s == "" {
@@ -22,8 +22,7 @@ func requiredName(o *wire.Object, p *wire.Problems) string {
 	return checkName(p, o.Field("name"), s)
 }
 
-// optionalName reads the field name, which may be left out; one that is there is
-// trimmed and not empty.
+// optionalName reads the field name, if it is present, and trims it. It must not be empty.
 func optionalName(o *wire.Object, p *wire.Problems) (string, bool) {
 	s, ok := o.Text("name")
 	if !ok {
@@ -32,6 +31,7 @@ func optionalName(o *wire.Object, p *wire.Problems) (string, bool) {
 	return checkName(p, o.Field("name"), s), true
 }
 
+// checkName returns the trimmed name and adds a problem to a wrong one.
 func checkName(p *wire.Problems, field, s string) string {
 	s = strings.TrimSpace(s)
 	if !resources.ValidName(s) {
@@ -40,29 +40,31 @@ func checkName(p *wire.Problems, field, s string) string {
 	return s
 }
 
-// checkPatternID holds an account's or a project's id to the specification's pattern.
+// checkPatternID adds a problem to an account's or a project's id that has not the
+// specification's pattern.
 func checkPatternID(p *wire.Problems, field, prefix, s string) {
 	if !resources.ValidExternalID(prefix, s) {
 		p.Add(field, "must match ^%s-[a-zA-Z0-9]+-v1$ and be at most 128 characters", prefix)
 	}
 }
 
-// checkUserID holds the external id of a new user to the form of one. A subject that
-// begins like a service's would be read as a service.
+// checkUserID adds a problem to an external id that a new user can't have. The prefix is that of
+// services.
 func checkUserID(p *wire.Problems, field, s string) {
 	switch {
 	case !resources.ValidID(s):
 		p.Add(field, resources.IDRule)
 	case strings.HasPrefix(s, resources.ServicePrefix):
-		p.Add(field, "must not begin with %s: services do", resources.ServicePrefix)
+		p.Add(field, "must not begin with %s, which is for services", resources.ServicePrefix)
 	}
 }
 
+// checkEmail adds a problem to a wrong e-mail address.
 func checkEmail(p *wire.Problems, field, s string) {
 	if !resources.ValidEmail(s) {
 		p.Add(field, resources.EmailRule)
 	}
 }
 
-// noQuery notes every query parameter of a route that has none.
+// noQuery adds a problem for every parameter in the query of a route that takes none.
 func noQuery(r *wire.Request, p *wire.Problems) { r.ParseQuery(p).Done() }

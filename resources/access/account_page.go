@@ -8,28 +8,28 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// listed is what every list by token says beside its records.
-type listed struct {
+// listMeta is the part of a response that all lists by token have.
+type listMeta struct {
 	TotalCount    int    `json:"total_count"`
 	NextPageToken string `json:"next_page_token"`
 }
 
-// listing says what a list by token reads.
+// listing describes a list by token.
 type listing struct {
 	query store.Query
-	// binding names the list, so that no other list takes its tokens.
+	// binding names the list. A page token opens for the list with the same binding.
 	binding string
-	// first is asked in the same snapshot, before anything is read; it may be nil.
-	first func(tx store.Tx) error
+	// check runs in the snapshot before the list is read, and may refuse; nil is none.
+	check func(tx store.Tx) error
 }
 
-// binding joins the route and the ids of its path; neither can hold the separator.
+// binding joins a route and the ids of its path, none of which holds the separator.
 func binding(parts ...string) string { return strings.Join(parts, "|") }
 
-// listByToken reads one page, and how many records there are in all, from one snapshot.
+// listByToken reads the page that the request asks for and counts the list, in one snapshot.
 func listByToken[T any](
 	ctx context.Context, s *Service, r *wire.Request, c store.Collection[T], l listing,
-) ([]T, listed, error) {
+) ([]T, listMeta, error) {
 	var p wire.Problems
 	query := r.ParseQuery(&p)
 	size := query.PageSize()
@@ -42,14 +42,14 @@ func listByToken[T any](
 	}
 	query.Done()
 	if err := p.Err(); err != nil {
-		return nil, listed{}, err
+		return nil, listMeta{}, err
 	}
-	l.query.Limit = size + 1 // one more tells whether there is a next page
+	l.query.Limit = size + 1 // one more record tells that there is a next page
 	var found []store.Record[T]
-	var page listed
+	var page listMeta
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if l.first != nil {
-			if err := l.first(tx); err != nil {
+		if l.check != nil {
+			if err := l.check(tx); err != nil {
 				return err
 			}
 		}
@@ -60,7 +60,7 @@ func listByToken[T any](
 		return err
 	})
 	if err != nil {
-		return nil, listed{}, err
+		return nil, listMeta{}, err
 	}
 	if len(found) > size {
 		found = found[:size]

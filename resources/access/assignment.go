@@ -8,8 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// assignmentBody is the specification's "Role assignment", with the place and the end
-// where there are such.
+// assignmentBody is an assignment as responses show it (specification, "Role assignment").
 type assignmentBody struct {
 	AssigneeID   string         `json:"assigneeId"`
 	AssigneeType string         `json:"assigneeType"`
@@ -22,7 +21,8 @@ type assignmentBody struct {
 	UpdatedAt    resources.Time `json:"updatedAt"`
 }
 
-func assignmentOf(a resources.Assignment, now resources.Time) assignmentBody {
+// assignmentBodyOf returns the assignment as it is shown at that time.
+func assignmentBodyOf(a resources.Assignment, now resources.Time) assignmentBody {
 	return assignmentBody{
 		AssigneeID: a.AssigneeID, AssigneeType: a.AssigneeType, RoleID: a.RoleID, ProjectID: a.ProjectID,
 		ResourceID: a.ResourceID, Status: a.EffectiveStatus(now), ExpiresAt: a.ExpiresAt,
@@ -30,13 +30,13 @@ func assignmentOf(a resources.Assignment, now resources.Time) assignmentBody {
 	}
 }
 
-// assignmentsOf finds the assignments of a role in an account.
+// assignmentsOf returns the query for all assignments of a role in an account.
 func assignmentsOf(account, role string) store.Query {
 	return store.Query{Index: records.ByRole, Equal: []store.Value{store.String(account), store.String(role)}}
 }
 
-// assigneeThere says whether the assignee is a member or a group of the account.
-func (s *Service) assigneeThere(ctx context.Context, tx store.Tx, account, kind, id string) (bool, error) {
+// assigneeExists says whether the assignee is a member or a group of the account.
+func (s *Service) assigneeExists(ctx context.Context, tx store.Tx, account, kind, id string) (bool, error) {
 	if kind == resources.AssigneeGroup {
 		group, err := store.Lookup(s.c.Groups.Get(ctx, tx, id))
 		return group != nil && group.Value.AccountID == account, err
@@ -45,7 +45,7 @@ func (s *Service) assigneeThere(ctx context.Context, tx store.Tx, account, kind,
 	return user != nil && user.Value.AccountID == account, err
 }
 
-// assigneeNoun is how an absent assignee is named.
+// assigneeNoun returns the noun of an assignee for an error.
 func assigneeNoun(kind string) string {
 	if kind == resources.AssigneeGroup {
 		return "group"

@@ -5,21 +5,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// assignmentInput is what role_assignment.put was asked for, with what is wrong in it by itself; what
-// is wrong with it in the light of the data is added in the transaction.
+// assignmentInput is the request of role_assignment.put. The transaction adds the problems that
+// only the data tells.
 type assignmentInput struct {
 	problems                      wire.Problems
 	account, role, assignee, kind string
-	// current is the role to be replaced; "" grants a new assignment.
+	// current is the role that is to be replaced; "" grants a new assignment.
 	current           string
 	project, resource string
-	// projectSent and resourceSent are true for malformed ones too: those are not missing.
+	// projectSent and resourceSent are true for malformed values too.
 	projectSent, resourceSent bool
 	status                    string
 	expires                   resources.Time
 }
 
-// readAssignment reads path, query and body of role_assignment.put.
+// readAssignment reads the path, the query and the body of role_assignment.put.
 func readAssignment(r *wire.Request, now resources.Time) *assignmentInput {
 	in := &assignmentInput{account: r.Params["accountId"], role: r.Params["roleId"], assignee: r.Params["assigneeId"]}
 	p := &in.problems
@@ -61,16 +61,15 @@ func (in *assignmentInput) readResource(body *wire.Object) {
 		in.resource = ""
 	}
 	if in.resourceSent && in.resource == "" {
-		// "" is what absent is; what is no string is noted already.
-		text, ok := body.Text("resourceId")
+		text, ok := body.Text("resourceId") // "" counts as absent
 		in.resourceSent = !ok || text != ""
 	}
 }
 
-// resourceForm says what a resourceId looks like.
+// resourceForm tells callers the form of a resourceId.
 const resourceForm = "must have the form <collection>/<id>, each 1 to 128 characters of [A-Za-z0-9._@-]"
 
-// granted is the assignment of the role that role_assignment.put is to leave behind.
+// granted returns the assignment that the request asks for.
 func (in *assignmentInput) granted(role resources.Role) resources.Assignment {
 	return resources.Assignment{
 		AccountID: in.account, RoleID: role.ID, RoleScope: role.Scope, AssigneeType: in.kind, AssigneeID: in.assignee,
@@ -78,8 +77,8 @@ func (in *assignmentInput) granted(role resources.Role) resources.Assignment {
 	}
 }
 
-// replaced names the assignment of the current role: at the same place, or at account
-// level where it is an ACCOUNT role.
+// replaced returns the assignment of the current role: at the same place, or at account level
+// for an ACCOUNT role.
 func (in *assignmentInput) replaced(current resources.Role) resources.Assignment {
 	a := in.granted(current)
 	if current.Scope == resources.RoleScopeAccount {

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// heldBody is one item of role_assignment.list_of_user. projectId is always there, "" at account level.
+// heldBody is one item of role_assignment.list_of_user. projectId is "" at account level.
 type heldBody struct {
 	RoleID     string         `json:"roleId"`
 	ProjectID  string         `json:"projectId"`
@@ -20,7 +20,8 @@ type heldBody struct {
 	UpdatedAt  resources.Time `json:"updatedAt"`
 }
 
-// listUserRoles answers role_assignment.list_of_user (E5): direct assignments first, then those through groups.
+// listUserRoles answers role_assignment.list_of_user (E5): direct assignments, then those through
+// groups.
 func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)
@@ -32,7 +33,7 @@ func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Resp
 	account, user := r.Params["accountId"], r.Params["userId"]
 	var held []resources.HeldRole
 	err := s.Store.View(ctx, func(tx store.Tx) error {
-		there, err := s.assigneeThere(ctx, tx, account, resources.AssigneeUser, user)
+		there, err := s.assigneeExists(ctx, tx, account, resources.AssigneeUser, user)
 		if err != nil {
 			return err
 		}
@@ -48,13 +49,13 @@ func (s *Service) listUserRoles(ctx context.Context, r *wire.Request) (wire.Resp
 	return pageOf(page, s.heldBodies(held, filter))
 }
 
-// heldBodies gives the items that the filter takes, as they are now.
+// heldBodies returns the items that match the filter, with their status at present.
 func (s *Service) heldBodies(held []resources.HeldRole, filter roleFilter) []heldBody {
 	now := s.now()
 	var out []heldBody
 	for _, h := range held {
 		status := resources.Assignment{Status: h.Status, ExpiresAt: h.ExpiresAt}.EffectiveStatus(now)
-		if filter.takes(status, h.RoleScope, h.ProjectID) {
+		if filter.matches(status, h.RoleScope, h.ProjectID) {
 			out = append(out, heldBody{
 				RoleID: h.RoleID, ProjectID: h.ProjectID, ResourceID: h.ResourceID, GroupID: h.GroupID,
 				Status: status, ExpiresAt: h.ExpiresAt, CreatedAt: h.CreatedAt, UpdatedAt: h.UpdatedAt,
@@ -64,7 +65,8 @@ func (s *Service) heldBodies(held []resources.HeldRole, filter roleFilter) []hel
 	return out
 }
 
-// listRoleAssignments answers role_assignment.list_of_role (N15): who holds the role, in the order in which they got it.
+// listRoleAssignments answers role_assignment.list_of_role (N15): the assignments of the role, in
+// the order of their creation.
 func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)
@@ -92,7 +94,7 @@ func (s *Service) listRoleAssignments(ctx context.Context, r *wire.Request) (wir
 	now := s.now()
 	out := make([]assignmentBody, len(found))
 	for i, rec := range found {
-		out[i] = assignmentOf(rec.Value, now)
+		out[i] = assignmentBodyOf(rec.Value, now)
 	}
 	return pageOf(page, out)
 }

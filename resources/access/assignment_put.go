@@ -44,11 +44,11 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(assignmentOf(made, s.now()))
+	return wire.OK(assignmentBodyOf(made, s.now()))
 }
 
-// assignmentRoles gives the new role and the one it replaces (nil for none), or all
-// that is wrong with the request, or what of its path is not there.
+// assignmentRoles returns the role of the path and the role that it replaces, nil for none. It
+// refuses a wrong request with all problems, and a role or an assignee that does not exist.
 func (s *Service) assignmentRoles(
 	ctx context.Context, tx store.Tx, in *assignmentInput, projectState string,
 ) (role, current *resources.Role, err error) {
@@ -58,10 +58,10 @@ func (s *Service) assignmentRoles(
 	}
 	p := in.problems
 	if in.project != "" {
-		noteProject(&p, projectState)
+		checkProjectState(&p, projectState)
 	}
 	if found != nil {
-		fitPlace(&p, found.Value, in)
+		checkPlace(&p, found.Value, in)
 	}
 	if in.current != "" {
 		rec, err := s.findRole(ctx, tx, in.account, in.current)
@@ -80,7 +80,7 @@ func (s *Service) assignmentRoles(
 	if found == nil {
 		return nil, nil, resources.NotFound(nounRole)
 	}
-	there, err := s.assigneeThere(ctx, tx, in.account, in.kind, in.assignee)
+	there, err := s.assigneeExists(ctx, tx, in.account, in.kind, in.assignee)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) assignmentRoles(
 	return &found.Value, current, nil
 }
 
-// replacedAssignment gives the assignment of the current role, nil where there is none.
+// replacedAssignment reads the assignment of the current role, nil where there is none.
 func (s *Service) replacedAssignment(
 	ctx context.Context, tx store.Tx, in *assignmentInput, current *resources.Role,
 ) (*store.Record[resources.Assignment], error) {
@@ -100,8 +100,8 @@ func (s *Service) replacedAssignment(
 	return store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(in.replaced(*current))))
 }
 
-// writeAssignment leaves exactly one assignment of the new role at its place and none
-// of the replaced one; one that is there as it should be is not touched.
+// writeAssignment stores the assignment and deletes the replaced one. It does not touch an equal
+// assignment that exists.
 func (s *Service) writeAssignment(
 	ctx context.Context, tx store.Tx, want resources.Assignment, replaced *store.Record[resources.Assignment], now resources.Time,
 ) (resources.Assignment, error) {

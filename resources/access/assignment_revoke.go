@@ -11,19 +11,19 @@ import (
 
 // revokeAssignment answers role_assignment.revoke (E7).
 func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.Response, error) {
-	gone, err := readRevocation(r)
+	revoked, err := readRevocation(r)
 	if err != nil {
 		return wire.Response{}, err
 	}
 	err = s.changeRoles(ctx, r, "account:role_assignment:delete", func(tx store.Tx, _ resources.Facts) error {
-		rec, err := store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(gone)))
+		rec, err := store.Lookup(s.c.Assignments.Get(ctx, tx, records.AssignmentID(revoked)))
 		if err != nil {
 			return err
 		}
 		if rec == nil {
 			return resources.NotFound(nounRoleAssignment)
 		}
-		of := records.RoleChange{AccountID: gone.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{gone.RoleID}}
+		of := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
 		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
@@ -34,7 +34,7 @@ func (s *Service) revokeAssignment(ctx context.Context, r *wire.Request) (wire.R
 	return done("The role assignment is revoked.")
 }
 
-// readRevocation names the assignment that role_assignment.revoke ends.
+// readRevocation reads which assignment role_assignment.revoke deletes.
 func readRevocation(r *wire.Request) (resources.Assignment, error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)
@@ -48,7 +48,7 @@ func readRevocation(r *wire.Request) (resources.Assignment, error) {
 	}
 	q.Done()
 	if len(r.Body) > 0 {
-		r.ParseObject(&p).Done() // an empty object asks for nothing
+		r.ParseObject(&p).Done() // an empty object is fine
 	}
 	return a, p.Err()
 }

@@ -1,8 +1,12 @@
-// Package access is access management: roles and their assignments, accounts, projects and groups.
+// Package access is the area of access management: roles and their assignments, accounts,
+// projects and groups.
 //
-// Policy has allowed a request before a handler here sees it; each handler asks
-// again inside the transaction of its change, on that transaction's facts, so that
-// an actor who was demoted meanwhile changes nothing. What the data itself forbids
-// (the last admin, a name in use, a grant beyond the granter) is checked in that same
-// transaction. Rejected: checks before the transaction, each of which is a race.
+// Policy has allowed a request before a handler here sees it. Each handler asks policy again in
+// the transaction of its change, on the facts of that transaction, so a caller who was demoted
+// meanwhile changes nothing. The same transaction checks the invariants of the data: the last
+// admin, unique names, no grant beyond the caller's own permissions.
+//
+// # Rejected
+//
+// Checks before the transaction: each of them is a race.
 package access

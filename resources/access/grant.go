@@ -10,9 +10,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// mayDefine refuses a role with more in it than the caller has at account level or
-// also, for a role of one project, there. A role has no end, so neither may what the
-// caller holds.
+// mayDefine refuses a role with permissions that the caller does not hold. For a role of one
+// project the caller must hold them at account level or in that project. Permissions that the
+// caller holds for a time do not count, since a role does not expire.
 func (s *Service) mayDefine(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, role resources.Role,
 ) error {
@@ -30,8 +30,8 @@ func (s *Service) mayDefine(
 	return s.mayGrant(ctx, grant)
 }
 
-// fitPlace notes why a role can't be assigned at that place.
-func fitPlace(p *wire.Problems, role resources.Role, in *assignmentInput) {
+// checkPlace adds the problems of a role that can't be assigned at the place of the request.
+func checkPlace(p *wire.Problems, role resources.Role, in *assignmentInput) {
 	if role.Status != resources.StatusActive {
 		p.Add("", "the role %s is not ACTIVE and can't be assigned", role.ID)
 	}
@@ -54,15 +54,15 @@ func fitPlace(p *wire.Problems, role resources.Role, in *assignmentInput) {
 	}
 }
 
-// noteProject notes a project in which nothing can be granted; one that is another
-// account's is absent.
-func noteProject(p *wire.Problems, state string) {
+// checkProjectState adds a problem to a project that is not active. A project of another account
+// is absent.
+func checkProjectState(p *wire.Problems, state string) {
 	if state != resources.ProjectActive {
 		p.Add("projectId", "is not an active project of this account")
 	}
 }
 
-// readBodyID reads a plain identifier; readable is false when something else was sent.
+// readBodyID reads a plain identifier. readable is false for a malformed one.
 func readBodyID(body *wire.Object, name string) (id string, readable bool) {
 	id, ok := body.Text(name)
 	if ok && id != "" && !resources.ValidID(id) {
@@ -72,16 +72,18 @@ func readBodyID(body *wire.Object, name string) (id string, readable bool) {
 	return id, ok || !body.Has(name)
 }
 
-// validResource says whether s is <collection>/<id>, both plain. A dot segment names
-// no resource, since no path with one is ever judged.
+// validResource says whether s is <collection>/<id>, each a segment of a path that can be
+// decided about.
 func validResource(s string) bool {
 	collection, id, ok := strings.Cut(s, "/")
 	return ok && validSegment(collection) && validSegment(id)
 }
 
-// validSegment excludes also the words that would make every path with them ambiguous.
+// validSegment accepts a plain identifier, except dot segments, which no path may have, and
+// "accounts" and "projects", with which a path would be ambiguous.
 func validSegment(s string) bool {
 	return resources.ValidID(s) && s != "." && s != ".." && !strings.EqualFold(s, "accounts") && !strings.EqualFold(s, "projects")
 }
 
+// indexed returns the path of an item of an array.
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

@@ -19,7 +19,7 @@ const (
 	actionGroupDelete = "account:group:delete"
 )
 
-// GroupRoutes are the handlers of groups and their members.
+// GroupRoutes returns the handlers of groups and their members.
 func (s *Service) GroupRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"group.create":        s.Idempotency.Create("group.create", s.createGroup),
@@ -32,17 +32,18 @@ func (s *Service) GroupRoutes() wire.Routes {
 	})
 }
 
-// groupBody is what one group is answered in.
+// groupBody is the response with one group.
 type groupBody struct {
 	Group resources.Group `json:"group"`
 }
 
-// groupList is the answer of group.list.
+// groupList is the response of group.list.
 type groupList struct {
 	Groups []resources.Group `json:"groups"`
-	listed
+	listMeta
 }
 
+// createGroup answers group.create (N7).
 func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	noQuery(r, &p)
@@ -59,7 +60,7 @@ func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.C
 	group.ID, group.CreatedAt = s.IDs.New(resources.PrefixGroup), s.now()
 	group.UpdatedAt = group.CreatedAt
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		if err := s.begin(ctx, tx, r, actionGroupCreate); err != nil {
+		if _, err := s.beginChange(ctx, tx, r, actionGroupCreate); err != nil {
 			return wire.Response{}, err
 		}
 		err := s.c.Groups.Insert(ctx, tx, group)
@@ -73,7 +74,7 @@ func (s *Service) createGroup(_ context.Context, r *wire.Request) (idempotency.C
 	}, nil
 }
 
-// listGroups lists the account's groups in the order of creation.
+// listGroups answers group.list (N7), in the order of creation.
 func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["accountId"]
 	groups, page, err := listByToken(ctx, s, r, s.c.Groups, listing{
@@ -86,6 +87,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(groupList{groups, page})
 }
 
+// getGroup answers group.get (N7).
 func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -101,14 +103,13 @@ func (s *Service) getGroup(ctx context.Context, r *wire.Request) (wire.Response,
 	return wire.OK(groupBody{found.Value})
 }
 
-// deleteGroup ends the group with its memberships and its assignments: a group made
-// later has another id, so it inherits nothing.
+// deleteGroup answers group.delete (N7). It deletes the group's memberships and assignments too.
 func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := s.begin(ctx, tx, r, actionGroupDelete); err != nil {
+		if _, err := s.beginChange(ctx, tx, r, actionGroupDelete); err != nil {
 			return err
 		}
 		rec, err := s.pathGroup(ctx, tx, r)
@@ -134,6 +135,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	return done("The group was deleted.")
 }
 
+// deleteMembers deletes all memberships of a group.
 func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) error {
 	found, err := s.c.Members.Find(ctx, tx, store.Query{
 		Index: records.ByGroup, Equal: []store.Value{store.String(group)},
@@ -149,7 +151,7 @@ func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) 
 	return nil
 }
 
-// pathGroup reads the group in the path; another account's is answered like none.
+// pathGroup reads the group in the path; 404 where there is none in the account of the path.
 func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.Group], error) {
 	rec, err := s.c.Groups.Get(ctx, tx, r.Params["groupId"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != r.Params["accountId"] {

@@ -10,25 +10,25 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// memberView is one member as it is shown.
+// memberView is one member of a group as responses show it.
 type memberView struct {
 	UserID  string         `json:"user_id"`
 	AddedAt resources.Time `json:"added_at"`
 }
 
-// memberList is the answer of group_member.list.
+// memberList is the response of group_member.list.
 type memberList struct {
 	Members []memberView `json:"members"`
-	listed
+	listMeta
 }
 
-// listMembers lists a group's members in the order in which they were added.
+// listMembers answers group_member.list (N7), in the order in which members were added.
 func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	group := r.Params["groupId"]
 	members, page, err := listByToken(ctx, s, r, s.c.Members, listing{
 		query:   store.Query{Index: records.ByGroup, Equal: []store.Value{store.String(group)}},
 		binding: binding("group_member.list", r.Params["accountId"], group),
-		first: func(tx store.Tx) error {
+		check: func(tx store.Tx) error {
 			_, err := s.pathGroup(ctx, tx, r)
 			return err
 		},
@@ -36,21 +36,21 @@ func (s *Service) listMembers(ctx context.Context, r *wire.Request) (wire.Respon
 	if err != nil {
 		return wire.Response{}, err
 	}
-	out := memberList{Members: make([]memberView, len(members)), listed: page}
+	out := memberList{Members: make([]memberView, len(members)), listMeta: page}
 	for i, m := range members {
 		out.Members[i] = memberView{m.UserID, m.AddedAt}
 	}
 	return wire.OK(out)
 }
 
-// addMember answers group_member.add (N7). A repeat changes nothing and still commits:
-// it answers only when what it found is in force everywhere.
+// addMember answers group_member.add (N7). A repeat changes nothing and commits too, so its
+// response comes when the membership is in force on every replica.
 func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
-		actor, err := s.changing(ctx, tx, r, actionGroupUpdate)
+		actor, err := s.beginChange(ctx, tx, r, actionGroupUpdate)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,8 @@ func (s *Service) addMember(ctx context.Context, r *wire.Request) (wire.Response
 	return done("The user is a member of the group.")
 }
 
-// join adds the user to the group, unless it is there already.
+// join adds the user to the group, unless they are a member. The caller must hold all that the
+// group grants.
 func (s *Service) join(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group, u resources.User,
 ) error {
@@ -91,13 +92,13 @@ func (s *Service) join(
 	return s.c.Members.Insert(ctx, tx, member)
 }
 
-// removeMember answers group_member.remove (N7); a member who is not there is removed already.
+// removeMember answers group_member.remove (N7). Removing a user who is not a member succeeds.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+		if _, err := s.beginChange(ctx, tx, r, actionGroupUpdate); err != nil {
 			return err
 		}
 		group, err := s.pathGroup(ctx, tx, r)

@@ -8,23 +8,23 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// place is where an assignment grants, and until when.
+// place is where an assignment grants and when it ends.
 type place struct {
 	project, resource string
 	until             resources.Time
-	// nothing says that the role has no permissions. Nobody can grant those, so they are a
-	// question of their own.
-	nothing bool
+	// empty says that the role has no permissions. Policy lets nobody grant such a role, so
+	// it is a question of its own.
+	empty bool
 }
 
-// mayShare refuses with FORBIDDEN a caller who does not hold everything that the group
-// holds: who adds a member grants all of it.
+// mayShare refuses with FORBIDDEN a caller who does not hold everything that the group grants,
+// since adding a member grants all of it.
 //
-// Assignments count whatever their status: one that is INACTIVE or whose role is can be
-// made active again by somebody who doesn't know that a member was added meanwhile.
+// Inactive assignments and roles count too: somebody may activate them later without a look at
+// the members.
 //
-// A group may hold thousands: what it holds at one place is asked together, and each role
-// and each project is read once.
+// A group may have thousands of assignments. mayShare asks policy once for each place, and reads
+// each role and each project once.
 func (s *Service) mayShare(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group,
 ) error {
@@ -60,7 +60,8 @@ func (s *Service) mayShare(
 	return nil
 }
 
-// byPlace gives the patterns that assignments grant at each place, and the places in order.
+// byPlace returns the places of the assignments in their order, and the patterns that are granted
+// at each place.
 func (s *Service) byPlace(
 	ctx context.Context, tx store.Tx, held []store.Record[resources.Assignment],
 ) (places []place, granted map[place][]string, err error) {
@@ -84,8 +85,7 @@ func (s *Service) byPlace(
 	return places, granted, nil
 }
 
-// permissions are a role's patterns. A role that is not there has none, and nobody can
-// grant none: what it will mean is not known.
+// permissions returns the patterns of a role. A role that does not exist has none.
 func (s *Service) permissions(ctx context.Context, tx store.Tx, account, role string) ([]string, error) {
 	rec, err := s.findRole(ctx, tx, account, role)
 	if err != nil || rec == nil {

@@ -18,11 +18,11 @@ const (
 	actionProjectDelete = "account:project:delete"
 )
 
-// notYourProject answers for a project in the path that is another account's and for
-// one that never was: one text, so that it tells neither from the other.
+// notYourProject refuses a project of another account and one that never existed with one text,
+// so a caller can't tell which of them it is.
 const notYourProject = "You do not have permission to do this in that project."
 
-// ProjectView is a project as it is shown: without its state.
+// ProjectView is a project as responses show it, without its state.
 type ProjectView struct {
 	ID        string         `json:"id"`
 	AccountID string         `json:"account_id"`
@@ -31,11 +31,12 @@ type ProjectView struct {
 	UpdatedAt resources.Time `json:"updated_at"`
 }
 
+// projectView returns the project as responses show it.
 func projectView(p resources.Project) *ProjectView {
 	return &ProjectView{ID: p.ID, AccountID: p.AccountID, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
-// projectBody is what project.create and project.update answer.
+// projectBody is the response of project.create and project.update.
 type projectBody struct {
 	Project *ProjectView `json:"project"`
 }
@@ -58,10 +59,10 @@ func (s *Service) createProject(_ context.Context, r *wire.Request) (idempotency
 		project.ID = s.IDs.New(resources.PrefixProject)
 	}
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		if err := s.begin(ctx, tx, r, actionProjectCreate); err != nil {
+		if _, err := s.beginChange(ctx, tx, r, actionProjectCreate); err != nil {
 			return wire.Response{}, err
 		}
-		if _, err := s.account(ctx, tx, project.AccountID); err != nil {
+		if _, err := s.findAccount(ctx, tx, project.AccountID); err != nil {
 			return wire.Response{}, err
 		}
 		if given && !r.Principal.HasScope(resources.ServiceScopeAdmin) {
@@ -76,13 +77,7 @@ func (s *Service) createProject(_ context.Context, r *wire.Request) (idempotency
 	}, nil
 }
 
-// begin starts a change whose actor's facts are not needed further.
-func (s *Service) begin(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
-	_, err := s.changing(ctx, tx, r, action)
-	return err
-}
-
-// makeProject adds a project in a transaction that has called Bump for its account.
+// makeProject stores a new project. The transaction has bumped the revision of its account.
 func (s *Service) makeProject(ctx context.Context, tx store.Tx, p resources.Project) (*ProjectView, error) {
 	p.State, p.CreatedAt = resources.ProjectActive, s.now()
 	p.UpdatedAt = p.CreatedAt
@@ -102,8 +97,8 @@ func projectNameInUse() error {
 	return resources.Conflict("Another project of the account has this name.")
 }
 
-// accountProject reads a project that the path names below an account. One that is
-// not the account's is forbidden, whether it exists or not; a deleted one is not there.
+// accountProject reads a project of the account: 403 for one that the account never had, 404 for
+// a deleted one.
 func (s *Service) accountProject(
 	ctx context.Context, tx store.Tx, account, id string,
 ) (store.Record[resources.Project], error) {

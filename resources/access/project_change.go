@@ -9,32 +9,32 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// projectList is the answer of project.list.
+// projectList is the response of project.list.
 type projectList struct {
 	Projects []*ProjectView `json:"projects"`
-	listed
+	listMeta
 }
 
-// listProjects answers project.list (N4), in the order of creation. A project that is being
-// deleted is still there.
+// listProjects answers project.list (N4), in the order of creation. The list shows projects that
+// are being deleted.
 func (s *Service) listProjects(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["accountId"]
-	records, page, err := listByToken(ctx, s, r, s.c.Projects, listing{
+	projects, page, err := listByToken(ctx, s, r, s.c.Projects, listing{
 		query:   store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}},
 		binding: binding("project.list", account),
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	out := projectList{Projects: make([]*ProjectView, len(records)), listed: page}
-	for i, p := range records {
+	out := projectList{Projects: make([]*ProjectView, len(projects)), listMeta: page}
+	for i, p := range projects {
 		out.Projects[i] = projectView(p)
 	}
 	return wire.OK(out)
 }
 
-// patchProject answers project.update (N4).
-func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
+// updateProject answers project.update (N4).
+func (s *Service) updateProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	var p wire.Problems
 	noQuery(r, &p)
 	body := r.ParseObject(&p)
@@ -63,14 +63,14 @@ func (s *Service) patchProject(ctx context.Context, r *wire.Request) (wire.Respo
 	return wire.OK(projectBody{changed})
 }
 
-// pathProject begins a change of the project in the path: it moves the revision, asks
-// for the caller's right again and reads the project. invalid is what is wrong with
-// the rest of the request: it is told after "not yours" and before "not there".
+// pathProject begins a change of the project in the path and reads the project. invalid is the
+// error of the rest of the request: the refusal of a project of another account comes before
+// it, and that of a project that does not exist after it.
 func (s *Service) pathProject(
 	ctx context.Context, tx store.Tx, r *wire.Request, action string, invalid error,
 ) (store.Record[resources.Project], error) {
 	account := r.Params["accountId"]
-	if err := s.begin(ctx, tx, r, action); err != nil {
+	if _, err := s.beginChange(ctx, tx, r, action); err != nil {
 		return store.Record[resources.Project]{}, err
 	}
 	rec, err := s.accountProject(ctx, tx, account, r.Params["projectId"])

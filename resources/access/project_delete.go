@@ -11,28 +11,28 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// unmarkTimeout bounds taking a mark back, which goes on when the caller is gone.
+// unmarkTimeout bounds unmarkProject, which goes on when the caller is gone.
 const unmarkTimeout = 10 * time.Second
 
-// deleteProject answers project.delete (N4) in three steps: it marks the project, from when on
-// everything in it is denied, asks every area whether something is left in it, and
-// deletes it or takes the mark back.
+// deleteProject answers project.delete (N4) in three steps: it marks the project, after which
+// everything in it is denied; it asks every area whether the project is empty; and it deletes
+// the project or removes the mark.
 //
-// The areas can't be asked in the transaction: what they hold may be elsewhere. The
-// mark makes the gap safe, since nothing can be made in a marked project, nor, by a
-// request that is under way since before, in an area that has said it is empty. The mark
-// stays behind a crash, and a repeat runs on from it.
+// The areas can't be asked in a transaction, since their data may be in another store. Between
+// the steps nothing can be made in the project: policy denies new requests in a marked project,
+// and an area that has found it empty refuses requests that policy allowed before. A mark
+// survives a crash, and a repeated request continues from it.
 func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	mark, err := s.markProject(ctx, r)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	err = s.vacant(ctx, mark)
+	err = s.checkEmpty(ctx, mark)
 	if err == nil {
 		err = s.finishProject(ctx, r, mark.Revision)
 	}
 	if err != nil {
-		if undo := s.keepProject(ctx, mark); undo != nil {
+		if undo := s.unmarkProject(ctx, mark); undo != nil {
 			return wire.Response{}, resources.Unavailable(
 				"The project could not be deleted and is still marked for it; repeat the request.", errors.Join(err, undo))
 		}
@@ -41,8 +41,8 @@ func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Resp
 	return done("The project was deleted.")
 }
 
-// markProject gives the marked project with the revision of its mark: only a project
-// that is still at it was never out of the mark since.
+// markProject marks the project as deleting and returns it. Its revision proves to finishProject
+// that the mark was not removed meanwhile.
 func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Record[resources.Project], error) {
 	invalid := r.Bare()
 	var mark store.Record[resources.Project]
@@ -61,10 +61,11 @@ func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Recor
 	return mark, err
 }
 
-// vacant asks every area; one that can't say keeps the project.
-func (s *Service) vacant(ctx context.Context, mark store.Record[resources.Project]) error {
+// checkEmpty asks every area to close the project. It refuses a project that is not empty, and
+// one about which an area can't answer.
+func (s *Service) checkEmpty(ctx context.Context, mark store.Record[resources.Project]) error {
 	for _, occupant := range s.Occupants {
-		occupied, err := occupant.CloseProject(ctx, closing(mark))
+		occupied, err := occupant.CloseProject(ctx, closingOf(mark))
 		if err != nil {
 			return resources.Unavailable("It could not be determined whether the project is empty; it was not deleted.", err)
 		}
@@ -75,13 +76,13 @@ func (s *Service) vacant(ctx context.Context, mark store.Record[resources.Projec
 	return nil
 }
 
-// closing is what areas are told of a mark.
-func closing(mark store.Record[resources.Project]) resources.Closing {
+// closingOf returns the closing of a marked project.
+func closingOf(mark store.Record[resources.Project]) resources.Closing {
 	return resources.Closing{AccountID: mark.Value.AccountID, ProjectID: mark.Value.ID, Mark: mark.Revision}
 }
 
-// finishProject ends the project, its assignments and its roles. The record stays,
-// since its id is never given again.
+// finishProject deletes the project's assignments and roles and makes the project deleted. Its
+// record stays, so that no other project gets its id.
 func (s *Service) finishProject(ctx context.Context, r *wire.Request, revision int64) error {
 	return store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
 		rec, err := s.pathProject(ctx, tx, r, actionProjectDelete, nil)
@@ -103,7 +104,7 @@ func (s *Service) finishProject(ctx context.Context, r *wire.Request, revision i
 	})
 }
 
-// deleteAssignments removes the account's assignments that an index finds.
+// deleteAssignments deletes the assignments that an index finds.
 func (s *Service) deleteAssignments(ctx context.Context, tx store.Tx, index string, equal ...string) error {
 	q := store.Query{Index: index}
 	for _, v := range equal {
@@ -121,8 +122,7 @@ func (s *Service) deleteAssignments(ctx context.Context, tx store.Tx, index stri
 	return nil
 }
 
-// deleteProjectRoles removes the custom roles that were made for the project, wherever
-// they are assigned.
+// deleteProjectRoles deletes the custom roles of the project and their assignments.
 func (s *Service) deleteProjectRoles(ctx context.Context, tx store.Tx, account, project string) error {
 	roles, err := s.c.Roles.Find(ctx, tx, store.Query{
 		Index: records.ByName, Equal: []store.Value{store.String(account)},
@@ -144,15 +144,15 @@ func (s *Service) deleteProjectRoles(ctx context.Context, tx store.Tx, account, 
 	return nil
 }
 
-// keepProject takes the mark back, also for a caller who went away, and opens the areas
-// again. A project that has moved on from this mark is left to whoever moved it. An area
-// that can't be told opens by itself after a time.
-func (s *Service) keepProject(ctx context.Context, mark store.Record[resources.Project]) error {
+// unmarkProject removes the mark and opens the areas again, even if the caller is gone. It leaves
+// a project alone that has changed since the mark. An area that can't be reached opens by itself
+// after a time.
+func (s *Service) unmarkProject(ctx context.Context, mark store.Record[resources.Project]) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unmarkTimeout)
 	defer cancel()
-	kept := false
+	unmarked := false
 	err := s.Store.Transact(ctx, func(tx store.Tx) error {
-		kept = false
+		unmarked = false
 		if _, err := tx.Bump(ctx, mark.Value.AccountID); err != nil {
 			return err
 		}
@@ -160,15 +160,15 @@ func (s *Service) keepProject(ctx context.Context, mark store.Record[resources.P
 		if err != nil || rec.Revision != mark.Revision || rec.Value.State != resources.ProjectDeleting {
 			return err
 		}
-		kept = true
+		unmarked = true
 		rec.Value.State = resources.ProjectActive
 		return s.c.Projects.Replace(ctx, tx, rec)
 	})
-	if err != nil || !kept {
+	if err != nil || !unmarked {
 		return err
 	}
 	for _, occupant := range s.Occupants {
-		_ = occupant.OpenProject(ctx, closing(mark)) // else it opens by itself
+		_ = occupant.OpenProject(ctx, closingOf(mark)) // the area opens by itself later
 	}
 	return nil
 }

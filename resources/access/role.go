@@ -10,18 +10,24 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Nouns of what may be absent.
+// Nouns of errors.
 const (
 	nounRole           = "role"
 	nounRoleAssignment = "role assignment"
 )
 
-// RoleRoutes are the handlers of roles and their assignments.
+// RoleRoutes returns the handlers of roles and their assignments.
 func (s *Service) RoleRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
-		"role.list": s.listRoles, "role_assignment.list_of_user": s.listUserRoles, "role_assignment.put": s.putAssignment, "role_assignment.revoke": s.revokeAssignment,
-		"role.create": s.Idempotency.Create("role.create", s.createRole), "role.get": s.getRole, "role.replace": s.replaceRole, "role.delete": s.deleteRole,
+		"role.create":                  s.Idempotency.Create("role.create", s.createRole),
+		"role.list":                    s.listRoles,
+		"role.get":                     s.getRole,
+		"role.replace":                 s.replaceRole,
+		"role.delete":                  s.deleteRole,
+		"role_assignment.list_of_user": s.listUserRoles,
 		"role_assignment.list_of_role": s.listRoleAssignments,
+		"role_assignment.put":          s.putAssignment,
+		"role_assignment.revoke":       s.revokeAssignment,
 	})
 }
 
@@ -44,30 +50,29 @@ func (s *Service) getRole(ctx context.Context, r *wire.Request) (wire.Response, 
 	return wire.OK(role.Value)
 }
 
-// changeRoles makes one change to the account's roles: the revision moves first, so
-// that writers of the account queue; then the actor's right is read anew. That there is
-// nothing to change is an outcome that is committed.
+// changeRoles begins a change and makes it in one transaction. A NotFound error of change commits
+// too, so its response comes when the absence is in force on every replica.
 func (s *Service) changeRoles(
-	ctx context.Context, r *wire.Request, action string, fn func(tx store.Tx, actor resources.Facts) error,
+	ctx context.Context, r *wire.Request, action string, change func(tx store.Tx, actor resources.Facts) error,
 ) error {
 	return store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		actor, err := s.changing(ctx, tx, r, action)
+		actor, err := s.beginChange(ctx, tx, r, action)
 		if err != nil {
 			return err
 		}
-		return fn(tx, actor)
+		return change(tx, actor)
 	})
 }
 
-// systemRoles are the policy's roles in their fixed order.
+// systemRoles returns the system roles of policy, sorted by id.
 func (s *Service) systemRoles() []resources.Role {
 	roles := slices.Clone(s.Judge.Roles())
 	slices.SortFunc(roles, func(a, b resources.Role) int { return cmp.Compare(a.ID, b.ID) })
 	return roles
 }
 
-// findRole gives a role that the account can use: a system role (not IsCustom, no
-// revision) or one of its own. Another account's is nothing, like an absent one.
+// findRole reads a role that the account can use: a system role, whose record has no revision, or
+// a custom role of the account; nil where there is none.
 func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string) (*store.Record[resources.Role], error) {
 	for _, role := range s.Judge.Roles() {
 		if role.ID == id {

@@ -8,9 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// replaceRole answers role.replace (N6): name, permissions and description are replaced, the
-// status where one is sent (a role that was switched off is not switched on by
-// silence); scope and project stay.
+// replaceRole answers role.replace (N6). It replaces name, permissions and description, and the
+// status where the client sends one; scope and project stay.
 func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in := readRole(r, "")
 	var role resources.Role
@@ -19,10 +18,10 @@ func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Respon
 		if err != nil {
 			return err
 		}
-		if err := in.fitsRole(rec); err != nil {
+		if err := in.checkReplacement(rec); err != nil {
 			return err
 		}
-		if err := ownRole(rec); err != nil {
+		if err := checkCustom(rec); err != nil {
 			return err
 		}
 		rec.Value.Name, rec.Value.Permissions, rec.Value.Description = in.name, in.permissions, in.description
@@ -34,7 +33,7 @@ func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Respon
 		if err := s.mayDefine(ctx, tx, r.Principal, actor, role); err != nil {
 			return err
 		}
-		if err := s.nameIsFree(role.Name); err != nil {
+		if err := s.checkRoleName(role.Name); err != nil {
 			return err
 		}
 		return roleConflict(s.c.Roles.Replace(ctx, tx, *rec))
@@ -45,8 +44,8 @@ func (s *Service) replaceRole(ctx context.Context, r *wire.Request) (wire.Respon
 	return wire.OK(role)
 }
 
-// fitsRole tells all that is wrong with the body for the role it is to replace.
-func (in *roleInput) fitsRole(rec *store.Record[resources.Role]) error {
+// checkReplacement refuses a body that can't replace the role, with all problems.
+func (in *roleInput) checkReplacement(rec *store.Record[resources.Role]) error {
 	p := in.problems
 	if rec != nil && rec.Value.IsCustom {
 		if in.scope != "" && in.scope != rec.Value.Scope {
@@ -55,13 +54,12 @@ func (in *roleInput) fitsRole(rec *store.Record[resources.Role]) error {
 		if in.projectSent && in.projectReadable && in.project != rec.Value.ProjectID {
 			p.Add("projectId", "can't be changed")
 		}
-		in.fitScope(&p, rec.Value.Scope)
+		in.checkScope(&p, rec.Value.Scope)
 	}
 	return p.Err()
 }
 
-// deleteRole answers role.delete (N6). A role that was assigned is given back by everybody
-// first, so no right ends here unseen.
+// deleteRole answers role.delete (N6). It refuses a role that has assignments.
 func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -72,7 +70,7 @@ func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Respons
 		if err != nil {
 			return err
 		}
-		if err := ownRole(rec); err != nil {
+		if err := checkCustom(rec); err != nil {
 			return err
 		}
 		used, err := s.c.Assignments.Count(ctx, tx, assignmentsOf(account, id))
@@ -90,8 +88,8 @@ func (s *Service) deleteRole(ctx context.Context, r *wire.Request) (wire.Respons
 	return done("The role is deleted.")
 }
 
-// ownRole refuses a role that is not there, and one that is not the account's to change.
-func ownRole(rec *store.Record[resources.Role]) error {
+// checkCustom refuses a role that does not exist and a system role.
+func checkCustom(rec *store.Record[resources.Role]) error {
 	if rec == nil {
 		return resources.NotFound(nounRole)
 	}

@@ -33,8 +33,9 @@ func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Co
 	}, nil
 }
 
+// makeRole stores a new role, if the caller may define it.
 func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in *roleInput, role resources.Role) error {
-	actor, err := s.changing(ctx, tx, r, "account:role:create")
+	actor, err := s.beginChange(ctx, tx, r, "account:role:create")
 	if err != nil {
 		return err
 	}
@@ -44,45 +45,45 @@ func (s *Service) makeRole(ctx context.Context, tx store.Tx, r *wire.Request, in
 	if err := s.mayDefine(ctx, tx, r.Principal, actor, role); err != nil {
 		return err
 	}
-	if err := s.nameIsFree(role.Name); err != nil {
+	if err := s.checkRoleName(role.Name); err != nil {
 		return err
 	}
 	return roleConflict(s.c.Roles.Insert(ctx, tx, role))
 }
 
-// checkNewRole tells all that is wrong with the body.
+// checkNewRole refuses a wrong body, with all problems.
 func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request, in *roleInput) error {
 	p := in.problems
-	in.fitScope(&p, in.scope)
+	in.checkScope(&p, in.scope)
 	if in.project != "" {
 		state, err := s.c.ProjectState(ctx, tx, r.Params["accountId"], in.project)
 		if err != nil {
 			return err
 		}
-		noteProject(&p, state)
+		checkProjectState(&p, state)
 	}
 	return p.Err()
 }
 
-// nameIsFree refuses a name that would pass for a system role's. The account's own
-// names are held apart by the store.
-func (s *Service) nameIsFree(name string) error {
+// checkRoleName refuses the name or id of a system role. The store refuses the names of the
+// account's other roles.
+func (s *Service) checkRoleName(name string) error {
 	for _, role := range s.Judge.Roles() {
 		if name == role.Name || name == role.ID {
-			return errRoleName()
+			return roleNameInUse()
 		}
 	}
 	return nil
 }
 
-// roleConflict tells a name in use.
+// roleConflict returns the error of a write, with a conflict in place of a duplicate name.
 func roleConflict(err error) error {
 	if store.IsDuplicate(err, records.ByName) {
-		return errRoleName()
+		return roleNameInUse()
 	}
 	return err
 }
 
-func errRoleName() error {
+func roleNameInUse() error {
 	return resources.Conflict("A role of this account or a system role has this name already.")
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// maxRolePatterns bounds a role (API contract, N5).
+// maxRolePatterns bounds the permissions of a role (API contract, N5).
 const maxRolePatterns = 200
 
-// roleInput is the body of role.create and role.replace, with what is wrong in it by itself; what is
-// wrong with it in the light of the data is added in the transaction.
+// roleInput is the body of role.create and role.replace. The transaction adds the problems that
+// only the data tells.
 type roleInput struct {
 	problems                   wire.Problems
 	name, scope, description   string
@@ -21,8 +21,8 @@ type roleInput struct {
 	permissions                []string
 }
 
-// readRole reads the body. An absent status comes back as fallback.
-func readRole(r *wire.Request, fallback string) *roleInput {
+// readRole reads the body of role.create and role.replace.
+func readRole(r *wire.Request, defaultStatus string) *roleInput {
 	in := &roleInput{projectReadable: true}
 	p := &in.problems
 	noQuery(r, p)
@@ -37,12 +37,12 @@ func readRole(r *wire.Request, fallback string) *roleInput {
 	}
 	in.project, in.projectReadable = readBodyID(body, "projectId")
 	in.projectSent = body.Has("projectId")
-	in.status = body.OneOf("status", fallback, resources.StatusActive, resources.StatusInactive)
+	in.status = body.OneOf("status", defaultStatus, resources.StatusActive, resources.StatusInactive)
 	body.Done()
 	return in
 }
 
-// readPermissions reads 1 to 200 different patterns, each problem with its index.
+// readPermissions reads 1 to 200 different patterns.
 func readPermissions(body *wire.Object) []string {
 	list, wellFormed := body.Texts("permissions", maxRolePatterns)
 	switch {
@@ -56,7 +56,7 @@ func readPermissions(body *wire.Object) []string {
 	first := map[string]int{}
 	for i, pattern := range list {
 		if pattern == "" && !wellFormed {
-			continue // most likely no string, which is noted
+			continue // Texts has added its problem
 		}
 		field := indexed("permissions", i)
 		if _, err := resources.ParsePattern(pattern); err != nil {
@@ -71,9 +71,9 @@ func readPermissions(body *wire.Object) []string {
 	return list
 }
 
-// fitScope notes the patterns that a role of that scope can't hold: what is assigned
-// in a project gives nothing of the account, and "*" as a scope has account: in it.
-func (in *roleInput) fitScope(p *wire.Problems, scope string) {
+// checkScope adds a problem to each pattern that a role of the scope can't have. Roles that are
+// assigned in a project have no patterns of account scope, and "*" includes that scope.
+func (in *roleInput) checkScope(p *wire.Problems, scope string) {
 	if scope != resources.RoleScopeProject && scope != resources.RoleScopeResource {
 		return
 	}

@@ -13,46 +13,45 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Judge is what this area asks of policy inside a transaction. It waits for nobody who may
-// wait for that transaction.
+// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
+// callers that may wait for the transaction.
 type Judge interface {
-	// Decide says whether the question's subject may do its action.
+	// Decide decides whether the caller may do the action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
-	// Grantable says whether the caller holds all of what is to be granted.
+	// Grantable decides whether the caller holds all that the grant gives.
 	Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error)
-	// Roles are the system roles.
+	// Roles returns the system roles.
 	Roles() []resources.Role
 }
 
-// Occupant is an area that may hold something in a project, in this process or in
-// another one.
+// Occupant is an area that may have records in a project, in this process or in another one.
 type Occupant interface {
-	// CloseProject says whether anything is left in the project. Where nothing is,
-	// nothing can be made there from then on for a time, also by a request that was
-	// authorized before the project was marked. An error keeps the project.
+	// CloseProject says whether the project has records of the area. If it has none, the area
+	// refuses to make any there for a time, for requests that were authorized before the
+	// project was marked too. An error keeps the project.
 	CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error)
-	// OpenProject takes that back, when the project is kept after all.
+	// OpenProject undoes CloseProject for a project that is not deleted.
 	OpenProject(ctx context.Context, by resources.Closing) error
 }
 
-// Config is what the area works with; every field but Occupants, Invite
-// and Release is needed.
+// Config holds what the handlers work with. Occupants, Invite and Release are optional.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
 	Judge       Judge
 	Tokens      wire.PageTokens
-	// Idempotency runs what creates.
+	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
 	Now         func() time.Time
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant
-	// Invite stores, in the transaction that made the user, the mail for an admin who
-	// still has to sign in; nil sends none.
+	// Invite stores the mail to an admin who has not signed in yet, in the transaction that
+	// makes the user; nil sends none.
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
-	// Release ends, in the caller's transaction, the membership of a user whose invitation
-	// has run out, but does not store the user; false where they stay a member. nil ends none.
+	// Release ends the membership of a user whose invitation has expired, in that transaction.
+	// It changes user and does not store it. It returns false for a user who stays a member;
+	// nil releases nobody.
 	Release func(ctx context.Context, tx store.Tx, user *resources.User) (bool, error)
 }
 
@@ -62,10 +61,10 @@ type Service struct {
 	c records.Collections
 }
 
-// New makes the area's handlers.
+// New makes the handlers of the area.
 func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
 
-// Routes are all of the area's handlers.
+// Routes returns all handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	out := wire.Routes{}
 	for _, part := range []wire.Routes{s.AccountRoutes(), s.RoleRoutes(), s.GroupRoutes()} {
@@ -74,24 +73,23 @@ func (s *Service) Routes() wire.Routes {
 	return out
 }
 
-// now is the clock in the domain's form.
+// now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// changing starts a change in the path's account: it moves the revision before anything is
-// read, asks whether the caller's credential is valid and the caller may, still, and gives
-// the caller's facts.
-func (s *Service) changing(ctx context.Context, tx store.Tx, r *wire.Request, action string) (resources.Facts, error) {
+// beginChange begins every change in the account of the path: it bumps the account's revision
+// before anything is read, authorizes the caller again, and returns the caller's facts.
+func (s *Service) beginChange(ctx context.Context, tx store.Tx, r *wire.Request, action string) (resources.Facts, error) {
 	account := r.Params["accountId"]
 	if _, err := tx.Bump(ctx, account); err != nil {
 		return resources.Facts{}, err
 	}
-	return s.stillMay(ctx, tx, r.Principal, account, action)
+	return s.reauthorize(ctx, tx, r.Principal, account, action)
 }
 
-// stillMay asks again, on the transaction's own facts, for the caller's credential and
-// whether policy lets them do the action at account level, and gives those facts. A
-// service's rights are in its token, which has been judged.
-func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) (resources.Facts, error) {
+// reauthorize checks on the facts of the transaction that the caller's credential is still valid
+// and that policy lets them do the action at account level. It returns those facts. Policy is
+// not asked for a service, whose permissions are in its token.
+func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) (resources.Facts, error) {
 	facts, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
 	if err != nil || p.Kind == resources.PrincipalService {
 		return facts, err
@@ -112,9 +110,9 @@ func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Princip
 	return facts, nil
 }
 
-// mayGrant refuses with FORBIDDEN when the caller does not hold, at that place and
-// for that long, all of the permissions (no escalation). Policy is asked once about each
-// pattern, and about no more at a time than a role may have; about none it is asked too.
+// mayGrant refuses with FORBIDDEN a caller who does not hold all permissions of the grant at its
+// place and until its end. It asks policy about as many different patterns at a time as a role
+// may have, and about a grant without patterns once.
 func (s *Service) mayGrant(ctx context.Context, g resources.Grant) error {
 	g.Now = s.now()
 	left := slices.Compact(slices.Sorted(slices.Values(g.Permissions)))

@@ -82,23 +82,23 @@ var mutants = []mutant{
 		{barrierFile, "		c.learn(ch.AccountID, ch.Revision)\n\t}\n", "		c.learn(ch.AccountID, ch.Revision)\n\t}\n\tc.subjects.Clear()\n\tc.shared.Clear()\n"},
 	}, withoutRevision...), strictReplicas},
 	{"last admin looked for outside the transaction", []edit{
-		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, gone); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
-		{revokeFile, `		of := records.RoleChange{AccountID: gone.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{gone.RoleID}}
+		{revokeFile, "	err = s.changeRoles(", "	if err := s.adminLeft(ctx, revoked); err != nil {\n\t\treturn wire.Response{}, err\n\t}\n\terr = s.changeRoles("},
+		{revokeFile, `		of := records.RoleChange{AccountID: revoked.AccountID, Caller: r.Principal, Now: s.now(), RoleIDs: []string{revoked.RoleID}}
 		return s.c.KeepAdmins(ctx, tx, of, func() error {
 			return s.c.Assignments.Delete(ctx, tx, *rec)
 		})
 `, "		return s.c.Assignments.Delete(ctx, tx, *rec)\n"},
-		{revokeFile, "// readRevocation names", `func (s *Service) adminLeft(ctx context.Context, gone resources.Assignment) error {
+		{revokeFile, "// readRevocation reads", `func (s *Service) adminLeft(ctx context.Context, revoked resources.Assignment) error {
 	return s.Store.View(ctx, func(tx store.Tx) error {
-		n, err := s.c.Assignments.Count(ctx, tx, store.Query{Index: "by_role", Equal: []store.Value{store.String(gone.AccountID), store.String(resources.RoleAccountAdmin)}})
-		if err == nil && n < 2 && gone.RoleID == resources.RoleAccountAdmin {
+		n, err := s.c.Assignments.Count(ctx, tx, store.Query{Index: "by_role", Equal: []store.Value{store.String(revoked.AccountID), store.String(resources.RoleAccountAdmin)}})
+		if err == nil && n < 2 && revoked.RoleID == resources.RoleAccountAdmin {
 			err = resources.Forbidden("the last one")
 		}
 		return err
 	})
 }
 
-// readRevocation names`},
+// readRevocation reads`},
 	}, leasedReplicas},
 	{"remembered subject trusted", []edit{{identityFile, "named := look.byExternal", "named := true || look.byExternal"}}, leasedReplicas},
 	{"late look-up kept", []edit{
@@ -112,7 +112,7 @@ var mutants = []mutant{
 		return wire.Response{}, err
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		if err := s.begin(ctx, tx, r, actionGroupUpdate); err != nil {
+		if _, err := s.beginChange(ctx, tx, r, actionGroupUpdate); err != nil {
 			return err
 		}
 		group,`, `func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
