@@ -16,18 +16,18 @@ const (
 	actionDelete = "account:user:delete"
 )
 
-// syncs says whether the caller is the service that keeps users in step with an
-// identity provider.
+// syncs says whether the caller is the service that synchronises users with an identity provider.
 func syncs(p resources.Principal) bool { return p.HasScope(resources.ServiceScopeUsers) }
 
-// isSelf says whether the id in the path is the caller's own, in either of its forms.
+// isSelf says whether the id, external id or UUID, is the caller's own.
 func isSelf(p resources.Principal, id string) bool {
 	return p.Kind == resources.PrincipalUser && id != "" && (id == p.ID || id == p.UUID)
 }
 
-// ask asks policy again, on the facts of this transaction, whether the caller may do
-// the action in the account. A service's rights are in its token.
-func (s *Service) ask(
+// decide checks on the facts of the transaction that the caller's credential is still valid, and
+// decides whether they may do the action in the account. Policy is not asked for a service, whose
+// permissions are in its token.
+func (s *Service) decide(
 	ctx context.Context, tx store.Tx, p resources.Principal, account, action string,
 ) (resources.Decision, error) {
 	facts, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
@@ -47,18 +47,18 @@ func (s *Service) ask(
 	})
 }
 
-// stillMay is ask where a no is the end.
-func (s *Service) stillMay(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) error {
-	decision, err := s.ask(ctx, tx, p, account, action)
+// reauthorize refuses a caller whom decide denies the action.
+func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) error {
+	decision, err := s.decide(ctx, tx, p, account, action)
 	if err == nil && !decision.Allowed {
 		return resources.Denied(decision.Reason)
 	}
 	return err
 }
 
-// own refuses a caller who does not act on themselves, through a credential that is still
-// valid and has that scope.
-func (s *Service) own(ctx context.Context, tx store.Tx, r *wire.Request, account, id, scope string) error {
+// authorizeSelf refuses a caller whose own id is another one than id, a key without the scope, and
+// a credential that is not valid any more.
+func (s *Service) authorizeSelf(ctx context.Context, tx store.Tx, r *wire.Request, account, id, scope string) error {
 	p := r.Principal
 	if !isSelf(p, id) || p.Credential == resources.CredentialKey && !slices.Contains(p.KeyScopes, scope) {
 		return resources.Denied(resources.ReasonNotOwn)

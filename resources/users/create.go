@@ -10,13 +10,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// recordBody is the success of user.create.
+// recordBody is the response of user.create.
 type recordBody struct {
 	User userRecord `json:"user"`
 }
 
-// creating answers user.create (N8): a user as another system knows them.
-func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+// createUser answers user.create (N8).
+func (s *Service) createUser(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	if !syncs(r.Principal) {
 		return nil, resources.Denied(resources.ReasonNoServiceScope)
 	}
@@ -29,7 +29,7 @@ func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Comm
 		u.ExternalID = s.IDs.New(resources.PrefixUser)
 	}
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
-		made, err := s.create(ctx, tx, u)
+		made, err := s.storeUser(ctx, tx, u)
 		if err != nil {
 			return wire.Response{}, err
 		}
@@ -37,7 +37,7 @@ func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Comm
 	}, nil
 }
 
-// readUser reads user.create's body: 400 with all problems.
+// readUser reads the body of user.create; 400 with all problems.
 func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
@@ -58,7 +58,7 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	u.Status = body.OneOf("status", resources.StatusActive, resources.StatusActive, resources.StatusInactive,
 		resources.StatusSuspended, statusWaitlisted, resources.StatusInvited, statusPending)
 	if u.Status == resources.StatusInvited && !body.Has("account_id") {
-		body.Add("status", "INVITED needs an account_id: nobody is invited to nothing")
+		body.Add("status", "INVITED needs an account_id")
 	}
 	if u.Status == resources.StatusInvited && u.AuthenticationPartnerID != "" {
 		body.Add("authentication_partner_id", "must be left out of an invitation: the first sign-in sets it")
@@ -67,10 +67,11 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	return u, p.Err()
 }
 
+// noAccount tells callers that an account_id names no account.
 const noAccount = "is not an account"
 
-// create stores the user and, for one who is invited, the mail.
-func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (resources.User, error) {
+// storeUser stores a new user and, for an invited one, the invitation mail.
+func (s *Service) storeUser(ctx context.Context, tx store.Tx, u resources.User) (resources.User, error) {
 	if err := bump(ctx, tx, "", u.AccountID); err != nil {
 		return u, err
 	}
@@ -94,7 +95,7 @@ func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (re
 	if !free {
 		return u, externalIDInUse(u.ExternalID)
 	}
-	if err := s.freePartner(ctx, tx, resources.User{}, u.AuthenticationPartnerID); err != nil {
+	if err := s.checkPartnerFree(ctx, tx, resources.User{}, u.AuthenticationPartnerID); err != nil {
 		return u, err
 	}
 	if u.Status == resources.StatusInvited {
@@ -103,5 +104,5 @@ func (s *Service) create(ctx context.Context, tx store.Tx, u resources.User) (re
 	if err := inUse(s.c.Users.Insert(ctx, tx, u), u); err != nil || u.Status != resources.StatusInvited {
 		return u, err
 	}
-	return u, s.mail(ctx, tx, account, u)
+	return u, s.storeMail(ctx, tx, account, u)
 }

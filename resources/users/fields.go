@@ -19,14 +19,14 @@ const (
 
 var authenticationType = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// fields are what a body says of a user; nil is not said.
+// fields holds the fields of a user that a body has; nil stands for an absent field.
 type fields struct {
 	name, picture, email, kind, partner, partnerID *string
 	verified                                       *bool
 	metadata                                       *json.RawMessage
 }
 
-// readFields reads the fields that a record's maker and its changer share.
+// readFields reads the fields that user.create and user.update share.
 func (s *Service) readFields(o *wire.Object) fields {
 	return fields{
 		name:      readName(o),
@@ -34,13 +34,13 @@ func (s *Service) readFields(o *wire.Object) fields {
 		email:     readText(o, "email", resources.ValidEmail, resources.EmailRule),
 		kind:      readText(o, "authentication_type", authenticationType.MatchString, "must be unknown or a connection's name of [A-Za-z0-9_-]{1,64}"),
 		partner:   readText(o, "authentication_partner", s.validPartner, "must be "+s.IdentityProvider),
-		partnerID: readText(o, "authentication_partner_id", validPartnerID, "must be 1 to 255 bytes without spaces around them and without characters that can't be seen, and not begin with "+resources.ServicePrefix+", or be empty"),
+		partnerID: readText(o, "authentication_partner_id", validPartnerID, "must be 1 to 255 bytes without spaces around them and without invisible characters, and not begin with "+resources.ServicePrefix+", or be empty"),
 		verified:  readBool(o, "is_verified"),
 		metadata:  readMetadata(o),
 	}
 }
 
-// readName reads a name, trimmed.
+// readName reads a name and trims it; nil where it is absent.
 func readName(o *wire.Object) *string {
 	name, ok := o.Text("name")
 	if !ok {
@@ -53,6 +53,8 @@ func readName(o *wire.Object) *string {
 	return &name
 }
 
+// readText reads a string for which valid holds, nil where it is absent; rule tells callers which
+// strings are valid.
 func readText(o *wire.Object, name string, valid func(string) bool, rule string) *string {
 	text, ok := o.Text(name)
 	if !ok {
@@ -64,6 +66,7 @@ func readText(o *wire.Object, name string, valid func(string) bool, rule string)
 	return &text
 }
 
+// readBool reads a boolean, nil where it is absent.
 func readBool(o *wire.Object, name string) *bool {
 	value, ok := o.Bool(name)
 	if !ok {
@@ -72,7 +75,7 @@ func readBool(o *wire.Object, name string) *bool {
 	return &value
 }
 
-// readMetadata keeps the object as it was sent.
+// readMetadata reads an object byte for byte, nil where it is absent.
 func readMetadata(o *wire.Object) *json.RawMessage {
 	raw, ok := o.Raw("metadata")
 	if !ok {
@@ -81,11 +84,11 @@ func readMetadata(o *wire.Object) *json.RawMessage {
 	if len(raw) > maxMetadata {
 		o.Add("metadata", "must be at most %d bytes", maxMetadata)
 	}
-	kept := json.RawMessage(raw)
-	return &kept
+	metadata := json.RawMessage(raw)
+	return &metadata
 }
 
-// validPicture accepts a URL that a browser fetches, without a password in it; "" is none.
+// validPicture accepts an http or https URL without user and password, and "" for none.
 func validPicture(s string) bool {
 	if s == "" {
 		return true
@@ -99,17 +102,17 @@ func validPicture(s string) bool {
 
 func (s *Service) validPartner(name string) bool { return name == s.IdentityProvider }
 
-// validPartnerID accepts what a token's subject may be; "" is none.
+// validPartnerID accepts a subject of a user's token, and "" for none.
 func validPartnerID(s string) bool { return s == "" || validSubject(s) }
 
-// validSubject says whether a user's token may have that subject. One that begins like
-// a service's would be read as a service.
+// validSubject says whether s can be the subject of a user's token. The prefix of services can't
+// begin it.
 func validSubject(s string) bool {
 	return resources.ValidSubject(s) && !strings.HasPrefix(s, resources.ServicePrefix)
 }
 
-// apply gives the user what the body says. A provider's subject is of the one provider
-// there is; without a subject there is no provider, unless the body names it.
+// apply sets the user's fields to those of the body. With a provider's subject it sets the
+// provider too; with an empty one it clears the provider, unless the body names it.
 func (f fields) apply(u *resources.User, provider string) {
 	set(&u.Name, f.name)
 	set(&u.ProfilePicURL, f.picture)
@@ -126,8 +129,9 @@ func (f fields) apply(u *resources.User, provider string) {
 	set(&u.AuthenticationPartner, f.partner)
 }
 
-func set[T any](to, from *T) {
-	if from != nil {
-		*to = *from
+// set sets the field to the value, unless value is nil.
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
 	}
 }

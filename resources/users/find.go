@@ -8,12 +8,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// recordList is the success of user.find.
+// recordList is the response of user.find.
 type recordList struct {
 	Users []userRecord `json:"users"`
 }
 
-// findUsers answers user.find (N9): the user with that address, or with that external id.
+// findUsers answers user.find (N9): the user with the e-mail address or the external id of the
+// query.
 func (s *Service) findUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if !syncs(r.Principal) {
 		return wire.Response{}, resources.Denied(resources.ReasonNoServiceScope)
@@ -41,7 +42,7 @@ func (s *Service) findUsers(ctx context.Context, r *wire.Request) (wire.Response
 	return wire.OK(out)
 }
 
-// readSearch reads exactly one of email and external_id.
+// readSearch reads the query of user.find, which has either email or external_id.
 func readSearch(r *wire.Request) (email, external string, err error) {
 	var p wire.Problems
 	q := r.ParseQuery(&p)

@@ -9,9 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// inviting answers user.invite (E11). The ids of a new user are made once, however often the
+// inviteUser answers user.invite (E11). It makes the ids of a new user once, however often the
 // transaction runs.
-func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+func (s *Service) inviteUser(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
 	body := r.ParseObject(&p)
@@ -32,7 +32,7 @@ func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Comm
 		if err := s.beginInvite(ctx, tx, account, email); err != nil {
 			return wire.Response{}, err
 		}
-		if err := s.stillMay(ctx, tx, r.Principal, account, actionInvite); err != nil {
+		if err := s.reauthorize(ctx, tx, r.Principal, account, actionInvite); err != nil {
 			return wire.Response{}, err
 		}
 		message, err := s.invite(ctx, tx, account, draft)
@@ -43,28 +43,28 @@ func (s *Service) inviting(_ context.Context, r *wire.Request) (idempotency.Comm
 	}, nil
 }
 
-// beginInvite moves the revisions: the account's, that of users without one, where all
-// requests for a new address meet, and that of an account which the user may leave by it.
+// beginInvite bumps the revisions of the account, of the account "", and of the account that the
+// user may leave.
 func (s *Service) beginInvite(ctx context.Context, tx store.Tx, account, email string) error {
 	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil {
 		return err
 	}
 	accounts := []string{"", account}
-	if rec != nil && s.free(rec.Value) {
+	if rec != nil && s.canJoin(rec.Value) {
 		accounts = append(accounts, rec.Value.AccountID)
 	}
 	return bump(ctx, tx, accounts...)
 }
 
-// invite makes the user with the draft's address a member, unless they are one, here
-// or elsewhere.
+// invite makes the user with the draft's address a member of the account, and returns the message
+// of the response. It refuses a member of another account.
 func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft resources.User) (string, error) {
 	acct, err := store.Lookup(s.c.Accounts.Get(ctx, tx, account))
 	if err != nil {
 		return "", err
 	}
-	if acct == nil { // only a service can name one that is not there
+	if acct == nil { // only a service can name an account that does not exist
 		return "", resources.NotFound("account")
 	}
 	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, draft.Email))
@@ -75,18 +75,19 @@ func (s *Service) invite(ctx context.Context, tx store.Tx, account string, draft
 		return s.inviteNew(ctx, tx, acct.Value, draft)
 	case rec.Value.AccountID == account:
 		return "The user is a member of the account already.", nil
-	case !s.free(rec.Value):
+	case !s.canJoin(rec.Value):
 		return "", resources.Conflict("The user with this e-mail address is a member of another account.")
 	}
 	return s.inviteKnown(ctx, tx, acct.Value, *rec)
 }
 
-// free says whether a user may join an account: one of none, or one whose membership is
-// an invitation that has run out.
-func (s *Service) free(u resources.User) bool {
-	return u.AccountID == "" || u.Status == resources.StatusInvited && !s.binds(u)
+// canJoin says whether a user can become a member of an account: they are a member of none, or
+// their invitation to another one has expired.
+func (s *Service) canJoin(u resources.User) bool {
+	return u.AccountID == "" || u.Status == resources.StatusInvited && !s.invitationValid(u)
 }
 
+// inviteNew stores the new user as a member, with the invitation mail.
 func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.Account, u resources.User) (string, error) {
 	now := s.now()
 	u.InvitedAt, u.CreatedAt = now, now
@@ -96,12 +97,12 @@ func (s *Service) inviteNew(ctx context.Context, tx store.Tx, account resources.
 	if err := inUse(s.c.Users.Insert(ctx, tx, u), u); err != nil {
 		return "", err
 	}
-	return invitationSent, s.mail(ctx, tx, account, u)
+	return invitationSent, s.storeMail(ctx, tx, account, u)
 }
 
-// inviteKnown makes a free user a member. One who could sign in before still can, and
-// gets no mail; one who never did is invited anew, but not twice in a minute, since an
-// account that removes and invites them again would be a way around user.resend_invitation.
+// inviteKnown makes a user who can join a member. A user who has signed in before gets no mail. One
+// who has not gets another invitation mail, but not within a minute of the last one: else
+// removing and inviting a user would evade the limit of user.resend_invitation.
 func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resources.Account, rec userRow) (string, error) {
 	u, now := &rec.Value, s.now()
 	if u.AccountID != "" {
@@ -112,7 +113,7 @@ func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resource
 	if err := s.join(ctx, tx, u, account.ID, now); err != nil {
 		return "", err
 	}
-	mails := u.Status == resources.StatusInvited && s.mailedLately(*u) == 0
+	mails := u.Status == resources.StatusInvited && s.mailDelay(*u) == 0
 	if mails {
 		u.InvitedAt = now
 	}
@@ -120,9 +121,10 @@ func (s *Service) inviteKnown(ctx context.Context, tx store.Tx, account resource
 		return "", err
 	}
 	if mails {
-		return invitationSent, s.mail(ctx, tx, account, *u)
+		return invitationSent, s.storeMail(ctx, tx, account, *u)
 	}
 	return "The user is a member of the account now.", nil
 }
 
+// invitationSent is the message of a response after a mail.
 const invitationSent = "The invitation is sent."

@@ -8,10 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// maxPage is user.list's largest page, and its default.
+// maxPage is the largest page of user.list, and the default.
 const maxPage = 100
 
-// userList is the success of user.list.
+// userList is the response of user.list.
 type userList struct {
 	Users         []listedUser `json:"users"`
 	Total         int          `json:"total"`
@@ -19,7 +19,7 @@ type userList struct {
 	NextPageToken string       `json:"next_page_token"`
 }
 
-// listUsers answers user.list (E12): the account's members, in the order in which they became it.
+// listUsers answers user.list (E12): the members of the account, in the order in which they joined.
 func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	binding := "user.list|" + account
@@ -52,7 +52,7 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if len(found) > size { // the one more tells that there is a next page
+	if len(found) > size { // one more record tells that there is a next page
 		found = found[:size]
 		out.NextPageToken = s.Tokens.Seal(s.c.Users.CursorAt(members, found[size-1].Value).Marshal(), binding)
 	}

@@ -8,17 +8,18 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// nounUser is a user in an error (USER_001).
+// nounUser names a user in an error.
 const nounUser = "user"
 
-// roleTeamMember is the system role of everybody who was invited.
+// roleTeamMember is the system role of every invited user.
 const roleTeamMember = "team_member"
 
+// userRow is a user's record in the store.
 type userRow = store.Record[resources.User]
 
-// lookUp finds the user by external id or UUID; nil where there is none. No string is
-// one of the one and one of the other (store.SubjectFree).
-func (s *Service) lookUp(ctx context.Context, tx store.Tx, id string) (*userRow, error) {
+// findUser reads the user with that external id or UUID, nil where there is none. No string is the
+// external id of one user and the UUID of another (records.Collections.SubjectFree).
+func (s *Service) findUser(ctx context.Context, tx store.Tx, id string) (*userRow, error) {
 	rec, err := store.Lookup(s.c.Users.Get(ctx, tx, id))
 	if err != nil || rec != nil {
 		return rec, err
@@ -26,16 +27,17 @@ func (s *Service) lookUp(ctx context.Context, tx store.Tx, id string) (*userRow,
 	return store.Lookup(s.c.Users.First(ctx, tx, store.Query{Index: records.ByUUID, Equal: []store.Value{store.String(id)}}))
 }
 
-// member is lookUp for a user of that account; another account's is not there.
-func (s *Service) member(ctx context.Context, tx store.Tx, account, id string) (*userRow, error) {
-	rec, err := s.lookUp(ctx, tx, id)
+// findMember reads the member of the account with that external id or UUID, nil where there is none.
+func (s *Service) findMember(ctx context.Context, tx store.Tx, account, id string) (*userRow, error) {
+	rec, err := s.findUser(ctx, tx, id)
 	if err != nil || rec == nil || rec.Value.AccountID != account {
 		return nil, err
 	}
 	return rec, nil
 }
 
-// join makes the user a team member of the account, in the value alone and by the role.
+// join makes the user a team member of the account. It changes u, which the caller stores, and
+// stores the assignment of the role.
 func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, account string, now resources.Time) error {
 	u.AccountID, u.MemberSince, u.UpdatedAt = account, now, now
 	a := resources.Assignment{
@@ -47,9 +49,9 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 	return s.c.Assignments.Insert(ctx, tx, a)
 }
 
-// leave ends everything that the user has in their account: assignments, memberships of
-// groups and API keys, so that whoever comes back inherits nothing. The user's record
-// is changed in the value alone.
+// leave ends the user's membership of their account: it deletes their assignments, memberships of
+// groups and API keys, so a user who comes back starts without them. It changes u, which the
+// caller stores.
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
 	held := store.Query{Index: records.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
@@ -80,6 +82,7 @@ func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now
 	return nil
 }
 
+// deleteAll deletes all records that the query finds.
 func deleteAll[T any](ctx context.Context, tx store.Tx, c store.Collection[T], q store.Query) error {
 	found, err := c.Find(ctx, tx, q)
 	if err != nil {

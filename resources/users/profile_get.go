@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// getProfile answers user_profile.get (E10): the caller's own profile, and nobody else's.
+// getProfile answers user_profile.get (E10): the caller's own profile.
 func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {
@@ -19,7 +19,7 @@ func (s *Service) getProfile(ctx context.Context, r *wire.Request) (wire.Respons
 	}
 	var rec userRow
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if err := s.own(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeRead); err != nil {
+		if err := s.authorizeSelf(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeRead); err != nil {
 			return err
 		}
 		rec, err = s.c.Users.Get(ctx, tx, r.Principal.ID)

@@ -6,13 +6,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The specification's statuses of a user beside those that others share.
+// Statuses that users alone have (specification, "User").
 const (
 	statusWaitlisted = "WAITLISTED"
 	statusPending    = "PENDING"
 )
 
-// userRecord is a user as the service that keeps users in step sees them.
+// userRecord is a user as the service that synchronises users sees them.
 type userRecord struct {
 	ID                      string          `json:"id"`
 	Email                   string          `json:"email"`
@@ -30,6 +30,7 @@ type userRecord struct {
 	UpdatedAt               resources.Time  `json:"updated_at"`
 }
 
+// recordOf returns the user's record as responses show it.
 func recordOf(u resources.User) userRecord {
 	return userRecord{
 		ID: u.UUID, Email: u.Email, ExternalID: u.ExternalID, Name: u.Name, ProfilePicURL: u.ProfilePicURL,
@@ -39,13 +40,13 @@ func recordOf(u resources.User) userRecord {
 	}
 }
 
-// profileBody is the success of user_profile.update and user_profile.get.
+// profileBody is the response of user_profile.update and user_profile.get.
 type profileBody struct {
 	User      resources.UserProfile `json:"user"`
 	AccountID string                `json:"account_id"`
 }
 
-// listedUser is a user in the list of an account.
+// listedUser is a user as user.list shows them.
 type listedUser struct {
 	resources.UserProfile
 	AuthenticationType      string `json:"authentication_type"`
@@ -53,6 +54,7 @@ type listedUser struct {
 	AuthenticationPartnerID string `json:"authentication_partner_id,omitempty"`
 }
 
+// listedOf returns the user as user.list shows them.
 func listedOf(u resources.User) listedUser {
 	return listedUser{
 		UserProfile: u.Profile(), AuthenticationType: u.AuthenticationType,

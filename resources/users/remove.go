@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// removeMember answers user.remove (N10).
+// removeMember answers user.remove (N10): it ends the user's membership of the account.
 func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -22,7 +22,7 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 		if err := s.mayRemove(ctx, tx, r, account, id); err != nil {
 			return err
 		}
-		rec, err := s.member(ctx, tx, account, id)
+		rec, err := s.findMember(ctx, tx, account, id)
 		if err != nil {
 			return err
 		}
@@ -44,10 +44,11 @@ func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Respo
 	return wire.OK(messageBody{"The user is not a member of the account any more."})
 }
 
-// mayRemove lets everybody remove themselves, and who holds the action others.
+// mayRemove refuses a caller who may not remove the user. Users may remove themselves; for other
+// users the caller needs the action.
 func (s *Service) mayRemove(ctx context.Context, tx store.Tx, r *wire.Request, account, id string) error {
 	if isSelf(r.Principal, id) {
-		return s.own(ctx, tx, r, account, id, resources.KeyScopeWrite)
+		return s.authorizeSelf(ctx, tx, r, account, id, resources.KeyScopeWrite)
 	}
-	return s.stillMay(ctx, tx, r.Principal, account, actionDelete)
+	return s.reauthorize(ctx, tx, r.Principal, account, actionDelete)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// DefaultInvitationTTL is how long an invitation binds where nothing else is configured.
+// DefaultInvitationTTL is how long an invitation is valid by default.
 const DefaultInvitationTTL = 14 * 24 * time.Hour
 
-// Judge is what this area asks of policy inside a transaction. It waits for nobody who may
-// wait for that transaction.
+// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
+// callers that may wait for the transaction.
 type Judge interface {
-	// Decide says whether the question's subject may do its action.
+	// Decide decides whether the caller may do the action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 }
 
-// Config is what the area works with; every field but InvitationTTL is needed.
+// Config holds what the handlers work with. InvitationTTL is optional.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
@@ -32,11 +32,11 @@ type Config struct {
 	Tokens      wire.PageTokens
 	IDs         resources.IDs
 	Now         func() time.Time
-	// IdentityProvider is the one value of authentication_partner, in upper case.
+	// IdentityProvider is the only value of authentication_partner, in upper case.
 	IdentityProvider string
-	// InvitationTTL is how long an invitation binds; zero is DefaultInvitationTTL.
+	// InvitationTTL is how long an invitation is valid; zero is DefaultInvitationTTL.
 	InvitationTTL time.Duration
-	// Invite makes the mail to a user who was invited to the account; it stores nothing.
+	// Invite makes the mail that invites the user to the account, and does not store it.
 	Invite func(account resources.Account, user resources.User, now resources.Time) resources.Message
 }
 
@@ -46,7 +46,7 @@ type Service struct {
 	c records.Collections
 }
 
-// New makes the area's handlers.
+// New makes the handlers of the area.
 func New(cfg Config) *Service {
 	if cfg.InvitationTTL == 0 {
 		cfg.InvitationTTL = DefaultInvitationTTL
@@ -54,26 +54,26 @@ func New(cfg Config) *Service {
 	return &Service{Config: cfg, c: cfg.Collections}
 }
 
-// Routes are all of the area's handlers.
+// Routes returns all handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("users", wire.Routes{
 		"user.update":            s.updateUser,
 		"user_profile.update":    s.updateProfile,
 		"user_profile.get":       s.getProfile,
-		"user.invite":            s.Idempotency.Create("user.invite", s.inviting),
+		"user.invite":            s.Idempotency.Create("user.invite", s.inviteUser),
 		"user.list":              s.listUsers,
-		"user.create":            s.Idempotency.Create("user.create", s.creating),
+		"user.create":            s.Idempotency.Create("user.create", s.createUser),
 		"user.find":              s.findUsers,
 		"user.remove":            s.removeMember,
-		"user.resend_invitation": s.Idempotency.Create("user.resend_invitation", s.reinviting),
+		"user.resend_invitation": s.Idempotency.Create("user.resend_invitation", s.resendInvitation),
 	})
 }
 
-// now is the clock in the domain's form.
+// now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// bump moves the revision of each account, in their order, as every change of several
-// accounts does.
+// bump bumps the revision of each account. It does so in the order of their ids, like every
+// change of several accounts, so changes can't wait for each other in a circle.
 func bump(ctx context.Context, tx store.Tx, accounts ...string) error {
 	slices.Sort(accounts)
 	for _, account := range slices.Compact(accounts) {
@@ -84,7 +84,7 @@ func bump(ctx context.Context, tx store.Tx, accounts ...string) error {
 	return nil
 }
 
-// messageBody is the success of a change that has nothing to show.
+// messageBody is the response to a change that has nothing to show.
 type messageBody struct {
 	Message string `json:"message"`
 }

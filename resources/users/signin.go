@@ -8,81 +8,82 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// claim is what a subject finds when it comes to an address.
-type claim int
+// invitation is what the invitation of an address is to a subject that signs in.
+type invitation int
 
 const (
-	claimNone  claim = iota // no invitation that this subject could take
-	claimOpen               // one that it can
-	claimTaken              // one that it took a moment ago, in another request
+	invitationNone     invitation = iota // there is none for this subject
+	invitationOpen                       // the subject can accept it
+	invitationAccepted                   // the subject has accepted it
 )
 
-// SignIn is the first sign-in of somebody who was invited: the subject of a checked
-// token, whose verified e-mail is the address, and whom no user's id names. The one
-// user who was invited with that address, and did not sign in yet, becomes ACTIVE and
-// is that subject from then on. done says that the subject names an active user now;
-// false refuses it. An error says that it could not be found out.
+// SignIn does the first sign-in of an invited user. subject is that of a verified token and names
+// no user yet; email is the token's verified address. The user who is invited with that address
+// becomes ACTIVE and gets the subject.
+//
+// done says that the subject names an active user now; the caller refuses the token if it is
+// false. An error means that the store can't tell.
 func (s *Service) SignIn(ctx context.Context, subject, email string) (done bool, err error) {
 	if !validSubject(subject) || !resources.ValidEmail(email) {
 		return false, nil
 	}
-	var found claim
-	// A stranger's token costs a look, not a transaction.
+	var found invitation
+	// A token without an invitation costs a read, not a transaction.
 	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
-		_, found, err = s.claim(ctx, tx, subject, email)
+		_, found, err = s.findInvitation(ctx, tx, subject, email)
 		return err
 	})
-	if err == nil && found == claimOpen {
+	if err == nil && found == invitationOpen {
 		err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
-			found, err = s.take(ctx, tx, subject, email)
+			found, err = s.acceptInvitation(ctx, tx, subject, email)
 			return err
 		})
 	}
 	if err != nil {
 		return false, fmt.Errorf("users: first sign-in: %w", err)
 	}
-	return found == claimTaken, nil
+	return found == invitationAccepted, nil
 }
 
-// take gives the invitation to the subject, if it is still open.
-func (s *Service) take(ctx context.Context, tx store.Tx, subject, email string) (claim, error) {
-	rec, found, err := s.claim(ctx, tx, subject, email)
-	if err != nil || found != claimOpen {
+// acceptInvitation gives the subject the user of the invitation, if it is still open.
+func (s *Service) acceptInvitation(ctx context.Context, tx store.Tx, subject, email string) (invitation, error) {
+	rec, found, err := s.findInvitation(ctx, tx, subject, email)
+	if err != nil || found != invitationOpen {
 		return found, err
 	}
 	if err := bump(ctx, tx, "", rec.Value.AccountID); err != nil {
-		return claimNone, err
+		return invitationNone, err
 	}
-	rec, found, err = s.claim(ctx, tx, subject, email) // again, with the revisions held
-	if err != nil || found != claimOpen {
+	rec, found, err = s.findInvitation(ctx, tx, subject, email) // again, after the bumps
+	if err != nil || found != invitationOpen {
 		return found, err
 	}
 	u := &rec.Value
 	u.Status, u.IsVerified, u.UpdatedAt = resources.StatusActive, true, s.now()
 	u.AuthenticationPartner, u.AuthenticationPartnerID = s.IdentityProvider, subject
 	if err := s.c.Users.Replace(ctx, tx, *rec); err != nil {
-		return claimNone, err
+		return invitationNone, err
 	}
-	return claimTaken, nil
+	return invitationAccepted, nil
 }
 
-// claim looks for the address's invitation. A member who was removed before they signed
-// in has none any more.
-func (s *Service) claim(ctx context.Context, tx store.Tx, subject, email string) (*userRow, claim, error) {
+// findInvitation reads the invited user with the address, and tells what their invitation is to
+// the subject. A user who was removed before they signed in has no invitation.
+func (s *Service) findInvitation(ctx context.Context, tx store.Tx, subject, email string) (*userRow, invitation, error) {
 	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil || rec == nil {
-		return nil, claimNone, err
+		return nil, invitationNone, err
 	}
 	u := rec.Value
 	if u.AuthenticationPartnerID == subject && u.Status == resources.StatusActive {
-		return rec, claimTaken, nil
+		return rec, invitationAccepted, nil
 	}
-	if u.Status != resources.StatusInvited || u.AuthenticationPartnerID != "" || u.AccountID == "" || !s.binds(u) {
-		return nil, claimNone, nil
+	if u.Status != resources.StatusInvited || u.AuthenticationPartnerID != "" || u.AccountID == "" || !s.invitationValid(u) {
+		return nil, invitationNone, nil
 	}
 	free, err := s.c.SubjectFree(ctx, tx, subject)
 	if err != nil || !free {
-		return nil, claimNone, err
+		return nil, invitationNone, err
 	}
-	return rec, claimOpen, nil
+	return rec, invitationOpen, nil
 }

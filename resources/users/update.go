@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// updateUser answers user.update (E8): fields that are there are changed, others kept.
+// updateUser answers user.update (E8): it changes the fields that the body has.
 func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in, err := s.readUpdate(r)
 	if err != nil {
@@ -23,11 +23,11 @@ func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Respons
 		if err := s.mayUpdate(ctx, tx, r, in, account); err != nil {
 			return err
 		}
-		rec, err := s.member(ctx, tx, account, in.user)
+		rec, err := s.findMember(ctx, tx, account, in.user)
 		if err != nil {
 			return err
 		}
-		if err := in.against(rec); err != nil {
+		if err := in.checkUser(rec); err != nil {
 			return err
 		}
 		if rec == nil {
@@ -41,12 +41,12 @@ func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(messageBody{"The user was updated."})
 }
 
-// beginUpdate moves the revisions and gives the account: the request's or, for a service
-// that names none, the user's own, which is read again after that.
+// beginUpdate bumps the revisions and returns the account: that of the request or, for a service
+// that names none, that of the user. The caller reads the user after the bump.
 func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update) (string, error) {
 	account := r.AccountID
 	if account == "" {
-		rec, err := s.lookUp(ctx, tx, in.user)
+		rec, err := s.findUser(ctx, tx, in.user)
 		if err != nil {
 			return "", err
 		}
@@ -55,19 +55,19 @@ func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request,
 		}
 	}
 	accounts := []string{account}
-	if in.identity() {
+	if in.changesUnique() {
 		accounts = append(accounts, "")
 	}
 	return account, bump(ctx, tx, accounts...)
 }
 
-// mayUpdate refuses with FORBIDDEN a caller without the right, and one who asks for
-// more than that right reaches.
+// mayUpdate refuses with FORBIDDEN a caller who may not update the user, and one who may not change
+// a field of the request.
 func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update, account string) error {
 	if syncs(r.Principal) {
 		return nil
 	}
-	decision, err := s.ask(ctx, tx, r.Principal, account, actionUpdate)
+	decision, err := s.decide(ctx, tx, r.Principal, account, actionUpdate)
 	if err != nil {
 		return err
 	}
@@ -75,18 +75,18 @@ func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, i
 		if !isSelf(r.Principal, in.user) {
 			return resources.Denied(decision.Reason)
 		}
-		if err := s.own(ctx, tx, r, account, in.user, resources.KeyScopeWrite); err != nil {
+		if err := s.authorizeSelf(ctx, tx, r, account, in.user, resources.KeyScopeWrite); err != nil {
 			return err
 		}
 	}
-	if beyond := in.beyond(decision.Allowed); beyond != "" {
-		return resources.Denied("the caller may not change " + beyond)
+	if fields := in.forbiddenFields(decision.Allowed); fields != "" {
+		return resources.Denied("the caller may not change " + fields)
 	}
 	return nil
 }
 
-// update changes the record, unless what it would be is somebody else's already or the
-// account would be left without an admin.
+// update changes the user's record. It refuses a value that must be unique and is in use, and a
+// change that leaves the account without an admin.
 func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Principal, rec userRow, in *update) error {
 	before, now := rec.Value, s.now()
 	in.fields.apply(&rec.Value, s.IdentityProvider)
@@ -94,7 +94,7 @@ func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Prin
 		rec.Value.Status = in.status
 	}
 	rec.Value.UpdatedAt = now
-	if err := s.freePartner(ctx, tx, before, rec.Value.AuthenticationPartnerID); err != nil {
+	if err := s.checkPartnerFree(ctx, tx, before, rec.Value.AuthenticationPartnerID); err != nil {
 		return err
 	}
 	write := func() error { return inUse(s.c.Users.Replace(ctx, tx, rec), rec.Value) }
@@ -105,8 +105,8 @@ func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Prin
 	return s.c.KeepAdmins(ctx, tx, of, write)
 }
 
-// freePartner refuses a provider's subject by which another user can be meant.
-func (s *Service) freePartner(ctx context.Context, tx store.Tx, u resources.User, id string) error {
+// checkPartnerFree refuses a provider's subject that names another user than u.
+func (s *Service) checkPartnerFree(ctx context.Context, tx store.Tx, u resources.User, id string) error {
 	switch id {
 	case "", u.AuthenticationPartnerID, u.ExternalID, u.UUID:
 		return nil
@@ -118,7 +118,7 @@ func (s *Service) freePartner(ctx context.Context, tx store.Tx, u resources.User
 	return err
 }
 
-// inUse tells in words what of a user is somebody else's.
+// inUse returns the error of a write, with a conflict in place of a duplicate value.
 func inUse(err error, u resources.User) error {
 	switch {
 	case store.IsDuplicate(err, records.ByEmail):

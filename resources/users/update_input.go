@@ -7,31 +7,31 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// update is what user.update asks for.
+// update is the request of user.update. The transaction adds the problems that only the data tells.
 type update struct {
-	user     string // of the path
+	user     string // the id in the path
 	problems wire.Problems
 	fields   fields
 	status   string
 	// restricted are the fields of the body that only the service that syncs users may change.
 	restricted []string
-	// id and account are the body's, which must be the user's; "" is not said.
+	// id and account are those of the body, which must be the user's; "" is none.
 	id, account string
 }
 
-// readUpdate reads user.update's request: 400 with all problems, unless one more may be found
-// when the user is known.
+// readUpdate reads the request of user.update; 400 with all problems. It leaves the refusal to
+// checkUser where the data may tell one more problem.
 func (s *Service) readUpdate(r *wire.Request) (*update, error) {
 	in := &update{user: r.Params["user_id"]}
 	p := &in.problems
-	named := r.AccountID != "" || syncs(r.Principal) // else there is no account to look for the user in
+	named := r.AccountID != "" || syncs(r.Principal) // whether it is known where to look for the user
 	if !named {
 		p.Add("x-account-id", "is missing; it names the account of which the user is a member")
 	}
 	r.ParseQuery(p).Done()
 	body := r.ParseObject(p)
 	in.fields = s.readFields(body)
-	// INVITED comes from an invitation, with a mail and a time.
+	// INVITED is missing, since only an invitation sets it.
 	in.status = body.OneOf("status", "", resources.StatusActive, resources.StatusInactive,
 		resources.StatusSuspended, statusWaitlisted, statusPending)
 	identity := []string{"email", "is_verified", "authentication_type", "authentication_partner", "authentication_partner_id"}
@@ -55,9 +55,9 @@ func (s *Service) readUpdate(r *wire.Request) (*update, error) {
 	return in, p.Err()
 }
 
-// against holds the body's id and account to the user in the path (nil for none): 400
-// with all problems.
-func (in *update) against(rec *userRow) error {
+// checkUser compares the id and the account of the body with the user in the path, nil for none;
+// 400 with all problems.
+func (in *update) checkUser(rec *userRow) error {
 	p := in.problems
 	if in.id != "" && (rec == nil || in.id != rec.Value.UUID && in.id != rec.Value.ExternalID) {
 		p.Add("id", "is not the user in the path")
@@ -68,14 +68,14 @@ func (in *update) against(rec *userRow) error {
 	return p.Err()
 }
 
-// identity says whether the change touches what must be unique among all users.
-func (in *update) identity() bool { return in.fields.email != nil || in.fields.partnerID != nil }
+// changesUnique says whether the request changes a field that must be unique among all users.
+func (in *update) changesUnique() bool { return in.fields.email != nil || in.fields.partnerID != nil }
 
-// beyond names the fields that a caller may not change: one with the action for others,
-// one without it (for themselves) the status too.
-func (in *update) beyond(manages bool) string {
+// forbiddenFields returns the fields of the request that the caller may not change, "" for none.
+// The status is one of them for callers who may not update other users.
+func (in *update) forbiddenFields(mayUpdateOthers bool) string {
 	out := in.restricted
-	if !manages && in.status != "" {
+	if !mayUpdateOthers && in.status != "" {
 		out = append([]string{"status"}, out...)
 	}
 	return strings.Join(out, ", ")

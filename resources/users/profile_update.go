@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// updateProfile answers user_profile.update (E9): the caller's own name, and nothing else.
+// updateProfile answers user_profile.update (E9): it changes the caller's own name.
 func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	account := r.Params["account_id"]
 	if !isSelf(r.Principal, r.Params["user_id"]) {
@@ -23,7 +23,7 @@ func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Resp
 		if err := bump(ctx, tx, account); err != nil {
 			return err
 		}
-		err := s.own(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeWrite)
+		err := s.authorizeSelf(ctx, tx, r, account, r.Params["user_id"], resources.KeyScopeWrite)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Service) updateProfile(ctx context.Context, r *wire.Request) (wire.Resp
 	return wire.OK(profileBody{rec.Value.Profile(), account})
 }
 
-// readProfile reads user_profile.update's body: the name, trimmed.
+// readProfile reads the name in the body of user_profile.update and trims it.
 func readProfile(r *wire.Request) (string, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()

@@ -9,8 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// reinviting answers user.resend_invitation (N16): the mail again, and its time anew.
-func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+// resendInvitation answers user.resend_invitation (N16): it sends another mail, with which the time
+// of the invitation begins again.
+func (s *Service) resendInvitation(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	if err := r.Bare(); err != nil {
 		return nil, err
 	}
@@ -19,14 +20,14 @@ func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Co
 		if err := bump(ctx, tx, account); err != nil {
 			return wire.Response{}, err
 		}
-		if err := s.stillMay(ctx, tx, r.Principal, account, actionInvite); err != nil {
+		if err := s.reauthorize(ctx, tx, r.Principal, account, actionInvite); err != nil {
 			return wire.Response{}, err
 		}
-		rec, err := s.member(ctx, tx, account, r.Params["userId"])
+		rec, err := s.findMember(ctx, tx, account, r.Params["userId"])
 		if err != nil {
 			return wire.Response{}, err
 		}
-		if err := s.mayMail(rec); err != nil {
+		if err := s.checkMailAllowed(rec); err != nil {
 			return wire.Response{}, err
 		}
 		acct, err := s.c.Accounts.Get(ctx, tx, account)
@@ -40,15 +41,16 @@ func (s *Service) reinviting(_ context.Context, r *wire.Request) (idempotency.Co
 	}, nil
 }
 
-// mayMail refuses a second mail to who needs none, or had one a moment ago.
-func (s *Service) mayMail(rec *userRow) error {
+// checkMailAllowed refuses a mail to a user who is not invited, or who got one less than a minute
+// ago.
+func (s *Service) checkMailAllowed(rec *userRow) error {
 	if rec == nil {
 		return resources.NotFound(nounUser)
 	}
 	if rec.Value.Status != resources.StatusInvited {
 		return resources.Conflict("The user has no open invitation: their status is %s.", rec.Value.Status)
 	}
-	if wait := s.mailedLately(rec.Value); wait > 0 {
+	if wait := s.mailDelay(rec.Value); wait > 0 {
 		return &resources.Error{
 			Kind: resources.KindRateLimited, RetryAfter: wait,
 			Message: "An invitation was sent less than a minute ago; wait before sending another one.",
