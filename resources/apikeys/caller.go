@@ -9,20 +9,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// The action that reaches the keys of others, and its absence.
+// Actions on the keys of other users, as the catalogue names them.
 const (
 	actionRead   = "account:api_key:read"
 	actionDelete = "account:api_key:delete"
 )
 
-// isOwn says whether the keys are the caller's own.
+// isOwn says whether the path names the caller.
 func isOwn(r *wire.Request) bool {
 	return r.Principal.Kind == resources.PrincipalUser && r.Principal.ID != "" && r.Principal.ID == r.Params["user_id"]
 }
 
-// reach asks again, on the facts of this snapshot, whether the caller may reach the keys
-// in the path: their own, or with the action those of another member, who must be there.
-func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
+// authorize refuses a caller who may not do the action on the keys of the user in the path, decided
+// on the facts of the snapshot. Users may do it on their own keys; for the keys of another user
+// they need the action, and the user must be a member of the account.
+func (s *Service) authorize(ctx context.Context, tx store.Tx, r *wire.Request, action string) error {
 	if r.Principal.Kind != resources.PrincipalUser {
 		return resources.Denied(resources.ReasonNotOwn)
 	}
@@ -45,11 +46,11 @@ func (s *Service) reach(ctx context.Context, tx store.Tx, r *wire.Request, actio
 	if !decision.Allowed {
 		return resources.Denied(decision.Reason)
 	}
-	return s.isMember(ctx, tx, p)
+	return s.checkMember(ctx, tx, p)
 }
 
-// isMember answers that there is no such user, where they are not the account's.
-func (s *Service) isMember(ctx context.Context, tx store.Tx, p place) error {
+// checkMember refuses a user who is not a member of the account, with 404.
+func (s *Service) checkMember(ctx context.Context, tx store.Tx, p place) error {
 	rec, err := s.c.Users.Get(ctx, tx, p.user)
 	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != p.account {
 		return resources.NotFound("user")

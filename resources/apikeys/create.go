@@ -2,7 +2,6 @@ package apikeys
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -12,18 +11,18 @@ import (
 )
 
 const (
-	// maxActive bounds a user's keys that can be used (API contract, E13).
+	// maxActive bounds the active keys of a user (API contract, E13).
 	maxActive = 50
-	// maxKept bounds all of a user's keys.
-	maxKept = 1000
+	// maxKeys bounds all keys of a user.
+	maxKeys = 1000
 	// maxName bounds a key's name in characters.
 	maxName = 100
-	// maxScopes bounds the scopes that are looked at: more than there are, so that what is
-	// wrong with a few is told.
+	// maxScopes bounds the scopes that a request may list. It is greater than their number,
+	// so the response can say what is wrong with a few more.
 	maxScopes = 10
 )
 
-// createdKey is the one answer that holds a raw key.
+// createdKey is the response of api_key.create, the only one that shows the raw key.
 type createdKey struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"key_name"`
@@ -33,10 +32,10 @@ type createdKey struct {
 	ExpiresAt resources.Time `json:"expires_at,omitzero"`
 }
 
-// creating reads api_key.create's request and gives what is to be committed. The key is made here,
-// once, however often the transaction runs.
-func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
-	// Another key would outlive the revocation of the one that made it.
+// createKey answers api_key.create (E13). It makes the key once, however often the transaction
+// runs.
+func (s *Service) createKey(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
+	// A key that a key has made would outlive the revocation of its maker.
 	if !isOwn(r) || r.Principal.Credential != resources.CredentialToken {
 		return nil, resources.Denied(resources.ReasonNotOwn)
 	}
@@ -48,18 +47,19 @@ func (s *Service) creating(_ context.Context, r *wire.Request) (idempotency.Comm
 	raw, id := s.Keys.New(s.IDs)
 	key.ID, key.AccountID, key.UserID, key.CreatedAt = id, p.account, p.user, now
 	key.Hash, key.Last4 = s.Keys.Hash(raw), raw[len(raw)-4:]
-	answer := createdKey{
+	created := createdKey{
 		ID: key.ID, Name: key.Name, Raw: raw, Scopes: key.Scopes, CreatedAt: key.CreatedAt, ExpiresAt: key.ExpiresAt,
 	}
 	return func(ctx context.Context, tx store.Tx) (wire.Response, error) {
 		if err := s.add(ctx, tx, r.Principal, key); err != nil {
 			return wire.Response{}, err
 		}
-		return wire.Response{Status: 201, Body: bodyOf(answer), ShownOnce: key.ID}, nil
+		return wire.Response{Status: 201, Body: bodyOf(created), ShownOnce: key.ID}, nil
 	}, nil
 }
 
-// add stores the key, unless its owner has as many as they may have.
+// add stores the key. It refuses an owner who has the greatest number of active keys, and deletes
+// the oldest ended keys where there would be too many in all.
 func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Principal, key resources.APIKey) error {
 	if _, err := tx.Bump(ctx, key.AccountID); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Princip
 	if active := len(found) - len(ended); active >= maxActive {
 		return resources.Conflict("You have %d active API keys, and no more can be made; revoke one that is not needed.", active)
 	}
-	for n := len(found); n >= maxKept; n-- {
-		if err := s.forget(ctx, tx, ended[len(ended)-1]); err != nil {
+	for n := len(found); n >= maxKeys; n-- {
+		if err := s.deleteKey(ctx, tx, ended[len(ended)-1]); err != nil {
 			return err
 		}
 		ended = ended[:len(ended)-1]
@@ -86,19 +86,19 @@ func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Princip
 	return s.c.APIKeys.Insert(ctx, tx, key)
 }
 
-// forget removes the record of a key that can't be used any more.
-func (s *Service) forget(ctx context.Context, tx store.Tx, key store.Record[resources.APIKey]) error {
-	use, err := s.c.KeyUses.Get(ctx, tx, key.Value.ID)
-	if err == nil {
-		err = s.c.KeyUses.Delete(ctx, tx, use)
+// deleteKey deletes the records of a key and of its last use.
+func (s *Service) deleteKey(ctx context.Context, tx store.Tx, key store.Record[resources.APIKey]) error {
+	use, err := store.Lookup(s.c.KeyUses.Get(ctx, tx, key.Value.ID))
+	if err == nil && use != nil {
+		err = s.c.KeyUses.Delete(ctx, tx, *use)
 	}
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil {
 		return err
 	}
 	return s.c.APIKeys.Delete(ctx, tx, key)
 }
 
-// readKey reads api_key.create's body: 400 with all problems.
+// readKey reads the body of api_key.create; 400 with all problems.
 func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
@@ -114,7 +114,7 @@ func readKey(r *wire.Request, now resources.Time) (resources.APIKey, error) {
 	return key, p.Err()
 }
 
-// readScopes reads a subset of read and write that is not empty.
+// readScopes reads the scopes read, write or both.
 func readScopes(body *wire.Object) []string {
 	scopes, ok := body.Texts("scopes", maxScopes)
 	switch {

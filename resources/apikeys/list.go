@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// listedKey is a key as it is shown after its creation.
+// listedKey is a key as api_key.list shows it.
 type listedKey struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"key_name"`
@@ -21,7 +21,7 @@ type listedKey struct {
 	ExpiresAt  resources.Time `json:"expires_at,omitzero"`
 }
 
-// keyList is api_key.list's data.
+// keyList is the data of api_key.list.
 type keyList struct {
 	Keys []listedKey `json:"keys"`
 }
@@ -33,7 +33,7 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 	}
 	var out []listedKey
 	err := s.Store.View(ctx, func(tx store.Tx) error {
-		if err := s.reach(ctx, tx, r, actionRead); err != nil {
+		if err := s.authorize(ctx, tx, r, actionRead); err != nil {
 			return err
 		}
 		found, err := s.c.APIKeys.Find(ctx, tx, keysOf(placeOf(r)))
@@ -42,7 +42,7 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 		}
 		out = make([]listedKey, len(found))
 		for i, rec := range found {
-			if out[i], err = s.shown(ctx, tx, rec.Value); err != nil {
+			if out[i], err = s.listed(ctx, tx, rec.Value); err != nil {
 				return err
 			}
 		}
@@ -54,8 +54,8 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 	return wire.OK(bodyOf(keyList{Keys: out}))
 }
 
-// shown is the key without anything that could be used.
-func (s *Service) shown(ctx context.Context, tx store.Tx, k resources.APIKey) (listedKey, error) {
+// listed returns the key as api_key.list shows it, with its last use.
+func (s *Service) listed(ctx context.Context, tx store.Tx, k resources.APIKey) (listedKey, error) {
 	use, err := s.c.KeyUses.Get(ctx, tx, k.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return listedKey{}, err

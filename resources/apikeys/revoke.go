@@ -9,16 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// nounKey is a key in an error (KEY_001).
-const nounKey = "api_key"
-
-// revokedBody is api_key.revoke's data.
+// revokedBody is the data of api_key.revoke.
 type revokedBody struct {
 	Message string `json:"message"`
 }
 
-// revokeKey answers api_key.revoke (E15). A repeat changes nothing and still commits: it answers only when
-// what it found is in force everywhere.
+// revokeKey answers api_key.revoke (E15). A repeat changes nothing and commits too, so its response
+// comes when the revocation is in force on every replica.
 func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -28,12 +25,12 @@ func (s *Service) revokeKey(ctx context.Context, r *wire.Request) (wire.Response
 		if _, err := tx.Bump(ctx, p.account); err != nil {
 			return err
 		}
-		if err := s.reach(ctx, tx, r, actionDelete); err != nil {
+		if err := s.authorize(ctx, tx, r, actionDelete); err != nil {
 			return err
 		}
 		rec, err := s.c.APIKeys.Get(ctx, tx, r.Params["id"])
 		if errors.Is(err, store.ErrNotFound) || err == nil && (rec.Value.AccountID != p.account || rec.Value.UserID != p.user) {
-			return resources.NotFound(nounKey)
+			return resources.NotFound(wire.NounAPIKey)
 		}
 		if err != nil || rec.Value.RevokedAt != 0 {
 			return err

@@ -11,19 +11,19 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Judge is what this area asks of policy inside a transaction. It waits for nobody who may
-// wait for that transaction.
+// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
+// callers that may wait for the transaction.
 type Judge interface {
-	// Decide says whether the question's subject may do its action.
+	// Decide decides whether the caller may do the action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 }
 
-// Config is what the area works with; every field is needed.
+// Config holds what the handlers work with. Every field is required.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
 	Judge       Judge
-	// Idempotency runs what creates.
+	// Idempotency runs the creating handler.
 	Idempotency *idempotency.Keeper
 	// Keys makes keys and hashes them.
 	Keys resources.APIKeys
@@ -37,37 +37,39 @@ type Service struct {
 	c records.Collections
 }
 
-// New makes the area's handlers.
+// New makes the handlers of the area.
 func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
 
-// Routes are the area's handlers.
+// Routes returns the handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apikeys", wire.Routes{
-		"api_key.create": s.Idempotency.Create("api_key.create", s.creating),
+		"api_key.create": s.Idempotency.Create("api_key.create", s.createKey),
 		"api_key.list":   s.listKeys,
 		"api_key.revoke": s.revokeKey,
 	})
 }
 
-// now is the clock in the domain's form.
+// now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place is whose keys a request is about.
+// place names the account and the user whose keys a request is about.
 type place struct{ account, user string }
 
+// placeOf returns the place in the path.
 func placeOf(r *wire.Request) place {
 	return place{account: r.Params["account_id"], user: r.Params["user_id"]}
 }
 
-// keysOf asks for a user's keys in the account, newest first.
+// keysOf returns the query for the keys of the user, newest first.
 func keysOf(p place) store.Query {
 	return store.Query{Index: records.ByUser, Equal: []store.Value{store.String(p.account), store.String(p.user)}}
 }
 
-// dataBody is the success of a request about keys (specification, "Errors", user service).
+// dataBody is a response about keys (specification, "Errors", user service).
 type dataBody[T any] struct {
 	Success bool `json:"success"`
 	Data    T    `json:"data"`
 }
 
+// bodyOf returns the response with the data.
 func bodyOf[T any](data T) dataBody[T] { return dataBody[T]{Success: true, Data: data} }

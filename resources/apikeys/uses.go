@@ -2,7 +2,6 @@ package apikeys
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -15,29 +14,28 @@ import (
 )
 
 const (
-	// DefaultEvery is how often uses are written. With the write itself, a last use is
-	// shown within a minute (API contract, E14).
+	// DefaultEvery is how often uses are written. It leaves 5 s for the write, since a list
+	// must show a use within a minute (API contract, E14).
 	DefaultEvery = 55 * time.Second
-	// maxNoted bounds the keys whose use is remembered between two flushes; the use of one
-	// more is forgotten.
+	// maxNoted bounds the keys with a noted use. The uses of further keys are dropped.
 	maxNoted = 20_000
-	// batch is how many uses one transaction writes.
+	// batch bounds the uses that one transaction writes.
 	batch = 500
 	// flushTimeout bounds a flush.
 	flushTimeout = 5 * time.Second
 )
 
-// UsesConfig is what Uses works with; Store, Collections and Log are needed.
+// UsesConfig holds what Uses works with. Store, Collections and Log are required.
 type UsesConfig struct {
 	Store       store.Store
 	Collections records.Collections
 	Log         *slog.Logger
-	// Every is how often uses are written; 0 is DefaultEvery.
+	// Every is how often Run writes uses; 0 is DefaultEvery.
 	Every time.Duration
 }
 
-// Uses remembers when each key was last used, and writes it down now and then. It is
-// safe for concurrent use.
+// Uses notes when each key was last used and writes it to the store at intervals. It is safe for
+// concurrent use.
 type Uses struct {
 	cfg UsesConfig
 
@@ -45,7 +43,7 @@ type Uses struct {
 	noted map[string]resources.Time
 }
 
-// NewUses makes an empty one; Run writes.
+// NewUses makes a Uses. Run writes its uses.
 func NewUses(cfg UsesConfig) *Uses {
 	if cfg.Every <= 0 {
 		cfg.Every = DefaultEvery
@@ -53,7 +51,7 @@ func NewUses(cfg UsesConfig) *Uses {
 	return &Uses{cfg: cfg, noted: map[string]resources.Time{}}
 }
 
-// Note remembers that the key was used then. It does not wait for anything.
+// Note notes that the key was used at that time. It does not block.
 func (u *Uses) Note(keyID string, at resources.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -63,8 +61,8 @@ func (u *Uses) Note(keyID string, at resources.Time) {
 	}
 }
 
-// Run writes the noted uses now and then until ctx ends, and once more then: it is to be
-// ended after the last request, and waited for before the store is closed.
+// Run writes the noted uses at intervals until ctx ends, and once more then. End it after the last
+// request, and wait for it before you close the store.
 func (u *Uses) Run(ctx context.Context) {
 	tick := time.NewTicker(u.cfg.Every)
 	defer tick.Stop()
@@ -79,6 +77,7 @@ func (u *Uses) Run(ctx context.Context) {
 	}
 }
 
+// flush runs Flush with a deadline and logs its error.
 func (u *Uses) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
@@ -87,7 +86,7 @@ func (u *Uses) flush(ctx context.Context) {
 	}
 }
 
-// Flush writes what was noted. What could not be written stays noted.
+// Flush writes the noted uses. A use that could not be written stays noted.
 func (u *Uses) Flush(ctx context.Context) error {
 	u.mu.Lock()
 	all := make([]records.KeyUse, 0, len(u.noted))
@@ -95,7 +94,7 @@ func (u *Uses) Flush(ctx context.Context) error {
 		all = append(all, records.KeyUse{KeyID: id, LastUsedAt: at})
 	}
 	u.mu.Unlock()
-	// One order for all replicas, so that no two wait for each other.
+	// All replicas write in one order, so they can't wait for each other in a circle.
 	slices.SortFunc(all, func(a, b records.KeyUse) int { return strings.Compare(a.KeyID, b.KeyID) })
 	for part := range slices.Chunk(all, batch) {
 		if err := u.write(ctx, part); err != nil {
@@ -106,7 +105,7 @@ func (u *Uses) Flush(ctx context.Context) error {
 	return nil
 }
 
-// write stores the uses in one transaction; no decision rests on them, so no revision moves.
+// write stores the uses in one transaction, without a bump.
 func (u *Uses) write(ctx context.Context, part []records.KeyUse) error {
 	return u.cfg.Store.Transact(ctx, func(tx store.Tx) error {
 		for _, use := range part {
@@ -118,28 +117,28 @@ func (u *Uses) write(ctx context.Context, part []records.KeyUse) error {
 	})
 }
 
-// put stores one use, unless a later one is there or the key is gone.
+// put stores one use, unless the store has a later one or the key does not exist any more.
 func (u *Uses) put(ctx context.Context, tx store.Tx, use records.KeyUse) error {
 	c := u.cfg.Collections
-	rec, err := c.KeyUses.Get(ctx, tx, use.KeyID)
-	if errors.Is(err, store.ErrNotFound) {
-		_, err := c.APIKeys.Get(ctx, tx, use.KeyID)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
+	last, err := store.Lookup(c.KeyUses.Get(ctx, tx, use.KeyID))
+	if err != nil {
+		return err
+	}
+	if last == nil {
+		key, err := store.Lookup(c.APIKeys.Get(ctx, tx, use.KeyID))
+		if err != nil || key == nil {
 			return err
 		}
 		return c.KeyUses.Insert(ctx, tx, use)
 	}
-	if err != nil || rec.Value.LastUsedAt >= use.LastUsedAt {
-		return err
+	if last.Value.LastUsedAt >= use.LastUsedAt {
+		return nil
 	}
-	rec.Value.LastUsedAt = use.LastUsedAt
-	return c.KeyUses.Replace(ctx, tx, rec)
+	last.Value.LastUsedAt = use.LastUsedAt
+	return c.KeyUses.Replace(ctx, tx, *last)
 }
 
-// forget drops what was written, but for a key that was used again meanwhile.
+// forget drops the written uses, except those of keys that were used again meanwhile.
 func (u *Uses) forget(part []records.KeyUse) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -50,8 +50,8 @@ func answerOf(kind resources.Kind) answer {
 	return answer{500, "INTERNAL_ERROR", "SYS_001", "internal_error"}
 }
 
-// nounAPIKey is the noun whose absence has a code of its own in the body of users.
-const nounAPIKey = "api_key"
+// NounAPIKey is the noun whose absence has a code of its own in the body of users.
+const NounAPIKey = "api_key"
 
 // Status returns the HTTP status of a kind of error.
 func Status(kind resources.Kind) int { return answerOf(kind).status }
@@ -70,7 +70,7 @@ func ErrorBody(area string, e *resources.Error) []byte {
 		}{e.Message, as.code, byField(e.Problems)}
 	case resources.AreaUsers:
 		code := as.userCode
-		if e.Kind == resources.KindNotFound && e.Noun == nounAPIKey {
+		if e.Kind == resources.KindNotFound && e.Noun == NounAPIKey {
 			code = "KEY_001"
 		}
 		body = struct {
