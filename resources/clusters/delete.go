@@ -8,13 +8,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// remove answers kubernetes_cluster.delete and gpu_cluster.delete (N12). A PENDING cluster, which nobody has begun to make, is DELETED at once;
-// any other one is DELETING from now on. A repeat changes nothing, nor does it bring a deleted one back.
+// remove answers kubernetes_cluster.delete and gpu_cluster.delete (N12). It makes a PENDING cluster
+// DELETED and any other one DELETING. It does not change a cluster that is in one of these two
+// states.
 func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
-	var left T
+	var removed T
 	err := k.s.Store.Transact(ctx, func(tx store.Tx) error {
 		if err := k.s.checkCaller(ctx, tx, r); err != nil {
 			return err
@@ -31,11 +32,11 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 			*h.status, *h.updatedAt = k.status(next), k.s.now()
 			err = k.records.Replace(ctx, tx, rec)
 		}
-		left = rec.Value
+		removed = rec.Value
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(clusterBody{k.shown(left)})
+	return wire.OK(clusterBody{k.shown(removed)})
 }

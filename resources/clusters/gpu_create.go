@@ -12,28 +12,29 @@ import (
 )
 
 const (
-	// maxGPUs bounds the GPUs of a cluster, maxUserData its user data in bytes (API
-	// contract, E18).
-	maxGPUs     = 512
+	// maxGPUs bounds the GPUs of a cluster (API contract, E18).
+	maxGPUs = 512
+	// maxUserData bounds the user data in bytes (API contract, E18).
 	maxUserData = 16 << 10
-	// maxGroups bounds the security groups of a cluster: each costs a look-up.
+	// maxGroups bounds the security groups of a cluster, each of which is looked up.
 	maxGroups = 100
 )
 
-// gpuCreated is the answer of gpu_cluster.create.
+// gpuCreated is the response of gpu_cluster.create.
 type gpuCreated struct {
 	Cluster resources.GPUCluster `json:"cluster"`
 	Message string               `json:"message"`
-	// RequestID is that of the request which made the cluster, also in a repeat's answer.
+	// RequestID is the id of the request that made the cluster. A repeat is answered with the
+	// id of the first request.
 	RequestID string `json:"request_id"`
 }
 
-// createGPU reads gpu_cluster.create's request and gives what is to be committed.
+// createGPU answers gpu_cluster.create (E18).
 func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.Commit, error) {
 	var p wire.Problems
 	record := readGPU(r, &p)
 	if p.Err() != nil {
-		return nil, s.withGroups(ctx, record, &p)
+		return nil, s.withGroupProblems(ctx, record, &p)
 	}
 	record.Cluster.ID, record.Cluster.CreatedAt = s.IDs.New(resources.PrefixGPU), s.now()
 	record.Cluster.UpdatedAt = record.Cluster.CreatedAt
@@ -46,7 +47,7 @@ func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.C
 			return wire.Response{}, err
 		}
 		var p wire.Problems
-		noteGroups(record, missing, &p)
+		addMissingGroups(record, missing, &p)
 		if err := p.Err(); err != nil {
 			return wire.Response{}, err
 		}
@@ -57,21 +58,21 @@ func (s *Service) createGPU(ctx context.Context, r *wire.Request) (idempotency.C
 	}, nil
 }
 
-// withGroups adds to the problems of a body those of the security groups that it names, so
-// that all are told at once. When the store can't say, the others are told.
-func (s *Service) withGroups(ctx context.Context, record resources.GPURecord, p *wire.Problems) error {
+// withGroupProblems returns the refusal of a body with the problems p and those of its security
+// groups. It leaves the latter out when the store does not answer.
+func (s *Service) withGroupProblems(ctx context.Context, record resources.GPURecord, p *wire.Problems) error {
 	var missing []string
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
 		missing, err = s.missingGroups(ctx, tx, record)
 		return err
 	})
 	if err == nil {
-		noteGroups(record, missing, p)
+		addMissingGroups(record, missing, p)
 	}
 	return p.Err()
 }
 
-// missingGroups are the security groups that are not the project's.
+// missingGroups returns the security groups of the cluster that the project does not have.
 func (s *Service) missingGroups(ctx context.Context, tx store.Tx, record resources.GPURecord) ([]string, error) {
 	ids := record.Plan.SecurityGroupIDs
 	if len(ids) == 0 {
@@ -80,9 +81,9 @@ func (s *Service) missingGroups(ctx context.Context, tx store.Tx, record resourc
 	return s.SecurityGroups.Missing(ctx, tx, record.Cluster.AccountID, record.Cluster.ProjectID, ids)
 }
 
-// noteGroups notes each missing security group by its place. An absent one and another
-// project's are told in the same words.
-func noteGroups(record resources.GPURecord, missing []string, p *wire.Problems) {
+// addMissingGroups adds a problem for each missing security group. The text is the same for one of
+// another project and one that does not exist.
+func addMissingGroups(record resources.GPURecord, missing []string, p *wire.Problems) {
 	for i, id := range record.Plan.SecurityGroupIDs {
 		if slices.Contains(missing, id) {
 			p.Add(fmt.Sprintf("security_group_ids[%d]", i), "is no security group of this project")
@@ -90,7 +91,7 @@ func noteGroups(record resources.GPURecord, missing []string, p *wire.Problems) 
 	}
 }
 
-// readGPU reads gpu_cluster.create's body and notes all problems.
+// readGPU reads the body of gpu_cluster.create.
 func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 	r.ParseQuery(p).Done()
 	body, at := r.ParseObject(p), placeOf(r)
@@ -114,8 +115,8 @@ func readGPU(r *wire.Request, p *wire.Problems) resources.GPURecord {
 	return record
 }
 
-// readGroups reads ids that are each named once; none where one of them has no form of an
-// id, or there are too many to look up.
+// readGroups reads the ids of different security groups. It returns none if one of them is
+// malformed or there are too many.
 func readGroups(body *wire.Object) []string {
 	const field = "security_group_ids"
 	ids, ok := body.Texts(field, maxGroups)

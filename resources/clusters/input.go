@@ -7,11 +7,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// dnsLabel is a name that may stand in a host name (RFC 1123), in lower case, as
-// Kubernetes wants it: names that differ in case would be one there.
+// dnsLabel is a label of a host name (RFC 1123) in lower case. Kubernetes takes no other names.
 var dnsLabel = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// readName reads a cluster's name, which must be there.
+// readName reads the required name of a cluster.
 func readName(body *wire.Object, field string) string {
 	name := body.Required(field)
 	if name != "" && !dnsLabel.MatchString(name) {
@@ -20,7 +19,7 @@ func readName(body *wire.Object, field string) string {
 	return name
 }
 
-// requiredID reads a plain identifier that must be there.
+// requiredID reads a required plain identifier.
 func requiredID(body *wire.Object, field string) string {
 	id := body.Required(field)
 	if id != "" {
@@ -29,7 +28,7 @@ func requiredID(body *wire.Object, field string) string {
 	return id
 }
 
-// optionalID reads a plain identifier, "" where it is left out.
+// optionalID reads a plain identifier, "" where it is absent.
 func optionalID(body *wire.Object, field string) string {
 	id, ok := body.Text(field)
 	if ok {
@@ -38,20 +37,21 @@ func optionalID(body *wire.Object, field string) string {
 	return id
 }
 
+// checkID adds a problem to a malformed identifier.
 func checkID(body *wire.Object, field, id string) {
 	if !resources.ValidID(id) {
 		body.Add(field, resources.IDRule)
 	}
 }
 
-// readCount reads a whole number from 1; one where it is left out.
-func readCount(body *wire.Object, field string, most int64) int {
+// readCount reads a whole number from 1 to limit; 1 where it is absent.
+func readCount(body *wire.Object, field string, limit int64) int {
 	n, ok := body.Int(field)
 	switch {
 	case !ok:
 		return 1
-	case n < 1 || n > most:
-		body.Add(field, "must be a whole number from 1 to %d", most)
+	case n < 1 || n > limit:
+		body.Add(field, "must be a whole number from 1 to %d", limit)
 		return 1
 	}
 	return int(n)

@@ -11,31 +11,35 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// kind is one of the two kinds of cluster, and what they differ in; what is done with
-// clusters is the same for both.
+// kind is one of the two kinds of cluster. Its methods serve both; its fields hold the differences.
 type kind[T any] struct {
 	s       *Service
 	records store.Collection[T]
-	// noun is how an error calls one.
+	// noun names a cluster of the kind in errors.
 	noun string
-	// listRoute names the list in its page tokens; listMessage is said beside it.
-	listRoute, listMessage string
-	// status writes a state as this kind does; filters are the statuses to list by.
-	status  func(resources.ClusterState) string
+	// listRoute names the list in page tokens.
+	listRoute string
+	// listMessage is the message of a list's response.
+	listMessage string
+	// status returns a state in the form of this kind.
+	status func(resources.ClusterState) string
+	// filters holds the statuses by which lists can be filtered.
 	filters []string
-	// head is where the record keeps what both kinds have; shown is the record as it is
-	// answered.
-	head  func(*T) head
+	// head returns the fields of a record that both kinds have.
+	head func(*T) head
+	// shown returns a record as responses show it.
 	shown func(T) any
 }
 
-// head is what both kinds of cluster have, in its place in a record.
+// head holds the fields that both kinds of cluster have. status and updatedAt point into the
+// record.
 type head struct {
 	place     place
 	status    *string
 	updatedAt *resources.Time
 }
 
+// kubernetesKind returns the kind of Kubernetes clusters.
 func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 	return kind[resources.KubernetesRecord]{
 		s: s, records: s.c.KubernetesClusters, noun: "Kubernetes cluster", listRoute: "kubernetes_cluster.list",
@@ -49,6 +53,7 @@ func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 	}
 }
 
+// gpuKind returns the kind of GPU clusters.
 func (s *Service) gpuKind() kind[resources.GPURecord] {
 	return kind[resources.GPURecord]{
 		s: s, records: s.c.GPUClusters, noun: "GPU cluster",
@@ -62,7 +67,7 @@ func (s *Service) gpuKind() kind[resources.GPURecord] {
 	}
 }
 
-// statuses are all states as a kind of cluster writes them.
+// statuses returns all states in the form of a kind.
 func statuses(write func(resources.ClusterState) string) []string {
 	var out []string
 	for _, state := range resources.ClusterStates() {
@@ -71,8 +76,8 @@ func statuses(write func(resources.ClusterState) string) []string {
 	return out
 }
 
-// add stores a new cluster: 409 for a name that another one of the kind has in the
-// project, 503 while the project is being deleted.
+// add stores a new cluster; 409 for a name that another cluster of the kind in the project has, 503
+// while the project is being deleted.
 func (k kind[T]) add(ctx context.Context, tx store.Tx, record T) error {
 	p := k.head(&record).place
 	if err := k.s.c.EnterProject(ctx, tx, area, p.account, p.project, k.s.now()); err != nil {
@@ -85,7 +90,7 @@ func (k kind[T]) add(ctx context.Context, tx store.Tx, record T) error {
 	return err
 }
 
-// find reads the cluster in the path; one of another place is answered like none.
+// find reads the cluster in the path; 404 where there is none in the project of the path.
 func (k kind[T]) find(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[T], error) {
 	rec, err := k.records.Get(ctx, tx, r.Params["id"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && k.head(&rec.Value).place != placeOf(r) {
@@ -94,7 +99,7 @@ func (k kind[T]) find(ctx context.Context, tx store.Tx, r *wire.Request) (store.
 	return rec, err
 }
 
-// ending says whether a cluster is being deleted, or is.
+// ending says whether the status is that of a deleting or a deleted cluster.
 func (k kind[T]) ending(status string) bool {
 	return slices.Contains([]string{k.status(resources.ClusterDeleting), k.status(resources.ClusterDeleted)}, status)
 }

@@ -13,17 +13,17 @@ import (
 // maxNodes bounds the nodes of a Kubernetes cluster (API contract, E16).
 const maxNodes = 1000
 
-// The network plugins. The first is the default: it enforces network policies.
+// The network plugins. Cilium is the default, since it enforces network policies.
 const (
 	cniCilium  = "cilium"
 	cniCalico  = "calico"
 	cniFlannel = "flannel"
 )
 
-// version is v?1.MINOR(.PATCH)?, without leading zeros.
+// version is the form of a Kubernetes version: v?1.MINOR(.PATCH)? without leading zeros.
 var version = regexp.MustCompile(`^v?1\.(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2}))?$`)
 
-// createKubernetes reads kubernetes_cluster.create's request and gives what is to be committed.
+// createKubernetes answers kubernetes_cluster.create (E16).
 func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempotency.Commit, error) {
 	record, err := readKubernetes(r)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempote
 	}, nil
 }
 
-// readKubernetes reads kubernetes_cluster.create's body: 400 with all problems.
+// readKubernetes reads the body of kubernetes_cluster.create; 400 with all problems.
 func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
@@ -68,6 +68,7 @@ func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 	return record, p.Err()
 }
 
+// readVersion reads a Kubernetes version, "" where it is absent.
 func readVersion(body *wire.Object) string {
 	text, ok := body.Text("k8s_version")
 	if ok && !version.MatchString(text) {

@@ -9,18 +9,19 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// clusterList is the answer of kubernetes_cluster.list and, with its message, of gpu_cluster.list.
+// clusterList is the response of kubernetes_cluster.list and gpu_cluster.list.
 type clusterList struct {
 	Clusters []any `json:"clusters"`
-	// TotalCount counts all that match, Count those of this page.
-	TotalCount    int    `json:"total_count"`
+	// TotalCount counts the clusters of all pages.
+	TotalCount int `json:"total_count"`
+	// Count counts the clusters of this page.
 	Count         int    `json:"count"`
 	NextPageToken string `json:"next_page_token"`
 	Message       string `json:"message,omitempty"`
 }
 
-// list answers kubernetes_cluster.list (E17) and gpu_cluster.list (E19), newest first; deleted clusters are listed by their status
-// only. Count and page are of one snapshot.
+// list answers kubernetes_cluster.list (E17) and gpu_cluster.list (E19), newest first. It lists
+// deleted clusters only where the filter is their status.
 func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	query, binding, err := k.query(r)
 	if err != nil {
@@ -50,9 +51,9 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 	return wire.OK(out)
 }
 
-// query reads which clusters are asked for. Its limit is one more than the page's size,
-// which tells whether there is a next page; binding names the list, so that no other one
-// takes its tokens.
+// query reads the query of a list; 400 with all problems. The limit of q is one more than the size
+// of the page: the record beyond it tells that there is a next page. The page's token is bound to
+// binding.
 func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err error) {
 	var p wire.Problems
 	at, asked := placeOf(r), r.ParseQuery(&p)

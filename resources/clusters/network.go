@@ -6,18 +6,17 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// The networks of a cluster that names none (API contract, E16).
+// The default networks of a cluster (API contract, E16).
 const (
 	defaultPods     = "10.244.0.0/16"
 	defaultServices = "10.96.0.0/12"
 )
 
-// Bounds of a network's prefix length: no more than a whole 10.0.0.0/8, no less than 16
-// addresses.
+// Bounds of a network's prefix length. The smallest network has 16 addresses.
 const (
-	leastPrefix = 8
-	mostPrefix4 = 28
-	mostPrefix6 = 124
+	minPrefix  = 8
+	maxPrefix4 = 28
+	maxPrefix6 = 124
 )
 
 // unusable returns the networks in which a pod or a service can't have an address: this
@@ -30,12 +29,12 @@ func unusable() []netip.Prefix {
 	}
 }
 
-// readNetworks reads the networks of pods and of services: each good by itself, both of
-// one address family, and disjoint, also from the default of one that is left out.
+// readNetworks reads the networks of pods and services. Both must be of one address family and
+// must not overlap; the default takes the place of an absent one.
 func readNetworks(body *wire.Object) (pods, services string) {
-	p, podsGood := readNetwork(body, "pod_cidr", defaultPods)
-	s, servicesGood := readNetwork(body, "service_cidr", defaultServices)
-	if !podsGood || !servicesGood {
+	p, podsOK := readNetwork(body, "pod_cidr", defaultPods)
+	s, servicesOK := readNetwork(body, "service_cidr", defaultServices)
+	if !podsOK || !servicesOK {
 		return "", ""
 	}
 	field, other, network := "pod_cidr", "service_cidr", s
@@ -51,7 +50,7 @@ func readNetworks(body *wire.Object) (pods, services string) {
 	return p.String(), s.String()
 }
 
-// readNetwork reads a CIDR; fallback where it is left out.
+// readNetwork reads a CIDR that a cluster can use; fallback where it is absent.
 func readNetwork(body *wire.Object, field, fallback string) (netip.Prefix, bool) {
 	if !body.Has(field) {
 		return netip.MustParsePrefix(fallback), true
@@ -79,9 +78,9 @@ func networkProblem(network netip.Prefix) string {
 		return "must not be an IPv4-mapped IPv6 network; write it as IPv4"
 	case network != network.Masked():
 		return "has host bits that are not zero: the network is " + network.Masked().String()
-	case network.Addr().Is4() && (network.Bits() < leastPrefix || network.Bits() > mostPrefix4):
+	case network.Addr().Is4() && (network.Bits() < minPrefix || network.Bits() > maxPrefix4):
 		return "must have a prefix length from 8 to 28"
-	case network.Addr().Is6() && (network.Bits() < leastPrefix || network.Bits() > mostPrefix6):
+	case network.Addr().Is6() && (network.Bits() < minPrefix || network.Bits() > maxPrefix6):
 		return "must have a prefix length from 8 to 124"
 	}
 	for _, u := range unusable() {

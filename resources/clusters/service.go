@@ -11,27 +11,26 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// area names these clusters among what may occupy a project.
+// area names this area in errors and in the occupancy of a project.
 const area = "clusters"
 
-// SecurityGroups is what this area asks of the firewall.
+// SecurityGroups is the area of security groups, as this area uses it.
 type SecurityGroups interface {
-	// Missing gives those of the ids that are no security group of the project, in this
-	// transaction: absent and another project's are the same. An id stands for itself
-	// however often it is among ids.
+	// Missing returns each of the ids that names no security group of the project, once. It
+	// reads in the transaction.
 	Missing(ctx context.Context, tx store.Tx, account, project string, ids []string) ([]string, error)
 }
 
-// Config is what the area works with; every field is needed.
+// Config holds what the handlers work with. Every field is required.
 type Config struct {
 	Store          store.Store
 	Collections    records.Collections
 	SecurityGroups SecurityGroups
-	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
-	// credential is not valid any more.
+	// CheckCaller refuses a caller whose credential is not valid any more. It reads in the
+	// transaction of a change in the account.
 	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
 	Tokens      wire.PageTokens
-	// Idempotency runs what creates.
+	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
 	Now         func() time.Time
@@ -45,14 +44,14 @@ type Service struct {
 	gpu        kind[resources.GPURecord]
 }
 
-// New makes the area's handlers.
+// New makes the handlers of the area.
 func New(cfg Config) *Service {
 	s := &Service{Config: cfg, c: cfg.Collections}
 	s.kubernetes, s.gpu = s.kubernetesKind(), s.gpuKind()
 	return s
 }
 
-// Routes are the area's handlers.
+// Routes returns the handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named(area, wire.Routes{
 		"kubernetes_cluster.create": s.Idempotency.Create("kubernetes_cluster.create", s.createKubernetes),
@@ -66,23 +65,24 @@ func (s *Service) Routes() wire.Routes {
 	})
 }
 
-// now is the clock in the domain's form.
+// now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// checkCaller begins every change: it may have waited in line since its caller was
-// authenticated.
+// checkCaller begins every change, since the transaction may have waited after the authentication
+// of its caller.
 func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request) error {
 	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
-// place is where clusters are: a project of an account.
+// place names a project of an account.
 type place struct{ account, project string }
 
+// placeOf returns the project in the path.
 func placeOf(r *wire.Request) place {
 	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
 }
 
-// clusterBody is what one cluster is answered in.
+// clusterBody is the response with one cluster.
 type clusterBody struct {
 	Cluster any `json:"cluster"`
 }
