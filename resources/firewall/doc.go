@@ -1,24 +1,27 @@
-// Package firewall is security groups and their rules.
+// Package firewall is the area of security groups and their rules.
 //
-// The gateway has authorized a request before a handler sees it, and the area may run in
-// a process with a store of its own, which has neither accounts nor roles: so policy is
-// not asked again inside a transaction, as other areas do, and no account's revision
-// moves, since no decision depends on what is changed here. That the caller's credential is
-// still valid is asked there (Config.CheckCaller), where the store knows of it. The account and the project
-// are the path's; a record of any other place is answered like one that is not there.
+// Policy has allowed a request before a handler here sees it, and is not asked again: no decision
+// depends on a security group, so no change bumps a revision, and the area may run in a process
+// whose store holds neither accounts nor roles. The transaction of a change checks that the
+// caller's credential is still valid, where the store can tell (Config.CheckCaller). A record of
+// another account or project than the path's is answered like one that does not exist.
 //
-// Rules are part of their group's record. Two changes of one group conflict, which keeps
-// its quota and its rules' being different from one another; a page of groups is a query
-// for ten of them. A group is bounded in bytes, and so is a page, which therefore may end
-// early. Rejected: a collection of rules, with a query for each group of a page. What
-// makes a group or a rule, and what deletes a group, also writes the project's occupancy,
-// so that the quota of groups holds and a rule never names a group that has just gone.
+// Rules are part of the record of their group. So two changes of one group conflict, which keeps
+// the quota of rules and keeps equal rules out. A change that makes a group or a rule or deletes a
+// group also writes the project's occupancy. So two of them conflict too, which keeps the quota of
+// groups and keeps rules from naming a group that was just deleted.
 //
-// A rule is kept and shown in one canonical form: tcp, udp and icmp are words and every
-// other protocol is its number, a bare address becomes a prefix of one address, IPv6 is
-// written as RFC 5952 says. Two rules are equal when direction, protocol, ports, ICMP
-// type and code, remote end and priority are; a description tells no rules apart.
+// A group is bounded in bytes, and so is a page of groups, which may end early for it.
 //
-// A deleted group is shown in the list of deleted ones and nowhere else; a project keeps
-// the 1,000 that were deleted last, since groups could be made and deleted without end.
+// A rule is stored and shown in one canonical form: the protocols tcp, udp and icmp are words and
+// all others numbers, a bare address is a prefix of one address, IPv6 is written as in RFC 5952.
+// Two rules are equal when direction, protocol, ports, ICMP type and code, remote end and priority
+// are equal; descriptions may differ.
+//
+// Only the list of deleted groups shows a deleted group. A project has the 1,000 that were deleted
+// last.
+//
+// # Rejected
+//
+// A collection of rules: each group of a page would cost a query.
 package firewall

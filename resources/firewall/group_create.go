@@ -10,11 +10,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// groupDraft is a group that was read and is to be added.
+// groupDraft is a group that is to be made, as the client sent it.
 type groupDraft struct {
 	group resources.SecurityGroup
 	rules []ruleDraft
-	// tooMany says that more rules were sent than were read.
+	// tooMany says that the body has more rules than a group may have, which are not in rules.
 	tooMany bool
 }
 
@@ -43,7 +43,7 @@ func (s *Service) createGroup(ctx context.Context, r *wire.Request) (idempotency
 	}, nil
 }
 
-// readGroup reads security_group.create's request: 400 with all problems.
+// readGroup reads the body of security_group.create; 400 with all problems.
 func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, error) {
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
@@ -56,11 +56,11 @@ func (s *Service) readGroup(ctx context.Context, r *wire.Request) (groupDraft, e
 	d.group.Metadata = readMetadata(body)
 	d.rules, d.tooMany = s.readRules(body)
 	body.Done()
-	return d, s.invalid(ctx, &p, at, d.rules)
+	return d, s.withRemoteProblems(ctx, &p, at, d.rules)
 }
 
-// readRules reads a new group's rules. Of more than a group may have only so many are
-// looked at: the request is refused in any case, and there may be a hundred thousand.
+// readRules reads the rules of a new group, at most as many as a group may have. A body has room
+// for a hundred thousand.
 func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool) {
 	items, tooMany, _ := body.Objects("rules", s.MaxRules)
 	for _, item := range items {
@@ -69,17 +69,17 @@ func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool)
 	return rules, tooMany
 }
 
-// addGroup stores the group with what its rules name: 400 for what they name and is not
-// there, 409 for what the project can't take.
+// addGroup stores the group and its references; 400 for rules that name no group of the project, 409
+// for a group that the project can't take.
 func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.SecurityGroup, draft groupDraft) error {
 	at := place{group.AccountID, group.ProjectID}
 	if err := s.enter(ctx, tx, at); err != nil {
 		return err
 	}
-	if err := s.remotesThere(ctx, tx, at, draft.rules); err != nil {
+	if err := s.checkRemotes(ctx, tx, at, draft.rules); err != nil {
 		return err
 	}
-	if err := different(group.Rules); err != nil {
+	if err := checkDifferent(group.Rules); err != nil {
 		return err
 	}
 	if draft.tooMany {
@@ -92,16 +92,16 @@ func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.Sec
 	if groups >= s.MaxGroups {
 		return resources.Conflict("The project has %d security groups, and no more can be made; delete one that is not needed.", groups)
 	}
-	if err := sized(resources.SecurityGroup{}, group); err != nil {
+	if err := checkSize(resources.SecurityGroup{}, group); err != nil {
 		return err
 	}
 	if err := s.c.SecurityGroups.Insert(ctx, tx, group); err != nil {
 		return nameTaken(err)
 	}
-	return s.refer(ctx, tx, group.ID, nil, remotesOf(group))
+	return s.updateReferences(ctx, tx, group.ID, nil, remotesOf(group))
 }
 
-// nameTaken is the answer where the error of a write is that another group has the name.
+// nameTaken returns the error of a write, with a conflict in place of a duplicate name.
 func nameTaken(err error) error {
 	if store.IsDuplicate(err, records.ByName) {
 		return resources.Conflict("Another security group of the project has this name.")

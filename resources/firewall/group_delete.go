@@ -2,7 +2,6 @@ package firewall
 
 import (
 	"context"
-	"errors"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -10,10 +9,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// maxDeleted is how many deleted groups of a project are kept.
+// maxDeleted bounds the deleted groups of a project.
 const maxDeleted = 1000
 
-// deleteGroup answers security_group.delete (N11). What was deleted is not found again, a repeat included.
+// deleteGroup answers security_group.delete (N11). It refuses a group that a rule of another group
+// names. A repeat is answered 404.
 func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -26,20 +26,20 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		if err != nil {
 			return err
 		}
-		// No rule that names it is added meanwhile.
+		// A change that adds a rule naming the group conflicts with this one.
 		if err := s.enter(ctx, tx, placeOf(r)); err != nil {
 			return err
 		}
-		_, err = s.c.SecurityGroupReferences.First(ctx, tx, store.Query{
+		reference, err := store.Lookup(s.c.SecurityGroupReferences.First(ctx, tx, store.Query{
 			Index: records.ByRemoteGroup, Equal: []store.Value{store.String(rec.Value.ID)},
-		})
-		if err == nil {
-			return resources.Conflict("A rule of another security group names this one; delete that rule first.")
-		}
-		if !errors.Is(err, store.ErrNotFound) {
+		}))
+		if err != nil {
 			return err
 		}
-		return s.retire(ctx, tx, rec)
+		if reference != nil {
+			return resources.Conflict("A rule of another security group names this one; delete that rule first.")
+		}
+		return s.moveToDeleted(ctx, tx, rec)
 	})
 	if err != nil {
 		return wire.Response{}, err
@@ -47,9 +47,9 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	return wire.OK(doneBody{"The security group was deleted."})
 }
 
-// retire moves a group among the deleted ones.
-func (s *Service) retire(ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup]) error {
-	if err := s.refer(ctx, tx, rec.Value.ID, remotesOf(rec.Value), nil); err != nil {
+// moveToDeleted moves a group to the deleted ones.
+func (s *Service) moveToDeleted(ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup]) error {
+	if err := s.updateReferences(ctx, tx, rec.Value.ID, remotesOf(rec.Value), nil); err != nil {
 		return err
 	}
 	if err := s.c.SecurityGroups.Delete(ctx, tx, rec); err != nil {
@@ -60,20 +60,20 @@ func (s *Service) retire(ctx context.Context, tx store.Tx, rec store.Record[reso
 	for i := range g.Rules {
 		g.Rules[i].IsDeleted, g.Rules[i].UpdatedAt = true, g.UpdatedAt
 	}
-	if err := s.forget(ctx, tx, place{g.AccountID, g.ProjectID}); err != nil {
+	if err := s.trimDeleted(ctx, tx, place{g.AccountID, g.ProjectID}); err != nil {
 		return err
 	}
 	return s.c.DeletedSecurityGroups.Insert(ctx, tx, g)
 }
 
-// forget makes room for one more deleted group.
-func (s *Service) forget(ctx context.Context, tx store.Tx, at place) error {
+// trimDeleted deletes the oldest deleted groups of the project until one more has room.
+func (s *Service) trimDeleted(ctx context.Context, tx store.Tx, at place) error {
 	query := store.Query{Index: records.ByDeletion, Equal: at.values()}
-	kept, err := s.c.DeletedSecurityGroups.Count(ctx, tx, query)
-	if err != nil || kept < maxDeleted {
+	count, err := s.c.DeletedSecurityGroups.Count(ctx, tx, query)
+	if err != nil || count < maxDeleted {
 		return err
 	}
-	query.Limit = kept - maxDeleted + 1
+	query.Limit = count - maxDeleted + 1
 	oldest, err := s.c.DeletedSecurityGroups.Find(ctx, tx, query)
 	if err != nil {
 		return err

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxDescription bounds the description of a group and of a rule in characters; it
-	// may be empty.
+	// maxDescription bounds the description of a group and of a rule in characters.
 	maxDescription = 255
-	// maxMetadata bounds a group's metadata in bytes as they were sent (API contract, E1).
+	// maxMetadata bounds the metadata of a group in bytes, as the client sent it (API contract,
+	// E1).
 	maxMetadata = 16 << 10
 )
 
-// requiredName reads the field name, which must be there.
+// requiredName reads the field name, which must be present.
 func requiredName(o *wire.Object) string {
 	if name := o.Required("name"); name != "" {
 		return checkName(o, name)
@@ -26,8 +26,7 @@ func requiredName(o *wire.Object) string {
 	return ""
 }
 
-// checkName trims a name, as in every area: names that differ by what can't be seen
-// would be taken for one another.
+// checkName returns the trimmed name and adds a problem to a wrong one.
 func checkName(o *wire.Object, name string) string {
 	name = strings.TrimSpace(name)
 	if !resources.ValidName(name) {
@@ -36,18 +35,19 @@ func checkName(o *wire.Object, name string) string {
 	return name
 }
 
-func readDescription(o *wire.Object) (string, bool) {
-	text, ok := o.Text("description")
+// readDescription reads the field description; ok is false where it is absent.
+func readDescription(o *wire.Object) (text string, ok bool) {
+	text, ok = o.Text("description")
 	switch {
 	case utf8.RuneCountInString(text) > maxDescription:
 		o.Add("description", "must be at most %d characters", maxDescription)
-	case strings.ContainsFunc(text, unicode.IsControl): // one byte would be kept and shown as six
+	case strings.ContainsFunc(text, unicode.IsControl): // JSON writes one in six bytes
 		o.Add("description", "must not hold control characters")
 	}
 	return text, ok
 }
 
-// readMetadata keeps the object as it was sent; nil where there is none.
+// readMetadata reads the field metadata byte for byte, nil where it is absent.
 func readMetadata(o *wire.Object) json.RawMessage {
 	raw, _ := o.Raw("metadata")
 	if len(raw) > maxMetadata {

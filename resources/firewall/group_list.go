@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// maxPageBytes ends a page early: a hundred groups of the greatest size would be an
-	// answer of 25 MB, and several times that in memory. One group is always given.
+	// maxPageBytes bounds a page of more than one group. Without it, a page of 100 groups would
+	// be a response of 25 MB.
 	maxPageBytes = 4 << 20
-	// atOnce is how many groups of a page are read at a time.
-	atOnce = 10
+	// readSize is how many groups of a page one query reads.
+	readSize = 10
 )
 
-// groupList is security_group.list's answer.
+// groupList is the response of security_group.list.
 type groupList struct {
 	Groups        []resources.SecurityGroup `json:"security_groups"`
 	NextPageToken string                    `json:"next_page_token"`
@@ -26,16 +26,17 @@ type groupList struct {
 	Message       string                    `json:"message"`
 }
 
-// groupPage is which groups were asked for.
+// groupPage is the page that a request asks for.
 type groupPage struct {
 	from  store.Collection[resources.SecurityGroup]
 	query store.Query
 	size  int
-	// binding names the list, so that no other list takes its tokens.
+	// binding names the list. A page token opens for the list with the same binding.
 	binding string
 }
 
-// listGroups answers security_group.list (E2): newest first, the deleted ones only where they are asked for.
+// listGroups answers security_group.list (E2), newest first. It lists deleted groups only where the
+// filter is their status.
 func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	page, err := s.readPage(r)
 	if err != nil {
@@ -60,12 +61,12 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(out)
 }
 
-// read gives the page's groups, never nil, and whether others follow. It reads a few at a
-// time, since how much the asked-for number of them takes is not known before.
+// read returns the groups of the page, never nil, and whether others follow. It reads readSize groups
+// at a time, so it never has more than that beyond maxPageBytes in memory.
 func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.SecurityGroup, more bool, err error) {
 	groups, query, bytes := []resources.SecurityGroup{}, p.query, 0
 	for {
-		query.Limit = min(atOnce, p.size+1-len(groups)) // one more than the page tells whether there is a next one
+		query.Limit = min(readSize, p.size+1-len(groups)) // one more group tells that there is a next page
 		found, err := p.from.Find(ctx, tx, query)
 		if err != nil {
 			return nil, false, err
@@ -84,7 +85,7 @@ func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.Se
 	}
 }
 
-// readPage reads security_group.list's query: 400 with all problems.
+// readPage reads the query of security_group.list; 400 with all problems.
 func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	var p wire.Problems
 	query, at := r.ParseQuery(&p), placeOf(r)
@@ -93,7 +94,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	page := groupPage{
 		from: s.c.SecurityGroups, query: store.Query{Index: records.ByCreated, Equal: at.values()},
 		size:    query.PageSize(),
-		binding: strings.Join([]string{"security_group.list", at.account, at.project, status}, "|"), // none of them can hold the separator
+		binding: strings.Join([]string{"security_group.list", at.account, at.project, status}, "|"), // none of the parts holds the separator
 	}
 	switch status {
 	case "":

@@ -6,24 +6,22 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// maxGroupBytes bounds a group with its rules as it is kept and shown. 200 rules with
-// descriptions of 255 letters take half of it. Each group of a page and each change of a
-// rule costs a group's whole size.
+// maxGroupBytes bounds a group with its rules in bytes of JSON. A group with 200 rules and
+// descriptions of 255 letters has half of it. Each change of a rule reads and writes the group.
 const maxGroupBytes = 256 << 10
 
-// sized refuses a change that makes a group greater than it may be; one that is past it
-// already may shrink.
-func sized(before, after resources.SecurityGroup) error {
+// checkSize refuses a change that makes a group larger than maxGroupBytes. A group that is larger
+// may shrink.
+func checkSize(before, after resources.SecurityGroup) error {
 	size := sizeOf(after)
 	if size <= maxGroupBytes || size <= sizeOf(before) {
 		return nil
 	}
-	return resources.Conflict("The security group would take %d bytes with its rules, and %d are the most; "+
+	return resources.Conflict("The security group would take %d bytes with its rules, and may take at most %d; "+
 		"shorten descriptions or metadata, or divide the rules among several groups.", size, maxGroupBytes)
 }
 
-// sizeOf is how many bytes the group takes as JSON, in the form of the store and of an
-// answer.
+// sizeOf returns the length of the group in bytes of JSON.
 func sizeOf(g resources.SecurityGroup) int {
 	var size counter
 	enc := json.NewEncoder(&size)
@@ -34,9 +32,10 @@ func sizeOf(g resources.SecurityGroup) int {
 	return int(size) - len("\n")
 }
 
-// counter counts what is written to it and keeps nothing.
+// counter counts the bytes that are written to it.
 type counter int
 
+// Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil

@@ -8,9 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// CloseProject says whether groups are left in a project that is to be deleted,
-// deleted ones not counted. Where none is, for two minutes none can be made in it: 503
-// for whoever tries.
+// CloseProject says whether the project has groups; deleted ones do not count. If it has none, none
+// can be made there (503) for the time that records.Collections.CloseProject states, or until
+// OpenProject. Errors are the store's.
 func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occupied bool, err error) {
 	at := place{by.AccountID, by.ProjectID}
 	err = s.Store.Transact(ctx, func(tx store.Tx) error {
@@ -23,7 +23,7 @@ func (s *Service) CloseProject(ctx context.Context, by resources.Closing) (occup
 	return occupied, err
 }
 
-// OpenProject takes CloseProject back for a project that is kept.
+// OpenProject undoes CloseProject for a project that is not deleted. Errors are the store's.
 func (s *Service) OpenProject(ctx context.Context, by resources.Closing) error {
 	return s.Store.Transact(ctx, func(tx store.Tx) error {
 		return s.c.OpenProject(ctx, tx, resources.AreaFirewall, by)

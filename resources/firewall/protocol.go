@@ -24,7 +24,7 @@ const (
 	lastProtocol = 255
 )
 
-// readProtocol reads a word or a number; unknown where it is neither.
+// readProtocol reads a protocol, unknown where it is absent or wrong.
 func readProtocol(o *wire.Object) protocol {
 	text := o.Required("protocol")
 	if text == "" {
@@ -37,8 +37,8 @@ func readProtocol(o *wire.Object) protocol {
 	return p
 }
 
-// parseProtocol takes a number in the one way in which it is written: no sign, no
-// blanks, no zeros before it.
+// parseProtocol parses tcp, udp, icmp or a number without sign, spaces and leading zeros. Any other
+// text is unknown.
 func parseProtocol(text string) protocol {
 	switch text {
 	case "icmp":
@@ -55,7 +55,7 @@ func parseProtocol(text string) protocol {
 	return protocol(n)
 }
 
-// text is the canonical form: the word where there is one, "" for unknown.
+// text returns the protocol in its canonical form, "" for unknown.
 func (p protocol) text() string {
 	switch p {
 	case unknown:
@@ -71,13 +71,14 @@ func (p protocol) text() string {
 	}
 }
 
-// mayHavePorts says whether ports mean something; of an unknown protocol it is not known,
-// and nothing is told of what depends on it.
+// mayHavePorts says whether a rule of the protocol can have ports. It is true for unknown, so a wrong
+// protocol is one problem and not several.
 func (p protocol) mayHavePorts() bool {
 	return slices.Contains([]protocol{tcp, udp, dccp, sctp, udplite, unknown}, p)
 }
 
-// mayBeICMP says whether a type and a code mean something, or it is not known.
+// mayBeICMP says whether a rule of the protocol can have an ICMP type and code. It is true for
+// unknown.
 func (p protocol) mayBeICMP() bool {
 	return slices.Contains([]protocol{icmp, icmpv6, unknown}, p)
 }

@@ -2,7 +2,6 @@ package firewall
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -11,39 +10,39 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// noRemote is the problem of a named group that is not there; another project's, a
-// deleted one and no id at all read the same.
+// noRemote tells callers that a rule names no group of the project. The text is the same for a group
+// of another project, a deleted one and a malformed id.
 const noRemote = "is no security group of this project"
 
-// Missing says which of the ids name no group of the project that could be used, each
-// once, in the order in which they were given. It reads in the caller's transaction.
+// Missing returns each of the ids that names no group of the project, once and in the order of ids.
+// It reads in the transaction. Errors are the store's.
 func (s *Service) Missing(ctx context.Context, tx store.Tx, account, project string, ids []string) ([]string, error) {
-	at, asked := place{account, project}, map[string]bool{}
+	at, seen := place{account, project}, map[string]bool{}
 	var missing []string
 	for _, id := range ids {
-		if asked[id] {
+		if seen[id] {
 			continue
 		}
-		asked[id] = true
+		seen[id] = true
 		if !resources.ValidID(id) {
 			missing = append(missing, id)
 			continue
 		}
-		rec, err := s.c.SecurityGroups.Get(ctx, tx, id)
-		switch {
-		case errors.Is(err, store.ErrNotFound), err == nil && !at.holds(rec.Value):
-			missing = append(missing, id)
-		case err != nil:
+		rec, err := store.Lookup(s.c.SecurityGroups.Get(ctx, tx, id))
+		if err != nil {
 			return nil, err
+		}
+		if rec == nil || !at.holds(rec.Value) {
+			missing = append(missing, id)
 		}
 	}
 	return missing, nil
 }
 
-// invalid is the 400 of a request in which something is wrong (p), with the groups that
-// its rules name and are not there; of a request that is right so far it says nothing,
-// since the transaction looks at those.
-func (s *Service) invalid(ctx context.Context, p *wire.Problems, at place, drafts []ruleDraft) error {
+// withRemoteProblems returns the refusal of a request with the problems p and those of the groups
+// that its rules name. It returns nil for a request without problems, whose transaction checks those
+// groups.
+func (s *Service) withRemoteProblems(ctx context.Context, p *wire.Problems, at place, drafts []ruleDraft) error {
 	if p.Err() == nil {
 		return nil
 	}
@@ -61,8 +60,8 @@ func (s *Service) invalid(ctx context.Context, p *wire.Problems, at place, draft
 	return p.Err()
 }
 
-// remotesThere refuses rules that name what is not there.
-func (s *Service) remotesThere(ctx context.Context, tx store.Tx, at place, drafts []ruleDraft) error {
+// checkRemotes refuses rules that name no group of the project.
+func (s *Service) checkRemotes(ctx context.Context, tx store.Tx, at place, drafts []ruleDraft) error {
 	problems, err := s.remoteProblems(ctx, tx, at, drafts)
 	if err == nil && len(problems) > 0 {
 		return resources.BadRequest(problems...)
@@ -70,6 +69,7 @@ func (s *Service) remotesThere(ctx context.Context, tx store.Tx, at place, draft
 	return err
 }
 
+// remoteProblems returns a problem for each rule that names no group of the project.
 func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, at place, drafts []ruleDraft) ([]resources.Problem, error) {
 	var ids []string
 	for _, d := range drafts {
@@ -90,7 +90,7 @@ func (s *Service) remoteProblems(ctx context.Context, tx store.Tx, at place, dra
 	return out, nil
 }
 
-// remotesOf are the other groups that a group's rules name, each once.
+// remotesOf returns the other groups that the rules of a group name, each once.
 func remotesOf(g resources.SecurityGroup) []string {
 	var out []string
 	for _, rule := range g.Rules {
@@ -102,21 +102,21 @@ func remotesOf(g resources.SecurityGroup) []string {
 	return out
 }
 
-// setRules gives a group that was read in the same transaction other rules.
+// setRules stores the group with other rules. The group was read in the same transaction.
 func (s *Service) setRules(
 	ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup], rules []resources.SecurityGroupRule,
 ) error {
 	before := remotesOf(rec.Value)
 	rec.Value.Rules, rec.Value.UpdatedAt = rules, s.now()
-	if err := s.refer(ctx, tx, rec.Value.ID, before, remotesOf(rec.Value)); err != nil {
+	if err := s.updateReferences(ctx, tx, rec.Value.ID, before, remotesOf(rec.Value)); err != nil {
 		return err
 	}
 	return s.c.SecurityGroups.Replace(ctx, tx, rec)
 }
 
-// refer keeps the references of a group: before and after are the groups that it named
-// and that it names now.
-func (s *Service) refer(ctx context.Context, tx store.Tx, group string, before, after []string) error {
+// updateReferences stores which groups the rules of a group name: before and after hold those before
+// and after the change.
+func (s *Service) updateReferences(ctx context.Context, tx store.Tx, group string, before, after []string) error {
 	for _, remote := range after {
 		if slices.Contains(before, remote) {
 			continue

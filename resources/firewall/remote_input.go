@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// readRemote reads the other end: a prefix, a group, or neither.
+// readRemote reads the remote end of a rule: a prefix, a group, or neither.
 func readRemote(o *wire.Object, p protocol) (prefix, group string) {
 	const byPrefix, byGroup = "remote_ip_prefix", "remote_security_group_id"
 	if o.Has(byPrefix) && o.Has(byGroup) {
@@ -49,8 +49,8 @@ func hidesIPv4(p netip.Prefix) bool {
 	return p.Overlaps(compatible) || p.Overlaps(mapped)
 }
 
-// parsePrefix reads a CIDR, or an address as the prefix of it alone. The library takes
-// neither zeros before a number nor a zone in a CIDR.
+// parsePrefix parses a CIDR, or an address as the prefix of that address. problem tells callers what
+// is wrong, "" for nothing.
 func parsePrefix(text string) (prefix netip.Prefix, problem string) {
 	var err error
 	if strings.Contains(text, "/") {

@@ -13,17 +13,15 @@ const (
 	defaultPriority = 100
 )
 
-// ruleDraft is a rule that was read.
+// ruleDraft is a rule that is to be made, as the client sent it.
 type ruleDraft struct {
 	rule resources.SecurityGroupRule
-	// remoteField is the path of remote_security_group_id: whether that group is there
-	// is found out later.
+	// remoteField is the path of the field remote_security_group_id in the body.
 	remoteField string
 }
 
-// readRule reads a rule into its canonical form. A rule that could not be enforced, or
-// that means something else than it says, is refused; what is wrong with it is noted at
-// its fields (API contract, 5).
+// readRule reads a rule into its canonical form. It adds problems to a rule that could not be
+// enforced or would mean something else than it says (API contract, 5).
 func readRule(o *wire.Object) ruleDraft {
 	protocol := readProtocol(o)
 	rule := resources.SecurityGroupRule{Direction: readDirection(o), Protocol: protocol.text(), Priority: defaultPriority}
@@ -38,6 +36,7 @@ func readRule(o *wire.Object) ruleDraft {
 	return ruleDraft{rule: rule, remoteField: o.Field("remote_security_group_id")}
 }
 
+// readDirection reads the required direction of a rule.
 func readDirection(o *wire.Object) string {
 	if !o.Has("direction") {
 		o.Add("direction", "is missing; it is ingress or egress")
@@ -46,25 +45,25 @@ func readDirection(o *wire.Object) string {
 	return o.OneOf("direction", "", resources.DirectionIngress, resources.DirectionEgress)
 }
 
-// readNumber reads a whole number from 0 to most; nil where there is none.
-func readNumber(o *wire.Object, name string, most int64) *int {
+// readNumber reads a whole number from 0 to limit, nil where it is absent or wrong.
+func readNumber(o *wire.Object, name string, limit int64) *int {
 	n, ok := o.Int(name)
 	if !ok {
 		return nil
 	}
-	if n < 0 || n > most {
-		o.Add(name, "must be 0 to %d", most)
+	if n < 0 || n > limit {
+		o.Add(name, "must be 0 to %d", limit)
 		return nil
 	}
 	value := int(n)
 	return &value
 }
 
-// readPorts reads both ends of a range, or neither.
+// readPorts reads both ends of a range of ports, nil where they are absent.
 func readPorts(o *wire.Object, p protocol) (from, to *int) {
-	const least, most = "port_range_min", "port_range_max"
-	from, to = readNumber(o, least, maxPort), readNumber(o, most, maxPort)
-	for _, end := range [][2]string{{least, most}, {most, least}} {
+	const first, last = "port_range_min", "port_range_max"
+	from, to = readNumber(o, first, maxPort), readNumber(o, last, maxPort)
+	for _, end := range [][2]string{{first, last}, {last, first}} {
 		switch {
 		case o.Has(end[0]) && !p.mayHavePorts():
 			o.Add(end[0], "has no meaning with this protocol; ports are those of tcp (6), udp (17), dccp (33), sctp (132) and udplite (136)")
@@ -73,12 +72,12 @@ func readPorts(o *wire.Object, p protocol) (from, to *int) {
 		}
 	}
 	if from != nil && to != nil && *from > *to {
-		o.Add(least, "must not be greater than %s", most)
+		o.Add(first, "must not be greater than %s", last)
 	}
 	return from, to
 }
 
-// readICMP reads which messages are meant.
+// readICMP reads the ICMP type and code of a rule, nil where they are absent.
 func readICMP(o *wire.Object, p protocol) (kind, code *int) {
 	kind, code = readNumber(o, "icmp_type", maxICMP), readNumber(o, "icmp_code", maxICMP)
 	for _, name := range []string{"icmp_type", "icmp_code"} {

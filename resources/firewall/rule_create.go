@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// ruleBody is what one rule is answered in.
+// ruleBody is the response with one rule.
 type ruleBody struct {
 	Rule    resources.SecurityGroupRule `json:"security_group_rule"`
 	Message string                      `json:"message"`
@@ -21,7 +21,7 @@ func (s *Service) createRule(ctx context.Context, r *wire.Request) (idempotency.
 	var p wire.Problems
 	r.ParseQuery(&p).Done()
 	drafts := []ruleDraft{readRule(r.ParseObject(&p))}
-	if err := s.invalid(ctx, &p, placeOf(r), drafts); err != nil {
+	if err := s.withRemoteProblems(ctx, &p, placeOf(r), drafts); err != nil {
 		return nil, err
 	}
 	rule := s.newRule(drafts[0], r.Params["id"], s.now())
@@ -29,7 +29,7 @@ func (s *Service) createRule(ctx context.Context, r *wire.Request) (idempotency.
 		if err := s.checkCaller(ctx, tx, r); err != nil {
 			return wire.Response{}, err
 		}
-		if err := s.remotesThere(ctx, tx, placeOf(r), drafts); err != nil {
+		if err := s.checkRemotes(ctx, tx, placeOf(r), drafts); err != nil {
 			return wire.Response{}, err
 		}
 		rec, err := s.pathGroup(ctx, tx, r)
@@ -43,7 +43,7 @@ func (s *Service) createRule(ctx context.Context, r *wire.Request) (idempotency.
 	}, nil
 }
 
-// newRule makes a rule of what was read.
+// newRule makes the rule of a draft.
 func (s *Service) newRule(draft ruleDraft, group string, now resources.Time) resources.SecurityGroupRule {
 	rule := draft.rule
 	rule.ID, rule.SecurityGroupID = s.IDs.New(resources.PrefixSecurityGroupRule), group
@@ -51,7 +51,8 @@ func (s *Service) newRule(draft ruleDraft, group string, now resources.Time) res
 	return rule
 }
 
-// addRule adds a rule to a group that was read in the same transaction.
+// addRule adds the rule to the group. It refuses an equal rule and one too many. The group was read in
+// the same transaction.
 func (s *Service) addRule(
 	ctx context.Context, tx store.Tx, rec store.Record[resources.SecurityGroup], rule resources.SecurityGroupRule,
 ) error {
@@ -68,13 +69,13 @@ func (s *Service) addRule(
 		return s.rulesFull()
 	}
 	group.Rules = append(slices.Clip(group.Rules), rule)
-	if err := sized(rec.Value, group); err != nil {
+	if err := checkSize(rec.Value, group); err != nil {
 		return err
 	}
 	return s.setRules(ctx, tx, rec, group.Rules)
 }
 
-// rulesFull refuses more rules than a group may have.
+// rulesFull returns the refusal of more rules than a group may have.
 func (s *Service) rulesFull() error {
 	return resources.Conflict("A security group has at most %d rules.", s.MaxRules)
 }

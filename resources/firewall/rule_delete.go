@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// deleteRule answers security_group_rule.delete (N11): it is gone, and a repeat does not find it.
+// deleteRule answers security_group_rule.delete (N11). A repeat is answered 404.
 func (s *Service) deleteRule(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

@@ -9,14 +9,15 @@ import (
 // none stands for a number that a rule does not have.
 const none = -1
 
-// identity is what makes two rules equal: which traffic they match, and how early.
+// identity holds the fields by which rules are compared: the traffic that they match, and their
+// priority.
 type identity struct {
 	direction, protocol, prefix, remote  string
 	portMin, portMax, icmpType, icmpCode int
 	priority                             int
 }
 
-// identityOf is that of a rule in canonical form.
+// identityOf returns the identity of a rule in canonical form.
 func identityOf(r resources.SecurityGroupRule) identity {
 	number := func(n *int) int {
 		if n == nil {
@@ -31,8 +32,8 @@ func identityOf(r resources.SecurityGroupRule) identity {
 	}
 }
 
-// different refuses rules of which two are equal, and says which.
-func different(rules []resources.SecurityGroupRule) error {
+// checkDifferent refuses rules of which some are equal, with a problem for each.
+func checkDifferent(rules []resources.SecurityGroupRule) error {
 	seen := map[identity]int{}
 	var equal []resources.Problem
 	for i, rule := range rules {

@@ -12,28 +12,28 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Quotas where nothing else is set (API contract, E1).
+// Default quotas (API contract, E1).
 const (
 	DefaultMaxGroups = 100
 	DefaultMaxRules  = 200
 )
 
-// Config is what the area works with; every field is needed.
+// Config holds what the handlers work with. Every field is required.
 type Config struct {
 	Store       store.Store
 	Collections records.Collections
-	// CheckCaller refuses, in the transaction of a change in the account, a caller whose
-	// credential is not valid any more.
+	// CheckCaller refuses a caller whose credential is not valid any more. It reads in the
+	// transaction of a change in the account.
 	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
 	Tokens      wire.PageTokens
-	// Idempotency runs what creates.
+	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
 	Now         func() time.Time
-	// MaxGroups is how many groups a project may have, MaxRules how many rules a group;
-	// what is past them stays and grows no further.
+	// MaxGroups bounds the groups of a project. Groups beyond it stay.
 	MaxGroups int
-	MaxRules  int
+	// MaxRules bounds the rules of a group. Rules beyond it stay.
+	MaxRules int
 }
 
 // Service holds the handlers of security groups.
@@ -42,33 +42,34 @@ type Service struct {
 	c records.Collections
 }
 
-// New makes the area's handlers.
+// New makes the handlers of the area.
 func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections} }
 
-// Routes are the area's handlers.
+// Routes returns the handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("firewall", wire.Routes{
 		"security_group.create":      s.Idempotency.Create("security_group.create", s.createGroup),
 		"security_group.list":        s.listGroups,
 		"security_group.get":         s.getGroup,
-		"security_group.update":      s.patchGroup,
+		"security_group.update":      s.updateGroup,
 		"security_group.delete":      s.deleteGroup,
 		"security_group_rule.create": s.Idempotency.Create("security_group_rule.create", s.createRule),
 		"security_group_rule.delete": s.deleteRule,
 	})
 }
 
-// now is the clock in the domain's form.
+// now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place is the project that a request is about.
+// place names a project of an account.
 type place struct{ account, project string }
 
+// placeOf returns the project in the path.
 func placeOf(r *wire.Request) place {
 	return place{account: r.Params["accountId"], project: r.Params["projectId"]}
 }
 
-// values are the place's columns, with which every index of groups begins.
+// values returns the values with which every index of groups begins, and more after them.
 func (p place) values(more ...string) []store.Value {
 	out := []store.Value{store.String(p.account), store.String(p.project)}
 	for _, v := range more {
@@ -77,25 +78,24 @@ func (p place) values(more ...string) []store.Value {
 	return out
 }
 
-// holds says whether the group is one of the place.
+// holds says whether the group belongs to the project.
 func (p place) holds(g resources.SecurityGroup) bool {
 	return g.AccountID == p.account && g.ProjectID == p.project
 }
 
-// checkCaller begins every change: it may have waited in line since its caller was
-// authenticated.
+// checkCaller begins every change, since the transaction may have waited after the authentication
+// of its caller.
 func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request) error {
 	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
-// enter is called in every transaction that makes something in the project or takes a
-// group away: no two of them run at once.
+// enter is called by every transaction that makes a group or a rule in the project or deletes a group,
+// so two of them conflict.
 func (s *Service) enter(ctx context.Context, tx store.Tx, at place) error {
 	return s.c.EnterProject(ctx, tx, resources.AreaFirewall, at.account, at.project, s.now())
 }
 
-// pathGroup reads the group in the path; one that is deleted, or another project's, is
-// answered like none.
+// pathGroup reads the group in the path; 404 where there is none in the project of the path.
 func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.SecurityGroup], error) {
 	rec, err := s.c.SecurityGroups.Get(ctx, tx, r.Params["id"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && !placeOf(r).holds(rec.Value) {
@@ -104,13 +104,13 @@ func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (
 	return rec, err
 }
 
-// groupBody is what one group is answered in.
+// groupBody is the response with one group.
 type groupBody struct {
 	Group   resources.SecurityGroup `json:"security_group"`
 	Message string                  `json:"message"`
 }
 
-// doneBody is the answer of what has nothing to show.
+// doneBody is the response to a change that has nothing to show.
 type doneBody struct {
 	Message string `json:"message"`
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// groupPatch is what security_group.update changes; nil stays as it is.
+// groupPatch is the body of security_group.update. nil leaves a field as it is.
 type groupPatch struct {
 	name        *string
 	description *string
 	metadata    json.RawMessage
 }
 
-// patchGroup answers security_group.update (N11). Metadata is replaced as a whole; `""` and `{}` are how a
-// description and metadata are taken away, since null is a field's absence.
-func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
+// updateGroup answers security_group.update (N11). It replaces metadata as a whole. Clients remove a
+// description by "" and metadata by {}, since null counts as absent.
+func (s *Service) updateGroup(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	patch, err := readPatch(r)
 	if err != nil {
 		return wire.Response{}, err
@@ -34,7 +34,7 @@ func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Respons
 		}
 		before := rec.Value
 		patch.apply(&rec.Value)
-		if err := sized(before, rec.Value); err != nil {
+		if err := checkSize(before, rec.Value); err != nil {
 			return err
 		}
 		rec.Value.UpdatedAt = s.now()
@@ -47,7 +47,7 @@ func (s *Service) patchGroup(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(groupBody{changed, "The security group was changed."})
 }
 
-// readPatch reads the body: 400 with all problems.
+// readPatch reads the body of security_group.update; 400 with all problems.
 func readPatch(r *wire.Request) (groupPatch, error) {
 	var p wire.Problems
 	var patch groupPatch
@@ -68,6 +68,7 @@ func readPatch(r *wire.Request) (groupPatch, error) {
 	return patch, p.Err()
 }
 
+// apply sets the fields of the group that the body has.
 func (c groupPatch) apply(g *resources.SecurityGroup) {
 	if c.name != nil {
 		g.Name = *c.name
