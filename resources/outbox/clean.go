@@ -6,19 +6,19 @@ import (
 )
 
 const (
-	// maxName bounds an account's name in a mail, in characters: a subject is to be read
-	// in a list.
+	// maxName bounds the name of an account in a mail, in characters. The subject of a mail is
+	// read in a list.
 	maxName = 100
-	// maxError bounds the reason that is kept with a message, in characters.
+	// maxError bounds the error that is stored with a message, in characters.
 	maxError = 500
 )
 
-// cleanLine makes one line of foreign text, of at most limit characters: white space of
-// any kind becomes a single space, control characters go, and so do those that turn the
-// direction of the text around them, by which one name can be shown as another.
+// cleanLine returns the text as one line of at most limit characters. It replaces white space by
+// single spaces, and removes control characters and marks of direction, which can show one name as
+// another.
 //
-// Single spaces also matter to the mail library: it folds a long header at each space,
-// and two folds in a row would be an empty line, which ends the header.
+// The mail library folds a long header at each space. Two folds in a row would be an empty line, which
+// ends the header.
 func cleanLine(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -7,20 +7,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Deliverer takes a message out of the system: SMTP or Folder.
+// Deliverer delivers messages: SMTP or Folder.
 type Deliverer interface {
-	// Deliver returns nil when the receiver has taken the message. It is done when ctx
-	// ends. An error that IsPermanent says that trying again is of no use.
+	// Deliver delivers the message and returns nil when the receiver has accepted it. It returns
+	// when ctx ends. An error that IsPermanent means that no other attempt can succeed.
 	Deliver(ctx context.Context, m resources.Message) error
 }
 
-// permanentError is a refusal that will not change.
+// permanentError is an error that another attempt can't change.
 type permanentError struct{ cause error }
 
-// Permanent marks an error as final: the message is not tried again.
+// Permanent marks an error as final. The worker does not try the message again.
 func Permanent(err error) error { return &permanentError{cause: err} }
 
-// IsPermanent says whether err, or one that it wraps, was marked by Permanent.
+// IsPermanent says whether the chain of err has an error of Permanent.
 func IsPermanent(err error) bool {
 	var p *permanentError
 	return errors.As(err, &p)
@@ -29,5 +29,5 @@ func IsPermanent(err error) bool {
 // Error implements error.
 func (e *permanentError) Error() string { return e.cause.Error() }
 
-// Unwrap gives the refusal itself.
+// Unwrap returns the error that was marked.
 func (e *permanentError) Unwrap() error { return e.cause }

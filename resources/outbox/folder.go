@@ -13,15 +13,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Folder stands in for a mail server: each letter becomes a file that mail programs
-// open, and a line in the log without its text.
+// Folder delivers messages to a folder, in place of a mail server. Each letter is a file that mail
+// programs open. The log names the file and does not show its text.
 type Folder struct {
 	dir    string
 	log    *slog.Logger
 	writer *writer
 }
 
-// NewFolder writes into dir, which is made for the owner alone if it is not there.
+// NewFolder makes a Folder. It makes the folder dir if there is none, readable by its owner only.
 func NewFolder(dir string, log *slog.Logger) (*Folder, error) {
 	letters, err := newWriter(defaultSender + "@localhost")
 	if err != nil {
@@ -33,8 +33,8 @@ func NewFolder(dir string, log *slog.Logger) (*Folder, error) {
 	return &Folder{dir: dir, log: log, writer: letters}, nil
 }
 
-// Deliver implements Deliverer. The file is named after the message, so one that is
-// there already is this letter, from before a crash: it stays as it is.
+// Deliver implements Deliverer. The file has the id of the message as its name. A file of that name is
+// the letter of an earlier attempt and stays as it is.
 func (f *Folder) Deliver(_ context.Context, m resources.Message) error {
 	letter, err := f.writer.write(m)
 	if err != nil {
@@ -53,14 +53,14 @@ func (f *Folder) Deliver(_ context.Context, m resources.Message) error {
 	return nil
 }
 
-// publish makes a whole file appear under that name, if it is free: a link, unlike a
-// rename, replaces nothing.
+// publish writes a file at path in one step, unless there is one. It uses a link, since a rename
+// would replace an existing file.
 func publish(path string, content []byte) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(dir, ".draft-*") // for the owner alone
+	draft, err := os.CreateTemp(dir, ".draft-*") // readable by the owner only
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func publish(path string, content []byte) (err error) {
 	if err := os.Link(draft.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	// The record is deleted next; the name has to be on the disk before.
+	// The record of the message is deleted next, so the name of the file must be on disk before.
 	folder, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -2,8 +2,8 @@ package outbox
 
 import "github.com/portcullis-authz/portcullis/resources"
 
-// Invitation is the mail that invites a user to an account. The caller
-// inserts it in the transaction that invites, and wakes the worker after the commit.
+// Invitation returns the mail that invites a user to an account. The caller inserts it in the
+// transaction of the invitation.
 func Invitation(account resources.Account, user resources.User, ids resources.IDs, now resources.Time) resources.Message {
 	return resources.Message{
 		ID:          ids.ULID(),

@@ -17,19 +17,20 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// defaultSender is the mailbox before the @ where no sender was set.
+// defaultSender is the local part of the default sender's address.
 const defaultSender = "portcullis"
 
-// writer makes letters of messages.
+// writer writes the letters of messages.
 type writer struct {
 	from string
 	text *text.Template
 	html *html.Template
 }
 
-// words are what a template can say.
-type words struct{ To, AccountName, AccountID string }
+// templateData holds the values of the templates.
+type templateData struct{ To, AccountName, AccountID string }
 
+// newWriter makes a writer of letters with that sender.
 func newWriter(from string) (*writer, error) {
 	if !resources.ValidEmail(from) {
 		return nil, errors.New("the sender " + resources.EmailRule)
@@ -45,7 +46,7 @@ func newWriter(from string) (*writer, error) {
 	return &writer{from: from, text: plain, html: rich}, nil
 }
 
-// write makes the letter. A kind that is not known fails, but not for good: another
+// write writes the letter of a message. The error for an unknown kind is not permanent, since another
 // replica may run a newer version that knows it.
 func (w *writer) write(m resources.Message) (*mail.Msg, error) {
 	if m.Kind != resources.MessageInvitation {
@@ -57,27 +58,28 @@ func (w *writer) write(m resources.Message) (*mail.Msg, error) {
 	if !resources.ValidID(m.ID) || strings.Contains(m.ID, "@") {
 		return nil, Permanent(errors.New("the message's id can't be part of a Message-ID"))
 	}
-	say := words{To: m.To, AccountName: cleanLine(m.AccountName, maxName), AccountID: cleanLine(m.AccountID, maxName)}
-	if say.AccountName == "" {
-		say.AccountName = say.AccountID
+	data := templateData{To: m.To, AccountName: cleanLine(m.AccountName, maxName), AccountID: cleanLine(m.AccountID, maxName)}
+	if data.AccountName == "" {
+		data.AccountName = data.AccountID
 	}
 	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := errors.Join(letter.From(w.from), letter.To(m.To)); err != nil {
 		return nil, Permanent(err)
 	}
-	letter.Subject("You are invited to " + unencoded(say.AccountName))
+	letter.Subject("You are invited to " + unencoded(data.AccountName))
 	letter.SetDateWithValue(time.UnixMilli(int64(m.CreatedAt)).UTC())
 	letter.SetMessageIDWithValue(m.ID + w.from[strings.LastIndexByte(w.from, '@'):])
 	letter.SetGenHeader("Auto-Submitted", "auto-generated")
-	return letter, w.body(letter, m.Kind, say)
+	return letter, w.body(letter, m.Kind, data)
 }
 
-func (w *writer) body(letter *mail.Msg, kind string, say words) error {
+// body sets the body of the letter, as plain text and as HTML.
+func (w *writer) body(letter *mail.Msg, kind string, data templateData) error {
 	var plain, rich strings.Builder
-	if err := w.text.ExecuteTemplate(&plain, kind+".txt", say); err != nil {
+	if err := w.text.ExecuteTemplate(&plain, kind+".txt", data); err != nil {
 		return err
 	}
-	if err := w.html.ExecuteTemplate(&rich, kind+".html", say); err != nil {
+	if err := w.html.ExecuteTemplate(&rich, kind+".html", data); err != nil {
 		return err
 	}
 	letter.SetBodyString(mail.TypeTextPlain, plain.String())
@@ -85,7 +87,6 @@ func (w *writer) body(letter *mail.Msg, kind string, say words) error {
 	return nil
 }
 
-// unencoded breaks what a reader would take for an encoded word (RFC 2047) in a text
-// that has none: the library passes ASCII through, so a name could otherwise bring in
-// decoded line breaks.
+// unencoded breaks each "=?" in a text, with which an encoded word begins (RFC 2047). The mail library
+// sends ASCII as it is, so a name with an encoded word could add line breaks.
 func unencoded(s string) string { return strings.ReplaceAll(s, "=?", "= ?") }

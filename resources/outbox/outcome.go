@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -12,26 +13,31 @@ import (
 
 // Results of an attempt.
 const (
-	// ResultDelivered: the receiver has it, the record is gone.
+	// ResultDelivered means that the receiver has the message and its record is deleted.
 	ResultDelivered = "delivered"
-	// ResultFailed: it will be tried again.
+	// ResultFailed means that the message will be tried again.
 	ResultFailed = "failed"
-	// ResultDead: it stays as a dead letter.
+	// ResultDead means that the message stays as a dead letter.
 	ResultDead = "dead"
-	// ResultReleased: the worker was stopped; it is due at once, and no attempt was counted.
+	// ResultReleased means that the worker was stopped. The message is due at once, and the
+	// attempt does not count.
 	ResultReleased = "released"
 )
 
-// Outcome is one attempt to deliver a message.
+// Outcome is the outcome of one attempt to deliver a message.
 type Outcome struct {
-	// Kind is the message's; Result one of the constants.
-	Kind, Result string
-	// Took is the time of the delivery; Age is how old the message was at its end.
-	Took, Age time.Duration
+	// Kind is the kind of the message.
+	Kind string
+	// Result is one of the constants.
+	Result string
+	// Took is the duration of the delivery.
+	Took time.Duration
+	// Age is the age of the message after the delivery.
+	Age time.Duration
 }
 
-// handle delivers a leased message and writes down what became of it. work is the
-// delivery's time, ctx the worker's life.
+// handle delivers a leased message and stores the outcome. The deadline of the delivery is that of
+// work; ctx ends when the worker is stopped.
 func (w *Worker) handle(ctx, work context.Context, rec store.Record[resources.Message]) {
 	began := w.cfg.Now()
 	cause := w.attempt(work, rec.Value)
@@ -44,29 +50,19 @@ func (w *Worker) handle(ctx, work context.Context, rec store.Record[resources.Me
 		return w.c.Replace(ctx, tx, store.Record[resources.Message]{Value: after.message, Revision: rec.Revision})
 	})
 	log := w.cfg.Log.With("message_id", rec.Value.ID, "kind", rec.Value.Kind, "account_id", rec.Value.AccountID, "attempt", rec.Value.Attempts+1)
-	if err != nil {
-		// The lease ends by itself, and somebody tries again.
-		log.Error("what became of a message could not be written down; it may be sent again",
+	if err != nil { // the message becomes due again when its lease ends
+		log.Error("the outcome of a delivery could not be stored; the message may be sent again",
 			"result", after.result, "error", err.Error())
 		return
 	}
-	switch after.result {
-	case ResultDelivered:
-		log.Info("message delivered")
-	case ResultFailed:
-		log.Warn("message not delivered; it will be tried again", "error", after.message.LastError, "next_at", after.message.NextAt.String())
-	case ResultDead:
-		log.Error("message not delivered, and it will not be tried again", "error", after.message.LastError)
-	case ResultReleased:
-		log.Info("stopped while a message was delivered; the next worker tries again")
-	}
+	after.log(log)
 	w.cfg.Observe(Outcome{
 		Kind: rec.Value.Kind, Result: after.result, Took: ended.Sub(began),
 		Age: time.Duration(resources.At(ended)-rec.Value.CreatedAt) * time.Millisecond,
 	})
 }
 
-// attempt delivers; a panic in the way, foreign bytes having been read, is a failure.
+// attempt delivers the message and returns a panic of the deliverer as an error.
 func (w *Worker) attempt(ctx context.Context, m resources.Message) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,12 +72,27 @@ func (w *Worker) attempt(ctx context.Context, m resources.Message) (err error) {
 	return w.cfg.Deliver.Deliver(ctx, m)
 }
 
-// verdict is what is to become of a message.
+// verdict is the result of an attempt and the message as it is to be stored.
 type verdict struct {
 	result  string
 	message resources.Message
 }
 
+// log writes the result of an attempt to the log.
+func (v verdict) log(log *slog.Logger) {
+	switch v.result {
+	case ResultDelivered:
+		log.Info("message delivered")
+	case ResultFailed:
+		log.Warn("message not delivered; it will be tried again", "error", v.message.LastError, "next_at", v.message.NextAt.String())
+	case ResultDead:
+		log.Error("message not delivered, and it will not be tried again", "error", v.message.LastError)
+	case ResultReleased:
+		log.Info("stopped while a message was delivered; the next worker tries again")
+	}
+}
+
+// judge returns the verdict on a message whose delivery ended at that time with cause.
 func (w *Worker) judge(work context.Context, m resources.Message, cause error, at time.Time) verdict {
 	if cause == nil {
 		return verdict{result: ResultDelivered, message: m}
@@ -100,8 +111,8 @@ func (w *Worker) judge(work context.Context, m resources.Message, cause error, a
 	return verdict{result: ResultFailed, message: m}
 }
 
-// settle makes the change as long as the lease allows: a mail that was sent and not
-// deleted is sent twice.
+// settle stores the outcome of a delivery, with retries for at most settleTime. A mail whose record
+// stays would be sent again.
 func (w *Worker) settle(ctx context.Context, change func(context.Context, store.Tx) error) error {
 	ctx, cancel := outlive(ctx, settleTime, w.cfg.Grace)
 	defer cancel()
@@ -111,7 +122,7 @@ func (w *Worker) settle(ctx context.Context, change func(context.Context, store.
 		case err == nil:
 			return nil
 		case maybeDone && (errors.Is(err, store.ErrRevision) || errors.Is(err, store.ErrNotFound)):
-			return nil // it was this change that went through
+			return nil // the change of the attempt before was made
 		case errors.Is(err, store.ErrOutcomeUnknown):
 			maybeDone = true
 		case !errors.Is(err, store.ErrUnavailable):

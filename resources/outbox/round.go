@@ -10,17 +10,17 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Once delivers a few of the messages that are due, oldest first, and returns how many
-// it took on; their outcomes are written down then. Errors are the store's.
+// Once delivers at most four due messages, the one that is due first before the others, and stores
+// the outcomes. It returns how many messages it leased. Errors are the store's.
 func (w *Worker) Once(ctx context.Context) (taken int, err error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	// The clock of the deliveries starts before their leases do: a process that is
-	// suspended in between wakes up with no time left, and not with a lease that is over.
+	// The deadline of the deliveries begins before their leases, so a process that is suspended in
+	// between has no time left when it wakes up.
 	work, cancel := outlive(ctx, w.cfg.Timeout, w.cfg.Grace)
 	defer cancel()
-	leased, err := w.take(work) // not ctx: a stop in the middle of it would leave a lease behind
+	leased, err := w.take(work) // with ctx, a stop could leave a lease behind
 	if err != nil {
 		return 0, err
 	}
@@ -32,7 +32,7 @@ func (w *Worker) Once(ctx context.Context) (taken int, err error) {
 	return len(leased), nil
 }
 
-// take leases what is due. Most of the time nothing is, and then nothing is written.
+// take leases due messages. It reads first, and writes only when a message is due.
 func (w *Worker) take(ctx context.Context) (leased []store.Record[resources.Message], err error) {
 	due := false
 	err = w.cfg.Store.View(ctx, func(tx store.Tx) error {
@@ -53,7 +53,7 @@ func (w *Worker) take(ctx context.Context) (leased []store.Record[resources.Mess
 	return leased, nil
 }
 
-// lease takes up to a batch of due messages on which nobody works.
+// lease leases at most batch due messages that have no lease.
 func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (leased []store.Record[resources.Message], err error) {
 	until := now + millis(w.cfg.Timeout+margin)
 	for q := pending(batch); ; {
@@ -82,15 +82,15 @@ func (w *Worker) lease(ctx context.Context, tx store.Tx, now resources.Time) (le
 	}
 }
 
-// pending asks for waiting messages, the one that is due first before the others.
+// pending returns the query for waiting messages, the one that is due first before the others.
 func pending(limit int) store.Query {
 	return store.Query{Index: records.ByDue, Equal: []store.Value{store.String(resources.MessagePending)}, Limit: limit}
 }
 
+// millis returns a duration in the unit of resources.Time.
 func millis(d time.Duration) resources.Time { return resources.Time(d.Milliseconds()) }
 
-// outlive is a context that lasts for limit, also when ctx ends before; then it lasts
-// no longer than grace from there.
+// outlive returns a context that ends after limit, or grace after the end of ctx if that is earlier.
 func outlive(ctx context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	stop := context.AfterFunc(ctx, func() {

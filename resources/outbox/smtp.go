@@ -16,27 +16,26 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// SMTP delivers by a mail server, one conversation a message.
+// SMTP delivers messages by a mail server, with one connection for each message.
 type SMTP struct {
 	name, address, host string
 	implicit            bool
 	writer              *writer
 	tls                 *tls.Config
-	// options and redact hold the password inside closures, where no printing of this
-	// struct finds it.
+	// options and redact hold the password in closures, so printing the struct does not show it.
 	options []mail.Option
 	redact  func(string) string
 }
 
-// NewSMTP reads the mail server's URL:
+// NewSMTP reads the URL of the mail server:
 //
-//	smtp://user:password@host:587    STARTTLS, without which nothing is sent
-//	smtp://host:25?tls=none          no TLS; with a user for localhost only
+//	smtp://user:password@host:587    STARTTLS is required
+//	smtp://host:25?tls=none          no TLS; with user and password for localhost only
 //	smtps://user:password@host:465   TLS from the first byte
 //
-// ?from= is the sender (default: the user if that is an address, else portcullis@host),
-// ?helo= the name that this machine greets with (default: its host name). roots verify
-// the server's certificate; nil is the system's. No error or log line holds the password.
+// ?from= is the sender (default: the user if that is an address, else portcullis@host) and ?helo= the
+// name of this machine in the greeting (default: its host name). roots verify the server's
+// certificate; nil is the system's roots. Errors and log lines do not show the password.
 func NewSMTP(rawURL string, roots *x509.CertPool) (*SMTP, error) {
 	u, err := parseSMTPURL(rawURL)
 	if err != nil {
@@ -51,7 +50,7 @@ func NewSMTP(rawURL string, roots *x509.CertPool) (*SMTP, error) {
 		tls:    &tls.Config{ServerName: u.host, RootCAs: roots, MinVersion: tls.VersionTLS12},
 		redact: redactor(u.user, u.pass),
 	}
-	// SMTPUTF8 would ask every server on the way for what an ASCII letter does not need.
+	// A letter is ASCII, so it needs no SMTPUTF8 of the servers on its way.
 	s.options = []mail.Option{mail.WithoutNoop(), mail.WithoutRset(), mail.WithoutSMTPUTF8(), mail.WithTLSConfig(s.tls)}
 	switch {
 	case u.implicit:
@@ -71,27 +70,26 @@ func NewSMTP(rawURL string, roots *x509.CertPool) (*SMTP, error) {
 	return s, nil
 }
 
-// String names the server, without user and password.
+// String returns the server's URL without user and password.
 func (s *SMTP) String() string { return s.name }
 
-// Deliver implements Deliverer. Permanent are a refusal of the recipient (5xx) and a
-// message of which no letter can be made; everything else may be an outage or a setting
-// that somebody mends.
+// Deliver implements Deliverer. The refusal of the recipient (5xx) and a message without a letter are
+// permanent errors. All others may be an outage or a setting that the operator corrects.
 func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
 	letter, err := s.writer.write(m)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, DefaultTimeout)
-	defer cancel() // also closes a connection on which the log-in failed, which the library leaves open
+	defer cancel() // closes the connection after a failed log-in, which the library leaves open
 	err = s.send(ctx, letter)
-	// Once the server has taken the letter, it is delivered, however the conversation ends.
+	// An error after the server has accepted the letter does not matter.
 	if err == nil || letter.IsDelivered() {
 		return nil
 	}
 	said := errors.New(s.redact(err.Error()))
 	if ctx.Err() != nil {
-		said = fmt.Errorf("the mail server did not take it in time: %w", said)
+		said = fmt.Errorf("the mail server did not accept it in time: %w", said)
 	}
 	if refused(err) {
 		return Permanent(said)
@@ -99,6 +97,7 @@ func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
 	return said
 }
 
+// send sends the letter on a new connection.
 func (s *SMTP) send(ctx context.Context, letter *mail.Msg) error {
 	dial := func(context.Context, string, string) (net.Conn, error) {
 		conn, err := dialBound(ctx, "tcp", s.address)
@@ -118,8 +117,8 @@ func (s *SMTP) send(ctx context.Context, letter *mail.Msg) error {
 	return client.DialAndSendWithContext(ctx, letter)
 }
 
-// refused says whether the server refused the recipient for good. Codes that speak of
-// the conversation (not logged in, TLS needed, wrong order) are the setting's fault.
+// refused says whether the server refused the recipient permanently. Codes about the connection (not
+// logged in, TLS required, wrong order of commands) come from settings and do not count.
 func refused(err error) bool {
 	var sent *mail.SendError
 	if !errors.As(err, &sent) || sent.Reason != mail.ErrSMTPRcptTo {
@@ -133,7 +132,8 @@ func refused(err error) bool {
 	}
 }
 
-// redactor takes a password out of a text, in the forms in which a server could repeat it.
+// redactor returns a function that removes the password from a text, in all forms in which a server
+// could repeat it.
 func redactor(user, pass string) func(string) string {
 	if pass == "" {
 		return func(s string) string { return s }

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// maxAnswers bounds what a mail server can say in one conversation, in bytes.
+// maxAnswers bounds the answers of a mail server on one connection, in bytes.
 const maxAnswers = 1 << 20
 
-var errTalkative = errors.New("the mail server says too much")
+// errTooLong is the error of a server whose answers exceed maxAnswers.
+var errTooLong = errors.New("the answers of the mail server are too long")
 
-// boundConn is a connection to a mail server that ends with the delivery's context, and
-// at no other time: the library, which knows a context for dialling only, would give
-// each of its steps the whole time again.
+// boundConn is a connection to a mail server whose only deadline is the delivery's context. The mail
+// library uses a context for dialling only, and would give each later step the whole time again.
 type boundConn struct {
 	net.Conn
-	left int
+	left int // bytes of answers that may still be read
 	stop func() bool
 }
 
-// dialBound connects; the connection is closed when ctx ends.
+// dialBound opens a connection that is closed when ctx ends.
 func dialBound(ctx context.Context, network, address string) (*boundConn, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, network, address)
@@ -36,14 +36,14 @@ func dialBound(ctx context.Context, network, address string) (*boundConn, error)
 // Read implements net.Conn.
 func (b *boundConn) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, errTalkative
+		return 0, errTooLong
 	}
 	n, err := b.Conn.Read(p)
 	b.left -= n
 	return n, err
 }
 
-// SetDeadline implements net.Conn: there is one deadline, the context's.
+// SetDeadline implements net.Conn. It does nothing, since the context is the only deadline.
 func (b *boundConn) SetDeadline(time.Time) error { return nil }
 
 // Close implements net.Conn.

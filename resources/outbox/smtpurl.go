@@ -12,13 +12,14 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// smtpURL is a mail server's URL, read.
+// smtpURL holds the parts of a mail server's URL.
 type smtpURL struct {
 	host       string
 	port       int
 	user, pass string
 	from, helo string
-	// implicit TLS (smtps) or none at all (?tls=none); otherwise STARTTLS.
+	// implicit is TLS from the first byte (smtps), plain is no TLS (?tls=none). Without both,
+	// STARTTLS is required.
 	implicit, plain bool
 }
 
@@ -28,13 +29,13 @@ const (
 	maxHost         = 253
 )
 
-// parseSMTPURL reads smtp://user:password@host:587?from=…&helo=…&tls=none or smtps://….
-// Its errors hold nothing of the URL: any part of it may be a piece of a password with a
-// character that was not percent-encoded.
+// parseSMTPURL parses smtp://user:password@host:587?from=…&helo=…&tls=none or smtps://…. Its errors
+// quote nothing of the URL: if a password has a character that is not percent-encoded, any part of
+// the URL may be a part of the password.
 func parseSMTPURL(raw string) (*smtpURL, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errors.New("it is no URL; special characters in user and password need percent-encoding")
+		return nil, errors.New("it must be a URL; special characters in user and password need percent-encoding")
 	}
 	s := &smtpURL{host: u.Hostname(), port: submissionPort}
 	switch u.Scheme {
@@ -61,13 +62,14 @@ func parseSMTPURL(raw string) (*smtpURL, error) {
 	if err := s.parameters(u.RawQuery); err != nil {
 		return nil, err
 	}
-	// The library says the same in the middle of each conversation; here the start fails.
+	// The mail library refuses this too, but at each delivery and not at the start.
 	if s.plain && s.user != "" && !s.loopback() {
 		return nil, errors.New("tls=none would send the password in the clear: without TLS, user and password are for localhost only")
 	}
 	return s, nil
 }
 
+// credentials sets user and password.
 func (s *smtpURL) credentials(given *url.Userinfo) error {
 	if given == nil {
 		return nil
@@ -75,19 +77,20 @@ func (s *smtpURL) credentials(given *url.Userinfo) error {
 	s.user = given.Username()
 	s.pass, _ = given.Password()
 	if s.user == "" || s.pass == "" || strings.ContainsAny(s.user+s.pass, "\x00\r\n") {
-		return errors.New("user and password belong together, and hold no line breaks")
+		return errors.New("it must have both user and password or neither, without line breaks")
 	}
 	return nil
 }
 
+// parameters sets from, helo and plain from the query.
 func (s *smtpURL) parameters(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return errors.New("its parameters can't be read")
+		return errors.New("its query is not valid")
 	}
 	for name, value := range values {
 		if len(value) != 1 {
-			return errors.New("a parameter stands in it twice")
+			return errors.New("it must not have a parameter twice")
 		}
 		switch v := value[0]; {
 		case name == "from" && resources.ValidEmail(v):
@@ -109,31 +112,31 @@ func (s *smtpURL) parameters(query string) error {
 	return nil
 }
 
-// sender is the address that letters come from: the one that was given, else the user's
-// if it is one, else a mailbox at the server.
+// sender returns the address of the sender: from, else the user if that is an address, else a mailbox
+// at the server.
 func (s *smtpURL) sender() string {
-	guess := defaultSender + "@" + s.host
+	atServer := defaultSender + "@" + s.host
 	switch {
 	case s.from != "":
 		return s.from
 	case resources.ValidEmail(s.user):
 		return s.user
-	case net.ParseIP(s.host) == nil && resources.ValidEmail(guess):
-		return guess
+	case net.ParseIP(s.host) == nil && resources.ValidEmail(atServer):
+		return atServer
 	default:
 		return defaultSender + "@localhost"
 	}
 }
 
-// loopback is what the library takes for this machine.
+// loopback says whether the mail library takes the host for this machine.
 func (s *smtpURL) loopback() bool {
 	return s.host == "localhost" || s.host == "127.0.0.1" || s.host == "::1"
 }
 
-// address is what to dial.
+// address returns host and port.
 func (s *smtpURL) address() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
 
-// name is the URL without what is secret.
+// name returns the URL without user, password and parameters.
 func (s *smtpURL) name() string {
 	if s.implicit {
 		return "smtps://" + s.address()
@@ -146,8 +149,8 @@ var (
 	heloName   = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Za-z:.]+\])$`)
 )
 
-// validServer accepts a host name or an IP address; what else url.Parse takes for a host,
-// brackets around anything among it, may be a part of the password.
+// validServer accepts a host name or an IP address. url.Parse takes other texts for a host too, which
+// may be a part of the password.
 func validServer(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return len(s) <= maxHost && (serverName.MatchString(s) || err == nil)

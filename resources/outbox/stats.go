@@ -10,22 +10,24 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// sample bounds how many waiting messages Stats reads.
+// sample bounds the pending messages that Stats reads.
 const sample = 1000
 
 // probeState is the state of the message that Check writes and deletes at once.
 const probeState = "probe"
 
-// Stats is what the outbox holds.
+// Stats counts the messages of the outbox.
 type Stats struct {
-	// Pending messages wait for a delivery; Dead ones were given up.
-	Pending, Dead int
-	// Oldest is when the oldest pending message was stored, of the thousand that are due
-	// first; zero where none is pending.
+	// Pending counts the messages that wait for a delivery.
+	Pending int
+	// Dead counts the dead letters.
+	Dead int
+	// Oldest is when the oldest of the 1,000 pending messages that are due first was stored;
+	// zero where none is pending.
 	Oldest time.Time
 }
 
-// Stats counts, for metrics.
+// Stats counts the messages of the outbox, for metrics.
 func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 	var out Stats
 	err := w.cfg.Store.View(ctx, func(tx store.Tx) error {
@@ -57,8 +59,8 @@ func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 	return out, nil
 }
 
-// Check proves that a message can be stored: one is written and deleted in the
-// same transaction. Whether the mail server answers is not asked.
+// Check checks that a message can be stored: it inserts and deletes one in one transaction. It does
+// not check the mail server.
 func (w *Worker) Check(ctx context.Context) error {
 	probe := resources.Message{ID: w.probeID(), Kind: probeState, State: probeState, CreatedAt: w.now(), NextAt: w.now()}
 	err := w.cfg.Store.Transact(ctx, func(tx store.Tx) error {
@@ -77,6 +79,7 @@ func (w *Worker) Check(ctx context.Context) error {
 	return nil
 }
 
+// probeID makes the id of a message that Check stores.
 func (w *Worker) probeID() string {
 	w.dice.Lock()
 	defer w.dice.Unlock()

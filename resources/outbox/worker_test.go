@@ -149,7 +149,7 @@ func TestLeaseKeepsOthersAwayUntilItEnds(t *testing.T) {
 	if taken != 1 || s.read(m.ID) != nil {
 		t.Errorf("taken over %d times; left: %+v", taken, s.read(m.ID))
 	}
-	if !strings.Contains(s.logs.String(), "could not be written down") {
+	if !strings.Contains(s.logs.String(), "could not be stored") {
 		t.Error("the one that was too late said nothing")
 	}
 }
@@ -232,18 +232,18 @@ func TestMessageThatWasDeletedMeanwhileIsNoTrouble(t *testing.T) {
 	}
 }
 
-func TestWakeDeliversAtOnce(t *testing.T) {
+// TestRunDeliversEachNewMessage that it finds when it looks again.
+func TestRunDeliversEachNewMessage(t *testing.T) {
 	s := newScene(t)
 	done := make(chan outbox.Outcome, 1)
 	w := s.worker(deliverFunc(func(context.Context, resources.Message) error { return nil }), func(c *outbox.Config) {
-		c.Every, c.Observe = time.Hour, func(o outbox.Outcome) { done <- o }
+		c.Every, c.Observe = time.Millisecond, func(o outbox.Outcome) { done <- o }
 	})
 	ctx, stop := context.WithCancel(t.Context())
 	var wait sync.WaitGroup
 	wait.Go(func() { w.Run(ctx) })
-	for range 3 { // the first may be seen by the look at the start
+	for range 3 {
 		s.invite("Acme", "bob@example.org")
-		w.Wake()
 		<-done
 	}
 	stop()
