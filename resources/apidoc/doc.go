@@ -1,9 +1,12 @@
-// Package apidoc holds the OpenAPI document of every endpoint and the page that shows it.
+// Package apidoc serves the OpenAPI document of all endpoints and the page that shows it.
 //
-// The document is written by hand, as YAML in openapi/, and is what the black box
-// tests hold every request and answer against. Rejected: generating it from the
-// handlers, which would describe what the code does and so find no mistake in it.
+// The document is YAML in openapi/, written by hand. The black-box tests compare every request and
+// response with it.
 //
-// The page is Swagger UI out of a Go module, started by a script of ours: it works
-// under a policy that takes nothing from elsewhere and no script from the page itself.
+// The page is Swagger UI from a Go module. A script of this package starts it, so it works under a
+// Content-Security-Policy without inline scripts and foreign hosts.
+//
+// # Rejected
+//
+// A document generated from the handlers: it would describe what the code does, mistakes included.
 package apidoc

@@ -14,10 +14,10 @@ import (
 //go:embed openapi
 var parts embed.FS
 
-// Document is the OpenAPI 3.1 document as JSON, in the order in which it is written.
+// Document returns the OpenAPI 3.1 document as JSON, in the order of its YAML.
 func Document() ([]byte, error) { return document(parts) }
 
-// document puts the parts together: maps are united, and nothing may be said twice.
+// document merges the YAML files into one JSON document. A value that two files set is an error.
 func document(parts fs.FS) ([]byte, error) {
 	names, err := fs.Glob(parts, "openapi/*.yaml")
 	if err != nil {
@@ -36,7 +36,7 @@ func document(parts fs.FS) ([]byte, error) {
 		if part.Kind != yaml.DocumentNode {
 			return nil, fmt.Errorf("%s: is empty", name)
 		}
-		if err := unite(whole, part.Content[0]); err != nil {
+		if err := merge(whole, part.Content[0]); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -47,10 +47,11 @@ func document(parts fs.FS) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-var errForm = errors.New("only maps, lists and plain values are understood")
+var errForm = errors.New("must be a map, a list or a plain value")
 
-// unite adds the map more to the map to.
-func unite(to, more *yaml.Node) error {
+// merge adds the entries of the map more to the map to. It merges maps of one key and refuses other
+// values of one key.
+func merge(to, more *yaml.Node) error {
 	if more.Kind != yaml.MappingNode {
 		return fmt.Errorf("line %d: %w", more.Line, errForm)
 	}
@@ -64,7 +65,7 @@ func unite(to, more *yaml.Node) error {
 		there := at[key.Value]
 		switch {
 		case seen[key.Value], there != nil && (there.Kind != yaml.MappingNode || value.Kind != yaml.MappingNode):
-			return fmt.Errorf("line %d: %s is said twice", key.Line, key.Value)
+			return fmt.Errorf("line %d: %s is set twice", key.Line, key.Value)
 		case there == nil:
 			there = &yaml.Node{Kind: yaml.MappingNode}
 			if value.Kind != yaml.MappingNode {
@@ -76,56 +77,69 @@ func unite(to, more *yaml.Node) error {
 		if value.Kind != yaml.MappingNode {
 			continue
 		}
-		if err := unite(there, value); err != nil {
+		if err := merge(there, value); err != nil {
 			return fmt.Errorf("%s: %w", key.Value, err)
 		}
 	}
 	return nil
 }
 
-// write renders the node as JSON. A decoder into a Go map would lose the order, in
-// which fields are read on the page.
+// write renders the node as JSON. It keeps the order of fields, in which the page shows them.
 func write(out *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
-		out.WriteByte('{')
-		for i := 0; i < len(n.Content); i += 2 {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			name, err := json.Marshal(n.Content[i].Value)
-			if err != nil {
-				return err
-			}
-			out.Write(append(name, ':'))
-			if err := write(out, n.Content[i+1]); err != nil {
-				return err
-			}
-		}
-		out.WriteByte('}')
+		return writeMap(out, n)
 	case yaml.SequenceNode:
-		out.WriteByte('[')
-		for i, item := range n.Content {
-			if i > 0 {
-				out.WriteByte(',')
-			}
-			if err := write(out, item); err != nil {
-				return err
-			}
-		}
-		out.WriteByte(']')
+		return writeList(out, n)
 	case yaml.ScalarNode:
-		var value any
-		if err := n.Decode(&value); err != nil {
-			return fmt.Errorf("line %d: %w", n.Line, err)
-		}
-		text, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n.Line, err)
-		}
-		out.Write(text)
+		return writeScalar(out, n)
 	default:
 		return fmt.Errorf("line %d: %w", n.Line, errForm)
 	}
+}
+
+func writeMap(out *bytes.Buffer, n *yaml.Node) error {
+	out.WriteByte('{')
+	for i := 0; i < len(n.Content); i += 2 {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		name, err := json.Marshal(n.Content[i].Value)
+		if err != nil {
+			return err
+		}
+		out.Write(append(name, ':'))
+		if err := write(out, n.Content[i+1]); err != nil {
+			return err
+		}
+	}
+	out.WriteByte('}')
+	return nil
+}
+
+func writeList(out *bytes.Buffer, n *yaml.Node) error {
+	out.WriteByte('[')
+	for i, item := range n.Content {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		if err := write(out, item); err != nil {
+			return err
+		}
+	}
+	out.WriteByte(']')
+	return nil
+}
+
+func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
+	var value any
+	if err := n.Decode(&value); err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	out.Write(text)
 	return nil
 }

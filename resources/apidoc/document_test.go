@@ -37,12 +37,12 @@ func TestNothingIsSaidTwice(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		"in two parts":        {[]string{"a: {b: 1}", "a: {b: 2}"}, "openapi/b.yaml: a: line 1: b is said twice"},
-		"in one":              {[]string{"a:\n  b: {}\n  b: {}\n"}, "b is said twice"},
-		"a map and a value":   {[]string{"a: 1", "a: {b: 2}"}, "a is said twice"},
-		"in a list of one":    {[]string{"a: [1]", "a: [2]"}, "a is said twice"},
-		"an anchor":           {[]string{"a: &x {b: 1}\nc: *x\n"}, "only maps, lists and plain values"},
-		"a list of all":       {[]string{"- a"}, "only maps, lists and plain values"},
+		"in two parts":        {[]string{"a: {b: 1}", "a: {b: 2}"}, "openapi/b.yaml: a: line 1: b is set twice"},
+		"in one":              {[]string{"a:\n  b: {}\n  b: {}\n"}, "b is set twice"},
+		"a map and a value":   {[]string{"a: 1", "a: {b: 2}"}, "a is set twice"},
+		"in a list of one":    {[]string{"a: [1]", "a: [2]"}, "a is set twice"},
+		"an anchor":           {[]string{"a: &x {b: 1}\nc: *x\n"}, "must be a map, a list or a plain value"},
+		"a list of all":       {[]string{"- a"}, "must be a map, a list or a plain value"},
 		"an empty part":       {[]string{"a: 1", "# nothing\n"}, "openapi/b.yaml: is empty"},
 		"no YAML":             {[]string{"a: [b"}, "openapi/a.yaml: "},
 		"a number that is no": {[]string{"a: .nan"}, "line 1"},

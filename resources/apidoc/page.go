@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io"
+	"strings"
 
 	viewer "github.com/swaggest/swgui/v5/static"
 
@@ -12,12 +13,12 @@ import (
 )
 
 //go:embed page
-var own embed.FS
+var page embed.FS
 
-// asset is a file of the page: where its content comes from, and what it is.
-type asset struct{ name, from, kind string }
+// asset is a file that the page loads. from names its content, in this package or in the viewer.
+type asset struct{ name, from, contentType string }
 
-// assets are what the page loads. The viewer's are kept compressed in its module.
+// assets returns the files that the page loads.
 func assets() []asset {
 	return []asset{
 		{"start.js", "page/start.js", "text/javascript"},
@@ -28,8 +29,7 @@ func assets() []asset {
 	}
 }
 
-// files reads the page's files once: unpacking them for each request would be work
-// that anybody could ask for.
+// files reads and unpacks the files that the page loads, by name.
 func files() (map[string]wire.File, error) {
 	out := map[string]wire.File{}
 	for _, a := range assets() {
@@ -37,21 +37,22 @@ func files() (map[string]wire.File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
-		out[a.name] = wire.File{ContentType: a.kind, Content: content}
+		out[a.name] = wire.File{ContentType: a.contentType, Content: content}
 	}
 	return out, nil
 }
 
+// read reads a file of the page or of the viewer, whose files may be compressed.
 func read(from string) ([]byte, error) {
-	if content, err := own.ReadFile(from); err == nil {
+	if content, err := page.ReadFile(from); err == nil {
 		return content, nil
 	}
 	packed, err := viewer.FS.Open(from)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = packed.Close() }() // it is memory
-	if from[len(from)-3:] != ".gz" {
+	defer func() { _ = packed.Close() }() // a file in memory closes without error
+	if !strings.HasSuffix(from, ".gz") {
 		return io.ReadAll(packed)
 	}
 	unpacked, err := gzip.NewReader(packed)

@@ -14,7 +14,7 @@ type Service struct {
 	assets         map[string]wire.File
 }
 
-// New puts the document together. An error is a mistake in the files of this package.
+// New reads the document and the page. An error is a mistake in the files of this package.
 func New() (*Service, error) {
 	document, err := Document()
 	if err != nil {
@@ -24,18 +24,18 @@ func New() (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("apidoc: %w", err)
 	}
-	page, err := own.ReadFile("page/index.html")
+	index, err := page.ReadFile("page/index.html")
 	if err != nil {
 		return nil, fmt.Errorf("apidoc: %w", err)
 	}
 	return &Service{
 		document: wire.File{ContentType: "application/json", Content: document},
-		page:     wire.File{ContentType: "text/html; charset=utf-8", Content: page},
+		page:     wire.File{ContentType: "text/html; charset=utf-8", Content: index},
 		assets:   assets,
 	}, nil
 }
 
-// Routes are the handlers of openapi.get, docs.get and docs.asset (N13).
+// Routes returns the handlers of openapi.get, docs.get and docs.asset (N13).
 func (s *Service) Routes() wire.Routes {
 	return wire.Named("apidoc", wire.Routes{
 		"openapi.get": func(_ context.Context, r *wire.Request) (wire.Response, error) { return send(r, s.document) },
@@ -44,6 +44,7 @@ func (s *Service) Routes() wire.Routes {
 	})
 }
 
+// asset answers docs.asset (N13).
 func (s *Service) asset(_ context.Context, r *wire.Request) (wire.Response, error) {
 	file, ok := s.assets[r.Params["asset"]]
 	if !ok {
@@ -52,6 +53,7 @@ func (s *Service) asset(_ context.Context, r *wire.Request) (wire.Response, erro
 	return send(r, file)
 }
 
+// send returns the response with a file, for a request without query and body.
 func send(r *wire.Request, file wire.File) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err

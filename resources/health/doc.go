@@ -1,8 +1,9 @@
-// Package health answers the probes of the private listener: liveness (E20) and
-// readiness (E21).
+// Package health answers the probes of the private listener: liveness (E20) and readiness (E21).
 //
-// Readiness runs every check at once, each within its own time, so that a slow
-// neighbour costs one time-out and not the sum. A mail server that is down is no
-// reason to take a gateway away; what decisions need is. Rejected: serving the
-// probes on the public listener, where they would tell strangers about the inside.
+// Readiness runs all checks at the same time, each with a deadline of its own, so slow checks do not
+// add up. They check what decisions need, which a mail server is not among.
+//
+// # Rejected
+//
+// Probes on the public listener: they show clients the inside.
 package health

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// timeout bounds the ping of health.live and each check of health.ready (specification, "Limits").
+// timeout bounds each check (specification, "Limits").
 const timeout = 2 * time.Second
 
 // Names of the checks of health.ready.
@@ -23,18 +23,17 @@ const (
 	CheckNotifications = "notification_service"
 )
 
-// Check says whether something works; nil is healthy. Its error is shown to whoever
-// can reach the private listener.
+// Check checks one part of the system; nil is healthy. Clients of the private listener see the error.
 type Check func(ctx context.Context) error
 
-// Config is what the probes report and look at.
+// Config holds what the probes check and report.
 type Config struct {
 	Service, Version string
-	// Ping is the quick look of health.live.
+	// Ping is the check of health.live.
 	Ping Check
-	// Checks are health.ready's, by name.
+	// Checks holds the checks of health.ready by name.
 	Checks map[string]Check
-	// Draining says that the process is about to stop: not ready, and alive.
+	// Draining says whether the process is about to stop. Then it is live and not ready.
 	Draining func() bool
 	Now      func() time.Time
 }
@@ -48,13 +47,14 @@ type report struct {
 	Checks    map[string]result `json:"checks,omitempty"`
 }
 
+// result is the outcome of one check.
 type result struct {
 	Status  string `json:"status"`
 	Latency string `json:"latency"`
 	Error   string `json:"error,omitempty"`
 }
 
-// Routes puts the probes on a mux, also under /api/v1.
+// Routes registers the probes on a mux, at the root and under /api/v1.
 func Routes(mux *http.ServeMux, cfg Config) {
 	for _, prefix := range []string{"", "/api/v1"} {
 		mux.HandleFunc("GET "+prefix+"/healthz/live", cfg.live)
@@ -99,8 +99,8 @@ func (cfg Config) ready(w http.ResponseWriter, r *http.Request) {
 	cfg.write(w, code, report{Status: status, Checks: checks})
 }
 
-// run gives a check its time; one that does not come back in time is unhealthy, and
-// is not waited for.
+// run runs a check until its deadline. A check that misses the deadline is unhealthy, and run does not
+// wait for it.
 func (cfg Config) run(ctx context.Context, check Check) result {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -121,7 +121,7 @@ func (cfg Config) run(ctx context.Context, check Check) result {
 	return out
 }
 
-// safely turns a panic into the check's failure: on its goroutine it would end the process.
+// safely runs a check and returns a panic as an error. A panic on a goroutine would end the process.
 func safely(ctx context.Context, check Check) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -131,6 +131,7 @@ func safely(ctx context.Context, check Check) (err error) {
 	return check(ctx)
 }
 
+// write sends the report of a probe.
 func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	body.Service, body.Version, body.Timestamp = cfg.Service, cfg.Version, resources.At(cfg.Now())
 	w.Header().Set("Content-Type", "application/json")
@@ -139,11 +140,10 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.WriteHeader(code)
-	// A probe that hung up has no use for the error.
-	_ = json.NewEncoder(w).Encode(body)
+	_ = json.NewEncoder(w).Encode(body) // it fails when the client is gone
 }
 
-// withoutURL keeps the address and its query, which may hold a credential, out of what is shown.
+// withoutURL returns the cause of a url.Error, whose own text holds a query that may have a credential.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -152,17 +152,17 @@ func withoutURL(err error) error {
 	return err
 }
 
-// Remote checks another service: a GET of the address that answers 2xx is healthy. A
-// redirect is not followed: a sign-in page that answers 200 says nothing of the service.
+// Remote returns the check of another service. The service is healthy when it answers a GET of the
+// address with 2xx. The check does not follow redirects, which may lead to a sign-in page.
 func Remote(client *http.Client, address string) Check {
-	here := *client
-	here.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	direct := *client
+	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context) error {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 		if err != nil {
 			return withoutURL(err)
 		}
-		resp, err := here.Do(req)
+		resp, err := direct.Do(req)
 		if err != nil {
 			return fmt.Errorf("it does not answer: %w", withoutURL(err))
 		}

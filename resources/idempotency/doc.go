@@ -1,10 +1,12 @@
-// Package idempotency answers a repeated creating request with the first answer
-// (API contract, 6, `Idempotency-Key`).
+// Package idempotency answers a repeated creating request with the response to the first one (API
+// contract, 6, `Idempotency-Key`).
 //
-// A creating handler is two steps: reading the request, and a commit that runs in
-// one transaction and gives the answer. The answer of a success is stored in that
-// same transaction, so that there is never a change without its answer, nor an
-// answer without its change. Rejected: storing the answer after the commit, which
-// loses it in a crash, and a filter around whole handlers, which can't reach into
-// their transaction.
+// A creating handler has two steps: it reads the request, and it makes the change and the response in
+// one transaction. That transaction stores the response to a success too, so a change and its
+// response are stored together or not at all.
+//
+// # Rejected
+//
+// Storing the response after the commit: a crash loses it. A filter around whole handlers: it has no
+// access to their transaction.
 package idempotency

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -17,28 +16,28 @@ import (
 )
 
 const (
-	// kept is how long an answer is given again.
-	kept = 24 * time.Hour
-	// sweep is how many ended answers go with each new one.
-	sweep = 16
-	// maxKey bounds the header's value.
+	// lifetime is how long a stored response answers repeated requests.
+	lifetime = 24 * time.Hour
+	// maxExpired bounds the expired responses that are deleted with each new one.
+	maxExpired = 16
+	// maxKey bounds the value of the header in bytes.
 	maxKey = 255
 )
 
-// Commit makes the change and its answer, inside a transaction; it may run again.
+// Commit makes the change and the response in a transaction. It runs again when the transaction does.
 type Commit func(ctx context.Context, tx store.Tx) (wire.Response, error)
 
-// Creating reads a request (400) and gives what is to be committed.
+// Creating reads a request and returns the change that it asks for; 400 for a wrong request.
 type Creating func(ctx context.Context, r *wire.Request) (Commit, error)
 
-// Keeper runs creating handlers.
+// Keeper runs creating handlers and keeps their responses. It is safe for concurrent use.
 type Keeper struct {
 	store   store.Store
 	answers store.Collection[records.Answer]
 	now     func() time.Time
 
 	mu      sync.Mutex
-	running map[string]bool
+	running map[string]bool // ids of the responses whose requests run in this process
 }
 
 // New makes a keeper on the store.
@@ -46,8 +45,8 @@ func New(s store.Store, c records.Collections, now func() time.Time) *Keeper {
 	return &Keeper{store: s, answers: c.Answers, now: now, running: map[string]bool{}}
 }
 
-// Create makes a handler of a creating request. Without the header it is one
-// transaction; with it, the first success is kept in that transaction and given again.
+// Create returns the handler of a creating route. It runs each request in one transaction. For a
+// request with an Idempotency-Key, it stores the response to the first success and replays it.
 func (k *Keeper) Create(route string, creating Creating) wire.Handler {
 	return func(ctx context.Context, r *wire.Request) (wire.Response, error) {
 		if err := checkKey(r.IdempotencyKey); err != nil {
@@ -60,10 +59,11 @@ func (k *Keeper) Create(route string, creating Creating) wire.Handler {
 		if r.IdempotencyKey == "" {
 			return k.run(ctx, commit)
 		}
-		return k.once(ctx, answerOf(route, r), commit)
+		return k.once(ctx, newAnswer(route, r), commit)
 	}
 }
 
+// run runs the commit in a transaction.
 func (k *Keeper) run(ctx context.Context, commit Commit) (response wire.Response, err error) {
 	err = k.store.Transact(ctx, func(tx store.Tx) (err error) {
 		response, err = commit(ctx, tx)
@@ -72,47 +72,46 @@ func (k *Keeper) run(ctx context.Context, commit Commit) (response wire.Response
 	return response, err
 }
 
-// once commits unless the same was committed before.
+// once runs the commit in a transaction and stores its response, or replays the stored response.
 func (k *Keeper) once(ctx context.Context, want records.Answer, commit Commit) (response wire.Response, err error) {
 	if !k.begin(want.ID) {
 		return wire.Response{}, resources.Conflict("The first request with this Idempotency-Key is still running.")
 	}
 	defer k.end(want.ID)
 	err = k.store.Transact(ctx, func(tx store.Tx) error {
-		known, err := k.known(ctx, tx, want)
-		if err != nil || known != nil {
-			if known != nil {
-				response, err = replay(*known, want)
-			}
+		known, err := k.find(ctx, tx, want.ID)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			response, err = replay(*known, want)
 			return err
 		}
 		if response, err = commit(ctx, tx); err != nil {
 			return err
 		}
-		return k.keep(ctx, tx, want, response)
+		return k.put(ctx, tx, want, response)
 	})
-	if store.IsDuplicate(err, "") { // another replica was first
+	if store.IsDuplicate(err, "") { // another replica has stored its response first
 		err = resources.Conflict("The first request with this Idempotency-Key is still running.")
 	}
 	return response, err
 }
 
-// known is the kept answer, nil where there is none that still holds.
-func (k *Keeper) known(ctx context.Context, tx store.Tx, want records.Answer) (*records.Answer, error) {
-	rec, err := k.answers.Get(ctx, tx, want.ID)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+// find reads a stored response, nil where there is none. It deletes an expired one.
+func (k *Keeper) find(ctx context.Context, tx store.Tx, id string) (*records.Answer, error) {
+	rec, err := store.Lookup(k.answers.Get(ctx, tx, id))
+	if err != nil || rec == nil {
 		return nil, err
 	}
 	if rec.Value.ExpiresAt <= resources.At(k.now()) {
-		return nil, k.answers.Delete(ctx, tx, rec)
+		return nil, k.answers.Delete(ctx, tx, *rec)
 	}
 	return &rec.Value, nil
 }
 
-// replay gives a kept answer again.
+// replay returns the stored response. It refuses another request with the same key, and a response
+// whose body is shown once.
 func replay(known, want records.Answer) (wire.Response, error) {
 	if known.Request != want.Request {
 		return wire.Response{}, resources.Conflict("This Idempotency-Key was used for another request; use a new one.")
@@ -124,13 +123,13 @@ func replay(known, want records.Answer) (wire.Response, error) {
 	return wire.Response{Status: known.Status, Body: json.RawMessage(known.Body)}, nil
 }
 
-// keep stores a success; of one that is shown once, only what it made.
-func (k *Keeper) keep(ctx context.Context, tx store.Tx, want records.Answer, response wire.Response) error {
-	if err := k.sweep(ctx, tx); err != nil {
+// put stores a response. Of one that is shown once it stores the id of the new record, not the body.
+func (k *Keeper) put(ctx context.Context, tx store.Tx, want records.Answer, response wire.Response) error {
+	if err := k.deleteExpired(ctx, tx); err != nil {
 		return err
 	}
 	want.Status, want.Made = response.Status, response.ShownOnce
-	want.ExpiresAt = resources.At(k.now().Add(kept))
+	want.ExpiresAt = resources.At(k.now().Add(lifetime))
 	if response.ShownOnce == "" {
 		body, err := wire.Render(response.Body)
 		if err != nil {
@@ -141,9 +140,9 @@ func (k *Keeper) keep(ctx context.Context, tx store.Tx, want records.Answer, res
 	return k.answers.Insert(ctx, tx, want)
 }
 
-// sweep removes some of the answers that have ended.
-func (k *Keeper) sweep(ctx context.Context, tx store.Tx) error {
-	old, err := k.answers.Find(ctx, tx, store.Query{Index: records.ByExpiry, Limit: sweep})
+// deleteExpired deletes the oldest expired responses, at most maxExpired of them.
+func (k *Keeper) deleteExpired(ctx context.Context, tx store.Tx) error {
+	old, err := k.answers.Find(ctx, tx, store.Query{Index: records.ByExpiry, Limit: maxExpired})
 	if err != nil {
 		return err
 	}
@@ -158,6 +157,7 @@ func (k *Keeper) sweep(ctx context.Context, tx store.Tx) error {
 	return nil
 }
 
+// begin notes that the request runs, and says false if it does already.
 func (k *Keeper) begin(id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -168,22 +168,24 @@ func (k *Keeper) begin(id string) bool {
 	return true
 }
 
+// end notes that the request has ended.
 func (k *Keeper) end(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.running, id)
 }
 
-// answerOf names the answer by caller, credential's account and key: a caller has one
-// request for a key, and anything else with it is another request.
-func answerOf(route string, r *wire.Request) records.Answer {
+// newAnswer returns the id of the response and the digest of the request. The id is made of the
+// caller, the account of their credential and the key, so one key of a caller names one request.
+func newAnswer(route string, r *wire.Request) records.Answer {
 	return records.Answer{
 		ID:      digest(r.Principal.Kind, r.Principal.ID, r.Principal.AccountID, r.IdempotencyKey),
 		Request: digest(route, r.Path, r.Query, string(r.Body)),
 	}
 }
 
-// digest hashes its parts so that no two lists of parts share a hash.
+// digest returns the SHA-256 of the parts with their lengths, so different lists of parts have
+// different digests.
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
@@ -192,14 +194,15 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkKey holds the header to 1 to 255 visible ASCII characters.
+// checkKey refuses a key that is longer than 255 characters or has other characters than visible
+// ASCII.
 func checkKey(key string) error {
 	if len(key) > maxKey {
 		return resources.BadRequest(resources.Problem{Field: "Idempotency-Key", Text: "must be at most 255 characters"})
 	}
 	for i := range len(key) {
 		if key[i] <= ' ' || key[i] > '~' {
-			return resources.BadRequest(resources.Problem{Field: "Idempotency-Key", Text: "must be visible ASCII characters"})
+			return resources.BadRequest(resources.Problem{Field: "Idempotency-Key", Text: "must have visible ASCII characters only"})
 		}
 	}
 	return nil
