@@ -76,7 +76,9 @@ func (d folder) check(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// find gives the path of what is read, without links, and what is there.
+// find follows the name to the file or folder that will be read, and returns its path without links.
+// Each link is followed here, and not by the system, so that nobody but the tree's owner can have put
+// a file, a folder or a link on the way: what is checked is what is read.
 func (d folder) find(name string) (path string, info fs.FileInfo, err error) {
 	if !fs.ValidPath(name) {
 		return "", nil, fs.ErrInvalid
@@ -104,7 +106,8 @@ func (d folder) find(name string) (path string, info fs.FileInfo, err error) {
 	return w.path, w.info, err
 }
 
-// way is how far a path was followed: to a place that is named without links.
+// way is how far a path was followed: path is a place without links, info what is there, rest the
+// names that are still to be followed, links how many links were.
 type way struct {
 	path  string
 	info  fs.FileInfo

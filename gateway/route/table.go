@@ -129,7 +129,7 @@ func (t *Table[T]) Find(method, path string, room []string) Match[T] {
 // there is a segment in path (an empty one at a trailing slash).
 func (n *node[T]) walk(method, path string, more bool, m *Match[T]) bool {
 	if !more {
-		return take(n.methods, method, m)
+		return m.fill(n.methods, method)
 	}
 	segment, rest, again := strings.Cut(path, "/")
 	if child := n.literal[segment]; child != nil && child.walk(method, rest, again, m) {
@@ -142,14 +142,16 @@ func (n *node[T]) walk(method, path string, more bool, m *Match[T]) bool {
 		}
 		m.Values = m.Values[:len(m.Values)-1]
 	}
-	if n.rest != nil && take(n.rest, method, m) {
+	if n.rest != nil && m.fill(n.rest, method) {
 		m.Values = append(m.Values, path)
 		return true
 	}
 	return false
 }
 
-func take[T any](methods map[string]*T, method string, m *Match[T]) bool {
+// fill notes what is served at a path: the value of the HTTP method, or the methods for an Allow
+// header where that one is not among them. It says whether the method is.
+func (m *Match[T]) fill(methods map[string]*T, method string) bool {
 	if v := methods[method]; v != nil {
 		m.Found = v
 		return true

@@ -31,7 +31,8 @@ type Client struct {
 	driver driver.UniversalClient
 }
 
-// NewClient reads the URL; the first call connects. The error is ErrURL.
+// NewClient makes a client of the Redis server at that URL; the first call connects. The error is
+// ErrURL.
 func NewClient(address string) (*Client, error) {
 	options, err := readURL(address)
 	if err != nil {

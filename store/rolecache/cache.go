@@ -67,10 +67,10 @@ type Options struct {
 // Cache answers with facts of the current revision. It is safe for concurrent use.
 type Cache struct {
 	store    store.Store
-	c        records.Collections
+	records  records.Collections
 	subjects *memo.Table[key, *resources.Subject]
 	shared   *memo.Table[sharedKey, any]
-	homes    *memo.Table[lookup, home]
+	homes    *memo.Table[lookup, userRef]
 	// unknown are ids of API keys that did not exist, with how far the store had come then.
 	unknown *memo.Table[string, store.Freshness]
 	flights flights
@@ -95,9 +95,9 @@ type Cache struct {
 // New returns an empty cache before the store.
 func New(s store.Store, c records.Collections, o Options) *Cache {
 	cache := &Cache{
-		store: s, c: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
+		store: s, records: c, within: o.Within, lease: o.Lease, local: o.Local, reads: o.Reads, clock: o.Clock, revisions: map[string]int64{},
 		subjects: memo.New[key, *resources.Subject](o.Entries), shared: memo.New[sharedKey, any](o.Entries),
-		homes: memo.New[lookup, home](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
+		homes: memo.New[lookup, userRef](o.Entries), unknown: memo.New[string, store.Freshness](o.Entries),
 	}
 	cache.flights.under = map[flightName]*flight{}
 	if o.Remote != nil {
@@ -164,7 +164,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, func(tx store.Tx) (err error) {
-		facts, err = c.c.LoadFactsThrough(ctx, tx, k.account, k.id, project, func(revision int64) records.ReadThrough {
+		facts, err = c.records.LoadFactsThrough(ctx, tx, k.account, k.id, project, func(revision int64) records.ReadThrough {
 			found = map[sharedKey]any{}
 			return c.sharing(key{k.generation, k.account, revision, ""}, found)
 		})

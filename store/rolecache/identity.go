@@ -16,9 +16,9 @@ type lookup struct {
 	key                   bool
 }
 
-// home is where a subject was last found. It is a hint: the facts of the current revision must
+// userRef says where a user was last found. It is a hint: the facts of the current revision must
 // confirm it.
-type home struct{ user, account string }
+type userRef struct{ user, account string }
 
 // Identity is the user whom a subject names now.
 type Identity struct {
@@ -47,7 +47,7 @@ func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPart
 }
 
 // confirm checks a hint against the facts of the current revision.
-func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, bool, error) {
+func (c *Cache) confirm(ctx context.Context, look lookup, hint userRef) (Identity, bool, error) {
 	facts, err := c.Facts(ctx, hint.account, hint.user, "")
 	if err != nil {
 		return Identity{}, false, err
@@ -62,12 +62,12 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint home) (Identity, 
 
 // find asks the store; an external id goes before a provider's subject. It catches up first, so that
 // a store that does not answer costs no second deadline.
-func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, err error) {
+func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, found bool, err error) {
 	if err := c.catchUp(ctx); err != nil {
-		return home{}, false, err
+		return userRef{}, false, err
 	}
 	err = c.view(ctx, func(tx store.Tx) error {
-		hint, found = home{}, false // the result of an earlier run does not count
+		hint, found = userRef{}, false // the result of an earlier run does not count
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -75,7 +75,7 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, e
 		if err != nil {
 			return err
 		}
-		hint, found = home{user: rec.Value.ExternalID, account: rec.Value.AccountID}, true
+		hint, found = userRef{user: rec.Value.ExternalID, account: rec.Value.AccountID}, true
 		return nil
 	})
 	return hint, found, err
@@ -83,10 +83,10 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint home, found bool, e
 
 func (c *Cache) user(ctx context.Context, tx store.Tx, look lookup) (store.Record[resources.User], error) {
 	if look.byExternal {
-		rec, err := c.c.Users.Get(ctx, tx, look.subject)
+		rec, err := c.records.Users.Get(ctx, tx, look.subject)
 		if !errors.Is(err, store.ErrNotFound) || !look.byPartner {
 			return rec, err
 		}
 	}
-	return c.c.Users.First(ctx, tx, store.Query{Index: records.ByPartner, Equal: []store.Value{store.String(look.subject)}})
+	return c.records.Users.First(ctx, tx, store.Query{Index: records.ByPartner, Equal: []store.Value{store.String(look.subject)}})
 }

@@ -49,7 +49,7 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 
 // newOwner returns the owner of a key that is not cached, nil where there is no such key. It asks the
 // store once for each state of it.
-func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *home, err error) {
+func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return nil, err
 	}
@@ -65,12 +65,12 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *home, err er
 }
 
 // findOwner reads the key's owner from the store, nil where there is no such key.
-func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *home, err error) {
+func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
 	err = c.view(ctx, func(tx store.Tx) error {
 		owner = nil // the result of an earlier run does not count
-		rec, err := store.Lookup(c.c.APIKeys.Get(ctx, tx, keyID))
+		rec, err := store.Lookup(c.records.APIKeys.Get(ctx, tx, keyID))
 		if err == nil && rec != nil {
-			owner = &home{user: rec.Value.UserID, account: rec.Value.AccountID}
+			owner = &userRef{user: rec.Value.UserID, account: rec.Value.AccountID}
 		}
 		return err
 	})

@@ -94,8 +94,10 @@ func (l Limits) Validate() []resources.Problem {
 	return found
 }
 
+// validateTimes returns the problems of the timeouts: each must be more than 0 and at most its own
+// maximum.
 func (l Limits) validateTimes() (found []resources.Problem) {
-	const slow = "a client that is slow on purpose would hold a connection, or a stop, for as long"
+	const slow = "a client that is slow on purpose would hold a connection, or delay a stop, for so long"
 	for _, t := range []struct {
 		flag     string
 		is, most time.Duration

@@ -51,6 +51,7 @@ func (f File) ReadOrMake() (resources.MasterKey, error) {
 	return f.Read()
 }
 
+// path returns the master key's file.
 func (f File) path() string {
 	if f.Path != "" {
 		return f.Path
