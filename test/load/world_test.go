@@ -89,20 +89,6 @@ func (w *world) onMongoDB(b *testing.B, url string) {
 	}
 }
 
-// copied is the same world in a folder of its own: one process at a time has one.
-func (w *world) copied(b *testing.B) *world {
-	b.Helper()
-	other := *w
-	other.dir = b.TempDir()
-	if err := os.CopyFS(other.dir, os.DirFS(w.dir)); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(other.dir, "master.key"), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	return &other
-}
-
 func (w *world) masterKey(b *testing.B) resources.MasterKey {
 	b.Helper()
 	raw := make([]byte, 32)
