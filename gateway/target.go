@@ -40,7 +40,7 @@ func (x *exchange) paramProblems(params map[string]string) (out []resources.Prob
 		case form != "" && !resources.ValidExternalID(form, params[name]):
 			out = append(out, resources.Problem{Field: name, Text: "must match ^" + form + "-[a-zA-Z0-9]+-v1$"})
 		case !resources.ValidID(params[name]):
-			out = append(out, resources.Problem{Field: name, Text: "must be 1 to 128 characters of [A-Za-z0-9._@-]"})
+			out = append(out, resources.Problem{Field: name, Text: resources.IDRule})
 		}
 	}
 	return out
@@ -121,7 +121,7 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 	case named == "" && x.principal.Kind == resources.PrincipalUser:
 		return "", "is missing"
 	case named != "" && !resources.ValidID(named):
-		return "", "must be 1 to 128 characters of [A-Za-z0-9._@-]"
+		return "", resources.IDRule
 	}
 	return named, ""
 }

@@ -83,6 +83,7 @@ func validScope(s string) bool {
 	return s == ScopeAccount || s == ScopeProject || s == ScopeResource
 }
 
+// validSegment says whether s matches [a-z][a-z0-9_-]{0,63}.
 func validSegment(s string) bool {
 	if s == "" || len(s) > maxSegmentLength || s[0] < 'a' || s[0] > 'z' {
 		return false

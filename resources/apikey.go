@@ -57,7 +57,7 @@ type KeyFact struct {
 	ExpiresAt Time     `json:"expires_at,omitzero"`
 }
 
-// APIKeys makes API keys and compares them with the stored keyed hashes.
+// APIKeys is the maker and checker of API keys.
 type APIKeys struct{ secrets [][]byte }
 
 // NewAPIKeys derives the secrets of the hash from the master key (PurposeAPIKey). Hash uses

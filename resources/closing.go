@@ -1,6 +1,6 @@
 package resources
 
-// Closing names one attempt to delete a project, for the areas that are asked about it.
+// Closing is one attempt to delete a project, for the areas that are asked about it.
 type Closing struct {
 	AccountID, ProjectID string
 	// Mark is the revision that marked the project for deletion. Each attempt has a higher

@@ -76,7 +76,7 @@ type InstalledAppBase struct {
 	MarketplaceApp MarketplaceApp `json:"marketplace_app"`
 }
 
-// MarketplaceApp describes an application that can be installed.
+// MarketplaceApp is an application that can be installed.
 type MarketplaceApp struct {
 	AppName          string `json:"app_name"`
 	DisplayName      string `json:"display_name"`

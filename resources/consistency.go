@@ -5,6 +5,7 @@ import "context"
 // ConsistencyStrict is the only value of X-Consistency (API contract, 6).
 const ConsistencyStrict = "strict"
 
+// strictKey is the key of WithStrict in a context.
 type strictKey struct{}
 
 // WithStrict returns a context whose decisions use facts that are fresh when the request

@@ -32,7 +32,7 @@ const ulidSize = 26
 // crockford is the alphabet of a ULID, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// IDs makes identifiers from a clock and a source of randomness.
+// IDs is a maker of identifiers, from a clock and a source of randomness.
 type IDs struct {
 	// Now gives the first 48 bits of an identifier, in milliseconds.
 	Now func() time.Time

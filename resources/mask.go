@@ -78,6 +78,7 @@ func percentByte(text string) (c byte, size int) {
 	return high<<4 | low, size + 2
 }
 
+// hexDigit returns the value of a hexadecimal digit.
 func hexDigit(c byte) (value byte, ok bool) {
 	switch lower := c | ' '; {
 	case '0' <= c && c <= '9':

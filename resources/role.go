@@ -34,7 +34,7 @@ const (
 	AssigneeGroup = "IAMGROUP"
 )
 
-// Assignment gives a role to a user or a group in the whole account, in one project, or on
+// Assignment is the grant of a role to a user or a group, in the whole account, in one project, or on
 // one resource of a project.
 type Assignment struct {
 	// ID is computed from account, role, assignee and place (records.AssignmentID), so there is

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Bootstrap describes an account with its admin and, where ProjectID is set, a project.
+// Bootstrap is an account to be made, with its admin and, where ProjectID is set, a project.
 type Bootstrap struct {
 	// AccountID and AccountName are required. A repeated bootstrap finds the account by its id.
 	AccountID, AccountName string

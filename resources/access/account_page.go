@@ -14,7 +14,7 @@ type listMeta struct {
 	NextPageToken string `json:"next_page_token"`
 }
 
-// listing describes a list by token.
+// listing is a list by token: its query, its name and its check.
 type listing struct {
 	query store.Query
 	// binding names the list. A page token opens for the list with the same binding.

@@ -12,8 +12,8 @@ import (
 type place struct {
 	project, resource string
 	until             resources.Time
-	// empty says that the role has no permissions. Policy lets nobody grant such a role, so
-	// it is a question of its own.
+	// empty says that the role has no permissions. Policy denies every grant of such a role,
+	// so it is a question of its own.
 	empty bool
 }
 

@@ -51,7 +51,7 @@ type Config struct {
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
 	// Release ends the membership of a user whose invitation has expired, in that transaction.
 	// It changes user and does not store it. It returns false for a user who stays a member;
-	// nil releases nobody.
+	// nil is none.
 	Release func(ctx context.Context, tx store.Tx, user *resources.User) (bool, error)
 }
 

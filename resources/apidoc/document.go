@@ -98,6 +98,7 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 	}
 }
 
+// writeMap renders a map, whose keys and values alternate in its content.
 func writeMap(out *bytes.Buffer, n *yaml.Node) error {
 	out.WriteByte('{')
 	for i := 0; i < len(n.Content); i += 2 {
@@ -117,6 +118,7 @@ func writeMap(out *bytes.Buffer, n *yaml.Node) error {
 	return nil
 }
 
+// writeList renders a list.
 func writeList(out *bytes.Buffer, n *yaml.Node) error {
 	out.WriteByte('[')
 	for i, item := range n.Content {
@@ -131,6 +133,7 @@ func writeList(out *bytes.Buffer, n *yaml.Node) error {
 	return nil
 }
 
+// writeScalar renders a string, a number, a boolean or null.
 func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
 	var value any
 	if err := n.Decode(&value); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Service serves the document and its page.
+// Service holds the document and its page and serves them.
 type Service struct {
 	document, page wire.File
 	assets         map[string]wire.File

@@ -18,7 +18,7 @@ const (
 	// maxName bounds a key's name in characters.
 	maxName = 100
 	// maxScopes bounds the scopes that a request may list. It is greater than their number,
-	// so the response can say what is wrong with a few more.
+	// so a response can name the wrong one among a few.
 	maxScopes = 10
 )
 

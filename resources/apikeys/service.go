@@ -52,7 +52,7 @@ func (s *Service) Routes() wire.Routes {
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place names the account and the user whose keys a request is about.
+// place is the account and the user whose keys a request is about.
 type place struct{ account, user string }
 
 // placeOf returns the place in the path.

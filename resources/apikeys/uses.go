@@ -34,7 +34,7 @@ type UsesConfig struct {
 	Every time.Duration
 }
 
-// Uses notes when each key was last used and writes it to the store at intervals. It is safe for
+// Uses holds when each key was last used, until it is written to the store. It is safe for
 // concurrent use.
 type Uses struct {
 	cfg UsesConfig

@@ -74,7 +74,7 @@ func (s *Service) checkCaller(ctx context.Context, tx store.Tx, r *wire.Request)
 	return s.CheckCaller(ctx, tx, r.Params["accountId"], r.Principal)
 }
 
-// place names a project of an account.
+// place is a project of an account.
 type place struct{ account, project string }
 
 // placeOf returns the project in the path.

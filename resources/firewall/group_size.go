@@ -32,7 +32,7 @@ func sizeOf(g resources.SecurityGroup) int {
 	return int(size) - len("\n")
 }
 
-// counter counts the bytes that are written to it.
+// counter is a writer that counts bytes.
 type counter int
 
 // Write implements io.Writer.

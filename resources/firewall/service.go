@@ -61,7 +61,7 @@ func (s *Service) Routes() wire.Routes {
 // now returns the time of the clock.
 func (s *Service) now() resources.Time { return resources.At(s.Now()) }
 
-// place names a project of an account.
+// place is a project of an account.
 type place struct{ account, project string }
 
 // placeOf returns the project in the path.

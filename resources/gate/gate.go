@@ -76,6 +76,7 @@ func (g *Gate) Leave() {
 // Full returns the refusal of a full queue: KindUnavailable with the cause ErrFull.
 func Full() error { return refusal(ErrFull) }
 
+// refusal returns the error of refused work.
 func refusal(cause error) error {
 	return &resources.Error{Kind: resources.KindUnavailable, Message: "There is too much to do now; try again.", RetryAfter: retryAfter, Cause: cause}
 }

@@ -23,7 +23,8 @@ const (
 	CheckNotifications = "notification_service"
 )
 
-// Check checks one part of the system; nil is healthy. Clients of the private listener see the error.
+// Check is a check of one part of the system; nil is healthy. Clients of the private listener see
+// the error.
 type Check func(ctx context.Context) error
 
 // Config holds what the probes check and report.

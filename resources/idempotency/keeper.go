@@ -24,13 +24,15 @@ const (
 	maxKey = 255
 )
 
-// Commit makes the change and the response in a transaction. It runs again when the transaction does.
+// Commit is the second step of a creating handler: it makes the change and the response in a
+// transaction. It runs again when the transaction does.
 type Commit func(ctx context.Context, tx store.Tx) (wire.Response, error)
 
-// Creating reads a request and returns the change that it asks for; 400 for a wrong request.
+// Creating is the first step of a creating handler: it reads a request and returns the change that
+// it asks for; 400 for a wrong request.
 type Creating func(ctx context.Context, r *wire.Request) (Commit, error)
 
-// Keeper runs creating handlers and keeps their responses. It is safe for concurrent use.
+// Keeper is a runner of creating handlers that stores their responses. It is safe for concurrent use.
 type Keeper struct {
 	store   store.Store
 	answers store.Collection[records.Answer]

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Deliverer delivers messages: SMTP or Folder.
+// Deliverer is a way to deliver messages: SMTP or Folder.
 type Deliverer interface {
 	// Deliver delivers the message and returns nil when the receiver has accepted it. It returns
 	// when ctx ends. An error that IsPermanent means that no other attempt can succeed.

@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Folder delivers messages to a folder, in place of a mail server. Each letter is a file that mail
-// programs open. The log names the file and does not show its text.
+// Folder is a folder that takes the place of a mail server. Each letter is a file that mail programs
+// open. The log names the file and does not show its text.
 type Folder struct {
 	dir    string
 	log    *slog.Logger

@@ -20,7 +20,7 @@ var templates embed.FS
 // defaultSender is the local part of the default sender's address.
 const defaultSender = "portcullis"
 
-// writer writes the letters of messages.
+// writer is a writer of the letters of messages.
 type writer struct {
 	from string
 	text *text.Template

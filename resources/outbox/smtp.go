@@ -16,7 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// SMTP delivers messages by a mail server, with one connection for each message.
+// SMTP is a mail server that delivers messages, each on a connection of its own.
 type SMTP struct {
 	name, address, host string
 	implicit            bool

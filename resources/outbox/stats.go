@@ -16,7 +16,7 @@ const sample = 1000
 // probeState is the state of the message that Check writes and deletes at once.
 const probeState = "probe"
 
-// Stats counts the messages of the outbox.
+// Stats holds the counts of the outbox.
 type Stats struct {
 	// Pending counts the messages that wait for a delivery.
 	Pending int

@@ -64,7 +64,7 @@ type Config struct {
 	Grace time.Duration
 }
 
-// Worker delivers the messages of the outbox. Any number of workers, in any number of processes, may
+// Worker is a worker that delivers the messages of the outbox. Any number of workers, in any number of processes, may
 // share one store. It is safe for concurrent use.
 type Worker struct {
 	cfg  Config

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// invitation is what the invitation of an address is to a subject that signs in.
+// invitation is the state of an address's invitation, for a subject that signs in.
 type invitation int
 
 const (
@@ -67,8 +67,8 @@ func (s *Service) acceptInvitation(ctx context.Context, tx store.Tx, subject, em
 	return invitationAccepted, nil
 }
 
-// findInvitation reads the invited user with the address, and tells what their invitation is to
-// the subject. A user who was removed before they signed in has no invitation.
+// findInvitation reads the invited user with the address, and returns the state of
+// their invitation for the subject. A user who was removed before they signed in has no invitation.
 func (s *Service) findInvitation(ctx context.Context, tx store.Tx, subject, email string) (*userRow, invitation, error) {
 	rec, err := store.Lookup(s.c.UserByEmail(ctx, tx, email))
 	if err != nil || rec == nil {

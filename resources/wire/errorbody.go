@@ -101,6 +101,7 @@ func Render(body any) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
 
+// userError is the error in a body of users.
 type userError struct {
 	Code    string `json:"code"`
 	Type    string `json:"type"`
@@ -108,6 +109,7 @@ type userError struct {
 	Details string `json:"details"`
 }
 
+// accessError is the error in a body of access.
 type accessError struct {
 	Code    string   `json:"code"`
 	Message string   `json:"message"`

@@ -47,7 +47,7 @@ type File struct {
 	Content []byte
 }
 
-// Handler serves one route of an area.
+// Handler is the handler of one route.
 type Handler func(ctx context.Context, r *Request) (Response, error)
 
 // Routes holds the handlers of an area by route name, such as "role_assignment.list_of_user".

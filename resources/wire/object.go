@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Object is a JSON object of a request's body, read field by field. A getter adds what is wrong
-// to Problems and returns the zero value. It says whether the field is present and
+// Object is a JSON object of a request's body, read field by field. A getter adds the problem of
+// its field to Problems and returns the zero value. It says whether the field is present and
 // well-formed; null counts as absent.
 type Object struct {
 	path     string
@@ -39,6 +39,7 @@ func (r *Request) ParseObject(p *Problems) *Object {
 	return newObject("", fields, p)
 }
 
+// newObject makes an object with those fields at that path of the body.
 func newObject(path string, fields map[string]jsontext.Value, p *Problems) *Object {
 	return &Object{path: path, fields: fields, read: map[string]bool{}, problems: p}
 }
@@ -183,7 +184,7 @@ func (o *Object) Object(name string) (*Object, bool) {
 }
 
 // Objects reads the first objects of an array, at most limit of them. more says that others
-// follow, which the caller refuses in its own words. The limit bounds the work: a body has room
+// follow, which the caller refuses. The limit bounds the work: a body has room
 // for 350,000 objects.
 func (o *Object) Objects(name string, limit int) (first []*Object, more, ok bool) {
 	items, more, ok := o.array(name, limit)

@@ -9,7 +9,7 @@ const (
 	maxPage         = 100
 )
 
-// Meta describes a page of a numbered list (specification, "Pagination meta").
+// Meta is the position of a page in a numbered list (specification, "Pagination meta").
 type Meta struct {
 	Total      int `json:"total"`
 	Page       int `json:"page"`

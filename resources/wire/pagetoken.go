@@ -10,7 +10,7 @@ import (
 // maxToken bounds a token in characters.
 const maxToken = 4096
 
-// PageTokens makes and opens page tokens. A token is a cursor, encrypted and bound to one list.
+// PageTokens is the maker and opener of page tokens. A token is a cursor, encrypted and bound to one list.
 type PageTokens struct{ aeads []cipher.AEAD }
 
 // NewPageTokens takes keys of 32 bytes. Seal uses the first one, Open all of them.

@@ -9,7 +9,7 @@ import (
 // maxProblems bounds the problems that one response lists. A body has room for half a million.
 const maxProblems = 1000
 
-// Problems collects all that is wrong with one request.
+// Problems holds all that is wrong with one request.
 type Problems struct {
 	list []resources.Problem
 	more int // problems beyond maxProblems, which are counted only

@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Query is the query of a request, read parameter by parameter. Its getters add what is wrong
-// to Problems.
+// Query is the query of a request, read parameter by parameter. Its getters add
+// problems to Problems.
 type Query struct {
 	values   url.Values
 	read     map[string]bool // the names that a getter was called with

@@ -62,7 +62,7 @@ func read(c doors.Call) (verdict.Question, []resources.Problem) {
 	subject, account, named := identity("X-User-ID"), identity("X-Account-ID"), identity("X-Action")
 	for _, id := range [...]struct{ name, value string }{{"X-User-ID", subject}, {"X-Account-ID", account}} {
 		if id.value != "" && !resources.ValidID(id.value) {
-			note(id.name, "must be 1 to 128 characters of [A-Za-z0-9._@-]")
+			note(id.name, resources.IDRule)
 		}
 	}
 	action, err := resources.ParseAction(named)
