@@ -14,10 +14,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// alphabet are the letters and digits of a key.
+// alphabet holds the characters of a key.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// masterKeys makes n keys, the first one in use.
+// masterKeys returns n random keys in base64.
 func masterKeys(t testing.TB, n int) []string {
 	t.Helper()
 	out := make([]string, n)
@@ -63,8 +63,8 @@ func TestAPIKeyHasItsForm(t *testing.T) {
 	}
 }
 
-// TestAPIKeySecretHas160Bits: each of 160 random bits makes another key, with another
-// hash under the same id.
+// TestAPIKeySecretHas160Bits checks that each of 160 random bits changes the key and its hash, and
+// not its id.
 func TestAPIKeySecretHas160Bits(t *testing.T) {
 	keys := apiKeys(t, masterKeys(t, 1)...)
 	made, ids := map[string]bool{}, map[string]bool{}
@@ -114,8 +114,8 @@ func TestMistypedAPIKeyIsRefused(t *testing.T) {
 	}
 }
 
-// TestSwapAcrossTheChecksumIsRefused: the last character of the secret and the first of
-// the checksum, whatever both are.
+// TestSwapAcrossTheChecksumIsRefused swaps the last character of the secret and the first of the
+// checksum.
 func TestSwapAcrossTheChecksumIsRefused(t *testing.T) {
 	keys := apiKeys(t, masterKeys(t, 1)...)
 	random := make([]byte, 42)
@@ -140,7 +140,7 @@ func TestSwapAcrossTheChecksumIsRefused(t *testing.T) {
 	}
 }
 
-// TestAPIKeyOfOtherCharactersIsRefused, with a checksum that fits.
+// TestAPIKeyOfOtherCharactersIsRefused checks that a correct checksum does not save a wrong character.
 func TestAPIKeyOfOtherCharactersIsRefused(t *testing.T) {
 	raw, _ := apiKeys(t, masterKeys(t, 1)...).New(idsFrom(rand.Reader))
 	with := func(at int, c byte) string {

@@ -6,8 +6,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestAddressesOfTwoReadingsAreRefused: mail software takes these for another address than they
-// seem to be; their neighbours are ordinary.
+// TestAddressesOfTwoReadingsAreRefused checks addresses that some mail software reads as another one,
+// and that similar plain addresses are accepted.
 func TestAddressesOfTwoReadingsAreRefused(t *testing.T) {
 	for _, s := range []string{
 		"=?utf-8?q?ada?=@b.example", "x=?utf-8?b?YWRh?=@b.example", "ada%other.example@b.example", "other.example!ada@b.example", `"ada"@b.example`, "ada(x)@b.example",

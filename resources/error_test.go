@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestUnknownErrorIsInternal: its text is the log's, never the caller's.
+// TestUnknownErrorIsInternal checks that an unknown error keeps its text for the log.
 func TestUnknownErrorIsInternal(t *testing.T) {
 	cause := errors.New("password=hunter2")
 	e := resources.AsError(fmt.Errorf("reading: %w", cause))
@@ -44,7 +44,7 @@ func TestDomainErrorIsFoundInAChain(t *testing.T) {
 	}
 }
 
-// TestServiceScopesAreAServiceOnly: a user's token with a scope has none.
+// TestServiceScopesAreAServiceOnly checks that a scope in a user's token does not count.
 func TestServiceScopesAreAServiceOnly(t *testing.T) {
 	scopes := []string{resources.ServiceScopeCheck}
 	if !(resources.Principal{Kind: resources.PrincipalService, Scopes: scopes}).HasScope(resources.ServiceScopeCheck) ||

@@ -13,7 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestULIDSortsByItsMillisecond, in 26 lower-case characters of Crockford's alphabet.
+// TestULIDSortsByItsMillisecond checks the order of identifiers and their form: 26 lower-case
+// characters of Crockford's alphabet.
 func TestULIDSortsByItsMillisecond(t *testing.T) {
 	at := time.UnixMilli(1_790_000_000_000)
 	ids := resources.IDs{Now: func() time.Time { return at }, Random: rand.Reader}
@@ -27,8 +28,8 @@ func TestULIDSortsByItsMillisecond(t *testing.T) {
 	}
 }
 
-// TestULIDIsTheStandardOne: time in the first ten characters, randomness in the others,
-// most significant bits first.
+// TestULIDIsTheStandardOne checks the time in the first ten characters and the randomness in the
+// others, most significant bits first.
 func TestULIDIsTheStandardOne(t *testing.T) {
 	for want, random := range map[string]byte{"01arynj9p40000000000000000": 0, "01arynj9p4zzzzzzzzzzzzzzzz": 0xff} {
 		ids := resources.IDs{Now: func() time.Time { return time.UnixMilli(1469918176964 - 1469918176964%16) }, Random: bytes.NewReader(bytes.Repeat([]byte{random}, 10))}

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// credentials are one of each form, made anew; secret is what must not be left of it.
+// credentials makes one credential of each form; secret is the part that must be masked.
 func credentials(t testing.TB) map[string]struct{ text, secret string } {
 	t.Helper()
 	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text()))))
@@ -36,7 +36,7 @@ func credentials(t testing.TB) map[string]struct{ text, secret string } {
 	return out
 }
 
-// percentEncoded writes each character that f names with an escape, n times over.
+// percentEncoded escapes each character for which f is true, n times over.
 func percentEncoded(s string, n int, f func(c byte) bool) string {
 	var out strings.Builder
 	for i := range len(s) {
@@ -49,7 +49,7 @@ func percentEncoded(s string, n int, f func(c byte) bool) string {
 	return out.String()
 }
 
-// TestCredentialsAreMaskedWhereverTheyStand, in any spelling of a path.
+// TestCredentialsAreMaskedWhereverTheyStand checks credentials in texts, escaped and percent-encoded.
 func TestCredentialsAreMaskedWhereverTheyStand(t *testing.T) {
 	for name, c := range credentials(t) {
 		for place, format := range map[string]string{
@@ -73,7 +73,7 @@ func TestCredentialsAreMaskedWhereverTheyStand(t *testing.T) {
 	}
 }
 
-// TestOrdinaryTextIsNotMasked, also where it is like a credential.
+// TestOrdinaryTextIsNotMasked checks texts that resemble credentials.
 func TestOrdinaryTextIsNotMasked(t *testing.T) {
 	for _, text := range []string{
 		"", "no active role of the user grants project:instance:create in proj-demo-v1", "pcl_sk_…abcd", "pcl_sk_live_", "Bearer", "WWW-Authenticate: Bearer", "Bearer…", "eyJ", "eyJohn",
@@ -85,7 +85,7 @@ func TestOrdinaryTextIsNotMasked(t *testing.T) {
 	}
 }
 
-// TestUnseenCharacters are those that a reader of a line can't see or trust.
+// TestUnseenCharacters checks which characters count as invisible.
 func TestUnseenCharacters(t *testing.T) {
 	for _, r := range "\x00\n\r\t\x1b\x7f\u0080\u0085\u009b\u009f\u00a0\u00ad\u034f\u061c\u115f\u180e\u200b\u200d\u200e\u200f\u2028\u2029\u202a\u202e\u2060\u2066\u2069\u3000\u3164\ufe0f\ufeff\ufff9\U000e0001\U000e0100\ue000" {
 		if !resources.Unseen(r) {
@@ -99,8 +99,8 @@ func TestUnseenCharacters(t *testing.T) {
 	}
 }
 
-// FuzzMaskCredentials: whatever stands around a credential, and whatever a text is, none is
-// left, and a JSON string stays one.
+// FuzzMaskCredentials checks that no text around a credential saves it, and that a JSON string stays
+// one.
 func FuzzMaskCredentials(f *testing.F) {
 	var all []struct{ text, secret string }
 	for _, c := range credentials(f) {

@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestMasterKeyIsReadLineByLine: the first key in use, the others beside it, comments
-// and blank lines skipped.
+// TestMasterKeyIsReadLineByLine checks the order of keys, and that comments and blank lines are
+// skipped.
 func TestMasterKeyIsReadLineByLine(t *testing.T) {
 	keys := masterKeys(t, 2)
 	long := base64.StdEncoding.EncodeToString([]byte(rand.Text() + rand.Text() + rand.Text()))
@@ -58,8 +58,8 @@ func TestMasterKeyErrorNamesTheLineAndNothingOfTheKey(t *testing.T) {
 	}
 }
 
-// TestDerivedKeysTellNothingOfEachOther: another purpose, another key, another value; the
-// same again for the same.
+// TestDerivedKeysTellNothingOfEachOther checks that each purpose and each key has a secret of its own,
+// the same one each time.
 func TestDerivedKeysTellNothingOfEachOther(t *testing.T) {
 	keys := masterKeys(t, 2)
 	m, err := resources.ReadMasterKey(strings.NewReader(strings.Join(keys, "\n")))

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestNamesAreOneLine: what ends a line or turns text anywhere is in no name.
+// TestNamesAreOneLine checks that names have no line separators and no marks of direction.
 func TestNamesAreOneLine(t *testing.T) {
 	for _, s := range []string{"a\nb", "a\rb", "a\u0085b", "a\u2028b", "a\u2029b", "a\u202eb", "a\u2066b", "a\x1bb", "a\x00b"} {
 		if resources.ValidName(s) {

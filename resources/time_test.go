@@ -42,7 +42,8 @@ func TestTimeIsRFC3339InUTCWithMilliseconds(t *testing.T) {
 	}
 }
 
-// TestEmailIsFoldedInASCIIOnly: two mailboxes that only Unicode folds together stay two.
+// TestEmailIsFoldedInASCIIOnly checks that mailboxes stay apart that are equal under Unicode folding
+// only.
 func TestEmailIsFoldedInASCIIOnly(t *testing.T) {
 	for s, want := range map[string]string{
 		"Ada@EXAMPLE.com": "ada@example.com", "": "", "@[`{": "@[`{", "ADMIN@\u212aelvin": "admin@\u212aelvin", "\u017fam@x": "\u017fam@x", "\u0130@x": "\u0130@x", "ÄÉ@X": "ÄÉ@x", "\xffA": "\xffa",

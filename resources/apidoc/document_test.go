@@ -17,7 +17,7 @@ func parts(texts ...string) fstest.MapFS {
 	return out
 }
 
-// TestPartsAreOneDocument in the order in which they say it.
+// TestPartsAreOneDocument checks that the document has the order of its parts.
 func TestPartsAreOneDocument(t *testing.T) {
 	got, err := apidoc.Unite(parts(
 		"openapi: 3.1.0\npaths:\n  /z: {get: {summary: Z, x-n: 1}}\n",
@@ -30,9 +30,9 @@ func TestPartsAreOneDocument(t *testing.T) {
 	}
 }
 
-// TestNothingIsSaidTwice: what two parts, or one, say of the same thing is an error, and
-// so is what could be read in another way.
-func TestNothingIsSaidTwice(t *testing.T) {
+// TestNothingIsSetTwice checks that a value that is set twice is an error, and YAML that could be read
+// in two ways is one.
+func TestNothingIsSetTwice(t *testing.T) {
 	for name, tc := range map[string]struct {
 		texts []string
 		want  string
@@ -55,7 +55,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	}
 }
 
-// TestDocumentIsOpenAPI: of the version that it names, and the same each time.
+// TestDocumentIsOpenAPI checks the version of the document, and that it is the same each time.
 func TestDocumentIsOpenAPI(t *testing.T) {
 	first, err := apidoc.Document()
 	if err != nil {

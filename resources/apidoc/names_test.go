@@ -13,12 +13,12 @@ import (
 
 var camelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z]+[a-z0-9]*)*$`)
 
-// folded is a name as a generator may write it: letter case and separators differ between languages.
+// folded returns a name without the letter case and separators that differ between languages.
 func folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 }
 
-// misnamed tells what keeps generators from naming a type or a method well.
+// misnamed returns a text for each name from which generators make a bad type or method.
 func misnamed(text string) ([]string, error) {
 	var d struct {
 		Paths      map[string]any
@@ -61,7 +61,7 @@ func misnamed(text string) ([]string, error) {
 	return found, nil
 }
 
-// anonymous finds schemas for which a generator has to invent a name, and values without one type.
+// anonymous returns the schemas for which a generator has to invent a name, and values without one type.
 func anonymous(at string, v any, named bool) []string {
 	var found []string
 	switch v := v.(type) {
@@ -104,8 +104,8 @@ func isOptional(schema map[string]any) bool {
 	return one["$ref"] != nil && two["type"] == "null"
 }
 
-// TestNamesMakeClients: a generated client has one type for each thing, under the document's name
-// for it, and one method for each operation.
+// TestNamesMakeClients checks that a generated client has one type for each named schema and one method
+// for each operation.
 func TestNamesMakeClients(t *testing.T) {
 	text, err := apidoc.Document()
 	if err != nil {
@@ -120,7 +120,7 @@ func TestNamesMakeClients(t *testing.T) {
 	}
 }
 
-// TestBadNamesAreFound: the test above, on documents that are not well named.
+// TestBadNamesAreFound runs the checks of TestNamesMakeClients on badly named documents.
 func TestBadNamesAreFound(t *testing.T) {
 	for name, tc := range map[string]struct{ text, want string }{
 		"a type twice": {

@@ -19,8 +19,8 @@ func routes(t testing.TB) wire.Routes {
 	return s.Routes()
 }
 
-// TestFilesAreSentAsTheyAre: the document, the page and each of its files, unpacked and
-// with its kind.
+// TestFilesAreSentAsTheyAre checks that the document, the page and its files are sent unpacked and with
+// their content types.
 func TestFilesAreSentAsTheyAre(t *testing.T) {
 	for _, tc := range []struct{ route, asset, kind, begin string }{
 		{"openapi.get", "", "application/json", `{"openapi":"3.1.0",`},
@@ -38,7 +38,7 @@ func TestFilesAreSentAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsServed: 404 for another file, 400 for a query or a body.
+// TestNothingElseIsServed checks 404 for another file and 400 for a query or a body.
 func TestNothingElseIsServed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		route string

@@ -11,8 +11,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
-// TestSoManyInsideSoManyWaitTheOthersAreTurnedAway: and each who leaves lets one in.
-func TestSoManyInsideSoManyWaitTheOthersAreTurnedAway(t *testing.T) {
+// TestGateBoundsInsideAndWaiting checks that callers beyond both bounds are refused, and that each
+// Leave lets in the caller that waits longest.
+func TestGateBoundsInsideAndWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(2, 3)
 		var entered []int
@@ -45,7 +46,8 @@ func TestSoManyInsideSoManyWaitTheOthersAreTurnedAway(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWaitsNoMore(t *testing.T) {
+// TestCancelledCallerLeavesTheQueue checks that the end of a context frees its place in the queue.
+func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
 		if err := g.Enter(t.Context()); err != nil {
@@ -60,7 +62,8 @@ func TestWhoGivesUpWaitsNoMore(t *testing.T) {
 	})
 }
 
-func TestNoGateIsNoBound(t *testing.T) {
+// TestNilGateHasNoBound checks that a nil gate lets all callers in.
+func TestNilGateHasNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {
 		if err := g.Enter(t.Context()); err != nil {

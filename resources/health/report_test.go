@@ -22,7 +22,7 @@ type report struct {
 
 func fine(context.Context) error { return nil }
 
-// probe asks one path of probes that look at these checks.
+// probe asks one path of the probes with these checks.
 func probe(t *testing.T, path string, cfg health.Config) (int, report, *httptest.ResponseRecorder) {
 	t.Helper()
 	cfg.Service, cfg.Version = "gate", "1.2"
@@ -88,8 +88,8 @@ func TestReadinessNamesWhatFails(t *testing.T) {
 	}
 }
 
-// TestChecksRunAtOnceAndHaveTwoSeconds: each waits for the others to begin; one that
-// ignores its end is not waited for.
+// TestChecksRunAtOnceAndHaveTwoSeconds runs checks that wait for each other, and one that ignores its
+// deadline.
 func TestChecksRunAtOnceAndHaveTwoSeconds(t *testing.T) {
 	began, stuck := make(chan struct{}, 3), make(chan struct{})
 	defer close(stuck)
@@ -117,7 +117,7 @@ func TestChecksRunAtOnceAndHaveTwoSeconds(t *testing.T) {
 	}
 }
 
-// TestRemoteIsHealthyOn2xx, and on nothing else: no redirect is followed.
+// TestRemoteIsHealthyOn2xx checks that other answers, redirects among them, are unhealthy.
 func TestRemoteIsHealthyOn2xx(t *testing.T) {
 	for status, healthy := range map[int]bool{200: true, 204: true, 302: false, 404: false, 500: false} {
 		var asked []string
@@ -144,7 +144,8 @@ func TestRemoteIsHealthyOn2xx(t *testing.T) {
 	}
 }
 
-// TestAnAddressIsNotShown: it may hold a credential in its query.
+// TestAnAddressIsNotShown checks that no error shows the query of an address, which may hold a
+// credential.
 func TestAnAddressIsNotShown(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1:1/?token=not-for-you", "http://127.0.0.1:not-for-you/"} {
 		_, r, rec := probe(t, "/healthz/ready", health.Config{Checks: map[string]health.Check{"x": health.Remote(http.DefaultClient, address)}})

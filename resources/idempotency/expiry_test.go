@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// stored shows the body of every kept answer.
+// stored returns the body of every stored response.
 func (w *world) stored(show func(body string)) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -29,8 +29,8 @@ func (w *world) stored(show func(body string)) {
 	}
 }
 
-// TestFailureIsNotKept: of the reading and of the commit, whose change goes with it.
-func TestFailureIsNotKept(t *testing.T) {
+// TestFailureIsNotStored checks failures of reading and of the commit, whose change is rolled back.
+func TestFailureIsNotStored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.refused(plain("k", "bad"), resources.KindBadRequest)
@@ -44,7 +44,7 @@ func TestFailureIsNotKept(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestAnswerHoldsForADay, and the key may be used for something else after it.
+// TestAnswerHoldsForADay checks that the key can be used for another request after that.
 func TestAnswerHoldsForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -60,8 +60,8 @@ func TestAnswerHoldsForADay(t *testing.T) {
 	w.count(2, 1)
 }
 
-// TestEndedAnswersAreRemoved: each new one takes some with it, and none that still holds.
-func TestEndedAnswersAreRemoved(t *testing.T) {
+// TestExpiredAnswersAreRemoved checks that each new response removes some expired ones and no others.
+func TestExpiredAnswersAreRemoved(t *testing.T) {
 	t.Parallel()
 	const old, sweep = 20, 16
 	w := newWorld(t)
@@ -78,7 +78,8 @@ func TestEndedAnswersAreRemoved(t *testing.T) {
 	w.count(old+3, 3)
 }
 
-// TestSecondOneIsRefusedWhileTheFirstRuns, and answered when it is done.
+// TestSecondOneIsRefusedWhileTheFirstRuns checks that a repeat is answered once the first request has
+// ended.
 func TestSecondOneIsRefusedWhileTheFirstRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,7 +102,7 @@ func TestSecondOneIsRefusedWhileTheFirstRuns(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestKeyIsFreeAfterAPanic: a commit that panics leaves no request running for ever.
+// TestKeyIsFreeAfterAPanic checks that a commit that panics does not count as running.
 func TestKeyIsFreeAfterAPanic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,7 +116,7 @@ func TestKeyIsFreeAfterAPanic(t *testing.T) {
 	w.count(1, 1)
 }
 
-// again is a store whose transactions run twice, as one does that lost a conflict.
+// again is a store whose transactions run twice, as after a conflict.
 type again struct{ store.Store }
 
 func (s again) Transact(ctx context.Context, fn func(store.Tx) error) error {
@@ -126,7 +127,8 @@ func (s again) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Transact(ctx, fn)
 }
 
-// TestAnswerIsOfTheRunThatWasCommitted, not of one that was given up.
+// TestAnswerIsOfTheRunThatWasCommitted checks that the response of a run that was rolled back is not
+// stored.
 func TestAnswerIsOfTheRunThatWasCommitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +145,7 @@ func TestAnswerIsOfTheRunThatWasCommitted(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestReplicasMakeItOnce: the answer is in the store, so that another process gives it.
+// TestReplicasMakeItOnce checks that another process replays the stored response.
 func TestReplicasMakeItOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

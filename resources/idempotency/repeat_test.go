@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestRepeatGivesTheFirstAnswer: the same bytes, read and authorized anew but not made
-// again; without a key each request makes something.
+// TestRepeatGivesTheFirstAnswer checks that a repeat is read again, makes nothing and gets the same
+// bytes. Without a key each request makes a record.
 func TestRepeatGivesTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,7 +30,7 @@ func TestRepeatGivesTheFirstAnswer(t *testing.T) {
 	w.count(3, 1)
 }
 
-// TestKeyIsForOneRequest: whatever differs in the request is refused, and nothing is made.
+// TestKeyIsForOneRequest checks that another request with the same key is refused.
 func TestKeyIsForOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,8 +52,8 @@ func TestKeyIsForOneRequest(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestEveryCallerHasTheirOwnKeys: another user, account or kind of principal, and parts
-// that only run together alike, share nothing.
+// TestEveryCallerHasTheirOwnKeys checks that other users, accounts and kinds of principal share no
+// response, even where their concatenated parts are equal.
 func TestEveryCallerHasTheirOwnKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,7 +78,7 @@ func TestEveryCallerHasTheirOwnKeys(t *testing.T) {
 	w.count(len(callers), len(callers))
 }
 
-// TestSameUserByTokenAndByKeyIsOneCaller: a retry may come with another credential.
+// TestSameUserByTokenAndByKeyIsOneCaller checks a retry with another credential of the same user.
 func TestSameUserByTokenAndByKeyIsOneCaller(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -89,8 +89,9 @@ func TestSameUserByTokenAndByKeyIsOneCaller(t *testing.T) {
 	}
 }
 
-// TestShownOnceIsNeitherKeptNorGivenAgain: the repeat names what was made.
-func TestShownOnceIsNeitherKeptNorGivenAgain(t *testing.T) {
+// TestShownOnceIsNeitherStoredNorReplayed checks that a repeat names the new record and does not show
+// its secret.
+func TestShownOnceIsNeitherStoredNorReplayed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.once = "apikey-made-v1"
@@ -111,8 +112,8 @@ func TestShownOnceIsNeitherKeptNorGivenAgain(t *testing.T) {
 	})
 }
 
-// TestKeyHasAForm: 1 to 255 visible ASCII characters; a request with another one is not
-// even read.
+// TestKeyHasAForm checks that a key has 1 to 255 visible ASCII characters. A request with another key
+// is not read.
 func TestKeyHasAForm(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -18,7 +18,7 @@ func failing(err error) outbox.Deliverer {
 	return deliverFunc(func(context.Context, resources.Message) error { return err })
 }
 
-// delays are the waits after each failure of one message.
+// delays returns the delay after each failure of one message.
 func (s *scene) delays(random io.Reader, failures int) (out []time.Duration) {
 	s.Helper()
 	m := s.invite("Acme", "bob@example.org")

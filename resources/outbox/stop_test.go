@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 )
 
-// run starts a worker and gives what stops it and waits for it.
+// run starts a worker. The result stops it and waits for it.
 func run(t *testing.T, w *outbox.Worker) (stop func(), wait func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup

@@ -22,7 +22,7 @@ func (f *faulty) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	return f.transact(ctx, fn)
 }
 
-// A store that is away when the mail was sent is asked again, so that it is not sent twice.
+// An outage of the store after a delivery does not send the mail twice.
 func TestOutcomeIsWrittenDownWhenTheStoreIsBack(t *testing.T) {
 	for name, fault := range map[string]func(s *scene, ctx context.Context, fn func(store.Tx) error) error{
 		"unavailable": func(*scene, context.Context, func(store.Tx) error) error { return store.ErrUnavailable },

@@ -232,7 +232,7 @@ func TestMessageThatWasDeletedMeanwhileIsNoTrouble(t *testing.T) {
 	}
 }
 
-// TestRunDeliversEachNewMessage that it finds when it looks again.
+// TestRunDeliversEachNewMessage checks that Run looks for messages again and again.
 func TestRunDeliversEachNewMessage(t *testing.T) {
 	s := newScene(t)
 	done := make(chan outbox.Outcome, 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// parse reads a body with every getter once, and gives the problems.
+// parse reads a body with every getter once and returns the problems.
 func parse(body string, read func(*wire.Object)) []string {
 	var p wire.Problems
 	o := (&wire.Request{Body: []byte(body)}).ParseObject(&p)
@@ -35,7 +35,8 @@ func nested(levels int) string {
 	return `{"raw":` + strings.Repeat(`{"a":`, levels-2) + `{}` + strings.Repeat(`}`, levels-2) + `}`
 }
 
-// TestBodyIsOneStrictJSONObject: what two decoders could read differently is no body.
+// TestBodyIsOneStrictJSONObject checks that bodies are refused that two decoders could read
+// differently.
 func TestBodyIsOneStrictJSONObject(t *testing.T) {
 	for name, body := range map[string]string{
 		"empty": "", "blank": "  ", "array": "[]", "text": `"x"`, "null": "null", "number": "1", "open": `{"raw":{}`, "trailing value": `{} {}`, "trailing letter": `{}x`, "trailing comma": `{"raw":{},}`,
@@ -63,7 +64,7 @@ func TestBodyIsOneStrictJSONObject(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsToldAtOnce, each with its path; none quotes a value.
+// TestEveryProblemIsToldAtOnce checks that each problem has its path and quotes no value.
 func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	body := `{"text":1,"need":"","one":"x","int":1.5,"flag":"true","at":"soon","texts":["a",1],"obj":[],"objs":[{"n":"1"},2],"raw":[],"Text":"a","text ":"b","$where":1}`
 	got := parse(body, func(o *wire.Object) {
@@ -100,7 +101,8 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestNameLooksLikeWhatItIs: nothing around it, nothing in it that hides or turns text.
+// TestNameLooksLikeWhatItIs checks that names have no white space around them and no characters that
+// hide or turn text.
 func TestNameLooksLikeWhatItIs(t *testing.T) {
 	for sent, want := range map[string]string{
 		`"a"`: "", `"a b"`: "", `"éééé"`: "", `"日本語"`: "", `""`: "must not be empty", `null`: "is missing", `1`: "must be a string", `" a"`: "must not begin or end",
@@ -118,7 +120,7 @@ func TestNameLooksLikeWhatItIs(t *testing.T) {
 	}
 }
 
-// TestProblemsAreBounded: no body is answered with many times its length.
+// TestProblemsAreBounded checks that a response lists at most 1,000 problems.
 func TestProblemsAreBounded(t *testing.T) {
 	for n, want := range map[int]int{999: 999, 1000: 1000, 1001: 1001, 50_000: 1001} {
 		body := `{"texts":[` + strings.TrimSuffix(strings.Repeat("1,", n), ",") + `]}`
@@ -132,7 +134,7 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestArraysAreBounded: what follows the most that is wanted is not read, and told once.
+// TestArraysAreBounded checks that items beyond the limit are not read and are one problem.
 func TestArraysAreBounded(t *testing.T) {
 	for body, want := range map[string]struct {
 		objects int
@@ -158,8 +160,8 @@ func TestArraysAreBounded(t *testing.T) {
 	}
 }
 
-// TestLongArrayCostsItsLength: 340,000 objects in a body of 1 MiB are not made when few
-// are wanted.
+// TestLongArrayCostsItsLength checks that of 340,000 objects in a body of 1 MiB only those within the
+// limit are made.
 func TestLongArrayCostsItsLength(t *testing.T) {
 	body := []byte(`{"objs":[` + strings.Repeat("{},", 340_000) + `{}]}`)
 	var before, after runtime.MemStats
@@ -172,7 +174,7 @@ func TestLongArrayCostsItsLength(t *testing.T) {
 	}
 }
 
-// TestNullIsAbsence for every kind of field.
+// TestNullIsAbsence checks every kind of field.
 func TestNullIsAbsence(t *testing.T) {
 	got := parse(`{"a":null,"b":null,"c":null,"d":null,"e":null,"f":null,"g":null,"h":null,"i":null}`, func(o *wire.Object) {
 		_, a := o.Text("a")
@@ -210,7 +212,7 @@ func TestWholeNumbersOnly(t *testing.T) {
 	}
 }
 
-// TestRawIsAsItWasSent: numbers, order, white space and operator-shaped names.
+// TestRawIsAsItWasSent checks numbers, order, white space and names like those of operators.
 func TestRawIsAsItWasSent(t *testing.T) {
 	for _, raw := range []string{
 		`{}`, `{"b":1.0,"a":1e400, "c" : 9223372036854775808}`, `{"$ne":{"$oid":"x"},"a.b":"\u003c<\/"}`, `{"n":-0,"z":0.10000000000000000001,"e":"é\u00e9"}`,
@@ -223,8 +225,8 @@ func TestRawIsAsItWasSent(t *testing.T) {
 	}
 }
 
-// FuzzBody: whatever comes, the reader does not panic, and what it accepts the standard
-// decoder reads alike.
+// FuzzBody checks that no body panics the reader, and that the standard decoder reads every accepted
+// body alike.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{`{"s":"x"}`, `{"s":"a","s":"b"}`, `{"s":"\ud800"}`, "{\"s\":\"\xff\"}", nested(32), nested(33), `{} {}`, "\xef\xbb\xbf{}", `{"raw":{"a":1e5}}`, `{"S":"x"}`} {
 		f.Add(s)

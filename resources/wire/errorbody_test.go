@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestErrorBodiesHaveTheirThreeShapes, byte for byte; the cause is in none.
+// TestErrorBodiesHaveTheirThreeShapes compares the bodies byte for byte. None shows the cause.
 func TestErrorBodiesHaveTheirThreeShapes(t *testing.T) {
 	bad := resources.BadRequest(resources.Problem{Field: "name", Text: "is <missing>"}, resources.Problem{Text: "is odd"}, resources.Problem{Field: "name", Text: "is short"})
 	bad.Cause = errors.New("secret")
@@ -34,7 +34,7 @@ func TestErrorBodiesHaveTheirThreeShapes(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasItsStatusAndCodes (API contract, 1).
+// TestEveryKindHasItsStatusAndCodes checks the table of the API contract, 1.
 func TestEveryKindHasItsStatusAndCodes(t *testing.T) {
 	for kind, want := range map[resources.Kind]struct {
 		status     int
@@ -63,8 +63,7 @@ func TestEveryKindHasItsStatusAndCodes(t *testing.T) {
 	}
 }
 
-// TestProblemsOfOneFieldAreJoinedOnce: a body can be wrong a thousand times at names that
-// are cut to the same one.
+// TestProblemsOfOneFieldAreJoinedOnce sends 1,000 problems of names that are shortened to the same one.
 func TestProblemsOfOneFieldAreJoinedOnce(t *testing.T) {
 	problems := make([]resources.Problem, 1000)
 	for i := range problems {

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// FuzzPlainTextStandsInJSONAsItIs: what is called plain, the encoder does not change.
+// FuzzPlainTextStandsInJSONAsItIs checks that the encoder does not change plain text.
 func FuzzPlainTextStandsInJSONAsItIs(f *testing.F) {
 	for c := range 256 {
 		f.Add("a" + string([]byte{byte(c)}))
@@ -19,7 +19,7 @@ func FuzzPlainTextStandsInJSONAsItIs(f *testing.F) {
 	})
 }
 
-// TestPlainTextIsPrintableASCII without quotation marks and backslashes, at each place.
+// TestPlainTextIsPrintableASCII checks each byte at each place of a text.
 func TestPlainTextIsPrintableASCII(t *testing.T) {
 	for c := range 256 {
 		want := ' ' <= c && c <= '~' && c != '"' && c != '\\'

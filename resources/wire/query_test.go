@@ -18,8 +18,8 @@ func ask(query string, read func(*wire.Query)) []string {
 	return told(p.Err())
 }
 
-// TestQueryIsReadStrictly: a parameter that is sent twice, unknown, of another case or
-// shaped like an operator is a problem, in the same order each time.
+// TestQueryIsReadStrictly checks that a parameter that is sent twice, unknown, of another case or like
+// an operator is a problem, in the same order each time.
 func TestQueryIsReadStrictly(t *testing.T) {
 	read := func(q *wire.Query) {
 		q.OneOf("status", "", "ACTIVE", "INACTIVE")
@@ -89,8 +89,8 @@ func tokens(t testing.TB, keys ...byte) wire.PageTokens {
 	return made
 }
 
-// TestPageTokenOpensForItsListOnly: not for another, not forged, cut, longer or changed in
-// any bit; also after its key was rotated, until that key is gone.
+// TestPageTokenOpensForItsListOnly checks tokens of another list, forged ones, and ones of another
+// length or with a changed bit. A token opens after its key was rotated, until that key is removed.
 func TestPageTokenOpensForItsListOnly(t *testing.T) {
 	old := tokens(t, 1)
 	token := old.Seal([]byte("cursor"), "user.list|acct-a-v1")
@@ -144,7 +144,7 @@ func TestPageTokenOpensForItsListOnly(t *testing.T) {
 	})
 }
 
-// FuzzPageToken: what opens holds a cursor that was sealed, and is written in one way only.
+// FuzzPageToken checks that a token that opens holds a sealed cursor and has one form only.
 func FuzzPageToken(f *testing.F) {
 	t1 := tokens(f, 1)
 	cursors := []string{"", "a", strings.Repeat("c", 300)}
