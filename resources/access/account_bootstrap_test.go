@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // bootstrapper gives a world and the service behind it.
@@ -30,9 +31,9 @@ func TestBootstrapMakesAllAndARepeatNothing(t *testing.T) {
 	if first.Account.Name != "Demo" || first.Admin.ID != "user-ada-v1" || first.Admin.Status != "ACTIVE" || first.Project.Name != "Demo project" {
 		t.Errorf("%+v", first)
 	}
-	w.expect(w.call("project.update", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-demo-v1", "", `{"name":"Demo project"}`), 200)
-	project, _ := lookUp(w, w.c.Projects, demo.ProjectID)
-	w.clock.Add(int64(hour))
+	w.Expect(w.call("project.update", areatest.As(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-demo-v1", "", `{"name":"Demo project"}`), 200)
+	project, _ := lookUp(w, w.Collections.Projects, demo.ProjectID)
+	w.Clock.Add(int64(hour))
 
 	again := demo
 	again.AdminEmail, again.AdminName = "ADA@example.com", "Somebody"
@@ -43,7 +44,7 @@ func TestBootstrapMakesAllAndARepeatNothing(t *testing.T) {
 	if second.Account != first.Account || second.Admin != first.Admin || *second.Project != *first.Project {
 		t.Errorf("the repeat gave %+v, the first %+v", second, first)
 	}
-	if p, _ := lookUp(w, w.c.Projects, demo.ProjectID); p != project {
+	if p, _ := lookUp(w, w.Collections.Projects, demo.ProjectID); p != project {
 		t.Errorf("the repeat changed the project to %+v", p)
 	}
 	least := access.Bootstrap{AccountID: newAcct, AccountName: "Demo", AdminEmail: "ada@example.com", ProjectID: demo.ProjectID}
@@ -69,9 +70,9 @@ func TestBootstrapNamesWhatDiffers(t *testing.T) {
 	if _, err := svc.Bootstrap(t.Context(), demo); err != nil {
 		t.Fatal(err)
 	}
-	w.user(newAcct, "user-plain-v1", resources.StatusActive)
-	w.expect(w.call("project.create", platform, "accountId="+newAcct, "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
-	w.expect(w.call("project.delete", as(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-gone-v1", "", nil), 200)
+	w.AddUser(newAcct, "user-plain-v1", resources.StatusActive)
+	w.Expect(w.call("project.create", platform, "accountId="+newAcct, "", `{"id":"proj-gone-v1","name":"gone"}`), 201)
+	w.Expect(w.call("project.delete", areatest.As(newAcct, "user-ada-v1"), "accountId="+newAcct+",projectId=proj-gone-v1", "", nil), 200)
 	for text, alter := range map[string]func(b *access.Bootstrap){
 		`its name is "Demo"`:                      func(b *access.Bootstrap) { b.AccountName = "Other" },
 		"nobody@example.com is not a member":      func(b *access.Bootstrap) { b.AdminEmail = "nobody@example.com" },
@@ -92,7 +93,7 @@ func TestBootstrapNamesWhatDiffers(t *testing.T) {
 			t.Errorf("%v, want a conflict that says %q", err, text)
 		}
 	}
-	if _, ok := lookUp(w, w.c.Projects, "proj-second-v1"); ok {
+	if _, ok := lookUp(w, w.Collections.Projects, "proj-second-v1"); ok {
 		t.Error("a refused bootstrap made a project")
 	}
 }
@@ -104,7 +105,7 @@ func TestBootstrapIsOneStep(t *testing.T) {
 	if _, err := svc.Bootstrap(t.Context(), b); !resources.IsKind(err, resources.KindConflict) {
 		t.Fatal(err)
 	}
-	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok {
+	if _, ok := lookUp(w, w.Collections.Accounts, newAcct); ok {
 		t.Error("the account stayed though the project was refused")
 	}
 }

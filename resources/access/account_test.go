@@ -10,32 +10,33 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 const newAcct = "acct-new-v1"
 
-var platform = service(resources.ServiceScopeAdmin)
+var platform = areatest.Service(resources.ServiceScopeAdmin)
 
 // lookUp reads a record past the handlers; ok is false where there is none.
 func lookUp[T any](w *world, c store.Collection[T], key string) (value T, ok bool) {
-	w.t.Helper()
-	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
-		rec, err := c.Get(w.t.Context(), tx, key)
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+		rec, err := c.Get(w.T.Context(), tx, key)
 		value = rec.Value
 		return err
 	})
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return value, err == nil
 }
 
 // change alters a record past the handlers.
 func change[T any](w *world, c store.Collection[T], key string, fn func(*T)) {
-	w.t.Helper()
-	w.write(func(ctx context.Context, tx store.Tx) error {
+	w.T.Helper()
+	w.Write(func(ctx context.Context, tx store.Tx) error {
 		rec, err := c.Get(ctx, tx, key)
 		if err != nil {
 			return err
@@ -47,30 +48,19 @@ func change[T any](w *world, c store.Collection[T], key string, fn func(*T)) {
 
 // loner adds a user of no account.
 func (w *world) loner(id, email, status string) {
-	w.t.Helper()
-	w.write(func(ctx context.Context, tx store.Tx) error {
-		return w.c.Users.Insert(ctx, tx, resources.User{
-			ExternalID: id, UUID: "uuid-" + id, Email: email, Name: "Loner", Status: status, CreatedAt: start, UpdatedAt: start,
+	w.T.Helper()
+	w.Write(func(ctx context.Context, tx store.Tx) error {
+		return w.Collections.Users.Insert(ctx, tx, resources.User{
+			ExternalID: id, UUID: "uuid-" + id, Email: email, Name: "Loner", Status: status, CreatedAt: areatest.Start, UpdatedAt: areatest.Start,
 		})
 	})
 }
 
-// dig takes a text out of an answer: dig("admin.email").
-func (a answer) dig(path string) string {
-	var v any = a.body
-	for name := range strings.SplitSeq(path, ".") {
-		m, _ := v.(map[string]any)
-		v = m[name]
-	}
-	s, _ := v.(string)
-	return s
-}
-
 // atOnce makes the same kind of call twice at the same time and gives the statuses.
-func atOnce(call func(i int) answer) (statuses [2]int) {
+func atOnce(call func(i int) areatest.Answer) (statuses [2]int) {
 	var wg sync.WaitGroup
 	for i := range statuses {
-		wg.Go(func() { statuses[i] = call(i).status })
+		wg.Go(func() { statuses[i] = call(i).Status })
 	}
 	wg.Wait()
 	return statuses
@@ -86,21 +76,21 @@ func oneOfTwo(t *testing.T, got [2]int) {
 
 func TestAccountIsMadeWithItsAdmin(t *testing.T) {
 	w := newWorld(t)
-	before := w.revision("")
+	before := w.Revision("")
 	got := w.call("account.create", platform, "", "", `{"id":"acct-new-v1","name":"  New  ","admin":{"email":"Ada@Example.com","name":" Ada ","external_id":"user-ada-v1"}}`)
-	w.expect(got, 201)
+	w.Expect(got, 201)
 	want := `{"account":{"id":"acct-new-v1","name":"New","status":"ACTIVE","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"},` +
 		`"admin":{"id":"user-ada-v1","email":"Ada@Example.com","name":"Ada","status":"ACTIVE","is_verified":false,"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`
-	if got.text != want {
-		t.Errorf("the answer is\n%s, want\n%s", got.text, want)
+	if got.Text != want {
+		t.Errorf("the answer is\n%s, want\n%s", got.Text, want)
 	}
-	u, _ := lookUp(w, w.c.Users, "user-ada-v1")
-	if u.AccountID != newAcct || u.MemberSince != start || u.AuthenticationType != "unknown" || len(u.UUID) != 36 {
+	u, _ := lookUp(w, w.Collections.Users, "user-ada-v1")
+	if u.AccountID != newAcct || u.MemberSince != areatest.Start || u.AuthenticationType != "unknown" || len(u.UUID) != 36 {
 		t.Errorf("the admin's record is %+v", u)
 	}
-	w.expect(w.call("group.list", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", nil), 200)
-	w.expect(w.call("group.create", as(newAcct, "user-ada-v1"), "accountId="+newAcct, "", `{"name":"g"}`), 201)
-	if w.revision(newAcct) < 1 || w.revision("") <= before {
+	w.Expect(w.call("group.list", areatest.As(newAcct, "user-ada-v1"), "accountId="+newAcct, "", nil), 200)
+	w.Expect(w.call("group.create", areatest.As(newAcct, "user-ada-v1"), "accountId="+newAcct, "", `{"name":"g"}`), 201)
+	if w.Revision(newAcct) < 1 || w.Revision("") <= before {
 		t.Error("the revisions of the account and of users without one did not move")
 	}
 }
@@ -114,18 +104,18 @@ func TestAccountWithoutIDsGetsGeneratedOnes(t *testing.T) {
 		}
 	})
 	got := w.call("account.create", platform, "", "", `{"id":null,"name":"New","admin":{"email":"ada@example.com"}}`)
-	w.expect(got, 201, `"status":"INVITED"`, `"name":""`)
-	account, admin := got.dig("account.id"), got.dig("admin.id")
+	w.Expect(got, 201, `"status":"INVITED"`, `"name":""`)
+	account, admin := got.Str("account.id"), got.Str("admin.id")
 	if !resources.ValidExternalID("acct", account) || !strings.HasPrefix(admin, "user-") || !strings.HasSuffix(admin, "-v1") {
 		t.Errorf("ids %q and %q", account, admin)
 	}
-	if u, _ := lookUp(w, w.c.Users, admin); u.InvitedAt != start {
+	if u, _ := lookUp(w, w.Collections.Users, admin); u.InvitedAt != areatest.Start {
 		t.Errorf("invited at %v: the invitation binds nobody", u.InvitedAt)
 	}
 	if len(invited) != 1 || invited[0] != account+" "+admin {
 		t.Errorf("invited %q, want the admin once", invited)
 	}
-	w.expect(w.call("account.create", platform, "", "", `{"name":"Other","admin":{"email":"b@example.com","external_id":"b"}}`), 201, `"ACTIVE"`)
+	w.Expect(w.call("account.create", platform, "", "", `{"name":"Other","admin":{"email":"b@example.com","external_id":"b"}}`), 201, `"ACTIVE"`)
 	if len(invited) != 1 {
 		t.Error("an admin who can sign in was invited")
 	}
@@ -135,8 +125,8 @@ func TestAccountIsNotMadeWhenTheInvitationCannotBeStored(t *testing.T) {
 	w := newWorld(t, func(cfg *access.Config) {
 		cfg.Invite = func(context.Context, store.Tx, resources.Account, resources.User) error { return errors.New("full") }
 	})
-	w.expect(w.call("account.create", platform, "", "", `{"id":"acct-new-v1","name":"New","admin":{"email":"ada@example.com"}}`), 500)
-	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok {
+	w.Expect(w.call("account.create", platform, "", "", `{"id":"acct-new-v1","name":"New","admin":{"email":"ada@example.com"}}`), 500)
+	if _, ok := lookUp(w, w.Collections.Accounts, newAcct); ok {
 		t.Error("the account is there without its admin's mail")
 	}
 }
@@ -152,20 +142,20 @@ func TestUserOfNoAccountBecomesTheAdmin(t *testing.T) {
 			w.loner("user-lone2-v1", "lone2@example.com", resources.StatusActive)
 		}
 		got := w.call("account.create", platform, "", "", body)
-		w.expect(got, 201, `"name":"Loner"`)
-		u, _ := lookUp(w, w.c.Users, got.dig("admin.id"))
-		if u.AccountID != got.dig("account.id") || u.MemberSince != start || u.Status != got.dig("admin.status") {
+		w.Expect(got, 201, `"name":"Loner"`)
+		u, _ := lookUp(w, w.Collections.Users, got.Str("admin.id"))
+		if u.AccountID != got.Str("account.id") || u.MemberSince != areatest.Start || u.Status != got.Str("admin.status") {
 			t.Errorf("the admin's record is %+v", u)
 		}
 		a := resources.Assignment{
 			AccountID: u.AccountID, RoleID: "account_admin", AssigneeType: resources.AssigneeUser, AssigneeID: u.ExternalID,
 		}
-		a, ok := lookUp(w, w.c.Assignments, records.AssignmentID(a))
+		a, ok := lookUp(w, w.Collections.Assignments, records.AssignmentID(a))
 		if !ok || a.Status != resources.StatusActive || a.ID != records.AssignmentID(a) || a.ProjectID != "" || a.ExpiresAt != 0 {
 			t.Errorf("the assignment is %+v", a)
 		}
 	}
-	if u, _ := lookUp(w, w.c.Users, "user-lone-v1"); u.Status != resources.StatusSuspended {
+	if u, _ := lookUp(w, w.Collections.Users, "user-lone-v1"); u.Status != resources.StatusSuspended {
 		t.Errorf("the status became %s", u.Status)
 	}
 }
@@ -184,19 +174,19 @@ func TestUserWhomAnAccountLetsGoBecomesTheAdmin(t *testing.T) {
 		}
 	})
 	body := `{"id":"acct-new-v1","name":"New","admin":{"email":"USER-ivan-v1@example.com"}}`
-	before := w.revision(acctA)
-	w.expect(w.call("account.create", platform, "", "", body), 409, "a member of another account")
+	before := w.Revision(acctA)
+	w.Expect(w.call("account.create", platform, "", "", body), 409, "a member of another account")
 	free, failure = true, errors.New("full")
-	w.expect(w.call("account.create", platform, "", "", body), 500)
-	if _, ok := lookUp(w, w.c.Accounts, newAcct); ok || w.revision(acctA) != before {
+	w.Expect(w.call("account.create", platform, "", "", body), 500)
+	if _, ok := lookUp(w, w.Collections.Accounts, newAcct); ok || w.Revision(acctA) != before {
 		t.Error("an account was made")
 	}
 	failure = nil
-	w.expect(w.call("account.create", platform, "", "", body), 201, ivan, `"status":"INVITED"`)
-	if u, _ := lookUp(w, w.c.Users, ivan); u.AccountID != newAcct || u.InvitedAt != start || u.MemberSince != start {
+	w.Expect(w.call("account.create", platform, "", "", body), 201, ivan, `"status":"INVITED"`)
+	if u, _ := lookUp(w, w.Collections.Users, ivan); u.AccountID != newAcct || u.InvitedAt != areatest.Start || u.MemberSince != areatest.Start {
 		t.Errorf("the admin's record is %+v", u)
 	}
-	if w.revision(acctA) != before+1 {
+	if w.Revision(acctA) != before+1 {
 		t.Error("the revision of the account that was left did not move")
 	}
 }
@@ -204,8 +194,8 @@ func TestUserWhomAnAccountLetsGoBecomesTheAdmin(t *testing.T) {
 func TestAccountRefusesWhatIsInUse(t *testing.T) {
 	w := newWorld(t)
 	w.loner("user-lone-v1", "lone@example.com", resources.StatusActive)
-	change(w, w.c.Users, bea, func(u *resources.User) { u.AuthenticationPartnerID = "partner-bea" })
-	change(w, w.c.Accounts, acctB, func(a *resources.Account) { a.Status = resources.StatusSuspended })
+	change(w, w.Collections.Users, bea, func(u *resources.User) { u.AuthenticationPartnerID = "partner-bea" })
+	change(w, w.Collections.Accounts, acctB, func(a *resources.Account) { a.Status = resources.StatusSuspended })
 	for name, body := range map[string]string{
 		"account id":                  `{"id":"acct-b-v1","name":"New","admin":{"email":"n@example.com"}}`,
 		"member of another account":   `{"id":"acct-new-v1","name":"New","admin":{"email":"USER-bea-v1@example.com"}}`,
@@ -216,11 +206,11 @@ func TestAccountRefusesWhatIsInUse(t *testing.T) {
 		"other external id of e-mail": `{"id":"acct-new-v1","name":"New","admin":{"email":"lone@example.com","external_id":"user-n-v1"}}`,
 	} {
 		t.Run("409 "+name, func(t *testing.T) {
-			w.expect(w.call("account.create", platform, "", "", body), 409)
-			if _, ok := lookUp(w, w.c.Accounts, newAcct); ok {
+			w.Expect(w.call("account.create", platform, "", "", body), 409)
+			if _, ok := lookUp(w, w.Collections.Accounts, newAcct); ok {
 				t.Fatal("the account was made")
 			}
-			if _, ok := lookUp(w, w.c.Users, "user-n-v1"); ok {
+			if _, ok := lookUp(w, w.Collections.Users, "user-n-v1"); ok {
 				t.Error("the user was made")
 			}
 		})
@@ -230,7 +220,7 @@ func TestAccountRefusesWhatIsInUse(t *testing.T) {
 func TestAccountTellsAllProblemsAtOnce(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("account.create", platform, "", "x=1", `{"id":"acct_1","name":" ","admin":{"email":"a@b","name":"","external_id":"service-x","z":1},"y":2}`)
-	w.expect(got, 400, "x: ", "id: ", "name: ", "admin.email: ", "admin.name: ", "admin.external_id: ", "admin.z: ", "y: ")
+	w.Expect(got, 400, "x: ", "id: ", "name: ", "admin.email: ", "admin.name: ", "admin.external_id: ", "admin.z: ", "y: ")
 	for name, body := range map[string]string{
 		"none":              ``,
 		"no object":         `[]`,
@@ -245,9 +235,9 @@ func TestAccountTellsAllProblemsAtOnce(t *testing.T) {
 		"id upper case":     `{"id":"ACCT-1-v1","name":"n","admin":{"email":"a@example.com"}}`,
 		"id too long":       `{"id":"acct-` + strings.Repeat("a", 130) + `-v1","name":"n","admin":{"email":"a@example.com"}}`,
 	} {
-		t.Run("400 "+name, func(t *testing.T) { w.expect(w.call("account.create", platform, "", "", body), 400) })
+		t.Run("400 "+name, func(t *testing.T) { w.Expect(w.call("account.create", platform, "", "", body), 400) })
 	}
-	w.expect(w.call("account.create", platform, "", "", `{"name":"`+strings.Repeat("ä", 255)+`","admin":{"email":"a@example.com"}}`), 201)
+	w.Expect(w.call("account.create", platform, "", "", `{"name":"`+strings.Repeat("ä", 255)+`","admin":{"email":"a@example.com"}}`), 201)
 }
 
 func TestAdminAddressIsOneBareAddress(t *testing.T) {
@@ -259,16 +249,16 @@ func TestAdminAddressIsOneBareAddress(t *testing.T) {
 		"a@" + strings.Repeat("b", 64) + ".co", "a@" + strings.Repeat("b.", 126) + "co", "a@b@c.de", "a:b@c.de;",
 	} {
 		got := w.call("account.create", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`)
-		if got.status != 400 || !strings.Contains(got.text, "admin.email: ") {
-			t.Errorf("%s: %d %s", email, got.status, got.text)
+		if got.Status != 400 || !strings.Contains(got.Text, "admin.email: ") {
+			t.Errorf("%s: %d %s", email, got.Status, got.Text)
 		}
 	}
 	for _, email := range []string{
 		"a@b.co", "a.b+c@d-e.fg", "o'neil@x.example", "root@localhost", "a@xn--bcher-kva.example", "A@B.CO.UK",
 		strings.Repeat("a", 64) + "@b.co",
 	} {
-		if got := w.call("account.create", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`); got.status != 201 {
-			t.Errorf("%s: %d %s", email, got.status, got.text)
+		if got := w.call("account.create", platform, "", "", `{"name":"n","admin":{"email":"`+email+`"}}`); got.Status != 201 {
+			t.Errorf("%s: %d %s", email, got.Status, got.Text)
 		}
 	}
 }
@@ -280,38 +270,38 @@ func TestTwoAccountsAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			oneOfTwo(t, atOnce(func(i int) answer { return w.call("account.create", platform, "", "", fmt.Sprintf(body, i)) }))
+			oneOfTwo(t, atOnce(func(i int) areatest.Answer { return w.call("account.create", platform, "", "", fmt.Sprintf(body, i)) }))
 		})
 	}
 }
 
 func TestAccountIsReadAndChanged(t *testing.T) {
 	w := newWorld(t)
-	w.clock.Add(int64(hour))
-	w.expect(w.call("account.get", as(acctA, dan), "accountId="+acctA, "", nil), 200,
-		`{"account":{"id":"acct-a-v1","name":"acct-a-v1","status":"ACTIVE","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`)
-	rev := w.revision(acctA)
-	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"status":"SUSPENDED"}`), 200,
-		`{"account":{"id":"acct-a-v1","name":"acct-a-v1","status":"SUSPENDED","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T15:13:20.000Z"}}`)
-	if w.revision(acctA) != rev+1 {
+	w.Clock.Add(int64(hour))
+	w.Expect(w.call("account.get", areatest.As(acctA, dan), "accountId="+acctA, "", nil), 200,
+		`{"account":{"id":"acct-a-v1","name":"Name of acct-a-v1","status":"ACTIVE","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:13:20.000Z"}}`)
+	rev := w.Revision(acctA)
+	w.Expect(w.call("account.update", platform, "accountId="+acctA, "", `{"status":"SUSPENDED"}`), 200,
+		`{"account":{"id":"acct-a-v1","name":"Name of acct-a-v1","status":"SUSPENDED","created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T15:13:20.000Z"}}`)
+	if w.Revision(acctA) != rev+1 {
 		t.Error("the revision did not move")
 	}
-	w.expect(w.call("group.create", as(acctA, alice), "accountId="+acctA, "", `{"name":"g"}`), 403, "suspended")
-	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":" Neu ","status":"ACTIVE"}`), 200, `"name":"Neu"`, `"ACTIVE"`)
-	w.expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":"A","status":null}`), 200, `"name":"A"`, `"ACTIVE"`)
-	w.expect(w.call("account.get", platform, "accountId="+acctA, "", nil), 200, `"name":"A"`)
+	w.Expect(w.call("group.create", areatest.As(acctA, alice), "accountId="+acctA, "", `{"name":"g"}`), 403, "suspended")
+	w.Expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":" Neu ","status":"ACTIVE"}`), 200, `"name":"Neu"`, `"ACTIVE"`)
+	w.Expect(w.call("account.update", platform, "accountId="+acctA, "", `{"name":"A","status":null}`), 200, `"name":"A"`, `"ACTIVE"`)
+	w.Expect(w.call("account.get", platform, "accountId="+acctA, "", nil), 200, `"name":"A"`)
 }
 
 func TestAccountChangeIsRefused(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("account.get", platform, "accountId="+absent, "", nil), 404)
-	w.expect(w.call("account.get", platform, "accountId="+acctA, "x=1", nil), 400, "x: ")
-	w.expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"n"}`), 404)
-	if w.revision(absent) != 0 {
+	w.Expect(w.call("account.get", platform, "accountId="+absent, "", nil), 404)
+	w.Expect(w.call("account.get", platform, "accountId="+acctA, "x=1", nil), 400, "x: ")
+	w.Expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"n"}`), 404)
+	if w.Revision(absent) != 0 {
 		t.Error("a refused change moved a revision")
 	}
-	w.expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"","status":"x","id":"acct-c-v1"}`), 400, "name: ", "status: ", "id: ")
+	w.Expect(w.call("account.update", platform, "accountId="+absent, "", `{"name":"","status":"x","id":"acct-c-v1"}`), 400, "name: ", "status: ", "id: ")
 	for _, body := range []string{`{}`, ``, `{"name":null}`, `{"status":"INVITED"}`, `{"status":"active"}`, `{"status":""}`, `{"name":1}`} {
-		w.expect(w.call("account.update", platform, "accountId="+acctA, "", body), 400)
+		w.Expect(w.call("account.update", platform, "accountId="+acctA, "", body), 400)
 	}
 }

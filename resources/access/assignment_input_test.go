@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
@@ -25,7 +26,7 @@ func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
 		"assigneeType":                   {"team_member", "", object{"assigneeType": "GROUP"}, []string{"assigneeType: must be one of USER, IAMGROUP"}},
 		"status":                         {"team_member", "", object{"status": "active"}, []string{"status: must be one of"}},
 		"expiresAt no time":              {"team_member", "", object{"expiresAt": "tomorrow"}, []string{"expiresAt: must be a date-time"}},
-		"expiresAt now":                  {"team_member", "", object{"expiresAt": start.String()}, []string{"expiresAt: must be in the future"}},
+		"expiresAt now":                  {"team_member", "", object{"expiresAt": areatest.Start.String()}, []string{"expiresAt: must be in the future"}},
 		"expiresAt beyond what is shown": {"team_member", "", object{"expiresAt": "9999-12-31T23:59:59-12:00"}, []string{"expiresAt: must be a date-time"}},
 		"project twice in the query":     {"project_reader", "projectId=" + projA1 + "&projectId=" + projA2, object{}, []string{"projectId: must be sent once"}},
 		"different projects":             {"project_reader", "projectId=" + projA1, object{"projectId": projA2}, []string{"query and body name different projects"}},
@@ -50,9 +51,9 @@ func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
 		t.Run("400 "+name, func(t *testing.T) {
 			w := w.in(t)
 			got := w.put(tc.role, dan, tc.query, tc.body)
-			w.expect(got, 400, tc.problems...)
-			if len(got.err.Problems) != len(tc.problems) {
-				t.Errorf("%d problems, want %d: %s", len(got.err.Problems), len(tc.problems), got.text)
+			w.Expect(got, 400, tc.problems...)
+			if len(got.Err.Problems) != len(tc.problems) {
+				t.Errorf("%d problems, want %d: %s", len(got.Err.Problems), len(tc.problems), got.Text)
 			}
 		})
 	}
@@ -61,7 +62,7 @@ func TestWhatAnAssignmentIsRefusedFor(t *testing.T) {
 
 func TestWhatIsNotThereIsNotAssigned(t *testing.T) {
 	w := newWorld(t)
-	for name, got := range map[string]answer{
+	for name, got := range map[string]areatest.Answer{
 		"role":            w.put(absent, dan, "", object{}),
 		"their role":      w.put(roleB, dan, "", object{}),
 		"role and user":   w.put(absent, absent, "", object{}),
@@ -75,12 +76,12 @@ func TestWhatIsNotThereIsNotAssigned(t *testing.T) {
 		want := "There is no such role."
 		if !strings.Contains(name, "role") {
 			want = "There is no such user."
-			if strings.Contains(got.text, "group") {
+			if strings.Contains(got.Text, "group") {
 				want = "There is no such group."
 			}
 		}
-		if got.status != 404 || got.err.Message != want {
-			t.Errorf("%s: %d %s", name, got.status, got.text)
+		if got.Status != 404 || got.Err.Message != want {
+			t.Errorf("%s: %d %s", name, got.Status, got.Text)
 		}
 	}
 }

@@ -6,23 +6,24 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 func TestRolesOfAUser(t *testing.T) {
 	w := newWorld(t)
 	w.role(resources.Role{ID: "role-res-v1", Name: "res", Scope: "RESOURCE", AccountID: acctA, Permissions: []string{"project:instance:read"}})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "project_reader", ProjectID: projA1, ExpiresAt: start + hour})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "role-res-v1", ProjectID: projA2, ResourceID: "instances/i-1", Status: "INACTIVE"})
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "project_reader", ProjectID: projA1, ExpiresAt: areatest.Start + hour})
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "role-res-v1", ProjectID: projA2, ResourceID: "instances/i-1", Status: "INACTIVE"})
 	list := func(query string) string {
 		t.Helper()
-		got := w.call("role_assignment.list_of_user", as(acctA, carol), "accountId="+acctA+",userId="+carol, query, nil)
-		w.expect(got, 200)
-		return got.text
+		got := w.call("role_assignment.list_of_user", areatest.As(acctA, carol), "accountId="+acctA+",userId="+carol, query, nil)
+		w.Expect(got, 200)
+		return got.Text
 	}
-	at := start.String()
+	at := areatest.Start.String()
 	times := `"createdAt":"` + at + `","updatedAt":"` + at + `"}`
 	team := `{"roleId":"team_member","projectId":"","status":"ACTIVE",` + times
-	reader := `{"roleId":"project_reader","projectId":"proj-a1-v1","status":"ACTIVE","expiresAt":"` + (start + hour).String() + `",` + times
+	reader := `{"roleId":"project_reader","projectId":"proj-a1-v1","status":"ACTIVE","expiresAt":"` + (areatest.Start + hour).String() + `",` + times
 	res := `{"roleId":"role-res-v1","projectId":"proj-a2-v1","resourceId":"instances/i-1","groupId":"group-a-v1","status":"INACTIVE",` + times
 	// Direct ones first, in the order in which they were made, then by role.
 	all := []string{reader, team, res}
@@ -42,7 +43,7 @@ func TestRolesOfAUser(t *testing.T) {
 	if got, want := list("page=9"), `{"data":[],"meta":{"total":3,"page":9,"pageSize":20,"totalPages":1}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	w.clock.Store(int64(start + hour))
+	w.Clock.Store(int64(areatest.Start + hour))
 	if got := list("status=INACTIVE"); strings.Count(got, "roleId") != 2 {
 		t.Errorf("what has ended is not INACTIVE: %s", got)
 	}
@@ -50,33 +51,33 @@ func TestRolesOfAUser(t *testing.T) {
 
 func TestRolesOfNobody(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+absent, "", nil), 404, "There is no such user.")
-	w.expect(w.call("role_assignment.list_of_user", as(acctA, alice), "accountId="+acctA+",userId="+bea, "", nil), 404, "There is no such user.")
+	w.Expect(w.call("role_assignment.list_of_user", areatest.As(acctA, alice), "accountId="+acctA+",userId="+absent, "", nil), 404, "There is no such user.")
+	w.Expect(w.call("role_assignment.list_of_user", areatest.As(acctA, alice), "accountId="+acctA+",userId="+bea, "", nil), 404, "There is no such user.")
 	for _, route := range []string{"role.list", "role_assignment.list_of_user"} {
-		got := w.call(route, as(acctA, alice), "accountId="+acctA+",userId="+absent,
+		got := w.call(route, areatest.As(acctA, alice), "accountId="+acctA+",userId="+absent,
 			"status=active&scope=account&projectId=a|b&page=0&pageSize=101&x=1", nil)
-		w.expect(got, 400, "status: must be", "scope: must be", "projectId: must be", "page: must be", "pageSize: must be", "x: unknown")
+		w.Expect(got, 400, "status: must be", "scope: must be", "projectId: must be", "page: must be", "pageSize: must be", "x: unknown")
 	}
 }
 
 func TestHoldersOfARole(t *testing.T) {
 	w := newWorld(t)
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "team_member", ExpiresAt: start})
-	list := func(role, query string) answer {
-		return w.call("role_assignment.list_of_role", as(acctA, alice), "accountId="+acctA+",roleId="+role, query, nil)
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "team_member", ExpiresAt: areatest.Start})
+	list := func(role, query string) areatest.Answer {
+		return w.call("role_assignment.list_of_role", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+role, query, nil)
 	}
-	times := `"createdAt":"` + start.String() + `","updatedAt":"` + start.String() + `"}`
-	want := `{"data":[{"assigneeId":"group-a-v1","assigneeType":"IAMGROUP","roleId":"team_member","status":"INACTIVE","expiresAt":"` + start.String() + `",` + times +
+	times := `"createdAt":"` + areatest.Start.String() + `","updatedAt":"` + areatest.Start.String() + `"}`
+	want := `{"data":[{"assigneeId":"group-a-v1","assigneeType":"IAMGROUP","roleId":"team_member","status":"INACTIVE","expiresAt":"` + areatest.Start.String() + `",` + times +
 		`,{"assigneeId":"user-carol-v1","assigneeType":"USER","roleId":"team_member","status":"ACTIVE",` + times +
 		`],"meta":{"total":2,"page":1,"pageSize":20,"totalPages":1}}`
-	if got := list("team_member", ""); got.text != want {
-		t.Errorf("got  %s\nwant %s", got.text, want)
+	if got := list("team_member", ""); got.Text != want {
+		t.Errorf("got  %s\nwant %s", got.Text, want)
 	}
-	w.expect(list("project_reader", ""), 200, `"projectId":"proj-a1-v1"`)
-	w.expect(list("project_admin", ""), 200, `{"data":[],"meta":{"total":0,`)
-	w.expect(list(absent, ""), 404, "There is no such role.")
-	w.expect(list(roleB, ""), 404, "There is no such role.")
-	w.expect(list("team_member", "page=x&assigneeType=USER"), 400, "page: must be", "assigneeType: unknown")
+	w.Expect(list("project_reader", ""), 200, `"projectId":"proj-a1-v1"`)
+	w.Expect(list("project_admin", ""), 200, `{"data":[],"meta":{"total":0,`)
+	w.Expect(list(absent, ""), 404, "There is no such role.")
+	w.Expect(list(roleB, ""), 404, "There is no such role.")
+	w.Expect(list("team_member", "page=x&assigneeType=USER"), 400, "page: must be", "assigneeType: unknown")
 	got := list(admin, "") // bea holds it too, in her account
-	w.expect(got, 200, `"total":1`)
+	w.Expect(got, 200, `"total":1`)
 }

@@ -4,29 +4,30 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // revoke asks role_assignment.revoke as alice, an account admin of A.
-func (w *world) revoke(role, assignee, query string) answer {
-	w.t.Helper()
-	return w.call("role_assignment.revoke", as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)
+func (w *world) revoke(role, assignee, query string) areatest.Answer {
+	w.T.Helper()
+	return w.call("role_assignment.revoke", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+assignee, query, nil)
 }
 
 func TestAnAssignmentIsRevoked(t *testing.T) {
 	w := newWorld(t)
 	got := w.revoke("team_member", carol, "")
-	w.expect(got, 200)
-	if got.body["success"] != true || got.body["message"] == "" || len(got.body) != 2 {
-		t.Errorf("got %s", got.text)
+	w.Expect(got, 200)
+	if got.Body["success"] != true || got.Body["message"] == "" || len(got.Body) != 2 {
+		t.Errorf("got %s", got.Text)
 	}
 	w.holds(carol, "")
-	w.expect(w.revoke("project_reader", bob, "assigneeType=USER&projectId="+projA1), 200)
+	w.Expect(w.revoke("project_reader", bob, "assigneeType=USER&projectId="+projA1), 200)
 	w.holds(bob, "")
 
 	w.role(resources.Role{ID: "role-res-v1", Name: "res", Scope: "RESOURCE", AccountID: acctA, Permissions: []string{"project:instance:read"}})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "role-res-v1", ProjectID: projA1, ResourceID: "instances/i-1"})
-	w.expect(w.revoke("role-res-v1", groupA, "assigneeType=IAMGROUP&projectId="+projA1+"&resourceId=instances/i-2"), 404)
-	w.expect(w.revoke("role-res-v1", groupA, "assigneeType=IAMGROUP&projectId="+projA1+"&resourceId=instances/i-1"), 200)
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeType: "IAMGROUP", AssigneeID: groupA, RoleID: "role-res-v1", ProjectID: projA1, ResourceID: "instances/i-1"})
+	w.Expect(w.revoke("role-res-v1", groupA, "assigneeType=IAMGROUP&projectId="+projA1+"&resourceId=instances/i-2"), 404)
+	w.Expect(w.revoke("role-res-v1", groupA, "assigneeType=IAMGROUP&projectId="+projA1+"&resourceId=instances/i-1"), 200)
 	w.holds(carol, "")
 }
 
@@ -48,27 +49,27 @@ func TestRevokingWhatIsNotThere(t *testing.T) {
 	} {
 		t.Run("404 "+name, func(t *testing.T) {
 			w := w.in(t)
-			before := w.revision(acctA)
+			before := w.Revision(acctA)
 			got := w.revoke(tc.role, tc.assignee, tc.query)
-			if got.status != 404 || got.err.Message != "There is no such role assignment." {
-				t.Errorf("%d %s", got.status, got.text)
+			if got.Status != 404 || got.Err.Message != "There is no such role assignment." {
+				t.Errorf("%d %s", got.Status, got.Text)
 			}
 			// A repeat must not be answered before the first one is in force.
-			if after := w.revision(acctA); after != before+1 {
+			if after := w.Revision(acctA); after != before+1 {
 				t.Errorf("revision %d after %d", after, before)
 			}
 		})
 	}
 	w.holds(carol, "team_member@ ACTIVE") // and nothing was granted by it
 	w.holds(bob, "project_reader@proj-a1-v1 ACTIVE")
-	w.expect(w.call("role_assignment.list_of_user", as(acctB, bea), "accountId="+acctB+",userId="+bea, "", nil), 200, "account_admin")
+	w.Expect(w.call("role_assignment.list_of_user", areatest.As(acctB, bea), "accountId="+acctB+",userId="+bea, "", nil), 200, "account_admin")
 }
 
 func TestWhatARevocationIsRefusedFor(t *testing.T) {
 	w := newWorld(t)
 	got := w.revoke("team_member", carol, "assigneeType=GROUP&projectId=a|b&resourceId=x&status=ACTIVE&project=1&project=2")
-	w.expect(got, 400, "assigneeType: must be one of", "projectId: must be 1 to 128", "resourceId: must have the form",
+	w.Expect(got, 400, "assigneeType: must be one of", "projectId: must be 1 to 128", "resourceId: must have the form",
 		"status: unknown", "project: unknown", "project: must be sent once")
-	w.expect(w.call("role_assignment.revoke", as(acctA, alice), "accountId="+acctA+",roleId=team_member,assigneeId="+carol, "", `{"projectId":"x"}`), 400)
+	w.Expect(w.call("role_assignment.revoke", areatest.As(acctA, alice), "accountId="+acctA+",roleId=team_member,assigneeId="+carol, "", `{"projectId":"x"}`), 400)
 	w.holds(carol, "team_member@ ACTIVE")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
@@ -65,11 +66,7 @@ func (t countingTx) Get(ctx context.Context, schema *store.Schema, key string) (
 // Bob is in it, and holds all of it at account level, too.
 func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 	t.Helper()
-	trusted, err := policy()
-	if err != nil {
-		t.Fatal(err)
-	}
-	judge, reads := &judging{Inside: trusted.Inside()}, map[string]int{}
+	judge, reads := &judging{Inside: areatest.Policy(t).Inside()}, map[string]int{}
 	w := newWorld(t, func(cfg *access.Config) {
 		cfg.Judge, cfg.Store = judge, counting{cfg.Store, reads}
 	})
@@ -77,7 +74,7 @@ func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 		ID: "role-wide-v1", Name: "wide", Scope: resources.RoleScopeAccount, AccountID: acctA,
 		Permissions: []string{"account:group:update", "account:role:create", "project:*:read"},
 	})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: "role-wide-v1"})
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: "role-wide-v1"})
 	for r := range largeRoles {
 		w.role(resources.Role{
 			ID: fmt.Sprintf("role-large%d-v1", r), Name: fmt.Sprintf("large%d", r), Scope: resources.RoleScopeProject, AccountID: acctA,
@@ -85,21 +82,21 @@ func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 		})
 	}
 	w.group(acctA, largeGroup, bob)
-	w.write(func(ctx context.Context, tx store.Tx) error {
+	w.Write(func(ctx context.Context, tx store.Tx) error {
 		for p := range largeProjects {
 			project := resources.Project{ID: fmt.Sprintf("proj-large%d-v1", p), AccountID: acctA, State: resources.ProjectActive}
 			project.Name = project.ID
-			if err := w.c.Projects.Insert(ctx, tx, project); err != nil {
+			if err := w.Collections.Projects.Insert(ctx, tx, project); err != nil {
 				return err
 			}
 			for r := range largeRoles {
 				a := resources.Assignment{
 					AccountID: acctA, AssigneeID: largeGroup, AssigneeType: resources.AssigneeGroup, ProjectID: project.ID,
 					RoleID: fmt.Sprintf("role-large%d-v1", r), RoleScope: resources.RoleScopeProject, Status: resources.StatusActive,
-					ExpiresAt: resources.Time(r%2) * (start + hour),
+					ExpiresAt: resources.Time(r%2) * (areatest.Start + hour),
 				}
 				a.ID = records.AssignmentID(a)
-				if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
+				if err := w.Collections.Assignments.Insert(ctx, tx, a); err != nil {
 					return err
 				}
 			}
@@ -113,7 +110,7 @@ func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 // with that times what its caller does.
 func TestLargeGroupIsSharedByOneQuestionAPlace(t *testing.T) {
 	w, judge, reads := largeWorld(t)
-	w.expect(w.add(as(acctA, bob), largeGroup, dan), 200)
+	w.Expect(w.add(areatest.As(acctA, bob), largeGroup, dan), 200)
 	if len(judge.grants) != largePlaces {
 		t.Errorf("%d questions", len(judge.grants))
 	}
@@ -127,7 +124,7 @@ func TestLargeGroupIsSharedByOneQuestionAPlace(t *testing.T) {
 	if reads["roles"] > 2*(largeRoles+5) || reads["projects"] > largeProjects {
 		t.Errorf("reads: %v", reads)
 	}
-	w.expect(w.add(as(acctA, carol), largeGroup, dan), 403)
+	w.Expect(w.add(areatest.As(acctA, carol), largeGroup, dan), 403)
 }
 
 // TestLargeGrantEndsWithItsRequest: 503, and nothing is changed.
@@ -139,9 +136,9 @@ func TestLargeGrantEndsWithItsRequest(t *testing.T) {
 			cancel()
 		}
 	}
-	w.ctx = ctx
-	w.expect(w.add(as(acctA, bob), largeGroup, dan), 503)
-	w.ctx = t.Context()
+	w.Ctx = ctx
+	w.Expect(w.add(areatest.As(acctA, bob), largeGroup, dan), 503)
+	w.Ctx = t.Context()
 	if w.isMember(largeGroup, dan) {
 		t.Error("the user is in the group")
 	}
@@ -155,12 +152,12 @@ func TestLargeRoleIsMadeByNoAdmin(t *testing.T) {
 		patterns = append(patterns, fmt.Sprintf("project:thing%d:read", i))
 	}
 	body := object{"name": "n", "scope": "PROJECT", "permissions": patterns}
-	w.expect(w.call("role.create", as(acctA, bob), at(acctA), "", body), 201)
+	w.Expect(w.call("role.create", areatest.As(acctA, bob), at(acctA), "", body), 201)
 	if len(judge.grants) != 1 {
 		t.Errorf("%d questions", len(judge.grants))
 	}
 	body["name"], body["permissions"] = "more", slices.Concat(patterns, []string{"project:thing0:update"})
-	w.expect(w.call("role.create", as(acctA, bob), at(acctA), "", body), 403, "the caller does not hold project:thing0:update")
+	w.Expect(w.call("role.create", areatest.As(acctA, bob), at(acctA), "", body), 403, "the caller does not hold project:thing0:update")
 }
 
 // TestManyPatternsAtOnePlaceAreAskedInPieces: of the size of one role, and none is left out.
@@ -174,9 +171,9 @@ func TestManyPatternsAtOnePlaceAreAskedInPieces(t *testing.T) {
 		}
 		id := fmt.Sprintf("role-deep%d-v1", r)
 		w.role(resources.Role{ID: id, Name: id, Scope: resources.RoleScopeAccount, AccountID: acctA, Permissions: patterns})
-		w.assign(resources.Assignment{AccountID: acctA, AssigneeID: "group-deep-v1", AssigneeType: resources.AssigneeGroup, RoleID: id})
+		w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: "group-deep-v1", AssigneeType: resources.AssigneeGroup, RoleID: id})
 	}
-	w.expect(w.add(as(acctA, bob), "group-deep-v1", dan), 200)
+	w.Expect(w.add(areatest.As(acctA, bob), "group-deep-v1", dan), 200)
 	asked := map[string]bool{}
 	for _, g := range judge.grants {
 		for _, pattern := range g.Permissions {
@@ -191,17 +188,17 @@ func TestManyPatternsAtOnePlaceAreAskedInPieces(t *testing.T) {
 	}
 	// One that sorts last, and so stands in the last piece.
 	w.role(resources.Role{ID: "role-last-v1", Name: "last", Scope: resources.RoleScopeAccount, AccountID: acctA, Permissions: []string{"project:zzz:update"}})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: "group-deep-v1", AssigneeType: resources.AssigneeGroup, RoleID: "role-last-v1"})
-	w.expect(w.add(as(acctA, bob), "group-deep-v1", carol), 403, "project:zzz:update")
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: "group-deep-v1", AssigneeType: resources.AssigneeGroup, RoleID: "role-last-v1"})
+	w.Expect(w.add(areatest.As(acctA, bob), "group-deep-v1", carol), 403, "project:zzz:update")
 }
 
 // TestRoleThatIsGoneIsSharedByNobody: not even beside others at the same place.
 func TestRoleThatIsGoneIsSharedByNobody(t *testing.T) {
 	w := newWorld(t)
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
-	w.expect(w.add(as(acctA, alice), groupA, dan), 200)
-	w.assign(resources.Assignment{
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
+	w.Expect(w.add(areatest.As(acctA, alice), groupA, dan), 200)
+	w.Assign(resources.Assignment{
 		AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "role-gone-v1", RoleScope: resources.RoleScopeAccount,
 	})
-	w.expect(w.add(as(acctA, alice), groupA, bob), 403, "nothing to grant")
+	w.Expect(w.add(areatest.As(acctA, alice), groupA, bob), 403, "nothing to grant")
 }

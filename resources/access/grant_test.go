@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // grantWorld has carol, who may do everything with roles and their assignments, and
@@ -15,14 +16,14 @@ func grantWorld(t *testing.T) *world {
 	w.role(resources.Role{ID: "role-inst-v1", Name: "inst", Scope: "PROJECT", AccountID: acctA, Permissions: []string{"project:instance:*"}})
 	w.role(resources.Role{ID: "role-any-v1", Name: "any", Scope: "PROJECT", AccountID: acctA, Permissions: []string{"project:*:create"}})
 	w.role(resources.Role{ID: "role-on-v1", Name: "on", Scope: "RESOURCE", AccountID: acctA, Permissions: []string{"project:instance:read"}})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
 	w.key(acctA, carol)
 	return w
 }
 
 func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 	key := by(acctA, carol, "write")
-	end := start + hour
+	end := areatest.Start + hour
 	for i, tc := range []struct {
 		name     string
 		has      resources.Assignment // carol's, beside role-mgr-v1
@@ -32,37 +33,37 @@ func TestNobodyGrantsMoreThanTheyHave(t *testing.T) {
 		body     object
 		status   int
 	}{
-		{"nothing to herself", resources.Assignment{}, as(acctA, carol), admin, carol, object{}, 403},
-		{"nothing to another", resources.Assignment{}, as(acctA, carol), admin, dan, object{}, 403},
-		{"nothing to her group", resources.Assignment{}, as(acctA, carol), admin, groupA, object{"assigneeType": "IAMGROUP"}, 403},
-		{"as INACTIVE, to be switched on later", resources.Assignment{}, as(acctA, carol), admin, dan, object{"status": "INACTIVE"}, 403},
-		{"what she has", resources.Assignment{}, as(acctA, carol), "role-mgr-v1", dan, object{}, 200},
-		{"wider than hers", resources.Assignment{RoleID: "account_reader"}, as(acctA, carol), "project_admin", dan, object{"projectId": projA1}, 403},
-		{"part of hers", resources.Assignment{RoleID: "account_reader"}, as(acctA, carol), "project_reader", dan, object{"projectId": projA1}, 200},
-		{"from her project", resources.Assignment{RoleID: "project_admin", ProjectID: projA1}, as(acctA, carol), "role-inst-v1", dan, object{"projectId": projA1}, 200},
-		{"to another project", resources.Assignment{RoleID: "project_admin", ProjectID: projA1}, as(acctA, carol), "role-inst-v1", dan, object{"projectId": projA2}, 403},
-		{"crosswise patterns", resources.Assignment{RoleID: "role-inst-v1", ProjectID: projA1}, as(acctA, carol), "role-any-v1", dan, object{"projectId": projA1}, 403},
-		{"on a resource from its project", resources.Assignment{RoleID: "project_reader", ProjectID: projA1}, as(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-1"}, 200},
-		{"on her resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, as(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-1"}, 200},
-		{"on another resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, as(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-10"}, 403},
-		{"in the project of her resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, as(acctA, carol), "role-inst-v1", dan, object{"projectId": projA1}, 403},
-		{"for ever what ends", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, as(acctA, carol), "account_reader", dan, object{}, 403},
-		{"longer than hers", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, as(acctA, carol), "account_reader", dan, object{"expiresAt": (end + 1).String()}, 403},
-		{"as long as hers", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, as(acctA, carol), "account_reader", dan, object{"expiresAt": end.String()}, 200},
-		{"what is switched off", resources.Assignment{RoleID: "account_reader", Status: "INACTIVE"}, as(acctA, carol), "account_reader", dan, object{}, 403},
+		{"nothing to herself", resources.Assignment{}, areatest.As(acctA, carol), admin, carol, object{}, 403},
+		{"nothing to another", resources.Assignment{}, areatest.As(acctA, carol), admin, dan, object{}, 403},
+		{"nothing to her group", resources.Assignment{}, areatest.As(acctA, carol), admin, groupA, object{"assigneeType": "IAMGROUP"}, 403},
+		{"as INACTIVE, to be switched on later", resources.Assignment{}, areatest.As(acctA, carol), admin, dan, object{"status": "INACTIVE"}, 403},
+		{"what she has", resources.Assignment{}, areatest.As(acctA, carol), "role-mgr-v1", dan, object{}, 200},
+		{"wider than hers", resources.Assignment{RoleID: "account_reader"}, areatest.As(acctA, carol), "project_admin", dan, object{"projectId": projA1}, 403},
+		{"part of hers", resources.Assignment{RoleID: "account_reader"}, areatest.As(acctA, carol), "project_reader", dan, object{"projectId": projA1}, 200},
+		{"from her project", resources.Assignment{RoleID: "project_admin", ProjectID: projA1}, areatest.As(acctA, carol), "role-inst-v1", dan, object{"projectId": projA1}, 200},
+		{"to another project", resources.Assignment{RoleID: "project_admin", ProjectID: projA1}, areatest.As(acctA, carol), "role-inst-v1", dan, object{"projectId": projA2}, 403},
+		{"crosswise patterns", resources.Assignment{RoleID: "role-inst-v1", ProjectID: projA1}, areatest.As(acctA, carol), "role-any-v1", dan, object{"projectId": projA1}, 403},
+		{"on a resource from its project", resources.Assignment{RoleID: "project_reader", ProjectID: projA1}, areatest.As(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-1"}, 200},
+		{"on her resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, areatest.As(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-1"}, 200},
+		{"on another resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, areatest.As(acctA, carol), "role-on-v1", dan, object{"projectId": projA1, "resourceId": "instances/i-10"}, 403},
+		{"in the project of her resource", resources.Assignment{RoleID: "role-on-v1", ProjectID: projA1, ResourceID: "instances/i-1"}, areatest.As(acctA, carol), "role-inst-v1", dan, object{"projectId": projA1}, 403},
+		{"for ever what ends", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, areatest.As(acctA, carol), "account_reader", dan, object{}, 403},
+		{"longer than hers", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, areatest.As(acctA, carol), "account_reader", dan, object{"expiresAt": (end + 1).String()}, 403},
+		{"as long as hers", resources.Assignment{RoleID: "account_reader", ExpiresAt: end}, areatest.As(acctA, carol), "account_reader", dan, object{"expiresAt": end.String()}, 200},
+		{"what is switched off", resources.Assignment{RoleID: "account_reader", Status: "INACTIVE"}, areatest.As(acctA, carol), "account_reader", dan, object{}, 403},
 		{"reading with a write key", resources.Assignment{RoleID: "account_reader"}, key, "account_reader", dan, object{}, 403},
-		{"replacing nothing else than more", resources.Assignment{RoleID: "account_reader"}, as(acctA, carol), admin, carol, object{"roleId": "account_reader"}, 403},
+		{"replacing nothing else than more", resources.Assignment{RoleID: "account_reader"}, areatest.As(acctA, carol), admin, carol, object{"roleId": "account_reader"}, 403},
 	} {
 		t.Run(fmt.Sprintf("%d %s", tc.status, tc.name), func(t *testing.T) {
 			w := grantWorld(t)
 			if tc.has.RoleID != "" {
 				tc.has.AccountID, tc.has.AssigneeID = acctA, carol
-				w.assign(tc.has)
+				w.Assign(tc.has)
 			}
 			got := w.call("role_assignment.put", tc.caller, "accountId="+acctA+",roleId="+tc.role+",assigneeId="+tc.assignee, "", tc.body)
-			w.expect(got, tc.status)
+			w.Expect(got, tc.status)
 			if tc.status == 403 {
-				w.expect(got, 403, "You cannot grant more than you have")
+				w.Expect(got, 403, "You cannot grant more than you have")
 				w.holds(dan, "")
 				if carols := w.held(carol); carols == "" {
 					t.Errorf("case %d: carol lost what she had", i)
@@ -79,17 +80,17 @@ func TestADemotedActorChangesNothing(t *testing.T) {
 	w.role(resources.Role{ID: "role-own-v1", Name: "own", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:user:read"}})
 	role := object{"name": "n", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}}
 	params := "accountId=" + acctA + ",assigneeId=" + dan + ",roleId="
-	for _, who := range []resources.Principal{as(acctA, bob), as(acctA, ivan), as(acctB, bea), {}} {
-		before := w.revision(acctA)
-		w.expect(w.call("role_assignment.put", who, params+"team_member", "", object{}), 403)
-		w.expect(w.call("role_assignment.revoke", who, params+"team_member", "", nil), 403)
-		w.expect(w.call("role.create", who, params, "", role), 403)
-		w.expect(w.call("role.replace", who, params+"role-own-v1", "", role), 403)
-		w.expect(w.call("role.delete", who, params+"role-own-v1", "", nil), 403)
-		if after := w.revision(acctA); after != before {
+	for _, who := range []resources.Principal{areatest.As(acctA, bob), areatest.As(acctA, ivan), areatest.As(acctB, bea), {}} {
+		before := w.Revision(acctA)
+		w.Expect(w.call("role_assignment.put", who, params+"team_member", "", object{}), 403)
+		w.Expect(w.call("role_assignment.revoke", who, params+"team_member", "", nil), 403)
+		w.Expect(w.call("role.create", who, params, "", role), 403)
+		w.Expect(w.call("role.replace", who, params+"role-own-v1", "", role), 403)
+		w.Expect(w.call("role.delete", who, params+"role-own-v1", "", nil), 403)
+		if after := w.Revision(acctA); after != before {
 			t.Errorf("the revision moved from %d to %d", before, after)
 		}
 	}
 	w.holds(dan, "")
-	w.expect(w.call("role.get", as(acctA, alice), params+"role-own-v1", "", nil), 200, `"name":"own"`)
+	w.Expect(w.call("role.get", areatest.As(acctA, alice), params+"role-own-v1", "", nil), 200, `"name":"own"`)
 }

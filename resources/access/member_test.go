@@ -5,100 +5,101 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // add and remove ask for a change of a group's members.
-func (w *world) add(who resources.Principal, group, user string) answer {
-	w.t.Helper()
+func (w *world) add(who resources.Principal, group, user string) areatest.Answer {
+	w.T.Helper()
 	return w.call("group_member.add", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
-func (w *world) remove(who resources.Principal, group, user string) answer {
-	w.t.Helper()
+func (w *world) remove(who resources.Principal, group, user string) areatest.Answer {
+	w.T.Helper()
 	return w.call("group_member.remove", who, at(acctA, "groupId", group, "userId", user), "", nil)
 }
 
 func (w *world) isMember(group, user string) bool {
-	w.t.Helper()
-	_, ok := lookUp(w, w.c.Members, records.MemberID(group, user))
+	w.T.Helper()
+	_, ok := lookUp(w, w.Collections.Members, records.MemberID(group, user))
 	return ok
 }
 
 func TestMemberIsAddedAndRemovedIdempotently(t *testing.T) {
 	w := newWorld(t)
-	w.clock.Add(int64(hour))
+	w.Clock.Add(int64(hour))
 	for i := range 2 {
-		rev := w.revision(acctA)
-		w.expect(w.add(as(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
-		if w.revision(acctA) != rev+1 {
+		rev := w.Revision(acctA)
+		w.Expect(w.add(areatest.As(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
+		if w.Revision(acctA) != rev+1 {
 			t.Errorf("add %d did not commit a revision", i)
 		}
-		w.clock.Add(1)
+		w.Clock.Add(1)
 	}
-	got := w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "", nil)
-	w.expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
+	got := w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "", nil)
+	w.Expect(got, 200, `{"members":[{"user_id":"user-carol-v1","added_at":"2026-09-21T14:13:20.000Z"},`+
 		`{"user_id":"user-dan-v1","added_at":"2026-09-21T15:13:20.000Z"}],"total_count":2,"next_page_token":""}`)
-	m, _ := lookUp(w, w.c.Members, records.MemberID(groupA, dan))
+	m, _ := lookUp(w, w.Collections.Members, records.MemberID(groupA, dan))
 	if m.ID != records.MemberID(groupA, dan) || m.AccountID != acctA || m.GroupID != groupA || m.UserID != dan {
 		t.Errorf("the record is %+v", m)
 	}
 	for i := range 2 {
-		rev := w.revision(acctA)
-		w.expect(w.remove(as(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
-		if w.revision(acctA) != rev+1 || w.isMember(groupA, dan) {
-			t.Errorf("remove %d: revision %d after %d, member %v", i, w.revision(acctA), rev, w.isMember(groupA, dan))
+		rev := w.Revision(acctA)
+		w.Expect(w.remove(areatest.As(acctA, alice), groupA, dan), 200, `{"success":true,"message":"`)
+		if w.Revision(acctA) != rev+1 || w.isMember(groupA, dan) {
+			t.Errorf("remove %d: revision %d after %d, member %v", i, w.Revision(acctA), rev, w.isMember(groupA, dan))
 		}
 	}
 }
 
 func TestMembersAreListedByToken(t *testing.T) {
 	w := newWorld(t)
-	w.clock.Add(1)
-	w.expect(w.add(as(acctA, alice), groupA, dan), 200)
+	w.Clock.Add(1)
+	w.Expect(w.add(areatest.As(acctA, alice), groupA, dan), 200)
 	w.group(acctA, "group-other-v1", dan)
-	first := w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
-	w.expect(first, 200, `"user_id":"user-carol-v1"`, `"total_count":2`)
-	token := url.QueryEscape(first.dig("next_page_token"))
-	w.expect(w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
+	first := w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "page_size=1", nil)
+	w.Expect(first, 200, `"user_id":"user-carol-v1"`, `"total_count":2`)
+	token := url.QueryEscape(first.Str("next_page_token"))
+	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", groupA), "page_size=1&page_token="+token, nil), 200,
 		`"user_id":"user-dan-v1"`, `"next_page_token":""`)
-	w.expect(w.call("group_member.list", as(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
+	w.Expect(w.call("group_member.list", areatest.As(acctA, alice), at(acctA, "groupId", "group-other-v1"), "page_token="+token, nil), 400)
 }
 
 func TestMemberIsAUserOfTheAccount(t *testing.T) {
 	w := newWorld(t)
 	w.loner("user-lone-v1", "lone@example.com", resources.StatusActive)
-	never := w.add(as(acctA, alice), groupA, absent)
-	w.expect(never, 404, "no such user")
-	same(t, "another account's", never, w.add(as(acctA, alice), groupA, bea))
-	same(t, "of no account", never, w.add(as(acctA, alice), groupA, "user-lone-v1"))
-	same(t, "a UUID", never, w.add(as(acctA, alice), groupA, "uuid-"+dan))
-	w.expect(w.add(as(acctA, alice), groupA, ivan), 200)
-	gone := w.remove(as(acctA, alice), groupA, absent)
-	w.expect(gone, 200)
-	same(t, "removing another account's", gone, w.remove(as(acctA, alice), groupA, bea))
+	never := w.add(areatest.As(acctA, alice), groupA, absent)
+	w.Expect(never, 404, "no such user")
+	same(t, "another account's", never, w.add(areatest.As(acctA, alice), groupA, bea))
+	same(t, "of no account", never, w.add(areatest.As(acctA, alice), groupA, "user-lone-v1"))
+	same(t, "a UUID", never, w.add(areatest.As(acctA, alice), groupA, "uuid-"+dan))
+	w.Expect(w.add(areatest.As(acctA, alice), groupA, ivan), 200)
+	gone := w.remove(areatest.As(acctA, alice), groupA, absent)
+	w.Expect(gone, 200)
+	same(t, "removing another account's", gone, w.remove(areatest.As(acctA, alice), groupA, bea))
 	if !w.isMember(groupB, bea) {
 		t.Error("the foreign group lost its member")
 	}
-	w.expect(w.add(as(acctA, carol), groupA, dan), 403)
-	w.expect(w.remove(as(acctA, carol), groupA, carol), 403)
-	w.expect(w.call("group_member.add", as(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
+	w.Expect(w.add(areatest.As(acctA, carol), groupA, dan), 403)
+	w.Expect(w.remove(areatest.As(acctA, carol), groupA, carol), 403)
+	w.Expect(w.call("group_member.add", areatest.As(acctA, alice), at(acctA, "groupId", groupA, "userId", dan), "", `{}`), 200)
 	for _, route := range []string{"group_member.add", "group_member.remove", "group.delete"} {
 		who := at(acctA, "groupId", groupA, "userId", dan)
-		w.expect(w.call(route, as(acctA, alice), who, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
-		w.expect(w.call(route, as(acctA, alice), who, "force=1", nil), 400, "force: ")
+		w.Expect(w.call(route, areatest.As(acctA, alice), who, "", `{"user_id":"user-bea-v1"}`), 400, "user_id: ")
+		w.Expect(w.call(route, areatest.As(acctA, alice), who, "force=1", nil), 400, "force: ")
 	}
 }
 
 // manager makes dan somebody who may change groups and has the permissions.
 func manager(w *world, permissions ...string) resources.Principal {
-	w.t.Helper()
+	w.T.Helper()
 	w.role(resources.Role{
 		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
 		Permissions: append(permissions, "account:group:update"),
 	})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1"})
-	return as(acctA, dan)
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1"})
+	return areatest.As(acctA, dan)
 }
 
 // holding is a group that holds something, and a caller who holds something else.
@@ -114,7 +115,7 @@ func holdings() []holding {
 		return func(w *world) {
 			a := resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: role}
 			change(&a)
-			w.assign(a)
+			w.Assign(a)
 		}
 	}
 	whole := func(*resources.Assignment) {}
@@ -123,18 +124,18 @@ func holdings() []holding {
 		{"403 account_admin", []string{"account:*:read", "project:*:*"}, toGroup("account_admin", whole), 403},
 		{"200 system role held", []string{"account:*:read", "project:*:read"}, toGroup("account_reader", whole), 200},
 		{"403 inactive", nil, toGroup("account_reader", func(a *resources.Assignment) { a.Status = resources.StatusInactive }), 403},
-		{"403 ending", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = start + hour }), 403},
-		{"403 over", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = start - hour }), 403},
+		{"403 ending", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = areatest.Start + hour }), 403},
+		{"403 over", nil, toGroup("account_reader", func(a *resources.Assignment) { a.ExpiresAt = areatest.Start - hour }), 403},
 		{"403 in a project", nil, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 403},
 		{"200 in a project, held", []string{"project:*:read"}, toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA1 }), 200},
 		{"200 in a project, held there only", nil, func(w *world) {
 			inOne := func(a *resources.Assignment) { a.ProjectID = projA1 }
 			toGroup("project_reader", inOne)(w)
-			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
+			w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
 		}, 200},
 		{"403 in a project, held in another", nil, func(w *world) {
 			toGroup("project_reader", func(a *resources.Assignment) { a.ProjectID = projA2 })(w)
-			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
+			w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "project_admin", ProjectID: projA1})
 		}, 403},
 		{"403 custom role", nil, func(w *world) {
 			w.role(resources.Role{
@@ -166,12 +167,12 @@ func TestNobodyAddsAMemberToAGroupThatHoldsMore(t *testing.T) {
 			w := newWorld(t)
 			who := manager(w, c.holds...)
 			c.group(w)
-			w.expect(w.add(who, groupA, ivan), c.want)
-			w.expect(w.add(who, groupA, dan), c.want) // oneself too
+			w.Expect(w.add(who, groupA, ivan), c.want)
+			w.Expect(w.add(who, groupA, dan), c.want) // oneself too
 			if w.isMember(groupA, ivan) != (c.want == 200) || w.isMember(groupA, dan) != (c.want == 200) {
 				t.Error("the members are not what was answered")
 			}
-			w.expect(w.add(who, groupA, carol), 200) // who is there already is granted nothing
+			w.Expect(w.add(who, groupA, carol), 200) // who is there already is granted nothing
 		})
 	}
 }
@@ -182,25 +183,25 @@ func TestAGrantByGroupDoesNotOutliveTheGranter(t *testing.T) {
 		ID: "role-manager-v1", Name: "manager", Scope: resources.RoleScopeAccount, AccountID: acctA,
 		Permissions: []string{"account:group:update", "account:*:read", "project:*:read"},
 	})
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1", ExpiresAt: start + hour})
-	for id, end := range map[string]resources.Time{"group-ever-v1": 0, "group-longer-v1": start + hour + 1, "group-shorter-v1": start + hour} {
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "role-manager-v1", ExpiresAt: areatest.Start + hour})
+	for id, end := range map[string]resources.Time{"group-ever-v1": 0, "group-longer-v1": areatest.Start + hour + 1, "group-shorter-v1": areatest.Start + hour} {
 		w.group(acctA, id)
-		w.assign(resources.Assignment{
+		w.Assign(resources.Assignment{
 			AccountID: acctA, AssigneeID: id, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader", ExpiresAt: end,
 		})
 	}
-	w.expect(w.add(as(acctA, dan), "group-ever-v1", ivan), 403)
-	w.expect(w.add(as(acctA, dan), "group-longer-v1", ivan), 403)
-	w.expect(w.add(as(acctA, dan), "group-shorter-v1", ivan), 200)
+	w.Expect(w.add(areatest.As(acctA, dan), "group-ever-v1", ivan), 403)
+	w.Expect(w.add(areatest.As(acctA, dan), "group-longer-v1", ivan), 403)
+	w.Expect(w.add(areatest.As(acctA, dan), "group-shorter-v1", ivan), 200)
 }
 
 func TestAKeyGrantsWithinItsScopes(t *testing.T) {
 	w := newWorld(t)
-	w.assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
+	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: groupA, AssigneeType: resources.AssigneeGroup, RoleID: "account_reader"})
 	w.key(acctA, alice)
-	w.expect(w.add(by(acctA, alice, "write"), groupA, dan), 403, "more than you have")
-	w.expect(w.add(by(acctA, alice, "read"), groupA, dan), 403)
-	w.expect(w.add(by(acctA, alice, "read", "write"), groupA, dan), 200)
+	w.Expect(w.add(by(acctA, alice, "write"), groupA, dan), 403, "more than you have")
+	w.Expect(w.add(by(acctA, alice, "read"), groupA, dan), 403)
+	w.Expect(w.add(by(acctA, alice, "read", "write"), groupA, dan), 200)
 }
 
 // TestTheActorIsAskedAgainInTheChange: policy said yes before the request came here, and
@@ -210,18 +211,18 @@ func TestTheActorIsAskedAgainInTheChange(t *testing.T) {
 	admin := records.AssignmentID(resources.Assignment{
 		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
 	})
-	change(w, w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
+	change(w, w.Collections.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
 	for route, body := range map[string]any{
 		"project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`, "project.delete": nil, "group.create": `{"name":"n"}`, "group.delete": nil, "group_member.add": nil, "group_member.remove": nil,
 	} {
 		for _, id := range []string{carol, absent} {
-			got := w.call(route, as(acctA, alice), at(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)
-			if got.status != 403 {
-				t.Errorf("%s: %d %s", route, got.status, got.text)
+			got := w.call(route, areatest.As(acctA, alice), at(acctA, "projectId", projA1, "groupId", groupA, "userId", id), "", body)
+			if got.Status != 403 {
+				t.Errorf("%s: %d %s", route, got.Status, got.Text)
 			}
 		}
 	}
-	if w.revision(acctA) != 0 {
+	if w.Revision(acctA) != 0 {
 		t.Error("a refused change moved the revision")
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -53,12 +54,12 @@ func withOccupants(t *testing.T, n int) *occupants {
 	return o
 }
 
-func (o *occupants) delete() answer {
-	return o.w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+func (o *occupants) delete() areatest.Answer {
+	return o.w.call("project.delete", areatest.As(acctA, alice), at(acctA, "projectId", projA1), "", nil)
 }
 
 func (o *occupants) state() string {
-	p, _ := lookUp(o.w, o.w.c.Projects, projA1)
+	p, _ := lookUp(o.w, o.w.Collections.Projects, projA1)
 	return p.State
 }
 
@@ -66,7 +67,7 @@ func assigned(w *world, a resources.Assignment) bool {
 	if a.AssigneeType == "" {
 		a.AssigneeType = resources.AssigneeUser
 	}
-	_, ok := lookUp(w, w.c.Assignments, records.AssignmentID(a))
+	_, ok := lookUp(w, w.Collections.Assignments, records.AssignmentID(a))
 	return ok
 }
 
@@ -99,7 +100,7 @@ func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
 		{AccountID: acctB, AssigneeID: bea, RoleID: "project_reader", ProjectID: projA1},
 	}
 	for _, a := range append(goes[1:], stays...) {
-		w.assign(a)
+		w.Assign(a)
 	}
 	asked := 0
 	o.ask[1] = func(ctx context.Context) (bool, error) {
@@ -108,8 +109,8 @@ func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
 			t.Error("the areas are asked about a project that is not marked")
 		}
 		facts := resources.Facts{}
-		err := w.store.View(ctx, func(tx store.Tx) (err error) {
-			facts, err = w.c.LoadFacts(ctx, tx, acctA, bob, projA1)
+		err := w.Store.View(ctx, func(tx store.Tx) (err error) {
+			facts, err = w.Collections.LoadFacts(ctx, tx, acctA, bob, projA1)
 			return err
 		})
 		if err != nil || facts.Revision != 1 || facts.ProjectState != resources.ProjectDeleting {
@@ -117,9 +118,9 @@ func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
 		}
 		return false, nil
 	}
-	w.expect(o.delete(), 200, `{"success":true,"message":"`)
-	if asked != 1 || w.revision(acctA) != 2 || o.state() != resources.ProjectDeleted {
-		t.Errorf("asked %d times, revision %d, state %s", asked, w.revision(acctA), o.state())
+	w.Expect(o.delete(), 200, `{"success":true,"message":"`)
+	if asked != 1 || w.Revision(acctA) != 2 || o.state() != resources.ProjectDeleted {
+		t.Errorf("asked %d times, revision %d, state %s", asked, w.Revision(acctA), o.state())
 	}
 	for _, a := range goes {
 		if assigned(w, a) {
@@ -131,20 +132,20 @@ func TestProjectIsDeletedWithItsAssignmentsAndRoles(t *testing.T) {
 			t.Errorf("gone: %+v", a)
 		}
 	}
-	_, p1 := lookUp(w, w.c.Roles, "role-p1-v1")
-	_, p2 := lookUp(w, w.c.Roles, "role-p2-v1")
+	_, p1 := lookUp(w, w.Collections.Roles, "role-p1-v1")
+	_, p2 := lookUp(w, w.Collections.Roles, "role-p2-v1")
 	if p1 || !p2 {
 		t.Errorf("the project's role is there: %v, another one: %v", p1, p2)
 	}
-	w.expect(o.delete(), 404)
+	w.Expect(o.delete(), 404)
 }
 
 func TestOccupiedProjectIsKept(t *testing.T) {
 	o := withOccupants(t, 2)
 	o.ask[1] = func(context.Context) (bool, error) { return true, nil }
-	o.w.expect(o.delete(), 409, "resources in it")
-	if o.state() != resources.ProjectActive || o.w.revision(acctA) != 2 {
-		t.Errorf("state %s, revision %d", o.state(), o.w.revision(acctA))
+	o.w.Expect(o.delete(), 409, "resources in it")
+	if o.state() != resources.ProjectActive || o.w.Revision(acctA) != 2 {
+		t.Errorf("state %s, revision %d", o.state(), o.w.Revision(acctA))
 	}
 	if !assigned(o.w, resources.Assignment{AccountID: acctA, AssigneeID: bob, RoleID: "project_reader", ProjectID: projA1}) {
 		t.Error("an assignment is gone")
@@ -153,7 +154,7 @@ func TestOccupiedProjectIsKept(t *testing.T) {
 		t.Errorf("%d areas were opened again, want both", n)
 	}
 	o.ask[1] = func(context.Context) (bool, error) { return false, nil }
-	o.w.expect(o.delete(), 200)
+	o.w.Expect(o.delete(), 200)
 	if n := o.opened.Load(); n != 2 {
 		t.Error("an area of a deleted project was opened")
 	}
@@ -163,9 +164,9 @@ func TestProjectIsKeptWhenAnAreaCannotSay(t *testing.T) {
 	o := withOccupants(t, 2)
 	o.ask[0] = func(context.Context) (bool, error) { return false, errors.New("secret cause") }
 	got := o.delete()
-	o.w.expect(got, 503)
-	if o.state() != resources.ProjectActive || got.err.RetryAfter == 0 || got.err.Cause == nil {
-		t.Errorf("state %s, error %+v", o.state(), got.err)
+	o.w.Expect(got, 503)
+	if o.state() != resources.ProjectActive || got.Err.RetryAfter == 0 || got.Err.Cause == nil {
+		t.Errorf("state %s, error %+v", o.state(), got.Err)
 	}
 }
 
@@ -173,8 +174,8 @@ func TestMarkIsTakenBackForACallerWhoWentAway(t *testing.T) {
 	o := withOccupants(t, 1)
 	ctx, leave := context.WithCancel(t.Context())
 	o.ask[0] = func(ctx context.Context) (bool, error) { leave(); return false, ctx.Err() }
-	_, err := o.w.routes["project.delete"](ctx, &wire.Request{
-		Principal: as(acctA, alice), Params: map[string]string{"accountId": acctA, "projectId": projA1},
+	_, err := o.w.Routes["project.delete"](ctx, &wire.Request{
+		Principal: areatest.As(acctA, alice), Params: map[string]string{"accountId": acctA, "projectId": projA1},
 	})
 	if !resources.IsKind(err, resources.KindUnavailable) || o.state() != resources.ProjectActive {
 		t.Errorf("%v, state %s", err, o.state())
@@ -183,15 +184,15 @@ func TestMarkIsTakenBackForACallerWhoWentAway(t *testing.T) {
 
 func TestDeletionRunsOnFromAMarkLeftBehind(t *testing.T) {
 	o := withOccupants(t, 1)
-	change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
+	change(o.w, o.w.Collections.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
 	o.ask[0] = func(context.Context) (bool, error) { return true, nil }
-	o.w.expect(o.delete(), 409)
+	o.w.Expect(o.delete(), 409)
 	if o.state() != resources.ProjectActive {
 		t.Errorf("state %s", o.state())
 	}
-	change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
+	change(o.w, o.w.Collections.Projects, projA1, func(p *resources.Project) { p.State = resources.ProjectDeleting })
 	o.ask[0] = func(context.Context) (bool, error) { return false, nil }
-	o.w.expect(o.delete(), 200)
+	o.w.Expect(o.delete(), 200)
 }
 
 // TestProjectThatWasInUseMeanwhileIsKept: another request took the mark back and marked
@@ -205,11 +206,11 @@ func TestProjectThatWasInUseMeanwhileIsKept(t *testing.T) {
 			o := withOccupants(t, 1)
 			o.ask[0] = func(context.Context) (bool, error) {
 				for _, state := range states {
-					change(o.w, o.w.c.Projects, projA1, func(p *resources.Project) { p.State = state })
+					change(o.w, o.w.Collections.Projects, projA1, func(p *resources.Project) { p.State = state })
 				}
 				return false, nil
 			}
-			o.w.expect(o.delete(), 409, "try again")
+			o.w.Expect(o.delete(), 409, "try again")
 			if last := states[len(states)-1]; o.state() != last {
 				t.Errorf("state %s, want %s: the other request's", o.state(), last)
 			}
@@ -223,14 +224,14 @@ func TestProjectIsKeptWhenTheActorIsDemotedMeanwhile(t *testing.T) {
 		AccountID: acctA, AssigneeID: alice, AssigneeType: resources.AssigneeUser, RoleID: resources.RoleAccountAdmin,
 	})
 	o.ask[0] = func(context.Context) (bool, error) {
-		change(o.w, o.w.c.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
+		change(o.w, o.w.Collections.Assignments, admin, func(a *resources.Assignment) { a.Status = resources.StatusInactive })
 		return false, nil
 	}
-	o.w.expect(o.delete(), 403)
+	o.w.Expect(o.delete(), 403)
 	if o.state() != resources.ProjectActive {
 		t.Errorf("state %s", o.state())
 	}
-	o.w.expect(o.delete(), 403)
+	o.w.Expect(o.delete(), 403)
 }
 
 func TestMarkThatCannotBeTakenBackIsToldAndARepeatRunsOn(t *testing.T) {
@@ -246,12 +247,12 @@ func TestMarkThatCannotBeTakenBackIsToldAndARepeatRunsOn(t *testing.T) {
 	})
 	o = &occupants{w: w}
 	got := o.delete()
-	w.expect(got, 503, "repeat the request")
+	w.Expect(got, 503, "repeat the request")
 	if o.state() != resources.ProjectDeleting {
 		t.Errorf("state %s", o.state())
 	}
 	db.down = false
-	w.expect(o.delete(), 503)
+	w.Expect(o.delete(), 503)
 }
 
 // failing is a store that can't write while it is down.
@@ -269,13 +270,13 @@ func (f *failing) Transact(ctx context.Context, fn func(store.Tx) error) error {
 
 func TestTwoDeletionsAtOnce(t *testing.T) {
 	w := newWorld(t)
-	got := atOnce(func(int) answer {
-		return w.call("project.delete", as(acctA, alice), at(acctA, "projectId", projA1), "", nil)
+	got := atOnce(func(int) areatest.Answer {
+		return w.call("project.delete", areatest.As(acctA, alice), at(acctA, "projectId", projA1), "", nil)
 	})
 	if got != [2]int{200, 404} && got != [2]int{404, 200} {
 		t.Errorf("statuses %v", got)
 	}
-	if p, _ := lookUp(w, w.c.Projects, projA1); p.State != resources.ProjectDeleted {
+	if p, _ := lookUp(w, w.Collections.Projects, projA1); p.State != resources.ProjectDeleted {
 		t.Errorf("state %s", p.State)
 	}
 }

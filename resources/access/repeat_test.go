@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // TestRepeatThatFindsNothingIsCommitted: it waits like the change that it repeats, since its
@@ -20,15 +21,15 @@ func TestRepeatThatFindsNothingIsCommitted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.role(resources.Role{ID: "role-unused-v1", Name: "unused", Scope: resources.RoleScopeAccount, AccountID: acctA})
-			w.expect(w.call(tc.first, as(acctA, alice), tc.params, "", tc.body), 200)
-			before := w.revision(acctA)
-			w.expect(w.call(tc.repeat, as(acctA, alice), tc.params, "", tc.body), 404)
-			after := w.revision(acctA)
+			w.Expect(w.call(tc.first, areatest.As(acctA, alice), tc.params, "", tc.body), 200)
+			before := w.Revision(acctA)
+			w.Expect(w.call(tc.repeat, areatest.As(acctA, alice), tc.params, "", tc.body), 404)
+			after := w.Revision(acctA)
 			if after != before+1 {
 				t.Errorf("revision %d after %d: the answer is no outcome of a commit", after, before)
 			}
-			w.expect(w.call(tc.repeat, as(acctA, dan), tc.params, "", tc.body), 403)
-			if w.revision(acctA) != after {
+			w.Expect(w.call(tc.repeat, areatest.As(acctA, dan), tc.params, "", tc.body), 403)
+			if w.Revision(acctA) != after {
 				t.Error("a refusal is committed")
 			}
 		})

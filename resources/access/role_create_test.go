@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-func (w *world) create(body any) answer {
-	w.t.Helper()
-	return w.call("role.create", as(acctA, alice), "accountId="+acctA, "", body)
+func (w *world) create(body any) areatest.Answer {
+	w.T.Helper()
+	return w.call("role.create", areatest.As(acctA, alice), "accountId="+acctA, "", body)
 }
 
 func patterns(n int) []string {
@@ -24,20 +25,20 @@ func patterns(n int) []string {
 func TestARoleIsMade(t *testing.T) {
 	w := newWorld(t)
 	got := w.create(object{"name": "Größe 1", "scope": "PROJECT", "permissions": []string{"project:x:read", "resource:*:*"}, "description": "d", "projectId": projA1})
-	w.expect(got, 201)
-	id, _ := got.body["id"].(string)
+	w.Expect(got, 201)
+	id, _ := got.Body["id"].(string)
 	want := `{"id":"` + id + `","name":"Größe 1","scope":"PROJECT","status":"ACTIVE","isCustom":true,` +
 		`"permissions":["project:x:read","resource:*:*"],"accountId":"acct-a-v1","projectId":"proj-a1-v1","description":"d",` +
-		`"createdBy":"user-alice-v1","createdAt":"` + start.String() + `","updatedAt":"` + start.String() + `"}`
-	if got.text != want || !strings.HasPrefix(id, "role-") || !strings.HasSuffix(id, "-v1") {
-		t.Errorf("got  %s\nwant %s", got.text, want)
+		`"createdBy":"user-alice-v1","createdAt":"` + areatest.Start.String() + `","updatedAt":"` + areatest.Start.String() + `"}`
+	if got.Text != want || !strings.HasPrefix(id, "role-") || !strings.HasSuffix(id, "-v1") {
+		t.Errorf("got  %s\nwant %s", got.Text, want)
 	}
-	again := w.call("role.get", as(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
-	if again.text != got.text {
-		t.Errorf("made %s\nread %s", got.text, again.text)
+	again := w.call("role.get", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+id, "", nil)
+	if again.Text != got.Text {
+		t.Errorf("made %s\nread %s", got.Text, again.Text)
 	}
-	w.expect(w.create(object{"name": strings.Repeat("ß", 255), "scope": "ACCOUNT", "permissions": patterns(200), "status": "INACTIVE"}), 201, "INACTIVE")
-	w.expect(w.create(object{"name": "theirs", "scope": "RESOURCE", "permissions": patterns(1)}), 201) // a name of another account's
+	w.Expect(w.create(object{"name": strings.Repeat("ß", 255), "scope": "ACCOUNT", "permissions": patterns(200), "status": "INACTIVE"}), 201, "INACTIVE")
+	w.Expect(w.create(object{"name": "theirs", "scope": "RESOURCE", "permissions": patterns(1)}), 201) // a name of another account's
 }
 
 func TestWhatARoleIsRefusedFor(t *testing.T) {
@@ -84,13 +85,13 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 				body[k] = v
 			}
 			got := w.create(body)
-			w.expect(got, 400, tc.problems...)
-			if len(got.err.Problems) != len(tc.problems) {
-				t.Errorf("%d problems, want %d: %s", len(got.err.Problems), len(tc.problems), got.text)
+			w.Expect(got, 400, tc.problems...)
+			if len(got.Err.Problems) != len(tc.problems) {
+				t.Errorf("%d problems, want %d: %s", len(got.Err.Problems), len(tc.problems), got.Text)
 			}
 		})
 	}
-	w.expect(w.call("role.create", as(acctA, alice), "accountId="+acctA, "x=1", nil), 400, "x: unknown query", "the body must be")
+	w.Expect(w.call("role.create", areatest.As(acctA, alice), "accountId="+acctA, "x=1", nil), 400, "x: unknown query", "the body must be")
 	if got := w.role4("status=ACTIVE&pageSize=100"); len(got) != 5 {
 		t.Errorf("something was made: %v", got)
 	}
@@ -99,13 +100,13 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 func TestARoleNameIsTakenOnce(t *testing.T) {
 	w := newWorld(t)
 	body := object{"name": "mine", "scope": "ACCOUNT", "permissions": []string{"account:user:read"}}
-	w.expect(w.create(body), 201)
+	w.Expect(w.create(body), 201)
 	for _, name := range []string{"mine", "account_admin", "Account admin", "team_member"} {
 		body["name"] = name
-		w.expect(w.create(body), 409, "has this name already")
+		w.Expect(w.create(body), 409, "has this name already")
 	}
 	body["name"] = "Mine"
-	w.expect(w.create(body), 201)
+	w.Expect(w.create(body), 201)
 }
 
 func TestARoleHoldsNoMoreThanItsMaker(t *testing.T) {
@@ -122,7 +123,7 @@ func TestARoleHoldsNoMoreThanItsMaker(t *testing.T) {
 		{"at account level", resources.Assignment{RoleID: "account_reader"}, object{}, 201},
 		{"at account level for one project", resources.Assignment{RoleID: "account_reader"}, object{"projectId": projA1}, 201},
 		{"wider", resources.Assignment{RoleID: "account_reader"}, object{"permissions": []string{"project:*:*"}}, 403},
-		{"for a time", resources.Assignment{RoleID: "account_reader", ExpiresAt: start + hour}, object{}, 403},
+		{"for a time", resources.Assignment{RoleID: "account_reader", ExpiresAt: areatest.Start + hour}, object{}, 403},
 		{"as INACTIVE", resources.Assignment{}, object{"status": "INACTIVE"}, 403},
 		{"before the name is looked at", resources.Assignment{}, object{"name": "team_member"}, 403},
 	} {
@@ -130,21 +131,21 @@ func TestARoleHoldsNoMoreThanItsMaker(t *testing.T) {
 			w := grantWorld(t)
 			if tc.has.RoleID != "" {
 				tc.has.AccountID, tc.has.AssigneeID = acctA, carol
-				w.assign(tc.has)
+				w.Assign(tc.has)
 			}
 			body := object{"name": "n", "scope": "PROJECT", "permissions": []string{"project:x:read"}}
 			for k, v := range tc.change {
 				body[k] = v
 			}
-			got := w.call("role.create", as(acctA, carol), "accountId="+acctA, "", body)
-			w.expect(got, tc.status)
+			got := w.call("role.create", areatest.As(acctA, carol), "accountId="+acctA, "", body)
+			w.Expect(got, tc.status)
 			// role.replace is held to the same: a role with nothing in it to begin with.
 			if tc.change["name"] == nil {
 				project, _ := tc.change["projectId"].(string)
 				w.role(resources.Role{ID: "role-put-v1", Name: "put", Scope: "PROJECT", AccountID: acctA, ProjectID: project, Permissions: []string{"project:none:none"}})
 				body["name"] = "put"
-				got := w.call("role.replace", as(acctA, carol), "accountId="+acctA+",roleId=role-put-v1", "", body)
-				w.expect(got, map[int]int{201: 200, 403: 403}[tc.status])
+				got := w.call("role.replace", areatest.As(acctA, carol), "accountId="+acctA+",roleId=role-put-v1", "", body)
+				w.Expect(got, map[int]int{201: 200, 403: 403}[tc.status])
 			}
 		})
 	}

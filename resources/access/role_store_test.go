@@ -8,6 +8,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -48,10 +49,10 @@ func TestNoStoreNoAnswer(t *testing.T) {
 		down := func(context.Context, func(store.Tx) error) error { return fmt.Errorf("test: %w", cause) }
 		f.view, f.transact = down, down
 		for route, body := range roleBodies {
-			got := w.call(route, as(acctA, alice), "accountId="+acctA+",userId="+dan+",roleId=team_member,assigneeId="+dan, "", body)
-			w.expect(got, 503, "UNAVAILABLE")
-			if !errors.Is(got.err, cause) {
-				t.Errorf("%s: the cause is lost: %v", route, got.err)
+			got := w.call(route, areatest.As(acctA, alice), "accountId="+acctA+",userId="+dan+",roleId=team_member,assigneeId="+dan, "", body)
+			w.Expect(got, 503, "UNAVAILABLE")
+			if !errors.Is(got.Err, cause) {
+				t.Errorf("%s: the cause is lost: %v", route, got.Err)
 			}
 		}
 	}
@@ -70,10 +71,10 @@ func TestARetriedTransactionForgetsTheFirstTry(t *testing.T) {
 			if !errors.Is(err, conflict) {
 				return err
 			}
-			w.assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "account_reader"})
+			w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "account_reader"})
 			return transact(ctx, fn)
 		}
 		role := map[string]string{"role_assignment.put": "team_member", "role_assignment.revoke": "account_reader"}[route]
-		w.expect(w.call(route, as(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+dan, "", body), 200)
+		w.Expect(w.call(route, areatest.As(acctA, alice), "accountId="+acctA+",roleId="+role+",assigneeId="+dan, "", body), 200)
 	}
 }

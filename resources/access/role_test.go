@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 func (w *world) role4(query string) []string {
-	w.t.Helper()
-	got := w.call("role.list", as(acctA, alice), "accountId="+acctA, query, nil)
-	w.expect(got, 200)
+	w.T.Helper()
+	got := w.call("role.list", areatest.As(acctA, alice), "accountId="+acctA, query, nil)
+	w.Expect(got, 200)
 	var ids []string
-	for _, item := range got.body["data"].([]any) {
+	for _, item := range got.Body["data"].([]any) {
 		ids = append(ids, item.(map[string]any)["id"].(string))
 	}
 	return ids
@@ -41,25 +42,25 @@ func TestRolesOfAnAccount(t *testing.T) {
 			t.Errorf("%q: %q, want %q", query, got, want)
 		}
 	}
-	got := w.call("role.list", as(acctA, alice), "accountId="+acctA, "scope=ACCOUNT&pageSize=1", nil)
+	got := w.call("role.list", areatest.As(acctA, alice), "accountId="+acctA, "scope=ACCOUNT&pageSize=1", nil)
 	want := `{"data":[{"id":"account_admin","name":"Account admin","scope":"ACCOUNT","status":"ACTIVE","isCustom":false,` +
 		`"permissions":["account:*:*","project:*:*","resource:*:*"],"description":"Everything in the account and in all its projects."}],` +
 		`"meta":{"total":4,"page":1,"pageSize":1,"totalPages":4}}`
-	if got.text != want {
-		t.Errorf("got  %s\nwant %s", got.text, want)
+	if got.Text != want {
+		t.Errorf("got  %s\nwant %s", got.Text, want)
 	}
-	w.expect(w.call("role.list", as(acctA, alice), "accountId="+acctA, "status=INACTIVE", nil), 200,
-		`"isCustom":true`, `"accountId":"acct-a-v1"`, `"projectId":"proj-a1-v1"`, `"createdAt":"`+start.String()+`"`)
+	w.Expect(w.call("role.list", areatest.As(acctA, alice), "accountId="+acctA, "status=INACTIVE", nil), 200,
+		`"isCustom":true`, `"accountId":"acct-a-v1"`, `"projectId":"proj-a1-v1"`, `"createdAt":"`+areatest.Start.String()+`"`)
 }
 
 func TestOneRole(t *testing.T) {
 	w := newWorld(t)
-	get := func(id, query string) answer {
-		return w.call("role.get", as(acctA, alice), "accountId="+acctA+",roleId="+id, query, nil)
+	get := func(id, query string) areatest.Answer {
+		return w.call("role.get", areatest.As(acctA, alice), "accountId="+acctA+",roleId="+id, query, nil)
 	}
-	w.expect(get("team_member", ""), 200, `"id":"team_member"`, `"isCustom":false`)
-	w.expect(get(absent, ""), 404, "There is no such role.")
-	w.expect(get(roleB, ""), 404, "There is no such role.")
-	w.expect(get("team_member", "x=1"), 400)
-	w.expect(w.call("role.get", as(acctB, bea), "accountId="+acctB+",roleId="+roleB, "", nil), 200, `"name":"theirs"`)
+	w.Expect(get("team_member", ""), 200, `"id":"team_member"`, `"isCustom":false`)
+	w.Expect(get(absent, ""), 404, "There is no such role.")
+	w.Expect(get(roleB, ""), 404, "There is no such role.")
+	w.Expect(get("team_member", "x=1"), 400)
+	w.Expect(w.call("role.get", areatest.As(acctB, bea), "accountId="+acctB+",roleId="+roleB, "", nil), 200, `"name":"theirs"`)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -18,69 +19,69 @@ import (
 
 func TestAKeyIsMade(t *testing.T) {
 	w := newWorld(t)
-	before := w.revision(acctA)
-	got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "Größe 1", "scopes": []string{"write", "read"}, "expires_at": (start + 1).String()})
-	w.expect(got, 201)
-	raw, _ := got.data["raw_key"].(string)
+	before := w.Revision(acctA)
+	got := w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "Größe 1", "scopes": []string{"write", "read"}, "expires_at": (areatest.Start + 1).String()})
+	w.Expect(got, 201)
+	raw := got.Str("data.raw_key")
 	id, ok := resources.ParseAPIKey(raw)
 	want := `{"success":true,"data":{"id":"` + id + `","key_name":"Größe 1","raw_key":"` + raw + `","scopes":["write","read"],` +
-		`"created_at":"` + start.String() + `","expires_at":"` + (start + 1).String() + `"}}`
-	if !ok || got.text != want || got.once != id {
-		t.Errorf("got  %s\nwant %s\nshown once: %q", got.text, want, got.once)
+		`"created_at":"` + areatest.Start.String() + `","expires_at":"` + (areatest.Start + 1).String() + `"}}`
+	if !ok || got.Text != want || got.ShownOnce != id {
+		t.Errorf("got  %s\nwant %s\nshown once: %q", got.Text, want, got.ShownOnce)
 	}
-	if w.revision(acctA) != before+1 {
+	if w.Revision(acctA) != before+1 {
 		t.Error("the revision did not move by one")
 	}
-	got = w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": strings.Repeat("ß", 100), "scopes": []string{"read"}, "expires_at": nil})
-	w.expect(got, 201)
-	if strings.Contains(got.text, "expires_at") {
-		t.Errorf("a key without an end: %s", got.text)
+	got = w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": strings.Repeat("ß", 100), "scopes": []string{"read"}, "expires_at": nil})
+	w.Expect(got, 201)
+	if strings.Contains(got.Text, "expires_at") {
+		t.Errorf("a key without an end: %s", got.Text)
 	}
 }
 
 func TestWhatAKeyIsRefusedFor(t *testing.T) {
 	w := newWorld(t)
 	for name, tc := range map[string]struct {
-		change   object
+		change   areatest.Object
 		problems []string
 	}{
-		"name missing":       {object{"key_name": nil}, []string{"key_name: is missing"}},
-		"name empty":         {object{"key_name": ""}, []string{"key_name: must not be empty"}},
-		"name too long":      {object{"key_name": strings.Repeat("ß", 101)}, []string{"key_name: must have 1 to 100"}},
-		"name blank":         {object{"key_name": " "}, []string{"key_name: must not begin"}},
-		"name with a break":  {object{"key_name": "x\ny"}, []string{"key_name: must not hold"}},
-		"name a number":      {object{"key_name": 1}, []string{"key_name: must be a string"}},
-		"scopes missing":     {object{"scopes": nil}, []string{"scopes: is missing"}},
-		"scopes none":        {object{"scopes": []string{}}, []string{"scopes: must name"}},
-		"scopes a string":    {object{"scopes": "read"}, []string{"scopes: must be an array"}},
-		"scopes an object":   {object{"scopes": object{"$in": []string{"read"}}}, []string{"scopes: must be an array"}},
-		"scope unknown":      {object{"scopes": []string{"read", "admin"}}, []string{"scopes: must hold nothing but"}},
-		"scope in capitals":  {object{"scopes": []string{"READ"}}, []string{"scopes: must hold nothing but"}},
-		"scope empty":        {object{"scopes": []string{""}}, []string{"scopes: must hold nothing but"}},
-		"scope a number":     {object{"scopes": []any{1}}, []string{"scopes[0]: must be a string"}},
-		"scope twice":        {object{"scopes": []string{"read", "write", "read"}}, []string{"scopes: must not name read twice"}},
-		"an end now":         {object{"expires_at": start.String()}, []string{"expires_at: must be in the future"}},
-		"an end of before":   {object{"expires_at": "1969-01-01T00:00:00Z"}, []string{"expires_at: must be in the future"}},
-		"an end that is not": {object{"expires_at": "soon"}, []string{"expires_at: must be a date-time"}},
-		"an end as a number": {object{"expires_at": 1900000000000}, []string{"expires_at: must be a string"}},
-		"unknown fields":     {object{"id": "x", "raw_key": "y", "is_active": true}, []string{"id: unknown", "raw_key: unknown", "is_active: unknown"}},
-		"all at once":        {object{"key_name": "", "scopes": []string{}, "expires_at": "x", "z": 1}, []string{"key_name:", "scopes:", "expires_at:", "z:"}},
+		"name missing":       {areatest.Object{"key_name": nil}, []string{"key_name: is missing"}},
+		"name empty":         {areatest.Object{"key_name": ""}, []string{"key_name: must not be empty"}},
+		"name too long":      {areatest.Object{"key_name": strings.Repeat("ß", 101)}, []string{"key_name: must have 1 to 100"}},
+		"name blank":         {areatest.Object{"key_name": " "}, []string{"key_name: must not begin"}},
+		"name with a break":  {areatest.Object{"key_name": "x\ny"}, []string{"key_name: must not hold"}},
+		"name a number":      {areatest.Object{"key_name": 1}, []string{"key_name: must be a string"}},
+		"scopes missing":     {areatest.Object{"scopes": nil}, []string{"scopes: is missing"}},
+		"scopes none":        {areatest.Object{"scopes": []string{}}, []string{"scopes: must name"}},
+		"scopes a string":    {areatest.Object{"scopes": "read"}, []string{"scopes: must be an array"}},
+		"scopes an object":   {areatest.Object{"scopes": areatest.Object{"$in": []string{"read"}}}, []string{"scopes: must be an array"}},
+		"scope unknown":      {areatest.Object{"scopes": []string{"read", "admin"}}, []string{"scopes: must hold nothing but"}},
+		"scope in capitals":  {areatest.Object{"scopes": []string{"READ"}}, []string{"scopes: must hold nothing but"}},
+		"scope empty":        {areatest.Object{"scopes": []string{""}}, []string{"scopes: must hold nothing but"}},
+		"scope a number":     {areatest.Object{"scopes": []any{1}}, []string{"scopes[0]: must be a string"}},
+		"scope twice":        {areatest.Object{"scopes": []string{"read", "write", "read"}}, []string{"scopes: must not name read twice"}},
+		"an end now":         {areatest.Object{"expires_at": areatest.Start.String()}, []string{"expires_at: must be in the future"}},
+		"an end of before":   {areatest.Object{"expires_at": "1969-01-01T00:00:00Z"}, []string{"expires_at: must be in the future"}},
+		"an end that is not": {areatest.Object{"expires_at": "soon"}, []string{"expires_at: must be a date-time"}},
+		"an end as a number": {areatest.Object{"expires_at": 1900000000000}, []string{"expires_at: must be a string"}},
+		"unknown fields":     {areatest.Object{"id": "x", "raw_key": "y", "is_active": true}, []string{"id: unknown", "raw_key: unknown", "is_active: unknown"}},
+		"all at once":        {areatest.Object{"key_name": "", "scopes": []string{}, "expires_at": "x", "z": 1}, []string{"key_name:", "scopes:", "expires_at:", "z:"}},
 	} {
 		t.Run("400 "+name, func(t *testing.T) {
 			w := w.in(t)
-			body := object{"key_name": "n", "scopes": []string{"read"}}
+			body := areatest.Object{"key_name": "n", "scopes": []string{"read"}}
 			for k, v := range tc.change {
 				body[k] = v
 			}
-			got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", body)
-			w.expect(got, 400, append(tc.problems, `"REQ_001"`)...)
-			if len(got.err.Problems) != len(tc.problems) {
-				t.Errorf("%d problems: %s", len(got.err.Problems), got.text)
+			got := w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", body)
+			w.Expect(got, 400, append(tc.problems, `"REQ_001"`)...)
+			if len(got.Err.Problems) != len(tc.problems) {
+				t.Errorf("%d problems: %s", len(got.Err.Problems), got.Text)
 			}
 		})
 	}
-	w.expect(w.call("?api_key.create x=1", as(acctA, bob), acctA, bob, "", nil), 400, "x: unknown query", "the body must be")
-	w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", `{"key_name":"a","scopes":["read"],"scopes":["write"]}`), 400, "twice")
+	w.Expect(w.call("?api_key.create x=1", areatest.As(acctA, bob), acctA, bob, "", nil), 400, "x: unknown query", "the body must be")
+	w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", `{"key_name":"a","scopes":["read"],"scopes":["write"]}`), 400, "twice")
 	if got := w.list(acctA, bob); len(got) != 0 {
 		t.Errorf("something was made: %v", got)
 	}
@@ -90,63 +91,63 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 	w := newWorld(t)
 	_, own := w.made(acctA, alice)
 	service := resources.Principal{Kind: resources.PrincipalService, ID: alice, Scopes: []string{resources.ServiceScopeUsers}, Credential: resources.CredentialToken}
-	before := w.revision(acctA)
+	before := w.Revision(acctA)
 	for name, tc := range map[string]struct {
 		who           resources.Principal
 		account, user string
 	}{
 		"with a key":                       {by(acctA, alice, own), acctA, alice},
 		"with no credential":               {resources.Principal{Kind: resources.PrincipalUser, ID: alice, Credential: resources.CredentialNone}, acctA, alice},
-		"an admin for another":             {as(acctA, alice), acctA, bob},
-		"an admin for nobody":              {as(acctA, alice), acctA, absent},
-		"by one's UUID":                    {as(acctA, alice), acctA, "uuid-" + alice},
-		"in another account":               {as(acctA, alice), acctB, alice},
-		"in no account":                    {as(acctA, alice), absent, alice},
+		"an admin for another":             {areatest.As(acctA, alice), acctA, bob},
+		"an admin for nobody":              {areatest.As(acctA, alice), acctA, absent},
+		"by one's UUID":                    {areatest.As(acctA, alice), acctA, "uuid-" + alice},
+		"in another account":               {areatest.As(acctA, alice), acctB, alice},
+		"in no account":                    {areatest.As(acctA, alice), absent, alice},
 		"a service":                        {service, acctA, alice},
 		"nobody":                           {resources.Principal{}, acctA, ""},
-		"another account's admin":          {as(acctB, bea), acctA, bea},
-		"a user who is not there any more": {as(acctA, absent), acctA, absent},
+		"another account's admin":          {areatest.As(acctB, bea), acctA, bea},
+		"a user who is not there any more": {areatest.As(acctA, absent), acctA, absent},
 	} {
 		t.Run("403 "+name, func(t *testing.T) {
 			w := w.in(t)
 			// A refusal comes before the body is looked at.
-			for _, body := range []any{object{"key_name": "n", "scopes": []string{"read"}}} {
-				w.expect(w.call("api_key.create", tc.who, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
+			for _, body := range []any{areatest.Object{"key_name": "n", "scopes": []string{"read"}}} {
+				w.Expect(w.call("api_key.create", tc.who, tc.account, tc.user, "", body), 403, `"AUTH_003"`)
 			}
 		})
 	}
-	w.expect(w.call("api_key.create", by(acctA, alice, own), acctA, alice, "", "{"), 403)
+	w.Expect(w.call("api_key.create", by(acctA, alice, own), acctA, alice, "", "{"), 403)
 	for name, change := range map[string]func(){
-		"suspended user": func() { w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended }) },
+		"suspended user": func() { w.ChangeUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended }) },
 		"moved user": func() {
-			w.setUser(bob, func(u *resources.User) { u.Status, u.AccountID = resources.StatusActive, acctB })
+			w.ChangeUser(bob, func(u *resources.User) { u.Status, u.AccountID = resources.StatusActive, acctB })
 		},
 	} {
 		change()
 		before++
 		t.Run("403 "+name, func(t *testing.T) {
 			w := w.in(t)
-			w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
+			w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}}), 403)
 		})
 	}
-	w.setAccount(acctA, resources.StatusSuspended)
-	w.expect(w.call("api_key.create", as(acctA, alice), acctA, alice, "", object{"key_name": "n", "scopes": []string{"read"}}), 403)
-	if got := w.revision(acctA); got != before+1 {
+	w.SetAccount(acctA, resources.StatusSuspended)
+	w.Expect(w.call("api_key.create", areatest.As(acctA, alice), acctA, alice, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}}), 403)
+	if got := w.Revision(acctA); got != before+1 {
 		t.Errorf("a refusal moved the revision from %d to %d", before+1, got)
 	}
 }
 
 // fill gives the user n keys that were made at start, ended or not.
 func (w *world) fill(user string, n int, change func(i int, k *resources.APIKey)) {
-	w.t.Helper()
+	w.T.Helper()
 	w.write(acctA, func(ctx context.Context, tx store.Tx) error {
 		for i := range n {
 			k := resources.APIKey{
 				ID: fmt.Sprintf("apikey-%s-%04d-v1", user, i), AccountID: acctA, UserID: user, Name: "n", Scopes: []string{"read"},
-				Hash: []byte{1}, CreatedAt: start + resources.Time(i),
+				Hash: []byte{1}, CreatedAt: areatest.Start + resources.Time(i),
 			}
 			change(i, &k)
-			if err := w.c.APIKeys.Insert(ctx, tx, k); err != nil {
+			if err := w.Collections.APIKeys.Insert(ctx, tx, k); err != nil {
 				return err
 			}
 		}
@@ -158,16 +159,16 @@ func TestAUserHasAtMostFiftyActiveKeys(t *testing.T) {
 	w := newWorld(t)
 	w.fill(bob, 49, func(int, *resources.APIKey) {})
 	w.fill(carol, 60, func(i int, k *resources.APIKey) {
-		k.RevokedAt, k.ExpiresAt = start*resources.Time(i%2), start*resources.Time(1-i%2)
+		k.RevokedAt, k.ExpiresAt = areatest.Start*resources.Time(i%2), areatest.Start*resources.Time(1-i%2)
 	})
 	_, id := w.made(acctA, bob)
-	refused := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}})
-	w.expect(refused, 409, `"USER_002"`, "50")
+	refused := w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}})
+	w.Expect(refused, 409, `"USER_002"`, "50")
 	w.made(acctA, carol) // what ended or was revoked does not count
 	w.made(acctA, alice) // nor do the keys of others
-	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, id, nil), 200)
+	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, id, nil), 200)
 	_, _ = w.made(acctA, bob)
-	w.expect(w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "n", "scopes": []string{"read"}}), 409)
+	w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}}), 409)
 	if got := w.list(acctA, bob); len(got) != 51 {
 		t.Errorf("%d keys are listed", len(got))
 	}
@@ -180,8 +181,8 @@ func TestManyAtTheLimitMakeOne(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range statuses {
 		wg.Go(func() {
-			_, err := w.routes["api_key.create"](t.Context(), &wire.Request{
-				Principal: as(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob},
+			_, err := w.Routes["api_key.create"](t.Context(), &wire.Request{
+				Principal: areatest.As(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob},
 				Body: []byte(`{"key_name":"n","scopes":["read"]}`),
 			})
 			if err != nil {
@@ -204,21 +205,21 @@ func TestOldEndedKeysGo(t *testing.T) {
 	w := newWorld(t)
 	w.fill(bob, 1001, func(i int, k *resources.APIKey) {
 		if i != 0 {
-			k.RevokedAt = start
+			k.RevokedAt = areatest.Start
 		}
 	})
 	oldest := "apikey-" + bob + "-0001-v1"
 	w.write(acctA, func(ctx context.Context, tx store.Tx) error {
-		return w.c.KeyUses.Insert(ctx, tx, records.KeyUse{KeyID: oldest, LastUsedAt: start})
+		return w.Collections.KeyUses.Insert(ctx, tx, records.KeyUse{KeyID: oldest, LastUsedAt: areatest.Start})
 	})
-	w.clock.Add(int64(minute))
+	w.Clock.Add(int64(minute))
 	_, id := w.made(acctA, bob)
 	all := w.list(acctA, bob)
 	if len(all) != 1000 || all[0]["id"] != id || all[999]["id"] != "apikey-"+bob+"-0000-v1" || all[998]["id"] != "apikey-"+bob+"-0003-v1" {
 		t.Errorf("%d keys from %v to %v and %v", len(all), all[0]["id"], all[len(all)-2]["id"], all[len(all)-1]["id"])
 	}
 	w.write(acctA, func(ctx context.Context, tx store.Tx) error {
-		if _, err := w.c.KeyUses.Get(ctx, tx, oldest); err == nil {
+		if _, err := w.Collections.KeyUses.Get(ctx, tx, oldest); err == nil {
 			t.Error("the last use of a forgotten key is kept")
 		}
 		return nil
@@ -229,19 +230,19 @@ func TestOldEndedKeysGo(t *testing.T) {
 func TestTheRawKeyIsKeptNowhere(t *testing.T) {
 	w := newWorld(t)
 	raw, id := w.made(acctA, bob)
-	w.uses.Note(id, start)
+	w.uses.Note(id, areatest.Start)
 	if err := w.uses.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	w.list(acctA, bob)
-	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, id, nil), 200)
-	if err := w.store.Close(); err != nil {
+	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, id, nil), 200)
+	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	const secretAt = len("pcl_sk_live_") + 26
 	secret, known := raw[secretAt:len(raw)-7], id[len("apikey-"):len(id)-3]
 	foundID := false
-	err := filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
+	err := filepath.WalkDir(w.Dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
@@ -41,41 +42,41 @@ func identity(id rolecache.Identity) authn.Identity {
 }
 
 func (w *world) replica() *replica {
-	w.t.Helper()
-	cache := rolecache.New(w.store, w.c, rolecache.Options{Entries: 1000})
+	w.T.Helper()
+	cache := rolecache.New(w.Store, w.Collections, rolecache.Options{Entries: 1000})
 	signer, err := authn.NewSigner(w.master)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	r := &replica{cache: cache}
 	r.Authenticator, err = authn.New(authn.Options{
-		Issuers: []authn.Issuer{signer.Issuer()}, Directory: r, Keys: r, APIKeys: w.keys, Used: w.uses.Note, Now: w.time,
+		Issuers: []authn.Issuer{signer.Issuer()}, Directory: r, Keys: r, APIKeys: w.keys, Used: w.uses.Note, Now: w.Clock.Now,
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return r
 }
 
 // refused wants the one refusal that there is.
 func (w *world) refused(r *replica, what, raw string) {
-	w.t.Helper()
-	p, err := r.VerifyKey(w.t.Context(), raw)
+	w.T.Helper()
+	p, err := r.VerifyKey(w.T.Context(), raw)
 	body := string(wire.ErrorBody(resources.AreaUsers, resources.AsError(err)))
 	want := `{"success":false,"error":{"code":"AUTH_002","type":"unauthorized","message":"invalid or expired authentication token","details":""}}`
 	if err == nil || p.ID != "" || body != want {
-		w.t.Errorf("%s: %+v, %s", what, p, body)
+		w.T.Errorf("%s: %+v, %s", what, p, body)
 	}
 	if err != nil && strings.Contains(err.Error(), raw) {
-		w.t.Errorf("%s: the error holds the key", what)
+		w.T.Errorf("%s: the error holds the key", what)
 	}
 }
 
 func (w *world) accepted(r *replica, what, raw string) resources.Principal {
-	w.t.Helper()
-	p, err := r.VerifyKey(w.t.Context(), raw)
+	w.T.Helper()
+	p, err := r.VerifyKey(w.T.Context(), raw)
 	if err != nil {
-		w.t.Errorf("%s: %v", what, err)
+		w.T.Errorf("%s: %v", what, err)
 	}
 	return p
 }
@@ -83,9 +84,9 @@ func (w *world) accepted(r *replica, what, raw string) resources.Principal {
 func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
 	w := newWorld(t)
 	one, two := w.replica(), w.replica()
-	got := w.call("api_key.create", as(acctA, bob), acctA, bob, "", object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (start + minute).String()})
-	w.expect(got, 201)
-	raw, id := got.data["raw_key"].(string), got.data["id"].(string)
+	got := w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "k", "scopes": []string{"read"}, "expires_at": (areatest.Start + minute).String()})
+	w.Expect(got, 201)
+	raw, id := got.Str("data.raw_key"), got.Str("data.id")
 	for _, r := range []*replica{one, two, one} {
 		p := w.accepted(r, "made", raw)
 		if p.ID != bob || p.AccountID != acctA || p.UUID != "uuid-"+bob || p.KeyID != id || len(p.KeyScopes) != 1 || p.KeyScopes[0] != "read" {
@@ -93,27 +94,27 @@ func TestAKeyWorksFromItsAnswerToItsEnd(t *testing.T) {
 		}
 	}
 	w.flush(w.uses)
-	if w.lastUse(id) != start {
+	if w.lastUse(id) != areatest.Start {
 		t.Error("the use is not noted")
 	}
-	w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended })
+	w.ChangeUser(bob, func(u *resources.User) { u.Status = resources.StatusSuspended })
 	w.refused(one, "owner suspended", raw)
-	w.setUser(bob, func(u *resources.User) { u.Status = resources.StatusActive })
+	w.ChangeUser(bob, func(u *resources.User) { u.Status = resources.StatusActive })
 	w.accepted(one, "owner active again", raw)
-	w.setUser(bob, func(u *resources.User) { u.AccountID = acctB })
+	w.ChangeUser(bob, func(u *resources.User) { u.AccountID = acctB })
 	w.refused(one, "owner in another account", raw)
-	w.setUser(bob, func(u *resources.User) { u.AccountID = acctA })
+	w.ChangeUser(bob, func(u *resources.User) { u.AccountID = acctA })
 	w.accepted(two, "owner back", raw)
-	w.clock.Add(int64(minute) - 1)
+	w.Clock.Add(int64(minute) - 1)
 	w.accepted(one, "a moment before its end", raw)
-	w.clock.Add(1)
+	w.Clock.Add(1)
 	w.refused(one, "at its end", raw)
-	w.clock.Store(int64(start))
-	w.expect(w.revoke(as(acctA, bob), acctA, bob, id), 200)
+	w.Clock.Store(int64(areatest.Start))
+	w.Expect(w.revoke(areatest.As(acctA, bob), acctA, bob, id), 200)
 	w.refused(one, "revoked", raw)
 	w.refused(two, "revoked", raw)
 	w.refused(w.replica(), "revoked, a new replica", raw)
-	stranger, _ := w.keys.New(resources.IDs{Now: w.time, Random: bytes.NewReader(make([]byte, 64))})
+	stranger, _ := w.keys.New(resources.IDs{Now: w.Clock.Now, Random: bytes.NewReader(make([]byte, 64))})
 	w.refused(one, "unknown", stranger)
 }
 
@@ -154,7 +155,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 		for _, r := range replicas {
 			w.accepted(r, "made", raw)
 		}
-		w.expect(w.revoke(as(acctA, owner), acctA, owner, id), 200)
+		w.Expect(w.revoke(areatest.As(acctA, owner), acctA, owner, id), 200)
 		next.revoked.Store(true)
 		for _, r := range replicas {
 			w.refused(r, "revoked", raw)
@@ -175,14 +176,14 @@ func TestTheRawKeyIsInNoLog(t *testing.T) {
 	token := "Bearer " + raw
 	var log bytes.Buffer
 	logger := slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	u := apikeys.NewUses(apikeys.UsesConfig{Store: lost{w.store}, Collections: w.c, Log: logger})
-	u.Note(id, start)
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: lost{w.Store}, Collections: w.Collections, Log: logger})
+	u.Note(id, areatest.Start)
 	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer cancel()
 	u.Run(ctx)
 	p, err := r.Authenticate(t.Context(), []string{token}, nil)
 	logger.Info("accepted", "principal", p, "error", err)
-	w.expect(w.revoke(as(acctA, bob), acctA, bob, id), 200)
+	w.Expect(w.revoke(areatest.As(acctA, bob), acctA, bob, id), 200)
 	for _, sent := range [][2][]string{{{token}, nil}, {nil, {raw}}, {{token, token}, nil}, {nil, {raw + "0"}}, {nil, {raw[:len(raw)-1]}}, {{raw}, nil}} {
 		_, err := r.Authenticate(t.Context(), sent[0], sent[1])
 		logger.Info("refused", "error", err)

@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-func (w *world) revoke(who resources.Principal, account, user, id string) answer {
-	w.t.Helper()
+func (w *world) revoke(who resources.Principal, account, user, id string) areatest.Answer {
+	w.T.Helper()
 	return w.call("api_key.revoke", who, account, user, id, nil)
 }
 
@@ -19,29 +20,29 @@ func TestAKeyIsRevokedForGood(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
 	_, other := w.made(acctA, bob)
-	before := w.revision(acctA)
+	before := w.Revision(acctA)
 	at := w.now()
 	for i := range 3 { // a repeat is answered alike, and waits for the same
-		got := w.revoke(as(acctA, bob), acctA, bob, id)
-		w.expect(got, 200)
-		if got.text != `{"success":true,"data":{"message":"The API key is revoked."}}` {
-			t.Error(got.text)
+		got := w.revoke(areatest.As(acctA, bob), acctA, bob, id)
+		w.Expect(got, 200)
+		if got.Text != `{"success":true,"data":{"message":"The API key is revoked."}}` {
+			t.Error(got.Text)
 		}
-		if now := w.revision(acctA); now != before+int64(i)+1 {
+		if now := w.Revision(acctA); now != before+int64(i)+1 {
 			t.Errorf("call %d: revision %d after %d", i, now, before)
 		}
 		if got := w.record(id).RevokedAt; got != at {
 			t.Errorf("call %d: revoked at %d, not %d", i, got, at)
 		}
-		w.clock.Add(1000)
+		w.Clock.Add(1000)
 	}
 	for _, k := range w.list(acctA, bob) {
 		if k["is_active"] != (k["id"] == other) {
 			t.Errorf("%v", k)
 		}
 	}
-	w.expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 200) // itself
-	w.expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 403) // and no more
+	w.Expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 200) // itself
+	w.Expect(w.revoke(by(acctA, bob, other), acctA, bob, other), 403) // and no more
 }
 
 func TestWhoMayRevokeWhoseKeys(t *testing.T) {
@@ -55,40 +56,40 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 		status            int
 		code              string
 	}{
-		"404 an id of nobody":                   {as(acctA, bob), acctA, bob, absent, 404, "KEY_001"},
-		"404 another user's id":                 {as(acctA, bob), acctA, bob, alices, 404, "KEY_001"},
-		"404 another account's id":              {as(acctA, bob), acctA, bob, beas, 404, "KEY_001"},
-		"404 an admin, another user's id":       {as(acctA, alice), acctA, bob, alices, 404, "KEY_001"},
-		"404 an admin, another account's id":    {as(acctA, alice), acctA, bob, beas, 404, "KEY_001"},
-		"404 an admin, another account's user":  {as(acctA, alice), acctA, bea, beas, 404, "USER_001"},
-		"404 an admin, nobody":                  {as(acctA, alice), acctA, absent, bobs, 404, "USER_001"},
-		"403 a member, another's":               {as(acctA, bob), acctA, alice, alices, 403, "AUTH_003"},
-		"403 a member, nobody's":                {as(acctA, bob), acctA, absent, alices, 403, "AUTH_003"},
-		"403 a reader":                          {as(acctA, carol), acctA, bob, bobs, 403, "AUTH_003"},
+		"404 an id of nobody":                   {areatest.As(acctA, bob), acctA, bob, absent, 404, "KEY_001"},
+		"404 another user's id":                 {areatest.As(acctA, bob), acctA, bob, alices, 404, "KEY_001"},
+		"404 another account's id":              {areatest.As(acctA, bob), acctA, bob, beas, 404, "KEY_001"},
+		"404 an admin, another user's id":       {areatest.As(acctA, alice), acctA, bob, alices, 404, "KEY_001"},
+		"404 an admin, another account's id":    {areatest.As(acctA, alice), acctA, bob, beas, 404, "KEY_001"},
+		"404 an admin, another account's user":  {areatest.As(acctA, alice), acctA, bea, beas, 404, "USER_001"},
+		"404 an admin, nobody":                  {areatest.As(acctA, alice), acctA, absent, bobs, 404, "USER_001"},
+		"403 a member, another's":               {areatest.As(acctA, bob), acctA, alice, alices, 403, "AUTH_003"},
+		"403 a member, nobody's":                {areatest.As(acctA, bob), acctA, absent, alices, 403, "AUTH_003"},
+		"403 a reader":                          {areatest.As(acctA, carol), acctA, bob, bobs, 403, "AUTH_003"},
 		"403 an admin's read key":               {readKey(alice, alices), acctA, bob, bobs, 403, "AUTH_003"},
-		"403 oneself by UUID":                   {as(acctA, bob), acctA, "uuid-" + bob, bobs, 403, "AUTH_003"},
-		"403 an admin elsewhere":                {as(acctA, alice), acctB, bea, beas, 403, "AUTH_003"},
-		"403 another account's admin":           {as(acctB, bea), acctA, bob, bobs, 403, "AUTH_003"},
-		"403 another account, as the key's one": {as(acctB, bea), acctA, bea, beas, 403, "AUTH_003"},
+		"403 oneself by UUID":                   {areatest.As(acctA, bob), acctA, "uuid-" + bob, bobs, 403, "AUTH_003"},
+		"403 an admin elsewhere":                {areatest.As(acctA, alice), acctB, bea, beas, 403, "AUTH_003"},
+		"403 another account's admin":           {areatest.As(acctB, bea), acctA, bob, bobs, 403, "AUTH_003"},
+		"403 another account, as the key's one": {areatest.As(acctB, bea), acctA, bea, beas, 403, "AUTH_003"},
 		"403 a service of an admin's id":        {resources.Principal{Kind: resources.PrincipalService, ID: alice}, acctA, bob, bobs, 403, "AUTH_003"},
 		"403 a service":                         {resources.Principal{Kind: resources.PrincipalService, ID: bob}, acctA, bob, bobs, 403, "AUTH_003"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := w.in(t)
-			want := w.revision(tc.account)
+			want := w.Revision(tc.account)
 			if tc.status == 404 { // as of a key that was revoked, and is not kept any more
 				want++
 			}
-			w.expect(w.revoke(tc.who, tc.account, tc.user, tc.id), tc.status, tc.code)
-			if got := w.revision(tc.account); got != want {
+			w.Expect(w.revoke(tc.who, tc.account, tc.user, tc.id), tc.status, tc.code)
+			if got := w.Revision(tc.account); got != want {
 				t.Errorf("revision %d, want %d", got, want)
 			}
 		})
 	}
-	absentKey := w.revoke(as(acctA, bob), acctA, bob, absent)
+	absentKey := w.revoke(areatest.As(acctA, bob), acctA, bob, absent)
 	for _, id := range []string{alices, beas} {
-		if got := w.revoke(as(acctA, bob), acctA, bob, id); got.text != absentKey.text {
-			t.Errorf("%s\n%s", got.text, absentKey.text)
+		if got := w.revoke(areatest.As(acctA, bob), acctA, bob, id); got.Text != absentKey.Text {
+			t.Errorf("%s\n%s", got.Text, absentKey.Text)
 		}
 	}
 	for account, user := range map[string]string{acctA: bob, acctB: bea} {
@@ -96,21 +97,21 @@ func TestWhoMayRevokeWhoseKeys(t *testing.T) {
 			t.Errorf("a refusal revoked %v", k)
 		}
 	}
-	w.expect(w.revoke(as(acctA, alice), acctA, bob, bobs), 200)
-	w.expect(w.call("?api_key.revoke x=1", as(acctA, bob), acctA, bob, bobs, nil), 400)
-	w.expect(w.call("api_key.revoke", as(acctA, bob), acctA, bob, bobs, object{"x": 1}), 400)
+	w.Expect(w.revoke(areatest.As(acctA, alice), acctA, bob, bobs), 200)
+	w.Expect(w.call("?api_key.revoke x=1", areatest.As(acctA, bob), acctA, bob, bobs, nil), 400)
+	w.Expect(w.call("api_key.revoke", areatest.As(acctA, bob), acctA, bob, bobs, areatest.Object{"x": 1}), 400)
 }
 
 // TestAKeyStaysInItsAccount: its owner, a member of another account by now, has none there.
 func TestAKeyStaysInItsAccount(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
-	w.setUser(bob, func(u *resources.User) { u.AccountID = acctB })
+	w.ChangeUser(bob, func(u *resources.User) { u.AccountID = acctB })
 	if got := w.list(acctB, bob); len(got) != 0 {
 		t.Errorf("listed: %v", got)
 	}
-	w.expect(w.revoke(as(acctB, bob), acctB, bob, id), 404, "KEY_001")
-	w.expect(w.revoke(as(acctB, bea), acctB, bob, id), 404, "KEY_001")
+	w.Expect(w.revoke(areatest.As(acctB, bob), acctB, bob, id), 404, "KEY_001")
+	w.Expect(w.revoke(areatest.As(acctB, bea), acctB, bob, id), 404, "KEY_001")
 	if w.record(id).RevokedAt != 0 {
 		t.Error("it is revoked")
 	}
@@ -118,14 +119,14 @@ func TestAKeyStaysInItsAccount(t *testing.T) {
 
 // record is the key as it is stored.
 func (w *world) record(id string) (key resources.APIKey) {
-	w.t.Helper()
-	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
-		rec, err := w.c.APIKeys.Get(w.t.Context(), tx, id)
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+		rec, err := w.Collections.APIKeys.Get(w.T.Context(), tx, id)
 		key = rec.Value
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return key
 }
@@ -140,22 +141,22 @@ func readKey(user, id string) resources.Principal {
 func TestAnAdminWhoWasDemotedRevokesNothing(t *testing.T) {
 	w := newWorld(t)
 	_, bobs := w.made(acctA, bob)
-	w.setUser(alice, func(u *resources.User) { u.Status = resources.StatusInactive })
-	w.expect(w.revoke(as(acctA, alice), acctA, bob, bobs), 403)
-	w.setAccount(acctA, resources.StatusSuspended)
-	w.expect(w.revoke(as(acctA, bob), acctA, bob, bobs), 403)
-	w.setAccount(acctA, resources.StatusActive)
-	w.expect(w.revoke(as(acctA, bob), acctA, bob, bobs), 200)
+	w.ChangeUser(alice, func(u *resources.User) { u.Status = resources.StatusInactive })
+	w.Expect(w.revoke(areatest.As(acctA, alice), acctA, bob, bobs), 403)
+	w.SetAccount(acctA, resources.StatusSuspended)
+	w.Expect(w.revoke(areatest.As(acctA, bob), acctA, bob, bobs), 403)
+	w.SetAccount(acctA, resources.StatusActive)
+	w.Expect(w.revoke(areatest.As(acctA, bob), acctA, bob, bobs), 200)
 }
 
 func TestErrorsNameTheirRoute(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Close(); err != nil {
+	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for route, body := range map[string]string{"api_key.create": `{"key_name":"n","scopes":["read"]}`, "api_key.list": "", "api_key.revoke": ""} {
-		_, err := w.routes[route](t.Context(), &wire.Request{
-			Principal: as(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob, "id": absent}, Body: []byte(body),
+		_, err := w.Routes[route](t.Context(), &wire.Request{
+			Principal: areatest.As(acctA, bob), Params: map[string]string{"account_id": acctA, "user_id": bob, "id": absent}, Body: []byte(body),
 		})
 		var e *resources.Error
 		if !errors.As(err, &e) || e.Kind != resources.KindUnavailable || !strings.HasPrefix(err.Error(), "apikeys: "+route+": ") {

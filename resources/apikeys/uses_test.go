@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
@@ -51,9 +52,9 @@ func (g *gate) count() int {
 }
 
 func (w *world) lastUse(id string) (at resources.Time) {
-	w.t.Helper()
-	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
-		rec, err := w.c.KeyUses.Get(w.t.Context(), tx, id)
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+		rec, err := w.Collections.KeyUses.Get(w.T.Context(), tx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = nil
 		}
@@ -61,15 +62,15 @@ func (w *world) lastUse(id string) (at resources.Time) {
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return at
 }
 
 func (w *world) flush(u *apikeys.Uses) {
-	w.t.Helper()
-	if err := u.Flush(w.t.Context()); err != nil {
-		w.t.Fatal(err)
+	w.T.Helper()
+	if err := u.Flush(w.T.Context()); err != nil {
+		w.T.Fatal(err)
 	}
 }
 
@@ -77,29 +78,29 @@ func TestUsesAreWrittenTogether(t *testing.T) {
 	w := newWorld(t)
 	_, one := w.made(acctA, bob)
 	_, two := w.made(acctA, alice)
-	g := &gate{Store: w.store}
-	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
-	before, err := w.store.Freshness(t.Context())
+	g := &gate{Store: w.Store}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
+	before, err := w.Store.Freshness(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 1000 {
-		u.Note(one, start+resources.Time(i))
+		u.Note(one, areatest.Start+resources.Time(i))
 	}
-	u.Note(two, start)
-	u.Note(one, start+7) // a clock that went back
+	u.Note(two, areatest.Start)
+	u.Note(one, areatest.Start+7) // a clock that went back
 	if g.count() != 0 || w.lastUse(one) != 0 {
 		t.Error("a use was written at once")
 	}
 	w.flush(u)
-	if g.count() != 1 || w.lastUse(one) != start+999 || w.lastUse(two) != start {
+	if g.count() != 1 || w.lastUse(one) != areatest.Start+999 || w.lastUse(two) != areatest.Start {
 		t.Errorf("%d transactions, %d and %d", g.count(), w.lastUse(one), w.lastUse(two))
 	}
 	w.flush(u)
 	if g.count() != 1 {
 		t.Error("nothing to write, and a transaction")
 	}
-	after, err := w.store.Freshness(t.Context())
+	after, err := w.Store.Freshness(t.Context())
 	if err != nil || after != before {
 		t.Errorf("a use moved the epoch: %+v %+v %v", before, after, err)
 	}
@@ -109,20 +110,20 @@ func TestALaterUseStays(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
 	// Two replicas, the second of which is behind.
-	first, second := w.uses, apikeys.NewUses(apikeys.UsesConfig{Store: w.store, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
-	first.Note(id, start+100)
-	second.Note(id, start+50)
+	first, second := w.uses, apikeys.NewUses(apikeys.UsesConfig{Store: w.Store, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
+	first.Note(id, areatest.Start+100)
+	second.Note(id, areatest.Start+50)
 	w.flush(first)
 	w.flush(second)
-	if got := w.lastUse(id); got != start+100 {
-		t.Errorf("%d", got-start)
+	if got := w.lastUse(id); got != areatest.Start+100 {
+		t.Errorf("%d", got-areatest.Start)
 	}
-	second.Note(id, start+200)
+	second.Note(id, areatest.Start+200)
 	w.flush(second)
-	if got := w.lastUse(id); got != start+200 {
-		t.Errorf("%d", got-start)
+	if got := w.lastUse(id); got != areatest.Start+200 {
+		t.Errorf("%d", got-areatest.Start)
 	}
-	first.Note("apikey-gone-v1", start)
+	first.Note("apikey-gone-v1", areatest.Start)
 	w.flush(first)
 	if got := w.lastUse("apikey-gone-v1"); got != 0 {
 		t.Error("the use of a key that is not there is written")
@@ -133,16 +134,16 @@ func TestAUseThatCouldNotBeWrittenIsKept(t *testing.T) {
 	w := newWorld(t)
 	_, one := w.made(acctA, bob)
 	_, two := w.made(acctA, bob)
-	g := &gate{Store: w.store, err: store.ErrUnavailable}
-	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
-	u.Note(one, start)
+	g := &gate{Store: w.Store, err: store.ErrUnavailable}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
+	u.Note(one, areatest.Start)
 	if err := u.Flush(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 		t.Fatal(err)
 	}
-	u.Note(two, start+1)
+	u.Note(two, areatest.Start+1)
 	g.fail(nil)
 	w.flush(u)
-	if w.lastUse(one) != start || w.lastUse(two) != start+1 {
+	if w.lastUse(one) != areatest.Start || w.lastUse(two) != areatest.Start+1 {
 		t.Errorf("%d %d", w.lastUse(one), w.lastUse(two))
 	}
 }
@@ -162,16 +163,16 @@ func (n noting) Transact(ctx context.Context, fn func(store.Tx) error) error {
 func TestAUseDuringTheFlushIsNotLost(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
-	n := noting{Store: w.store}
+	n := noting{Store: w.Store}
 	var u *apikeys.Uses
-	n.during = func() { u.Note(id, start+9) }
-	u = apikeys.NewUses(apikeys.UsesConfig{Store: &n, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
-	u.Note(id, start)
+	n.during = func() { u.Note(id, areatest.Start+9) }
+	u = apikeys.NewUses(apikeys.UsesConfig{Store: &n, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
+	u.Note(id, areatest.Start)
 	w.flush(u)
 	n.during = func() {}
 	w.flush(u)
-	if got := w.lastUse(id); got != start+9 {
-		t.Errorf("%d", got-start)
+	if got := w.lastUse(id); got != areatest.Start+9 {
+		t.Errorf("%d", got-areatest.Start)
 	}
 }
 
@@ -180,20 +181,20 @@ func TestUsesAreBounded(t *testing.T) {
 	const most, batch = 20_000, 500
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
-	g := &gate{Store: w.store}
-	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.c, Log: slog.New(slog.DiscardHandler)})
+	g := &gate{Store: w.Store}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: g, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
 	for i := range most {
-		u.Note(fmt.Sprintf("apikey-%05d-v1", i), start)
+		u.Note(fmt.Sprintf("apikey-%05d-v1", i), areatest.Start)
 	}
-	u.Note(id, start)                   // one too many
-	u.Note("apikey-00000-v1", start+10) // one that is remembered
+	u.Note(id, areatest.Start)                   // one too many
+	u.Note("apikey-00000-v1", areatest.Start+10) // one that is remembered
 	w.flush(u)
 	if g.count() != most/batch || w.lastUse(id) != 0 {
 		t.Errorf("%d transactions; %d", g.count(), w.lastUse(id))
 	}
-	u.Note(id, start)
+	u.Note(id, areatest.Start)
 	w.flush(u)
-	if w.lastUse(id) != start {
+	if w.lastUse(id) != areatest.Start {
 		t.Error("after a flush there is no room")
 	}
 }

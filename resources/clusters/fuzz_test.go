@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
@@ -48,16 +48,21 @@ func (s *shelf) Insert(_ context.Context, schema *store.Schema, row store.Row) e
 func fuzzed(t *testing.T, route, collection, body string) []byte {
 	t.Helper()
 	s := &shelf{put: map[string][]byte{}}
-	g := &groups{there: map[site][]string{here: {"sg-a-v1"}}}
-	routes := clusters.New(configOf(t, s, records.NewCollections(), g, func() time.Time { return time.UnixMilli(int64(start)) })).Routes()
-	got := ask(t, routes, route, request(here, body))
+	w := &world{
+		World: &areatest.World{
+			T: t, Ctx: t.Context(), Store: s, Collections: records.NewCollections(), Area: resources.AreaCompute, Clock: &areatest.Clock{},
+		},
+		groups: &groups{there: map[site][]string{here: {"sg-a-v1"}}},
+	}
+	w.Routes = clusters.New(w.config(s)).Routes()
+	got := w.Ask(route, request(here, body))
 	switch {
-	case got.status == 201 && s.put[collection] != nil:
+	case got.Status == 201 && s.put[collection] != nil:
 		return s.put[collection]
-	case got.status == 400 && len(s.put) == 0 && len(got.details()) > 0:
+	case got.Status == 400 && len(s.put) == 0 && len(details(got)) > 0:
 		return nil
 	}
-	t.Fatalf("%q: %d %s, stored %q", body, got.status, got.text, s.put)
+	t.Fatalf("%q: %d %s, stored %q", body, got.Status, got.Text, s.put)
 	return nil
 }
 

@@ -16,14 +16,14 @@ import (
 
 // gpuRecord is the cluster as it is stored.
 func (w *world) gpuRecord(id string) (out resources.GPURecord) {
-	w.t.Helper()
-	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
-		rec, err := w.c.GPUClusters.Get(w.t.Context(), tx, id)
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+		rec, err := w.Collections.GPUClusters.Get(w.T.Context(), tx, id)
 		out = rec.Value
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return out
 }
@@ -33,11 +33,11 @@ func (w *world) gpuRecord(id string) (out resources.GPURecord) {
 func TestGPUClusterIsMade(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"train","flavor_id":"h100","image_id":"i"}`)
-	id := got.str("cluster.id")
+	id := got.Str("cluster.id")
 	want := fmt.Sprintf(`{"cluster":{"id":%q,"name":"train","status":"pending","account_id":"acct-a-v1","project_id":"proj-one-v1",`+
-		`"created_at":%q,"updated_at":%[2]q,"metadata":"","resources":[]},"message":%q,"request_id":"rid-gpu_cluster.create"}`, id, startText, got.str("message"))
-	if got.status != 201 || got.text != want || got.str("message") == "" || !strings.HasPrefix(id, "gpu-") || len(id) != len("gpu--v1")+26 {
-		t.Errorf("%d %s, want %s", got.status, got.text, want)
+		`"created_at":%q,"updated_at":%[2]q,"metadata":"","resources":[]},"message":%q,"request_id":"rid-gpu_cluster.create"}`, id, startText, got.Str("message"))
+	if got.Status != 201 || got.Text != want || got.Str("message") == "" || !strings.HasPrefix(id, "gpu-") || len(id) != len("gpu--v1")+26 {
+		t.Errorf("%d %s, want %s", got.Status, got.Text, want)
 	}
 	if plan, want := w.gpuRecord(id).Plan, (resources.GPUPlan{FlavorID: "h100", ImageID: "i", GPUCount: 1}); !reflect.DeepEqual(plan, want) {
 		t.Errorf("%+v, want %+v", plan, want)
@@ -52,16 +52,16 @@ func TestGPUOrderIsKept(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"train","flavor_id":"f","image_id":"i","ssh_key_id":"k","gpu_count":8,"pricing_template_id":"p",
 		"user_data":"#cloud-config\n<secret>\u00e4","security_group_ids":["sg-b-v1","sg-a-v1"]}`)
-	w.expect(got, 201)
-	if plan, want := w.gpuRecord(got.str("cluster.id")).Plan, (resources.GPUPlan{
+	w.Expect(got, 201)
+	if plan, want := w.gpuRecord(got.Str("cluster.id")).Plan, (resources.GPUPlan{
 		FlavorID: "f", ImageID: "i", SSHKeyID: "k", GPUCount: 8, PricingTemplateID: "p", UserData: "#cloud-config\n<secret>ä",
 		SecurityGroupIDs: []string{"sg-b-v1", "sg-a-v1"},
 	}); !reflect.DeepEqual(plan, want) {
 		t.Errorf("%+v, want %+v", plan, want)
 	}
 	for _, hidden := range []string{"secret", "sg-a-v1", "user_data", "gpu_count", "pricing"} {
-		if strings.Contains(got.text, hidden) {
-			t.Errorf("%s shows %s", got.text, hidden)
+		if strings.Contains(got.Text, hidden) {
+			t.Errorf("%s shows %s", got.Text, hidden)
 		}
 	}
 }
@@ -104,8 +104,8 @@ func TestGPUFields(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
 				got := w.in(t).call("gpu_cluster.create", here, "", body)
-				w.in(t).expect(got, status)
-				if d := got.details(); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field)) {
+				w.in(t).Expect(got, status)
+				if d := details(got); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field)) {
 					t.Errorf("%q", d)
 				}
 			})
@@ -122,13 +122,13 @@ func TestGroupsOfOthersAreNotThere(t *testing.T) {
 	for _, i := range []int{0, 2, 3} {
 		want = append(want, fmt.Sprintf("security_group_ids[%d]: is no security group of this project", i))
 	}
-	if got.status != 400 || !slices.Equal(got.details(), want) {
-		t.Errorf("%d %s", got.status, got.text)
+	if got.Status != 400 || !slices.Equal(details(got), want) {
+		t.Errorf("%d %s", got.Status, got.Text)
 	}
-	if page := w.call("gpu_cluster.list", here, "", ""); page.at("total_count") != 0.0 {
-		t.Errorf("%s", page.text)
+	if page := w.call("gpu_cluster.list", here, "", ""); page.Int("total_count") != 0 {
+		t.Errorf("%s", page.Text)
 	}
-	w.expect(w.call("gpu_cluster.create", site{acctB, one}, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-theirs-v1"]}`), 201)
+	w.Expect(w.call("gpu_cluster.create", site{acctB, one}, "", `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-theirs-v1"]}`), 201)
 }
 
 // TestGPUProblemsAreToldAtOnce: those of the body and those that only the firewall knows.
@@ -142,13 +142,13 @@ func TestGPUProblemsAreToldAtOnce(t *testing.T) {
 		"name: unknown field; allowed are cluster_name, flavor_id, gpu_count, image_id, pricing_template_id, security_group_ids, ssh_key_id, user_data",
 		"security_group_ids[1]: is no security group of this project",
 	}
-	if !slices.Equal(got.details(), want) {
-		t.Errorf("%d %q, want %q", got.status, got.details(), want)
+	if !slices.Equal(details(got), want) {
+		t.Errorf("%d %q, want %q", got.Status, details(got), want)
 	}
 	w.groups.err = errors.New("no firewall") // it can't be asked: the others are told all the same
 	got = w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
-	if !slices.Equal(got.details(), []string{"image_id: is missing"}) {
-		t.Errorf("%d %s", got.status, got.text)
+	if !slices.Equal(details(got), []string{"image_id: is missing"}) {
+		t.Errorf("%d %s", got.Status, got.Text)
 	}
 }
 
@@ -168,8 +168,8 @@ func TestGPUProblemsAreToldOnce(t *testing.T) {
 	w := newWorld(t, func(c *clusters.Config) { c.Store = twice{c.Store} })
 	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
 	want := []string{"image_id: is missing", "security_group_ids[0]: is no security group of this project"}
-	if !slices.Equal(got.details(), want) {
-		t.Errorf("%d %q, want %q", got.status, got.details(), want)
+	if !slices.Equal(details(got), want) {
+		t.Errorf("%d %q, want %q", got.Status, details(got), want)
 	}
 }
 
@@ -180,11 +180,11 @@ func TestFirewallThatFailsMakesNoCluster(t *testing.T) {
 	for err, status := range map[error]int{errors.New("odd"): 500, store.ErrUnavailable: 503} {
 		w.groups.err = err
 		got := w.call("gpu_cluster.create", here, "", body)
-		w.expect(got, status)
-		if strings.Contains(got.text, "odd") {
-			t.Errorf("the cause is told: %s", got.text)
+		w.Expect(got, status)
+		if strings.Contains(got.Text, "odd") {
+			t.Errorf("the cause is told: %s", got.Text)
 		}
 	}
 	w.groups.err = nil
-	w.expect(w.call("gpu_cluster.create", here, "", body), 201) // the name is free
+	w.Expect(w.call("gpu_cluster.create", here, "", body), 201) // the name is free
 }

@@ -12,14 +12,14 @@ import (
 
 // kubernetesRecord is the cluster as it is stored.
 func (w *world) kubernetesRecord(id string) (out resources.KubernetesRecord) {
-	w.t.Helper()
-	err := w.store.View(w.t.Context(), func(tx store.Tx) error {
-		rec, err := w.c.KubernetesClusters.Get(w.t.Context(), tx, id)
+	w.T.Helper()
+	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
+		rec, err := w.Collections.KubernetesClusters.Get(w.T.Context(), tx, id)
 		out = rec.Value
 		return err
 	})
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return out
 }
@@ -29,11 +29,11 @@ func (w *world) kubernetesRecord(id string) (out resources.KubernetesRecord) {
 func TestKubernetesClusterIsMade(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"m1.large","image_id":"ubuntu-24.04"}`)
-	id := got.str("cluster.base.cluster_id")
+	id := got.Str("cluster.base.cluster_id")
 	want := fmt.Sprintf(`{"cluster":{"base":{"cluster_id":%q,"name":"web","status":"CLUSTER_STATUS_PENDING","account_id":"acct-a-v1",`+
 		`"project_id":"proj-one-v1","created_at":%q,"updated_at":%[2]q,"cluster_endpoint":""},"node_count":1,"installed_apps":[]}}`, id, startText)
-	if got.status != 201 || got.text != want || !strings.HasPrefix(id, "cluster-") || len(id) != len("cluster--v1")+26 {
-		t.Errorf("%d %s, want %s", got.status, got.text, want)
+	if got.Status != 201 || got.Text != want || !strings.HasPrefix(id, "cluster-") || len(id) != len("cluster--v1")+26 {
+		t.Errorf("%d %s, want %s", got.Status, got.Text, want)
 	}
 	if plan, want := w.kubernetesRecord(id).Plan, (resources.KubernetesPlan{
 		FlavorID: "m1.large", ImageID: "ubuntu-24.04", PodCIDR: "10.244.0.0/16", ServiceCIDR: "10.96.0.0/12", CNIPlugin: "cilium",
@@ -47,16 +47,16 @@ func TestKubernetesOrderIsKept(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"f","image_id":"i","ssh_key_id":"k","node_count":3,"k8s_version":"v1.31.2",
 		"pod_cidr":"FD00:0:0::/48","service_cidr":"fd00:1::/112","cni_plugin":"calico","cluster_agent_enabled":true}`)
-	w.expect(got, 201, `"node_count":3`)
-	if plan, want := w.kubernetesRecord(got.str("cluster.base.cluster_id")).Plan, (resources.KubernetesPlan{
+	w.Expect(got, 201, `"node_count":3`)
+	if plan, want := w.kubernetesRecord(got.Str("cluster.base.cluster_id")).Plan, (resources.KubernetesPlan{
 		FlavorID: "f", ImageID: "i", SSHKeyID: "k", Version: "v1.31.2", PodCIDR: "fd00::/48", ServiceCIDR: "fd00:1::/112",
 		CNIPlugin: "calico", ClusterAgent: true,
 	}); plan != want {
 		t.Errorf("%+v, want %+v", plan, want)
 	}
 	for _, secret := range []string{"calico", "fd00", "v1.31", "flavor", "ssh"} {
-		if strings.Contains(got.text, secret) {
-			t.Errorf("%s shows %s", got.text, secret)
+		if strings.Contains(got.Text, secret) {
+			t.Errorf("%s shows %s", got.Text, secret)
 		}
 	}
 }
@@ -103,8 +103,8 @@ func TestKubernetesFields(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%d %s %.40s", status, field, value), func(t *testing.T) {
 				got := w.in(t).call("kubernetes_cluster.create", here, "", body)
-				w.in(t).expect(got, status)
-				if d := got.details(); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field+": ")) {
+				w.in(t).Expect(got, status)
+				if d := details(got); status == 400 && (len(d) != 1 || !strings.HasPrefix(d[0], field+": ")) {
 					t.Errorf("%q", d)
 				}
 			})
@@ -128,9 +128,9 @@ func TestKubernetesProblemsAreToldAtOnce(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("kubernetes_cluster.create", here, "?dry_run=1", `{"name":"A","ssh_key_id":"","node_count":0,"k8s_version":"2","pod_cidr":"x","service_cidr":"10.0.0.1/8",
 		"cni_plugin":"x","cluster_agent_enabled":1,"status":"CLUSTER_STATUS_RUNNING"}`)
-	w.expect(got, 400, `"code":"BAD_REQUEST"`)
+	w.Expect(got, 400, `"code":"BAD_REQUEST"`)
 	var fields []string
-	for _, d := range got.details() {
+	for _, d := range details(got) {
 		field, _, _ := strings.Cut(d, ": ")
 		fields = append(fields, field)
 	}
@@ -140,9 +140,9 @@ func TestKubernetesProblemsAreToldAtOnce(t *testing.T) {
 		"ssh_key_id", "status",
 	}
 	if !slices.Equal(fields, want) {
-		t.Errorf("%q, want %q", got.details(), want)
+		t.Errorf("%q, want %q", details(got), want)
 	}
-	if page := w.call("kubernetes_cluster.list", here, "", ""); page.at("total_count") != 0.0 {
-		t.Errorf("a refused request made something: %s", page.text)
+	if page := w.call("kubernetes_cluster.list", here, "", ""); page.Int("total_count") != 0 {
+		t.Errorf("a refused request made something: %s", page.Text)
 	}
 }

@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // several makes clusters n0, n1, … in that order, a millisecond apart.
 func (w *world) several(k sort, at site, n int) (ids []string) {
-	w.t.Helper()
+	w.T.Helper()
 	for i := range n {
 		ids = append(ids, w.made(k, at, fmt.Sprintf("n%d", i)))
-		w.clock.Add(1)
+		w.Clock.Add(1)
 	}
 	return ids
 }
@@ -28,8 +29,8 @@ func TestEmptyListHasTheSpecifiedForm(t *testing.T) {
 		"kubernetes_cluster.list": `{"clusters":[],"total_count":0,"count":0,"next_page_token":""}`,
 		"gpu_cluster.list":        `{"clusters":[],"total_count":0,"count":0,"next_page_token":"","message":"The GPU clusters of the project, newest first."}`,
 	} {
-		if got := w.call(route, here, "", ""); got.status != 200 || got.text != want {
-			t.Errorf("%s: %d %s", route, got.status, got.text)
+		if got := w.call(route, here, "", ""); got.Status != 200 || got.Text != want {
+			t.Errorf("%s: %d %s", route, got.Status, got.Text)
 		}
 	}
 }
@@ -40,23 +41,23 @@ func TestClustersAreListedNewestFirst(t *testing.T) {
 		w.several(k, here, 5)
 		w.several(k, site{acctA, two}, 2)
 		all := w.call(k.list, here, "", "")
-		if want := []string{"n4", "n3", "n2", "n1", "n0"}; !slices.Equal(all.names(), want) || all.at("count") != 5.0 || all.at("next_page_token") != "" {
-			w.t.Errorf("%s", all.text)
+		if want := []string{"n4", "n3", "n2", "n1", "n0"}; !slices.Equal(namesOf(all), want) || all.Int("count") != 5 || all.At("next_page_token") != "" {
+			w.T.Errorf("%s", all.Text)
 		}
 		var names []string
 		page := w.call(k.list, here, "?page_size=2", "")
-		for _, count := range []float64{2, 2, 1} {
-			names = append(names, page.names()...)
-			if page.at("count") != count || page.at("total_count") != 5.0 || (page.str("next_page_token") == "") != (count == 1) {
-				w.t.Fatalf("%d %s", page.status, page.text)
+		for _, count := range []int{2, 2, 1} {
+			names = append(names, namesOf(page)...)
+			if page.Int("count") != count || page.Int("total_count") != 5 || (page.Str("next_page_token") == "") != (count == 1) {
+				w.T.Fatalf("%d %s", page.Status, page.Text)
 			}
 			page = w.next(k, here, "page_size=2", page)
 		}
-		if !slices.Equal(names, all.names()) {
-			w.t.Errorf("%v", names)
+		if !slices.Equal(names, namesOf(all)) {
+			w.T.Errorf("%v", names)
 		}
-		if got := w.call(k.get, here, w.made(k, here, "fresh"), ""); !strings.Contains(w.call(k.list, here, "?page_size=1", "").text, strings.TrimSuffix(strings.TrimPrefix(got.text, `{"cluster":`), "}")) {
-			w.t.Error("a listed cluster is another one than the read one")
+		if got := w.call(k.get, here, w.made(k, here, "fresh"), ""); !strings.Contains(w.call(k.list, here, "?page_size=1", "").Text, strings.TrimSuffix(strings.TrimPrefix(got.Text, `{"cluster":`), "}")) {
+			w.T.Error("a listed cluster is another one than the read one")
 		}
 	})
 }
@@ -71,11 +72,11 @@ func TestOneMomentsClustersAreListedOnce(t *testing.T) {
 		}
 		page := w.call(k.list, here, "?page_size=3", "")
 		for range 3 {
-			got = append(got, page.names()...)
+			got = append(got, namesOf(page)...)
 			page = w.next(k, here, "page_size=3", page)
 		}
 		if slices.Sort(got); !slices.Equal(got, want) {
-			w.t.Errorf("%v", got)
+			w.T.Errorf("%v", got)
 		}
 	})
 }
@@ -87,8 +88,8 @@ func TestListingGoesOnWhereItWas(t *testing.T) {
 		first := w.call(k.list, here, "?page_size=2", "")
 		w.made(k, here, "later")
 		w.set(k, ids[2], resources.ClusterDeleted) // the last one of the first page
-		if rest := w.next(k, here, "page_size=5", first); !slices.Equal(rest.names(), []string{"n1", "n0"}) {
-			w.t.Errorf("%s", rest.text)
+		if rest := w.next(k, here, "page_size=5", first); !slices.Equal(namesOf(rest), []string{"n1", "n0"}) {
+			w.T.Errorf("%s", rest.Text)
 		}
 	})
 }
@@ -105,26 +106,26 @@ func TestClustersAreListedByStatus(t *testing.T) {
 			query := "page_size=1&status=" + k.state(state)
 			first := w.call(k.list, here, "?"+query, "")
 			second := w.next(k, here, query, first)
-			if got, want := append(first.names(), second.names()...), []string{fmt.Sprintf("n%d", 2*i+1), fmt.Sprintf("n%d", 2*i)}; !slices.Equal(got, want) ||
-				first.at("total_count") != 2.0 || second.at("next_page_token") != "" {
-				w.t.Errorf("%s: %s, %s", query, first.text, second.text)
+			if got, want := append(namesOf(first), namesOf(second)...), []string{fmt.Sprintf("n%d", 2*i+1), fmt.Sprintf("n%d", 2*i)}; !slices.Equal(got, want) ||
+				first.Int("total_count") != 2 || second.At("next_page_token") != "" {
+				w.T.Errorf("%s: %s, %s", query, first.Text, second.Text)
 			}
 		}
-		if got := w.call(k.list, here, "", ""); got.at("total_count") != float64(2*len(states)-2) || slices.Contains(got.names(), "n11") {
-			w.t.Errorf("without a status: %s", got.text)
+		if got := w.call(k.list, here, "", ""); got.Int("total_count") != 2*len(states)-2 || slices.Contains(namesOf(got), "n11") {
+			w.T.Errorf("without a status: %s", got.Text)
 		}
 	})
 	w := newWorld(t)
 	w.made(sorts()[0], here, "n")
-	w.expect(w.call("kubernetes_cluster.list", here, "?status="+resources.KubernetesUnspecified, ""), 200, `"total_count":0`)
+	w.Expect(w.call("kubernetes_cluster.list", here, "?status="+resources.KubernetesUnspecified, ""), 200, `"total_count":0`)
 }
 
 // TestListIsAskedStrictly: what is not known, sent twice or out of bounds is 400.
 func TestListIsAskedStrictly(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		pending := k.state(resources.ClusterPending)
-		w.expect(w.call(k.list, here, "?page_size=1&page_token=", ""), 200)
-		w.expect(w.call(k.list, here, "?page_size=100&status="+pending, ""), 200)
+		w.Expect(w.call(k.list, here, "?page_size=1&page_token=", ""), 200)
+		w.Expect(w.call(k.list, here, "?page_size=100&status="+pending, ""), 200)
 		for query, want := range map[string]string{
 			"page_size=0": "page_size: ", "page_size=101": "page_size: ", "page_size=": "page_size: ", "page_size=1.0": "page_size: ",
 			"page_size=01": "page_size: ", "page_size=1&page_size=1": "page_size: ",
@@ -133,17 +134,17 @@ func TestListIsAskedStrictly(t *testing.T) {
 			"page_token=AAAA": "page_token: ", "page_token=%00": "page_token: ", "page=2": "page: ", "limit=1": "limit: ", "%zz": "query: ",
 		} {
 			got := w.call(k.list, here, "?"+query, "")
-			if d := got.details(); got.status != 400 || len(d) == 0 || !strings.HasPrefix(d[0], want) {
-				w.t.Errorf("%s: %d %s", query, got.status, got.text)
+			if d := details(got); got.Status != 400 || len(d) == 0 || !strings.HasPrefix(d[0], want) {
+				w.T.Errorf("%s: %d %s", query, got.Status, got.Text)
 			}
 		}
 		if k.name == "gpu" {
-			w.expect(w.call(k.list, here, "?status=CLUSTER_STATUS_PENDING", ""), 400)
-			w.expect(w.call(k.list, here, "?status=unspecified", ""), 400)
+			w.Expect(w.call(k.list, here, "?status=CLUSTER_STATUS_PENDING", ""), 400)
+			w.Expect(w.call(k.list, here, "?status=unspecified", ""), 400)
 		}
 		got := w.call(k.list, here, "?page_size=0&status=x&page_token=x&y=1", "")
-		if len(got.details()) != 4 {
-			w.t.Errorf("not all at once: %s", got.text)
+		if len(details(got)) != 4 {
+			w.T.Errorf("not all at once: %s", got.Text)
 		}
 	})
 }
@@ -158,26 +159,26 @@ func TestPageTokenIsOfOneList(t *testing.T) {
 		}
 		plain := w.call(k.list, here, "?page_size=1", "")
 		filtered := w.call(k.list, here, "?page_size=1&"+status, "")
-		w.expect(w.next(k, here, "page_size=100", plain), 200)
-		w.expect(w.next(k, here, status, filtered), 200)
+		w.Expect(w.next(k, here, "page_size=100", plain), 200)
+		w.Expect(w.next(k, here, status, filtered), 200)
 		other := sorts()[0]
 		if k.name == other.name {
 			other = sorts()[1]
 		}
-		for name, got := range map[string]answer{
+		for name, got := range map[string]areatest.Answer{
 			"project": w.next(k, site{acctA, two}, "", plain), "account": w.next(k, site{acctB, one}, "", plain),
 			"with a status": w.next(k, here, status, plain), "without the status": w.next(k, here, "", filtered),
 			"with another status": w.next(k, here, "status="+k.state(resources.ClusterError), filtered), "of the other kind": w.next(other, here, "", plain),
 		} {
-			if got.status != 400 || !slices.Equal(got.details(), []string{"page_token: is not a token of this list; begin again without it"}) {
-				w.t.Errorf("%s: %d %s", name, got.status, got.text)
+			if got.Status != 400 || !slices.Equal(details(got), []string{"page_token: is not a token of this list; begin again without it"}) {
+				w.T.Errorf("%s: %d %s", name, got.Status, got.Text)
 			}
 		}
 		foreign, err := wire.NewPageTokens([][]byte{[]byte("another key, thirty-two bytes ..")})
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
 		odd := foreign.Seal([]byte(`{"v":[{"n":1}],"k":"x"}`), k.list+"|"+here.account+"|"+here.project+"|")
-		w.expect(w.call(k.list, here, "?page_token="+url.QueryEscape(odd), ""), 400)
+		w.Expect(w.call(k.list, here, "?page_token="+url.QueryEscape(odd), ""), 400)
 	})
 }

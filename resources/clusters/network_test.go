@@ -60,11 +60,11 @@ func TestNetworksOfACluster(t *testing.T) {
 		t.Run(c.pods+" "+c.services, func(t *testing.T) {
 			got := w.in(t).call("kubernetes_cluster.create", here, "", body)
 			if c.problem == "" {
-				w.in(t).expect(got, 201)
+				w.in(t).Expect(got, 201)
 				return
 			}
-			if d := got.details(); got.status != 400 || len(d) != 1 || d[0] != c.problem {
-				t.Errorf("%d %s, want %s", got.status, got.text, c.problem)
+			if d := details(got); got.Status != 400 || len(d) != 1 || d[0] != c.problem {
+				t.Errorf("%d %s, want %s", got.Status, got.Text, c.problem)
 			}
 		})
 	}
@@ -80,13 +80,13 @@ func TestWhatIsNoCIDR(t *testing.T) {
 	} {
 		for _, field := range []string{"pod_cidr", "service_cidr"} {
 			got := w.call("kubernetes_cluster.create", here, "", `{"name":"n","flavor_id":"f","image_id":"i","`+field+`":`+value+`}`)
-			if d := got.details(); got.status != 400 || len(d) != 1 || !strings.HasPrefix(d[0], field+": must be a CIDR") {
-				t.Errorf("%s %s: %d %s", field, value, got.status, got.text)
+			if d := details(got); got.Status != 400 || len(d) != 1 || !strings.HasPrefix(d[0], field+": must be a CIDR") {
+				t.Errorf("%s %s: %d %s", field, value, got.Status, got.Text)
 			}
 		}
 	}
 	got := w.call("kubernetes_cluster.create", here, "", `{"name":"n","flavor_id":"f","image_id":"i","pod_cidr":16,"service_cidr":["10.96.0.0/12"]}`)
-	if d := got.details(); got.status != 400 || len(d) != 2 {
-		t.Errorf("%d %s", got.status, got.text)
+	if d := details(got); got.Status != 400 || len(d) != 2 {
+		t.Errorf("%d %s", got.Status, got.Text)
 	}
 }

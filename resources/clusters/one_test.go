@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // TestClusterIsRead as it was answered when it was made.
 func TestClusterIsRead(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		made := w.call(k.create, here, "", k.body("web"))
-		got := w.call(k.get, here, made.str(k.id), "")
-		if got.status != 200 || len(got.body) != 1 || !strings.HasPrefix(made.text, strings.TrimSuffix(got.text, "}")) {
-			w.t.Errorf("%d %s, made as %s", got.status, got.text, made.text)
+		got := w.call(k.get, here, made.Str(k.id), "")
+		if got.Status != 200 || len(got.Body) != 1 || !strings.HasPrefix(made.Text, strings.TrimSuffix(got.Text, "}")) {
+			w.T.Errorf("%d %s, made as %s", got.Status, got.Text, made.Text)
 		}
 	})
 }
@@ -28,7 +29,7 @@ func TestClusterIsDeleting(t *testing.T) {
 		for _, state := range resources.ClusterStates() {
 			id := w.made(k, here, "web")
 			w.set(k, id, state)
-			w.clock.Add(int64(time.Hour / time.Millisecond))
+			w.Clock.Add(int64(time.Hour / time.Millisecond))
 			want, moved := k.state(resources.ClusterDeleting), state != resources.ClusterDeleting && state != resources.ClusterDeleted
 			gone := state == resources.ClusterPending || state == resources.ClusterDeleted
 			if gone {
@@ -36,22 +37,22 @@ func TestClusterIsDeleting(t *testing.T) {
 			}
 			before := w.call(k.get, here, id, "")
 			first := w.call(k.remove, here, id, "")
-			w.expect(first, 200)
+			w.Expect(first, 200)
 			updated := strings.Replace(k.status, "status", "updated_at", 1)
-			if first.str(k.id) != id || first.str(k.status) != want || len(first.body) != 1 || (first.str(updated) != before.str(updated)) != moved {
-				w.t.Errorf("%s: %s, before %s", state, first.text, before.text)
+			if first.Str(k.id) != id || first.Str(k.status) != want || len(first.Body) != 1 || (first.Str(updated) != before.Str(updated)) != moved {
+				w.T.Errorf("%s: %s, before %s", state, first.Text, before.Text)
 			}
-			w.clock.Add(1)
-			for _, again := range []answer{w.call(k.remove, here, id, ""), w.call(k.get, here, id, "")} {
-				if again.status != 200 || again.text != first.text {
-					w.t.Errorf("%s: again %d %s, first %s", state, again.status, again.text, first.text)
+			w.Clock.Add(1)
+			for _, again := range []areatest.Answer{w.call(k.remove, here, id, ""), w.call(k.get, here, id, "")} {
+				if again.Status != 200 || again.Text != first.Text {
+					w.T.Errorf("%s: again %d %s, first %s", state, again.Status, again.Text, first.Text)
 				}
 			}
 			if list := w.call(k.list, here, "", ""); gone {
-				w.expect(list, 200, `"total_count":0`)
+				w.Expect(list, 200, `"total_count":0`)
 			} else {
-				w.expect(list, 200, id, `"total_count":1`)
-				w.expect(w.call(k.create, here, "", k.body("web")), 409)
+				w.Expect(list, 200, id, `"total_count":1`)
+				w.Expect(w.call(k.create, here, "", k.body("web")), 409)
 			}
 			w.set(k, id, resources.ClusterDeleted) // its name is free
 		}
@@ -69,18 +70,18 @@ func TestClusterOfAnotherPlaceIsNotThere(t *testing.T) {
 		theirs, before := w.made(other, here, "web"), w.call(k.get, here, id, "")
 		for _, route := range []string{k.get, k.remove} {
 			absent := w.call(route, here, k.name+"-absent-v1", "")
-			w.expect(absent, 404, `"code":"NOT_FOUND"`)
+			w.Expect(absent, 404, `"code":"NOT_FOUND"`)
 			for _, at := range []site{{acctA, two}, {acctB, one}} {
-				if got := w.call(route, at, id, ""); got.status != 404 || got.text != absent.text {
-					w.t.Errorf("%s at %v: %d %s", route, at, got.status, got.text)
+				if got := w.call(route, at, id, ""); got.Status != 404 || got.Text != absent.Text {
+					w.T.Errorf("%s at %v: %d %s", route, at, got.Status, got.Text)
 				}
 			}
-			if got := w.call(route, here, theirs, ""); got.status != 404 || got.text != absent.text {
-				w.t.Errorf("%s of the other kind: %d %s", route, got.status, got.text)
+			if got := w.call(route, here, theirs, ""); got.Status != 404 || got.Text != absent.Text {
+				w.T.Errorf("%s of the other kind: %d %s", route, got.Status, got.Text)
 			}
 		}
-		if after := w.call(k.get, here, id, ""); after.text != before.text {
-			w.t.Errorf("%s, before %s", after.text, before.text)
+		if after := w.call(k.get, here, id, ""); after.Text != before.Text {
+			w.T.Errorf("%s, before %s", after.Text, before.Text)
 		}
 	})
 }
@@ -90,11 +91,11 @@ func TestOneClusterTakesNoQueryAndNoBody(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		id := w.made(k, here, "web")
 		for _, route := range []string{k.get, k.remove} {
-			w.expect(w.call(route, here, id+"?force=true", ""), 400, "force: ")
-			w.expect(w.call(route, here, id, `{"force":true}`), 400, "force: ")
-			w.expect(w.call(route, here, id, `[]`), 400)
+			w.Expect(w.call(route, here, id+"?force=true", ""), 400, "force: ")
+			w.Expect(w.call(route, here, id, `{"force":true}`), 400, "force: ")
+			w.Expect(w.call(route, here, id, `[]`), 400)
 		}
-		w.expect(w.call(k.get, here, id, ""), 200, k.state(resources.ClusterPending))
+		w.Expect(w.call(k.get, here, id, ""), 200, k.state(resources.ClusterPending))
 	})
 }
 
@@ -107,9 +108,9 @@ func TestNameIsTakenOncePerProjectAndKind(t *testing.T) {
 		}
 	}
 	for _, k := range sorts() {
-		w.expect(w.call(k.create, here, "", k.body("web")), 409, `"code":"CONFLICT"`)
+		w.Expect(w.call(k.create, here, "", k.body("web")), 409, `"code":"CONFLICT"`)
 		w.made(k, here, "web2")
-		w.expect(w.call(k.list, here, "", ""), 200, `"total_count":2`)
+		w.Expect(w.call(k.list, here, "", ""), 200, `"total_count":2`)
 	}
 }
 
@@ -118,20 +119,20 @@ func TestTwoAtOnceOfOneName(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		for round := range 10 {
 			var wg sync.WaitGroup
-			var got [4]answer
+			var got [4]areatest.Answer
 			for i := range got {
 				wg.Go(func() { got[i] = w.call(k.create, here, "", k.body("web"+string(rune('a'+round)))) })
 			}
 			wg.Wait()
 			statuses := map[int]int{}
 			for _, a := range got {
-				statuses[a.status]++
+				statuses[a.Status]++
 			}
 			if statuses[201] != 1 || statuses[409] != 3 {
-				w.t.Fatalf("round %d: %v", round, statuses)
+				w.T.Fatalf("round %d: %v", round, statuses)
 			}
 		}
-		w.expect(w.call(k.list, here, "", ""), 200, `"total_count":10`)
+		w.Expect(w.call(k.list, here, "", ""), 200, `"total_count":10`)
 	})
 }
 
@@ -140,13 +141,13 @@ func TestTwoAtOnceOfOneName(t *testing.T) {
 func TestRepeatMakesNoSecondCluster(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		first := w.send(k.create, here, "", k.body("web"), "key")
-		w.expect(first, 201)
-		w.clock.Add(1000)
-		if again := w.send(k.create, here, "", k.body("web"), "key"); again.status != 201 || again.text != first.text {
-			w.t.Errorf("%d %s, first %s", again.status, again.text, first.text)
+		w.Expect(first, 201)
+		w.Clock.Add(1000)
+		if again := w.send(k.create, here, "", k.body("web"), "key"); again.Status != 201 || again.Text != first.Text {
+			w.T.Errorf("%d %s, first %s", again.Status, again.Text, first.Text)
 		}
-		w.expect(w.send(k.create, here, "", k.body("web2"), "key"), 409)
-		w.expect(w.send(k.create, site{acctA, two}, "", k.body("web"), "key"), 409)
-		w.expect(w.call(k.list, here, "", ""), 200, `"total_count":1`)
+		w.Expect(w.send(k.create, here, "", k.body("web2"), "key"), 409)
+		w.Expect(w.send(k.create, site{acctA, two}, "", k.body("web"), "key"), 409)
+		w.Expect(w.call(k.list, here, "", ""), 200, `"total_count":1`)
 	})
 }

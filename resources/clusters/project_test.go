@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // closed is whether the project was found occupied.
 func (w *world) closed(at site) bool {
-	w.t.Helper()
-	occupied, err := w.svc.CloseProject(w.t.Context(), closingOf(at.account, at.project))
+	w.T.Helper()
+	occupied, err := w.svc.CloseProject(w.T.Context(), closingOf(at.account, at.project))
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return occupied
 }
@@ -33,23 +34,23 @@ func TestProjectWithAClusterIsOccupied(t *testing.T) {
 		for _, state := range resources.ClusterStates() {
 			w.set(k, id, state)
 			if got := w.closed(here); got != (state != resources.ClusterDeleted) {
-				w.t.Errorf("%s: occupied is %t", state, got)
+				w.T.Errorf("%s: occupied is %t", state, got)
 			}
 			if state != resources.ClusterDeleted {
-				w.clock.Add(1)
+				w.Clock.Add(1)
 				w.made(k, here, "more")
-				w.set(k, w.call(k.list, here, "?page_size=1", "").firstID(), resources.ClusterDeleted)
+				w.set(k, firstID(w.call(k.list, here, "?page_size=1", "")), resources.ClusterDeleted)
 			}
-			w.clock.Add(1)
+			w.Clock.Add(1)
 		}
 	})
 }
 
 // firstID is the id of the first cluster of a list.
-func (a answer) firstID() string {
-	list, _ := a.at("clusters").([]any)
-	item := answer{body: list[0].(map[string]any)}
-	return item.str("id") + item.str("base.cluster_id")
+func firstID(a areatest.Answer) string {
+	list, _ := a.At("clusters").([]any)
+	item := areatest.Answer{Body: list[0].(map[string]any)}
+	return item.Str("id") + item.Str("base.cluster_id")
 }
 
 // TestNothingIsMadeInAClosedProject: 503, until it is opened or the time is over; other
@@ -58,23 +59,23 @@ func TestNothingIsMadeInAClosedProject(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		for range 2 {
 			if w.closed(here) {
-				w.t.Fatal("an empty project is occupied")
+				w.T.Fatal("an empty project is occupied")
 			}
 		}
 		got := w.call(k.create, here, "", k.body("web"))
-		w.expect(got, 503, `"code":"UNAVAILABLE"`)
+		w.Expect(got, 503, `"code":"UNAVAILABLE"`)
 		w.made(k, site{acctA, two}, "web")
 		w.made(k, site{acctB, one}, "web")
-		w.expect(w.call(k.list, here, "", ""), 200, `"total_count":0`)
-		if err := w.svc.OpenProject(w.t.Context(), closingOf(here.account, here.project)); err != nil {
-			w.t.Fatal(err)
+		w.Expect(w.call(k.list, here, "", ""), 200, `"total_count":0`)
+		if err := w.svc.OpenProject(w.T.Context(), closingOf(here.account, here.project)); err != nil {
+			w.T.Fatal(err)
 		}
 		id := w.made(k, here, "web")
 		w.set(k, id, resources.ClusterDeleted)
 		if w.closed(here) {
-			w.t.Fatal("occupied by a deleted cluster")
+			w.T.Fatal("occupied by a deleted cluster")
 		}
-		w.clock.Add(1 << 20) // much later
+		w.Clock.Add(1 << 20) // much later
 		w.made(k, here, "web")
 	})
 }
@@ -86,13 +87,13 @@ func TestEmptyProjectHasNoClusterOnTheWay(t *testing.T) {
 	for round := range 20 {
 		at, k := site{acctA, fmt.Sprintf("proj-r%d-v1", round)}, sorts()[round%2]
 		var wg sync.WaitGroup
-		var made answer
+		var made areatest.Answer
 		var occupied bool
 		wg.Go(func() { made = w.call(k.create, at, "", k.body("web")) })
 		wg.Go(func() { occupied = w.closed(at) })
 		wg.Wait()
-		if (made.status == 201) != occupied || made.status != 201 && made.status != 503 {
-			t.Fatalf("round %d: %d, occupied %t", round, made.status, occupied)
+		if (made.Status == 201) != occupied || made.Status != 201 && made.Status != 503 {
+			t.Fatalf("round %d: %d, occupied %t", round, made.Status, occupied)
 		}
 	}
 }
@@ -100,7 +101,7 @@ func TestEmptyProjectHasNoClusterOnTheWay(t *testing.T) {
 // TestClosingSaysWhenItCannotKnow: a store that fails is no empty project.
 func TestClosingSaysWhenItCannotKnow(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Close(); err != nil {
+	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.svc.CloseProject(t.Context(), closingOf(acctA, one))
@@ -134,7 +135,7 @@ func TestWhatCannotBeSeenIsNotEmpty(t *testing.T) {
 // TestErrorsNameTheirRoute, and a store that is away is 503.
 func TestErrorsNameTheirRoute(t *testing.T) {
 	w := newWorld(t)
-	if err := w.store.Close(); err != nil {
+	if err := w.Store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range sorts() {
@@ -143,8 +144,8 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 			if route == k.create {
 				body = k.body("web")
 			}
-			w.expect(w.call(route, here, "", body), 503, `"code":"UNAVAILABLE"`)
-			_, err := w.routes[route](t.Context(), request(here, body))
+			w.Expect(w.call(route, here, "", body), 503, `"code":"UNAVAILABLE"`)
+			_, err := w.Routes[route](t.Context(), request(here, body))
 			var e *resources.Error
 			if want := "clusters: " + route + ": "; !errors.As(err, &e) || len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 				t.Errorf("%v", err)
@@ -156,15 +157,15 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 // TestClustersMoveNoRevision: no decision rests on them, so no cache is emptied for them.
 func TestClustersMoveNoRevision(t *testing.T) {
 	w := newWorld(t)
-	before, err := w.store.Freshness(t.Context())
+	before, err := w.Store.Freshness(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, k := range sorts() {
-		w.expect(w.call(k.remove, here, w.made(k, here, "web"), ""), 200)
+		w.Expect(w.call(k.remove, here, w.made(k, here, "web"), ""), 200)
 	}
 	w.closed(here)
-	if after, err := w.store.Freshness(t.Context()); err != nil || after != before {
+	if after, err := w.Store.Freshness(t.Context()); err != nil || after != before {
 		t.Errorf("%+v, before %+v, %v", after, before, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // TestNewGroupIsShownWhole: every field of the specification, the rules in their
@@ -13,14 +15,14 @@ import (
 func TestNewGroupIsShownWhole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	got := w.expect(w.call("security_group.create", `{"project_id":"proj-a-v1","name":" web ","description":"d",`+
+	got := w.Expect(w.call("security_group.create", `{"project_id":"proj-a-v1","name":" web ","description":"d",`+
 		`"metadata":{"z":1.50,"a":1e400,"n":9007199254740993,"$ne":{"$oid":"x"},"h":"<&>\u2028","e":null},`+
 		`"rules":[{"direction":"ingress","protocol":"6","port_range_min":80,"port_range_max":81,"remote_ip_prefix":"10.0.0.1","priority":0,"description":"r"},`+
 		`{"direction":"egress","protocol":"icmp","icmp_type":0,"icmp_code":0}]}`), 201,
 		`"metadata":{"z":1.50,"a":1e400,"n":9007199254740993,"$ne":{"$oid":"x"},"h":"<&>\u2028","e":null}`)
-	g := got.body["security_group"].(map[string]any)
-	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 2 {
-		t.Errorf("%s", got.text)
+	g := got.Body["security_group"].(map[string]any)
+	if message, _ := got.Body["message"].(string); message == "" || len(got.Body) != 2 {
+		t.Errorf("%s", got.Text)
 	}
 	rules := g["rules"].([]any)
 	first, second := rules[0].(map[string]any), rules[1].(map[string]any)
@@ -53,11 +55,11 @@ func TestNewGroupIsShownWhole(t *testing.T) {
 			t.Errorf("id %v", id)
 		}
 	}
-	if read := w.expect(w.call("security_group.get", nil, g["id"].(string)), 200); !strings.Contains(read.text, got.text[:strings.Index(got.text, `,"message"`)]) {
-		t.Errorf("read:\n%s\nmade:\n%s", read.text, got.text)
+	if read := w.Expect(w.call("security_group.get", nil, g["id"].(string)), 200); !strings.Contains(read.Text, got.Text[:strings.Index(got.Text, `,"message"`)]) {
+		t.Errorf("read:\n%s\nmade:\n%s", read.Text, got.Text)
 	}
-	bare := w.expect(w.call("security_group.create", w.draft("bare")), 201, `"rules":[]`)
-	if got := strings.Join(slices.Sorted(maps.Keys(bare.body["security_group"].(map[string]any))), " "); got != "account_id created_at id is_deleted name project_id rules status updated_at" {
+	bare := w.Expect(w.call("security_group.create", w.draft("bare")), 201, `"rules":[]`)
+	if got := strings.Join(slices.Sorted(maps.Keys(bare.Body["security_group"].(map[string]any))), " "); got != "account_id created_at id is_deleted name project_id rules status updated_at" {
 		t.Errorf("a bare group has %s", got)
 	}
 }
@@ -113,7 +115,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 			got := w.call("security_group.create", body+"}")
 			if c.wrong == "" {
 				n++
-				w.expect(got, 201)
+				w.Expect(got, 201)
 				return
 			}
 			w.refused(got, strings.Fields(c.wrong)...)
@@ -125,7 +127,7 @@ func TestGroupThatCannotBe(t *testing.T) {
 	w.refused(w.call("security_group.create?dry_run=1", w.draft("q")), "dry_run")
 	w.refused(w.call("security_group.create", `{"project_id":"proj-a-v1","name":"a","name":"b"}`), "request")
 	w.refused(w.call("security_group.create", ``), "request")
-	if got := w.expect(w.call("security_group.list?page_size=100", nil), 200); len(names(got)) != n {
+	if got := w.Expect(w.call("security_group.list?page_size=100", nil), 200); len(names(got)) != n {
 		t.Errorf("%d groups are there, %d were made", len(names(got)), n)
 	}
 }
@@ -136,20 +138,20 @@ func TestNameIsUniqueInItsProject(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.made("web")
 	for _, again := range []string{"web", " web "} {
-		got := w.expect(w.call("security_group.create", w.draft(again)), 409)
-		if got.body["code"] != "CONFLICT" {
-			t.Errorf("%s", got.text)
+		got := w.Expect(w.call("security_group.create", w.draft(again)), 409)
+		if got.Body["code"] != "CONFLICT" {
+			t.Errorf("%s", got.Text)
 		}
 	}
 	w.made("Web")
 	w.at(acctA, projX).made("web")
 	w.at(acctB, projB).made("web")
 	other, _ := w.made("other")
-	w.expect(w.call("security_group.update", object{"name": "web"}, other), 409)
-	w.expect(w.call("security_group.update", object{"name": "web"}, id), 200) // its own
-	w.expect(w.call("security_group.delete", nil, id), 200)
-	w.expect(w.call("security_group.update", object{"name": "web"}, other), 200)
-	w.expect(w.call("security_group.delete", nil, other), 200)
+	w.Expect(w.call("security_group.update", areatest.Object{"name": "web"}, other), 409)
+	w.Expect(w.call("security_group.update", areatest.Object{"name": "web"}, id), 200) // its own
+	w.Expect(w.call("security_group.delete", nil, id), 200)
+	w.Expect(w.call("security_group.update", areatest.Object{"name": "web"}, other), 200)
+	w.Expect(w.call("security_group.delete", nil, other), 200)
 	w.made("web")
 }
 
@@ -159,20 +161,20 @@ func TestGroupIsChanged(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.made("web", tcpRule(80))
 	before := w.group(id)
-	w.later(1000)
-	got := w.expect(w.call("security_group.update", `{"description":"d","metadata":{"a":1.0}}`, id), 200, `"metadata":{"a":1.0}`)
-	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 2 {
-		t.Errorf("%s", got.text)
+	w.Clock.Add(1000)
+	got := w.Expect(w.call("security_group.update", `{"description":"d","metadata":{"a":1.0}}`, id), 200, `"metadata":{"a":1.0}`)
+	if message, _ := got.Body["message"].(string); message == "" || len(got.Body) != 2 {
+		t.Errorf("%s", got.Text)
 	}
 	g := w.group(id)
 	if g["name"] != "web" || g["description"] != "d" || g["created_at"] != before["created_at"] || g["updated_at"] == before["updated_at"] || len(g["rules"].([]any)) != 1 {
 		t.Errorf("%v", g)
 	}
-	w.expect(w.call("security_group.update", `{"name":" new ","description":null,"metadata":null}`, id), 200)
+	w.Expect(w.call("security_group.update", `{"name":" new ","description":null,"metadata":null}`, id), 200)
 	if g = w.group(id); g["name"] != "new" || g["description"] != "d" || fmt.Sprint(g["metadata"]) != "map[a:1.0]" {
 		t.Errorf("%v", g)
 	}
-	w.expect(w.call("security_group.update", `{"description":"","metadata":{}}`, id), 200, `"metadata":{}`)
+	w.Expect(w.call("security_group.update", `{"description":"","metadata":{}}`, id), 200, `"metadata":{}`)
 	if g = w.group(id); g["name"] != "new" || g["description"] != nil {
 		t.Errorf("%v", g)
 	}
@@ -197,28 +199,28 @@ func TestDeletedGroupIsGone(t *testing.T) {
 	w := newWorld(t)
 	id, rules := w.made("web", tcpRule(80))
 	w.made("stays")
-	w.later(1000)
+	w.Clock.Add(1000)
 	w.refused(w.call("security_group.delete?force=1", nil, id), "force")
 	w.refused(w.call("security_group.delete", `{"force":true}`, id), "force")
-	got := w.expect(w.call("security_group.delete", nil, id), 200)
-	if message, _ := got.body["message"].(string); message == "" || len(got.body) != 1 {
-		t.Errorf("%s", got.text)
+	got := w.Expect(w.call("security_group.delete", nil, id), 200)
+	if message, _ := got.Body["message"].(string); message == "" || len(got.Body) != 1 {
+		t.Errorf("%s", got.Text)
 	}
-	absent := w.expect(w.call("security_group.get", nil, "sg-absent-v1"), 404, `"code":"NOT_FOUND"`).text
-	for name, got := range map[string]answer{
-		"get": w.call("security_group.get", nil, id), "again": w.call("security_group.delete", nil, id), "patch": w.call("security_group.update", object{"name": "x"}, id),
+	absent := w.Expect(w.call("security_group.get", nil, "sg-absent-v1"), 404, `"code":"NOT_FOUND"`).Text
+	for name, got := range map[string]areatest.Answer{
+		"get": w.call("security_group.get", nil, id), "again": w.call("security_group.delete", nil, id), "patch": w.call("security_group.update", areatest.Object{"name": "x"}, id),
 		"add": w.call("security_group_rule.create", tcpRule(81), id), "remove": w.call("security_group_rule.delete", nil, id, rules[0]),
 	} {
-		if got.status != 404 || got.text != absent {
-			t.Errorf("%s: %d %s", name, got.status, got.text)
+		if got.Status != 404 || got.Text != absent {
+			t.Errorf("%s: %d %s", name, got.Status, got.Text)
 		}
 	}
 	for query, want := range map[string]string{"": "stays", "?status=active": "stays", "?status=deleted": "web", "?status=deleting": "", "?status=error": "", "?status=pending": ""} {
-		if got := w.expect(w.call("security_group.list"+query, nil), 200); strings.Join(names(got), " ") != want || fmt.Sprint(got.body["total_count"]) != fmt.Sprint(len(names(got))) {
-			t.Errorf("security_group.list%s: %s", query, got.text)
+		if got := w.Expect(w.call("security_group.list"+query, nil), 200); strings.Join(names(got), " ") != want || fmt.Sprint(got.Body["total_count"]) != fmt.Sprint(len(names(got))) {
+			t.Errorf("security_group.list%s: %s", query, got.Text)
 		}
 	}
-	g := w.call("security_group.list?status=deleted", nil).body["security_groups"].([]any)[0].(map[string]any)
+	g := w.call("security_group.list?status=deleted", nil).Body["security_groups"].([]any)[0].(map[string]any)
 	r := g["rules"].([]any)[0].(map[string]any)
 	if g["status"] != "deleted" || g["is_deleted"] != true || r["is_deleted"] != true || g["id"] != id || r["id"] != rules[0] ||
 		g["updated_at"] == g["created_at"] || r["updated_at"] != g["updated_at"] {

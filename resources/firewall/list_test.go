@@ -12,15 +12,15 @@ import (
 
 // pages reads a list page by page and gives the names in it.
 func (w *world) pages(query string, total int) []string {
-	w.t.Helper()
+	w.T.Helper()
 	var all []string
 	for token := ""; ; {
-		got := w.expect(w.call("security_group.list?"+query+"&page_token="+token, nil), 200)
-		if fmt.Sprint(got.body["total_count"]) != fmt.Sprint(total) || len(got.body) != 4 || got.body["message"] == "" {
-			w.t.Errorf("%s", got.text)
+		got := w.Expect(w.call("security_group.list?"+query+"&page_token="+token, nil), 200)
+		if fmt.Sprint(got.Body["total_count"]) != fmt.Sprint(total) || len(got.Body) != 4 || got.Body["message"] == "" {
+			w.T.Errorf("%s", got.Text)
 		}
 		all = append(all, names(got)...)
-		if token, _ = got.body["next_page_token"].(string); token == "" {
+		if token, _ = got.Body["next_page_token"].(string); token == "" {
 			return all
 		}
 	}
@@ -30,12 +30,12 @@ func (w *world) pages(query string, total int) []string {
 func TestGroupsAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if got := w.expect(w.call("security_group.list", nil), 200, `"security_groups":[]`, `"next_page_token":""`); fmt.Sprint(got.body["total_count"]) != "0" {
-		t.Errorf("%s", got.text)
+	if got := w.Expect(w.call("security_group.list", nil), 200, `"security_groups":[]`, `"next_page_token":""`); fmt.Sprint(got.Body["total_count"]) != "0" {
+		t.Errorf("%s", got.Text)
 	}
 	for i := range 7 {
 		w.made(fmt.Sprint("g", i))
-		w.later(1)
+		w.Clock.Add(1)
 	}
 	want := []string{"g6", "g5", "g4", "g3", "g2", "g1", "g0"}
 	for _, query := range []string{"page_size=1", "page_size=3", "page_size=7", "page_size=100", "", "status=active&page_size=2"} {
@@ -44,9 +44,9 @@ func TestGroupsAreListedNewestFirst(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"g1", "g5", "g3"} {
-		for _, g := range w.call("security_group.list", nil).body["security_groups"].([]any) {
+		for _, g := range w.call("security_group.list", nil).Body["security_groups"].([]any) {
 			if g := g.(map[string]any); g["name"] == name {
-				w.expect(w.call("security_group.delete", nil, g["id"].(string)), 200)
+				w.Expect(w.call("security_group.delete", nil, g["id"].(string)), 200)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func TestDefaultPageHolds50(t *testing.T) {
 	for i := range 51 {
 		w.made(fmt.Sprint("g", i))
 	}
-	if got := w.expect(w.call("security_group.list", nil), 200); len(names(got)) != 50 || got.body["next_page_token"] == "" {
+	if got := w.Expect(w.call("security_group.list", nil), 200); len(names(got)) != 50 || got.Body["next_page_token"] == "" {
 		t.Errorf("%d groups", len(names(got)))
 	}
 }
@@ -85,10 +85,10 @@ func TestWrongQueryIsRefused(t *testing.T) {
 		w.made(fmt.Sprint("g", i))
 		w.at(acctA, projX).made(fmt.Sprint("g", i))
 		w.at(acctB, projA).made(fmt.Sprint("g", i))
-		w.later(1)
+		w.Clock.Add(1)
 	}
-	token := w.call("security_group.list?page_size=1", nil).body["next_page_token"].(string)
-	active := w.call("security_group.list?page_size=1&status=active", nil).body["next_page_token"].(string)
+	token := w.call("security_group.list?page_size=1", nil).Body["next_page_token"].(string)
+	active := w.call("security_group.list?page_size=1&status=active", nil).Body["next_page_token"].(string)
 	for query, wrong := range map[string]string{
 		"page_size=0": "page_size", "page_size=101": "page_size", "page_size=-1": "page_size", "page_size=": "page_size", "page_size=1e1": "page_size", "page_size=01": "page_size",
 		"page_size=1&page_size=2": "page_size", "status=ACTIVE": "status", "status=": "status", "status=gone": "status", "status=active,deleted": "status", "status[$ne]=x": "status[$ne]",
@@ -103,7 +103,7 @@ func TestWrongQueryIsRefused(t *testing.T) {
 		w.refused(other.call("security_group.list?page_token="+token, nil), "page_token")
 	}
 	for _, size := range []string{"1", "100"} { // a token is bound to the list and not to the size of a page
-		w.expect(w.call("security_group.list?page_size="+size+"&page_token="+token, nil), 200, `"g1"`)
+		w.Expect(w.call("security_group.list?page_size="+size+"&page_token="+token, nil), 200, `"g1"`)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 	}
 	total := func(at *world, want int) {
 		t.Helper()
-		if got := at.call("security_group.list?status=deleted&page_size=1", nil).body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := at.call("security_group.list?status=deleted&page_size=1", nil).Body["total_count"]; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v are kept, want %d", got, want)
 		}
 	}
@@ -136,8 +136,8 @@ func TestDeletedGroupsAreForgotten(t *testing.T) {
 
 // deleted makes a group and deletes it.
 func (w *world) deleted(name string) {
-	w.t.Helper()
+	w.T.Helper()
 	id, _ := w.made(name)
-	w.later(1)
-	w.expect(w.call("security_group.delete", nil, id), 200)
+	w.Clock.Add(1)
+	w.Expect(w.call("security_group.delete", nil, id), 200)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -19,35 +20,35 @@ func TestQuotas(t *testing.T) {
 	for i := range 3 {
 		w.made(fmt.Sprint("g", i))
 	}
-	w.expect(w.call("security_group.create", w.draft("g3")), 409, `"code":"CONFLICT"`)
+	w.Expect(w.call("security_group.create", w.draft("g3")), 409, `"code":"CONFLICT"`)
 	w.at(acctA, projX).made("g3")
-	first := w.call("security_group.list", nil).body["security_groups"].([]any)[0].(map[string]any)["id"].(string)
-	w.expect(w.call("security_group.delete", nil, first), 200)
+	first := w.call("security_group.list", nil).Body["security_groups"].([]any)[0].(map[string]any)["id"].(string)
+	w.Expect(w.call("security_group.delete", nil, first), 200)
 	id, rules := w.made("g3", tcpRule(1), tcpRule(2))
-	w.expect(w.call("security_group_rule.create", tcpRule(3), id), 409, `"code":"CONFLICT"`)
-	w.expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
-	w.expect(w.call("security_group_rule.create", tcpRule(3), id), 201)
-	w.expect(w.at(acctA, projX).call("security_group.create", object{"project_id": projX, "name": "many", "rules": []object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
+	w.Expect(w.call("security_group_rule.create", tcpRule(3), id), 409, `"code":"CONFLICT"`)
+	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
+	w.Expect(w.call("security_group_rule.create", tcpRule(3), id), 201)
+	w.Expect(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
 	// What is wrong is told first, of as many rules as a group may have.
-	bad := object{"direction": "x", "protocol": "tcp"}
-	w.refused(w.at(acctA, projX).call("security_group.create", object{"project_id": projX, "name": "many", "rules": []object{tcpRule(1), bad, bad}}), "rules[1].direction")
+	bad := areatest.Object{"direction": "x", "protocol": "tcp"}
+	w.refused(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), bad, bad}}), "rules[1].direction")
 }
 
 // TestDefaultQuotas: 100 groups a project, 200 rules a group.
 func TestDefaultQuotas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var many []object
+	var many []areatest.Object
 	for i := range 200 {
 		many = append(many, tcpRule(i))
 	}
 	id, _ := w.made("full", many...)
-	w.expect(w.call("security_group_rule.create", tcpRule(200), id), 409)
-	w.expect(w.call("security_group.create", w.draft("fuller", append(many, tcpRule(200))...)), 409)
+	w.Expect(w.call("security_group_rule.create", tcpRule(200), id), 409)
+	w.Expect(w.call("security_group.create", w.draft("fuller", append(many, tcpRule(200))...)), 409)
 	for i := range 99 {
 		w.made(fmt.Sprint("g", i))
 	}
-	w.expect(w.call("security_group.create", w.draft("g99")), 409)
+	w.Expect(w.call("security_group.create", w.draft("g99")), 409)
 }
 
 // together makes n calls at once and counts their statuses.
@@ -75,25 +76,25 @@ func TestTogetherNothingIsExceeded(t *testing.T) {
 	w := newWorld(t, quotas(5, 4))
 	id, _ := w.made("base")
 	for name, c := range map[string]struct {
-		call func(i int) answer
+		call func(i int) areatest.Answer
 		made int
 	}{
-		"groups": {func(i int) answer { return w.call("security_group.create", w.draft(fmt.Sprint("g", i))) }, 4},
-		"rules":  {func(i int) answer { return w.call("security_group_rule.create", tcpRule(i), id) }, 4},
-		"equal names": {func(int) answer {
-			return w.at(acctA, projX).call("security_group.create", object{"project_id": projX, "name": "one"})
+		"groups": {func(i int) areatest.Answer { return w.call("security_group.create", w.draft(fmt.Sprint("g", i))) }, 4},
+		"rules":  {func(i int) areatest.Answer { return w.call("security_group_rule.create", tcpRule(i), id) }, 4},
+		"equal names": {func(int) areatest.Answer {
+			return w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "one"})
 		}, 1},
 	} {
-		if got := together(t, 12, func(i int) int { return c.call(i).status }); got[201] != c.made || got[409] != 12-c.made {
+		if got := together(t, 12, func(i int) int { return c.call(i).Status }); got[201] != c.made || got[409] != 12-c.made {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	if got := w.call("security_group.list", nil); len(names(got)) != 5 || len(w.group(id)["rules"].([]any)) != 4 {
-		t.Errorf("%s", got.text)
+		t.Errorf("%s", got.Text)
 	}
 	other, _ := w.at(acctA, projX).made("rules")
 	x := w.at(acctA, projX)
-	if got := together(t, 8, func(int) int { return x.call("security_group_rule.create", tcpRule(1), other).status }); got[201] != 1 || got[409] != 7 {
+	if got := together(t, 8, func(int) int { return x.call("security_group_rule.create", tcpRule(1), other).Status }); got[201] != 1 || got[409] != 7 {
 		t.Errorf("equal rules at once: %v", got)
 	}
 }
@@ -108,9 +109,9 @@ func TestNoRuleNamesAGroupThatIsGone(t *testing.T) {
 		target, _ := w.made(fmt.Sprint("target", i))
 		got := together(t, 2, func(n int) int {
 			if n == 0 {
-				return w.call("security_group.delete", nil, target).status
+				return w.call("security_group.delete", nil, target).Status
 			}
-			return w.call("security_group_rule.create", naming(target, i), id).status
+			return w.call("security_group_rule.create", naming(target, i), id).Status
 		})
 		deletedFirst, namedFirst := got[200] == 1 && got[400] == 1, got[409] == 1 && got[201] == 1
 		if !deletedFirst && !namedFirst {
@@ -134,22 +135,22 @@ func TestProjectIsClosedWhenEmpty(t *testing.T) {
 	id, rules := w.made("web", tcpRule(1))
 	closing(true)
 	w.made("more")
-	for _, g := range w.call("security_group.list", nil).body["security_groups"].([]any) {
-		w.expect(w.call("security_group.delete", nil, g.(map[string]any)["id"].(string)), 200)
+	for _, g := range w.call("security_group.list", nil).Body["security_groups"].([]any) {
+		w.Expect(w.call("security_group.delete", nil, g.(map[string]any)["id"].(string)), 200)
 	}
 	closing(false) // deleted ones are nothing
-	w.expect(w.call("security_group.create", w.draft("new")), 503, `"code":"UNAVAILABLE"`)
-	w.expect(w.call("security_group.delete", nil, id), 404)
-	w.expect(w.call("security_group_rule.delete", nil, id, rules[0]), 404)
-	w.expect(w.call("security_group_rule.create", tcpRule(2), id), 404)
+	w.Expect(w.call("security_group.create", w.draft("new")), 503, `"code":"UNAVAILABLE"`)
+	w.Expect(w.call("security_group.delete", nil, id), 404)
+	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 404)
+	w.Expect(w.call("security_group_rule.create", tcpRule(2), id), 404)
 	w.at(acctA, projX).made("new")
 	w.at(acctB, projA).made("new")
 	closing(false)
-	w.later(2*60*1000 - 1)
-	w.expect(w.call("security_group.create", w.draft("new")), 503)
-	w.later(1)
+	w.Clock.Add(2*60*1000 - 1)
+	w.Expect(w.call("security_group.create", w.draft("new")), 503)
+	w.Clock.Add(1)
 	id, _ = w.made("new")
-	w.expect(w.call("security_group.delete", nil, id), 200)
+	w.Expect(w.call("security_group.delete", nil, id), 200)
 	closing(false)
 	if err := w.service.OpenProject(t.Context(), closingOf(w.account, w.project)); err != nil {
 		t.Fatal(err)
@@ -166,7 +167,7 @@ func TestClosingAndMakingAtOnce(t *testing.T) {
 		x := w.at(acctA, fmt.Sprintf("proj-%d-v1", i))
 		got := together(t, 2, func(n int) int {
 			if n == 0 {
-				return x.call("security_group.create", x.draft("g")).status
+				return x.call("security_group.create", x.draft("g")).Status
 			}
 			occupied, err := w.service.CloseProject(t.Context(), closingOf(x.account, x.project))
 			switch {
@@ -192,8 +193,8 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 	id, _ := w.made("web")
 	revision := func() (at int64) {
 		t.Helper()
-		err := w.store.View(t.Context(), func(tx store.Tx) error {
-			rec, err := w.c.Occupancies.Get(t.Context(), tx, "firewall|"+acctA+"|"+projA)
+		err := w.Store.View(t.Context(), func(tx store.Tx) error {
+			rec, err := w.Collections.Occupancies.Get(t.Context(), tx, "firewall|"+acctA+"|"+projA)
 			at = rec.Revision
 			return err
 		})
@@ -207,11 +208,11 @@ func TestWhatMustNotRunAtOnceWritesTheOccupancy(t *testing.T) {
 		do   func()
 	}{
 		{"making a group", func() { w.made("new") }},
-		{"adding a rule", func() { w.expect(w.call("security_group_rule.create", naming(target, 1), id), 201) }},
-		{"deleting a group", func() { w.expect(w.call("security_group.delete", nil, id), 200) }},
+		{"adding a rule", func() { w.Expect(w.call("security_group_rule.create", naming(target, 1), id), 201) }},
+		{"deleting a group", func() { w.Expect(w.call("security_group.delete", nil, id), 200) }},
 		{"closing the project", func() {
-			for _, g := range w.call("security_group.list", nil).body["security_groups"].([]any) {
-				w.expect(w.call("security_group.delete", nil, g.(map[string]any)["id"].(string)), 200)
+			for _, g := range w.call("security_group.list", nil).Body["security_groups"].([]any) {
+				w.Expect(w.call("security_group.delete", nil, g.(map[string]any)["id"].(string)), 200)
 			}
 			before := revision()
 			if _, err := w.service.CloseProject(t.Context(), closingOf(acctA, projA)); err != nil || revision() == before {

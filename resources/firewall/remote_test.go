@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
@@ -17,7 +18,7 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	id, _ := w.made("web")
 	there, _ := w.made("there")
 	deleted, _ := w.made("deleted")
-	w.expect(w.call("security_group.delete", nil, deleted), 200)
+	w.Expect(w.call("security_group.delete", nil, deleted), 200)
 	elsewhere, _ := w.at(acctA, projX).made("x")
 	foreign, _ := w.at(acctB, projB).made("b")
 	absent := w.call("security_group_rule.create", naming("sg-absent-v1", 80), id)
@@ -25,14 +26,14 @@ func TestNamedGroupMustBeThere(t *testing.T) {
 	absentIn := w.call("security_group.create", w.draft("new", tcpRule(1), naming("sg-absent-v1", 80)))
 	w.refused(absentIn, "rules[1].remote_security_group_id")
 	for _, bad := range []string{deleted, elsewhere, foreign, strings.ToUpper(there), "web", " " + there, strings.Repeat("x", 5000), "a|b", "$where", "\x00"} {
-		if got := w.call("security_group_rule.create", naming(bad, 80), id); got.text != absent.text && bad != "\x00" {
-			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
+		if got := w.call("security_group_rule.create", naming(bad, 80), id); got.Text != absent.Text && bad != "\x00" {
+			t.Errorf("%.40q: %d %s", bad, got.Status, got.Text)
 		}
-		if got := w.call("security_group.create", w.draft("new", tcpRule(1), naming(bad, 80))); got.text != absentIn.text && bad != "\x00" {
-			t.Errorf("%.40q: %d %s", bad, got.status, got.text)
+		if got := w.call("security_group.create", w.draft("new", tcpRule(1), naming(bad, 80))); got.Text != absentIn.Text && bad != "\x00" {
+			t.Errorf("%.40q: %d %s", bad, got.Status, got.Text)
 		}
 	}
-	w.expect(w.call("security_group_rule.create", naming(there, 80), id), 201)
+	w.Expect(w.call("security_group_rule.create", naming(there, 80), id), 201)
 	w.made("new", naming(there, 80), naming(id, 80))
 }
 
@@ -44,28 +45,28 @@ func TestGroupThatIsNamedStays(t *testing.T) {
 	target, _ := w.made("target")
 	one, ones := w.made("one", naming(target, 1), naming(target, 2), tcpRule(3))
 	two, _ := w.made("two")
-	w.expect(w.call("security_group_rule.create", naming(target, 1), two), 201)
-	w.expect(w.call("security_group_rule.create", naming(two, 1), two), 201) // itself
+	w.Expect(w.call("security_group_rule.create", naming(target, 1), two), 201)
+	w.Expect(w.call("security_group_rule.create", naming(two, 1), two), 201) // itself
 	conflict := func() {
 		t.Helper()
-		w.expect(w.call("security_group.delete", nil, target), 409, `"code":"CONFLICT"`)
+		w.Expect(w.call("security_group.delete", nil, target), 409, `"code":"CONFLICT"`)
 		w.group(target)
 	}
 	conflict()
-	w.expect(w.call("security_group_rule.delete", nil, one, ones[0]), 200)
-	w.expect(w.call("security_group.delete", nil, two), 200) // its reference goes with it, and its own is none
+	w.Expect(w.call("security_group_rule.delete", nil, one, ones[0]), 200)
+	w.Expect(w.call("security_group.delete", nil, two), 200) // its reference goes with it, and its own is none
 	conflict()
-	w.expect(w.call("security_group_rule.delete", nil, one, ones[2]), 200)
+	w.Expect(w.call("security_group_rule.delete", nil, one, ones[2]), 200)
 	conflict()
-	w.expect(w.call("security_group_rule.delete", nil, one, ones[1]), 200)
-	w.expect(w.call("security_group_rule.create", naming(target, 9), one), 201)
+	w.Expect(w.call("security_group_rule.delete", nil, one, ones[1]), 200)
+	w.Expect(w.call("security_group_rule.create", naming(target, 9), one), 201)
 	conflict()
 	last := w.group(one)["rules"].([]any)[0].(map[string]any)["id"].(string)
-	w.expect(w.call("security_group_rule.delete", nil, one, last), 200)
-	w.expect(w.call("security_group_rule.create", naming(target, 9), target), 201) // a rule of its own keeps nothing
-	w.expect(w.call("security_group.delete", nil, target), 200)
-	err := w.store.View(t.Context(), func(tx store.Tx) error {
-		left, err := w.c.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
+	w.Expect(w.call("security_group_rule.delete", nil, one, last), 200)
+	w.Expect(w.call("security_group_rule.create", naming(target, 9), target), 201) // a rule of its own keeps nothing
+	w.Expect(w.call("security_group.delete", nil, target), 200)
+	err := w.Store.View(t.Context(), func(tx store.Tx) error {
+		left, err := w.Collections.SecurityGroupReferences.Find(t.Context(), tx, store.Query{Index: records.ByRemoteGroup})
 		if len(left) > 0 {
 			t.Errorf("references of nothing: %v", left)
 		}
@@ -83,11 +84,11 @@ func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
 	a, _ := w.made("a")
 	b, _ := w.made("b")
 	deleted, _ := w.made("deleted")
-	w.expect(w.call("security_group.delete", nil, deleted), 200)
+	w.Expect(w.call("security_group.delete", nil, deleted), 200)
 	elsewhere, _ := w.at(acctA, projX).made("x")
 	ask := func(account, project string, ids ...string) (missing []string) {
 		t.Helper()
-		err := w.store.View(t.Context(), func(tx store.Tx) (err error) {
+		err := w.Store.View(t.Context(), func(tx store.Tx) (err error) {
 			missing, err = w.service.Missing(t.Context(), tx, account, project, ids)
 			return err
 		})
@@ -115,21 +116,21 @@ func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	id, rules := w.made("web", tcpRule(80))
-	before := w.expect(w.call("security_group.get", nil, id), 200).text
-	for route, body := range map[string]any{"security_group.get": nil, "security_group.update": object{"name": "x"}, "security_group.delete": nil, "security_group_rule.create": tcpRule(81), "security_group_rule.delete": nil} {
+	before := w.Expect(w.call("security_group.get", nil, id), 200).Text
+	for route, body := range map[string]any{"security_group.get": nil, "security_group.update": areatest.Object{"name": "x"}, "security_group.delete": nil, "security_group_rule.create": tcpRule(81), "security_group_rule.delete": nil} {
 		for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projB), w.at(acctB, projA)} {
-			absent := w.expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).text
-			if got := at.call(route, body, id, rules[0]); got.status != 404 || got.text != absent {
-				t.Errorf("%s from %s/%s: %d %s", route, at.account, at.project, got.status, got.text)
+			absent := w.Expect(at.call(route, body, "sg-absent-v1", "sgr-absent-v1"), 404).Text
+			if got := at.call(route, body, id, rules[0]); got.Status != 404 || got.Text != absent {
+				t.Errorf("%s from %s/%s: %d %s", route, at.account, at.project, got.Status, got.Text)
 			}
 		}
 	}
-	if after := w.expect(w.call("security_group.get", nil, id), 200).text; after != before {
+	if after := w.Expect(w.call("security_group.get", nil, id), 200).Text; after != before {
 		t.Errorf("%s\nbecame %s", before, after)
 	}
 	for _, at := range []*world{w.at(acctA, projX), w.at(acctB, projA)} {
-		if got := at.expect(at.call("security_group.list", nil), 200); len(names(got)) != 0 {
-			t.Errorf("%s", got.text)
+		if got := at.Expect(at.call("security_group.list", nil), 200); len(names(got)) != 0 {
+			t.Errorf("%s", got.Text)
 		}
 	}
 }

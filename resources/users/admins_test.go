@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
 // admins are the active users of A who hold account_admin.
 func (w *world) admins() int {
-	w.t.Helper()
+	w.T.Helper()
 	n := 0
 	for _, id := range []string{alice, bob} {
 		for _, role := range w.roles(acctA, id) {
@@ -25,44 +26,44 @@ func (w *world) admins() int {
 
 func TestLastAdminStays(t *testing.T) {
 	w := newWorld(t)
-	w.write(func(ctx context.Context, tx store.Tx) error { // bob may change and remove users, and is no admin
+	w.Write(func(ctx context.Context, tx store.Tx) error { // bob may change and remove users, and is no admin
 		a := resources.Assignment{
 			AccountID: acctA, RoleID: "role-hr-v1", RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
-			AssigneeID: bob, Status: resources.StatusActive, CreatedAt: start, UpdatedAt: start,
+			AssigneeID: bob, Status: resources.StatusActive, CreatedAt: areatest.Start, UpdatedAt: areatest.Start,
 		}
 		a.ID = records.AssignmentID(a)
-		if err := w.c.Assignments.Insert(ctx, tx, a); err != nil {
+		if err := w.Collections.Assignments.Insert(ctx, tx, a); err != nil {
 			return err
 		}
-		return w.c.Roles.Insert(ctx, tx, resources.Role{
+		return w.Collections.Roles.Insert(ctx, tx, resources.Role{
 			ID: "role-hr-v1", Name: "hr", Scope: resources.RoleScopeAccount, Status: resources.StatusActive, IsCustom: true,
 			AccountID: acctA, Permissions: []string{"account:user:*"},
 		})
 	})
-	for _, who := range []resources.Principal{as(acctA, alice), as(acctA, bob), syncer()} {
+	for _, who := range []resources.Principal{areatest.As(acctA, alice), areatest.As(acctA, bob), syncer()} {
 		for _, status := range []string{"INACTIVE", "SUSPENDED", "WAITLISTED", "PENDING"} {
-			w.expect(w.call("user.update", who, acctA, alice, object{"status": status}), 403, "AUTH_003", "admin")
+			w.Expect(w.call("user.update", who, acctA, alice, areatest.Object{"status": status}), 403, "AUTH_003", "admin")
 		}
-		w.expect(w.call("user.remove", who, acctA, alice, nil), 403, "AUTH_003")
+		w.Expect(w.call("user.remove", who, acctA, alice, nil), 403, "AUTH_003")
 	}
-	w.expect(w.call("user.update", syncer(), "", alice, object{"status": "INACTIVE"}), 403)
+	w.Expect(w.call("user.update", syncer(), "", alice, areatest.Object{"status": "INACTIVE"}), 403)
 	if u := w.get(alice); u.Status != resources.StatusActive || u.AccountID != acctA || w.admins() != 1 {
 		t.Errorf("%+v", u)
 	}
-	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
-	w.expect(w.call("user.update", as(acctA, alice), acctA, alice, object{"name": "Alice"}), 200)
+	w.Expect(w.call("user.update", areatest.As(acctA, bob), acctA, alice, areatest.Object{"status": "ACTIVE"}), 200)
+	w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, alice, areatest.Object{"name": "Alice"}), 200)
 }
 
 func TestAdminDoesNotGiveThemselvesUp(t *testing.T) {
 	w := newWorld(t)
 	w.assign(acctA, bob, resources.RoleAccountAdmin)
 	for _, id := range []string{alice, "uuid-" + alice} {
-		w.expect(w.call("user.update", as(acctA, alice), acctA, id, object{"status": "INACTIVE"}), 403, "their own admin role")
-		w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 403, "their own admin role")
+		w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, id, areatest.Object{"status": "INACTIVE"}), 403, "their own admin role")
+		w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, id, nil), 403, "their own admin role")
 	}
-	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "INACTIVE"}), 200)
-	w.expect(w.call("user.update", as(acctA, bob), acctA, alice, object{"status": "ACTIVE"}), 200)
-	w.expect(w.call("user.remove", as(acctA, bob), acctA, alice, nil), 200)
+	w.Expect(w.call("user.update", areatest.As(acctA, bob), acctA, alice, areatest.Object{"status": "INACTIVE"}), 200)
+	w.Expect(w.call("user.update", areatest.As(acctA, bob), acctA, alice, areatest.Object{"status": "ACTIVE"}), 200)
+	w.Expect(w.call("user.remove", areatest.As(acctA, bob), acctA, alice, nil), 200)
 	if w.admins() != 1 {
 		t.Error("another admin could not be removed")
 	}
@@ -73,24 +74,24 @@ func TestTwoLastAdminsDoNotRemoveEachOther(t *testing.T) {
 	w := newWorld(t)
 	w.assign(acctA, bob, resources.RoleAccountAdmin)
 	for round := range 200 {
-		against := func(who, whom string) func() answer {
-			return func() answer {
+		against := func(who, whom string) func() areatest.Answer {
+			return func() areatest.Answer {
 				if round%2 == 0 {
-					return w.send("user.update", ask(as(acctA, who), acctA, whom, object{"status": "SUSPENDED"}))
+					return w.Ask("user.update", ask(areatest.As(acctA, who), acctA, whom, areatest.Object{"status": "SUSPENDED"}))
 				}
-				return w.send("user.remove", ask(as(acctA, who), acctA, whom, nil))
+				return w.Ask("user.remove", ask(areatest.As(acctA, who), acctA, whom, nil))
 			}
 		}
-		got := atOnce(against(alice, bob), against(bob, alice))
-		if got[0].status+got[1].status != 200+403 || w.admins() != 1 {
-			t.Fatalf("round %d: %s, %s; %d admins left", round, got[0].text, got[1].text, w.admins())
+		got := areatest.AtOnce(against(alice, bob), against(bob, alice))
+		if got[0].Status+got[1].Status != 200+403 || w.admins() != 1 {
+			t.Fatalf("round %d: %s, %s; %d admins left", round, got[0].Text, got[1].Text, w.admins())
 		}
 		for _, id := range []string{alice, bob} {
 			u := w.get(id)
 			if u.AccountID == "" {
 				w.assign(acctA, id, resources.RoleAccountAdmin)
 			}
-			w.change(id, func(u *resources.User) { u.AccountID, u.Status = acctA, resources.StatusActive })
+			w.ChangeUser(id, func(u *resources.User) { u.AccountID, u.Status = acctA, resources.StatusActive })
 		}
 	}
 }

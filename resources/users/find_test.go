@@ -3,25 +3,27 @@ package users_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 func TestUserIsFoundByAddressOrExternalID(t *testing.T) {
 	w := newWorld(t)
-	find := func(query string) answer {
+	find := func(query string) areatest.Answer {
 		r := ask(syncer(), "", "", nil)
 		r.Query = query
-		return w.send("user.find", r)
+		return w.Ask("user.find", r)
 	}
 	for _, query := range []string{"email=user-bea-v1@example.com", "email=USER-bea-v1%40EXAMPLE.com", "external_id=user-bea-v1"} {
-		w.expect(find(query), 200, `{"users":[{"id":"uuid-user-bea-v1","email":"user-bea-v1@example.com","external_id":"user-bea-v1","name":"Name of user-bea-v1",`,
+		w.Expect(find(query), 200, `{"users":[{"id":"uuid-user-bea-v1","email":"user-bea-v1@example.com","external_id":"user-bea-v1","name":"Name of user-bea-v1",`,
 			`"account_id":"acct-b-v1"`)
 	}
-	if got := find("external_id=" + nora); strings.Contains(got.text, "account_id") {
-		t.Error(got.text)
+	if got := find("external_id=" + nora); strings.Contains(got.Text, "account_id") {
+		t.Error(got.Text)
 	}
 	for _, query := range []string{"email=nobody@example.com", "external_id=" + absent, "external_id=uuid-" + bea, "external_id=USER-bea-v1"} {
-		if got := find(query); got.status != 200 || got.text != `{"users":[]}` {
-			t.Errorf("%s: %d %s", query, got.status, got.text)
+		if got := find(query); got.Status != 200 || got.Text != `{"users":[]}` {
+			t.Errorf("%s: %d %s", query, got.Status, got.Text)
 		}
 	}
 	for query, want := range map[string]string{
@@ -37,6 +39,6 @@ func TestUserIsFoundByAddressOrExternalID(t *testing.T) {
 		"email=bo%E2%84%AA@example.com":     "email: ",
 		"external_id=" + strings.Repeat("a", 129): "external_id: ",
 	} {
-		w.expect(find(query), 400, "REQ_001", want)
+		w.Expect(find(query), 400, "REQ_001", want)
 	}
 }

@@ -7,25 +7,26 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // invite asks for an invitation to an account by its admin.
-func (w *world) invite(account, email string) answer {
-	w.t.Helper()
-	return w.call("user.invite", as(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", object{"email": email})
+func (w *world) invite(account, email string) areatest.Answer {
+	w.T.Helper()
+	return w.call("user.invite", areatest.As(account, map[string]string{acctA: alice, acctB: bea}[account]), account, "", areatest.Object{"email": email})
 }
 
 const ttl = 14 * day
 
 func TestInvitationMakesAnInvitedTeamMemberAndAMail(t *testing.T) {
 	w := newWorld(t)
-	w.pass(minute)
-	rev, none := w.revision(acctA), w.revision("")
-	w.expect(w.invite(acctA, "Ivy@Example.com"), 200, `{"message":"The invitation is sent."}`)
+	w.Clock.Add(int64(minute))
+	rev, none := w.Revision(acctA), w.Revision("")
+	w.Expect(w.invite(acctA, "Ivy@Example.com"), 200, `{"message":"The invitation is sent."}`)
 	u := w.byEmail("ivy@example.com")
-	now := start + minute
+	now := areatest.Start + minute
 	if u.Email != "Ivy@Example.com" || u.Status != resources.StatusInvited || u.AccountID != acctA || u.InvitedAt != now || u.MemberSince != now ||
 		u.CreatedAt != now || u.UpdatedAt != now || u.AuthenticationType != "unknown" || u.IsVerified || u.UUID == "" || !resources.ValidID(u.ExternalID) {
 		t.Errorf("%+v", u)
@@ -38,20 +39,20 @@ func TestInvitationMakesAnInvitedTeamMemberAndAMail(t *testing.T) {
 		mails[0].UserID != u.ExternalID || mails[0].Kind != resources.MessageInvitation || mails[0].CreatedAt != now {
 		t.Errorf("%+v", mails)
 	}
-	if w.revision(acctA) != rev+1 || w.revision("") != none+1 {
+	if w.Revision(acctA) != rev+1 || w.Revision("") != none+1 {
 		t.Error("not both revisions moved")
 	}
 }
 
 func TestInvitationOfAMemberChangesNothing(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	w.Expect(w.invite(acctA, "ivy@example.com"), 200)
 	before := w.byEmail("ivy@example.com")
 	for _, email := range []string{"ivy@example.com", "IVY@EXAMPLE.COM", bob + "@example.com", alice + "@example.com"} {
 		w.pass(ttl + 1) // even when the invitation has run out: user.resend_invitation starts it anew
-		rev := w.revision(acctA)
-		w.expect(w.invite(acctA, email), 200, "a member of the account already")
-		if w.revision(acctA) != rev+1 {
+		rev := w.Revision(acctA)
+		w.Expect(w.invite(acctA, email), 200, "a member of the account already")
+		if w.Revision(acctA) != rev+1 {
 			t.Error("the answer is no outcome of a commit")
 		}
 	}
@@ -65,10 +66,10 @@ func TestInvitationOfAMemberChangesNothing(t *testing.T) {
 
 func TestInvitationOfAUserOfNoAccountSendsNoMail(t *testing.T) {
 	w := newWorld(t)
-	w.pass(minute)
-	w.expect(w.invite(acctA, "USER-nora-v1@example.com"), 200, "a member of the account now")
+	w.Clock.Add(int64(minute))
+	w.Expect(w.invite(acctA, "USER-nora-v1@example.com"), 200, "a member of the account now")
 	u := w.get(nora)
-	if u.AccountID != acctA || u.MemberSince != start+minute || u.UpdatedAt != start+minute || u.Status != resources.StatusActive ||
+	if u.AccountID != acctA || u.MemberSince != areatest.Start+minute || u.UpdatedAt != areatest.Start+minute || u.Status != resources.StatusActive ||
 		u.Email != nora+"@example.com" || u.InvitedAt != 0 {
 		t.Errorf("%+v", u)
 	}
@@ -79,17 +80,17 @@ func TestInvitationOfAUserOfNoAccountSendsNoMail(t *testing.T) {
 
 func TestInvitationOfAMemberOfAnotherAccountIsAConflict(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.Expect(w.invite(acctB, "ivy@example.com"), 200)
 	w.pass(ttl) // to the last moment
 	for _, email := range []string{"ivy@example.com", bea + "@example.com"} {
 		before := w.byEmail(email)
-		w.expect(w.invite(acctA, email), 409, "USER_002")
+		w.Expect(w.invite(acctA, email), 409, "USER_002")
 		if after := w.byEmail(email); after.AccountID != acctB || after.UpdatedAt != before.UpdatedAt || len(w.roles(acctA, after.ExternalID)) != 0 {
 			t.Errorf("%+v", after)
 		}
 	}
-	w.pass(100 * day)
-	w.expect(w.invite(acctA, bea+"@example.com"), 409, "USER_002")
+	w.Clock.Add(int64(100 * day))
+	w.Expect(w.invite(acctA, bea+"@example.com"), 409, "USER_002")
 	if len(w.mails()) != 1 {
 		t.Errorf("%v", w.mails())
 	}
@@ -97,14 +98,14 @@ func TestInvitationOfAMemberOfAnotherAccountIsAConflict(t *testing.T) {
 
 func TestOldInvitationBindsNobody(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.Expect(w.invite(acctB, "ivy@example.com"), 200)
 	id := w.byEmail("ivy@example.com").ExternalID
 	w.assign(acctB, id, resources.RoleAccountAdmin)
 	w.join(acctB, "group-b-v1", id)
-	w.pass(ttl + 1)
-	now := start + ttl + 1
-	revA, revB := w.revision(acctA), w.revision(acctB)
-	w.expect(w.invite(acctA, "ivy@example.com"), 200, "The invitation is sent.")
+	w.Clock.Add(int64(ttl + 1))
+	now := areatest.Start + ttl + 1
+	revA, revB := w.Revision(acctA), w.Revision(acctB)
+	w.Expect(w.invite(acctA, "ivy@example.com"), 200, "The invitation is sent.")
 	u := w.get(id)
 	if u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != now || u.MemberSince != now {
 		t.Errorf("%+v", u)
@@ -112,25 +113,25 @@ func TestOldInvitationBindsNobody(t *testing.T) {
 	if here, there := w.roles(acctA, id), w.roles(acctB, id); len(here) != 1 || here[0] != "team_member" || len(there) != 0 {
 		t.Errorf("roles %v, before %v", here, there)
 	}
-	if w.revision(acctA) != revA+1 || w.revision(acctB) != revB+1 {
+	if w.Revision(acctA) != revA+1 || w.Revision(acctB) != revB+1 {
 		t.Error("not both accounts' revisions moved")
 	}
 	if mails := w.mails(); len(mails) != 2 || mails[1].AccountID != acctA || mails[1].UserID != id {
 		t.Errorf("%v", mails)
 	}
-	w.expect(w.invite(acctB, "ivy@example.com"), 409)
+	w.Expect(w.invite(acctB, "ivy@example.com"), 409)
 }
 
 // TestReleaseEndsWhatBindsNobody: of a member whose invitation has run out nothing is left
 // in the account, in the store and in the value; who is bound stays as they are.
 func TestReleaseEndsWhatBindsNobody(t *testing.T) {
 	w := newWorld(t)
-	w.user(iris, acctA, resources.StatusInvited)
+	w.AddUser(acctA, iris, resources.StatusInvited)
 	w.assign(acctA, iris, "team_member")
 	w.join(acctA, "group-a-v1", iris)
 	release := func(id string) (u resources.User, free bool) {
-		w.write(func(ctx context.Context, tx store.Tx) error {
-			rec, err := w.c.Users.Get(ctx, tx, id)
+		w.Write(func(ctx context.Context, tx store.Tx) error {
+			rec, err := w.Collections.Users.Get(ctx, tx, id)
 			if err == nil {
 				free, err = w.users.Release(ctx, tx, &rec.Value)
 			}
@@ -139,13 +140,13 @@ func TestReleaseEndsWhatBindsNobody(t *testing.T) {
 		})
 		return u, free
 	}
-	w.pass(ttl)
+	w.Clock.Add(int64(ttl))
 	for _, id := range []string{iris, bob} {
 		if u, free := release(id); free || u.AccountID != acctA || len(w.roles(acctA, id)) == 0 {
 			t.Errorf("%s is let go: %+v", id, u)
 		}
 	}
-	w.pass(1)
+	w.Clock.Add(int64(1))
 	if u, free := release(iris); !free || u.AccountID != "" || u.MemberSince != 0 || len(w.roles(acctA, iris)) != 0 {
 		t.Errorf("%s stays: %v %+v", iris, free, u)
 	}
@@ -158,33 +159,33 @@ func TestReleaseEndsWhatBindsNobody(t *testing.T) {
 // but an account that removes and invites in turn sends one in a minute at most.
 func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
 	w := newWorld(t)
-	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	w.Expect(w.invite(acctA, "ivy@example.com"), 200)
 	id := w.byEmail("ivy@example.com").ExternalID
 	for range 5 {
-		w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 200)
-		w.expect(w.invite(acctA, "ivy@example.com"), 200)
+		w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, id, nil), 200)
+		w.Expect(w.invite(acctA, "ivy@example.com"), 200)
 	}
-	if u := w.get(id); len(w.mails()) != 1 || u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != start {
+	if u := w.get(id); len(w.mails()) != 1 || u.AccountID != acctA || u.Status != resources.StatusInvited || u.InvitedAt != areatest.Start {
 		t.Errorf("%+v, mails %v", u, w.mails())
 	}
-	w.expect(w.call("user.remove", as(acctA, alice), acctA, id, nil), 200)
-	w.pass(minute)
-	w.expect(w.invite(acctB, "ivy@example.com"), 200, "The invitation is sent.")
-	if u := w.get(id); len(w.mails()) != 2 || u.AccountID != acctB || u.InvitedAt != start+minute {
+	w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, id, nil), 200)
+	w.Clock.Add(int64(minute))
+	w.Expect(w.invite(acctB, "ivy@example.com"), 200, "The invitation is sent.")
+	if u := w.get(id); len(w.mails()) != 2 || u.AccountID != acctB || u.InvitedAt != areatest.Start+minute {
 		t.Errorf("%+v, mails %v", u, w.mails())
 	}
 }
 
 func TestInvitationNeedsTheRight(t *testing.T) {
 	w := newWorld(t)
-	body := object{"email": "ivy@example.com"}
-	w.expect(w.call("user.invite", as(acctA, bob), acctA, "", body), 403, "no active role of the user grants account:user:invite")
-	w.expect(w.call("user.invite", as(acctB, bea), acctA, "", body), 403)
-	w.expect(w.call("user.invite", service(resources.ServiceScopeAdmin), acctA, "", body), 403)
-	w.expect(w.call("user.invite", syncer(), absent, "", body), 404)
-	w.suspend(acctA)
-	w.expect(w.call("user.invite", as(acctA, alice), acctA, "", body), 403, "suspended")
-	w.expect(w.call("user.resend_invitation", as(acctA, alice), acctA, bob, nil), 403, "suspended")
+	body := areatest.Object{"email": "ivy@example.com"}
+	w.Expect(w.call("user.invite", areatest.As(acctA, bob), acctA, "", body), 403, "no active role of the user grants account:user:invite")
+	w.Expect(w.call("user.invite", areatest.As(acctB, bea), acctA, "", body), 403)
+	w.Expect(w.call("user.invite", areatest.Service(resources.ServiceScopeAdmin), acctA, "", body), 403)
+	w.Expect(w.call("user.invite", syncer(), absent, "", body), 404)
+	w.SetAccount(acctA, resources.StatusSuspended)
+	w.Expect(w.call("user.invite", areatest.As(acctA, alice), acctA, "", body), 403, "suspended")
+	w.Expect(w.call("user.resend_invitation", areatest.As(acctA, alice), acctA, bob, nil), 403, "suspended")
 	if len(w.mails()) != 0 {
 		t.Errorf("%v", w.mails())
 	}
@@ -196,12 +197,12 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 		nil, "", "x", "a@b", "a@example.com, b@example.com", "a@example.com\r\nBcc: b@example.com", "A <a@example.com>", "a(comment)@example.com",
 		`"a b"@example.com`, "\u212Aim@example.com", "a@ex\u00e4mple.com", "a@example.com ",
 		[]string{"a@example.com"},
-		object{"$ne": ""},
+		areatest.Object{"$ne": ""},
 		1,
 	} {
-		w.expect(w.call("user.invite", as(acctA, alice), acctA, "", object{"email": email}), 400, "REQ_001", "email: ")
+		w.Expect(w.call("user.invite", areatest.As(acctA, alice), acctA, "", areatest.Object{"email": email}), 400, "REQ_001", "email: ")
 	}
-	w.expect(w.call("user.invite", as(acctA, alice), acctA, "", object{"email": "x", "role": "account_admin"}), 400, "email: ", "role: unknown field")
+	w.Expect(w.call("user.invite", areatest.As(acctA, alice), acctA, "", areatest.Object{"email": "x", "role": "account_admin"}), 400, "email: ", "role: unknown field")
 	if len(w.mails()) != 0 {
 		t.Errorf("%v", w.mails())
 	}
@@ -209,10 +210,10 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 
 func TestInvitationWithAnIdempotencyKeyIsMadeOnce(t *testing.T) {
 	w := newWorld(t)
-	r := ask(as(acctA, alice), acctA, "", object{"email": "ivy@example.com"})
+	r := ask(areatest.As(acctA, alice), acctA, "", areatest.Object{"email": "ivy@example.com"})
 	r.IdempotencyKey = "k"
 	for range 3 {
-		w.expect(w.send("user.invite", r), 200, "The invitation is sent.")
+		w.Expect(w.Ask("user.invite", r), 200, "The invitation is sent.")
 	}
 	if len(w.mails()) != 1 {
 		t.Errorf("%v", w.mails())
@@ -228,17 +229,17 @@ func TestTwoInvitationsAtOnceMakeOneUserAndOneMail(t *testing.T) {
 		if round%2 == 1 {
 			other, want = acctB, 200+409
 		}
-		asks := func(account, who, email string) func() answer {
-			return func() answer {
-				return w.send("user.invite", ask(as(account, who), account, "", object{"email": email}))
+		asks := func(account, who, email string) func() areatest.Answer {
+			return func() areatest.Answer {
+				return w.Ask("user.invite", ask(areatest.As(account, who), account, "", areatest.Object{"email": email}))
 			}
 		}
-		got := atOnce(
+		got := areatest.AtOnce(
 			asks(acctA, alice, email),
 			asks(other, map[string]string{acctA: alice, acctB: bea}[other], "NEW"+email[3:]),
 		)
-		if got[0].status+got[1].status != want {
-			t.Fatalf("round %d: %s, %s", round, got[0].text, got[1].text)
+		if got[0].Status+got[1].Status != want {
+			t.Fatalf("round %d: %s, %s", round, got[0].Text, got[1].Text)
 		}
 		u := w.byEmail(email)
 		if mails := w.mails(); len(mails) != round+1 {
@@ -256,9 +257,9 @@ func TestInvitationsTimeIsConfigured(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.users.InvitationTTL = time.Hour
-	w.expect(w.invite(acctB, "ivy@example.com"), 200)
-	w.pass(60 * minute)
-	w.expect(w.invite(acctA, "ivy@example.com"), 409)
-	w.pass(1)
-	w.expect(w.invite(acctA, "ivy@example.com"), 200)
+	w.Expect(w.invite(acctB, "ivy@example.com"), 200)
+	w.Clock.Add(int64(60 * minute))
+	w.Expect(w.invite(acctA, "ivy@example.com"), 409)
+	w.Clock.Add(int64(1))
+	w.Expect(w.invite(acctA, "ivy@example.com"), 200)
 }

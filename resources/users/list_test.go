@@ -6,45 +6,46 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 // page asks for a page of A's users and gives their ids and the token of the next one.
 func (w *world) page(query string) (ids []string, total, next string) {
-	w.t.Helper()
-	r := ask(as(acctA, bob), acctA, "", nil)
+	w.T.Helper()
+	r := ask(areatest.As(acctA, bob), acctA, "", nil)
 	r.Query = query
-	got := w.send("user.list", r)
-	w.expect(got, 200, `"message":"`)
-	for _, u := range got.body["users"].([]any) {
+	got := w.Ask("user.list", r)
+	w.Expect(got, 200, `"message":"`)
+	for _, u := range got.Body["users"].([]any) {
 		ids = append(ids, u.(map[string]any)["id"].(string))
 	}
-	return ids, fmt.Sprint(got.body["total"]), got.body["next_page_token"].(string)
+	return ids, fmt.Sprint(got.Body["total"]), got.Body["next_page_token"].(string)
 }
 
 func TestUsersAreListedInTheOrderOfTheirMembership(t *testing.T) {
 	w := newWorld(t)
-	w.change(alice, func(u *resources.User) {
+	w.ChangeUser(alice, func(u *resources.User) {
 		u.AuthenticationType, u.AuthenticationPartner, u.AuthenticationPartnerID = "google-oauth2", "OIDC", "auth0|1"
 		u.IsVerified, u.ProfilePicURL, u.Metadata = true, "https://example.com/a.png", []byte(`{"secret":1}`)
 	})
-	w.pass(minute)
-	w.expect(w.invite(acctA, nora+"@example.com"), 200)
-	w.change(bob, func(u *resources.User) { u.MemberSince = start + 2*minute })
+	w.Clock.Add(int64(minute))
+	w.Expect(w.invite(acctA, nora+"@example.com"), 200)
+	w.ChangeUser(bob, func(u *resources.User) { u.MemberSince = areatest.Start + 2*minute })
 	const times = `"created_at":"2026-09-21T14:13:20.000Z","updated_at":"2026-09-21T14:1%d:20.000Z","authentication_type":"%s"`
 	want := `{"users":[{"id":"user-alice-v1","email":"user-alice-v1@example.com","name":"Name of user-alice-v1","profile_pic_url":"https://example.com/a.png",` +
 		`"status":"ACTIVE","is_verified":true,` + fmt.Sprintf(times, 3, "google-oauth2") + `,"authentication_partner":"OIDC","authentication_partner_id":"auth0|1"},` +
 		`{"id":"user-nora-v1","email":"user-nora-v1@example.com","name":"Name of user-nora-v1","status":"ACTIVE","is_verified":false,` + fmt.Sprintf(times, 4, "unknown") + `},` +
 		`{"id":"user-bob-v1","email":"user-bob-v1@example.com","name":"Name of user-bob-v1","status":"ACTIVE","is_verified":false,` + fmt.Sprintf(times, 3, "unknown") + `}],` +
 		`"total":3,"message":"The users of the account.","next_page_token":""}`
-	if got := w.call("user.list", as(acctA, bob), acctA, "", nil); got.text != want {
-		t.Errorf("%s\nwant %s", got.text, want)
+	if got := w.call("user.list", areatest.As(acctA, bob), acctA, "", nil); got.Text != want {
+		t.Errorf("%s\nwant %s", got.Text, want)
 	}
 }
 
 func TestUsersAreListedByToken(t *testing.T) {
 	w := newWorld(t)
 	for i := range 149 {
-		w.user(fmt.Sprintf("user-m%03d-v1", i), acctA, resources.StatusActive)
+		w.AddUser(acctA, fmt.Sprintf("user-m%03d-v1", i), resources.StatusActive)
 	}
 	seen := map[string]bool{}
 	next := ""
@@ -72,12 +73,12 @@ func TestUsersAreListedByToken(t *testing.T) {
 		"page_token=x": "page_token: ", "status=ACTIVE": "status: unknown", "page_size=1&page_size=2": "page_size: must be sent once",
 		"page_token=" + next[:len(next)-1]: "page_token: ",
 	} {
-		r := ask(as(acctA, bob), acctA, "", nil)
+		r := ask(areatest.As(acctA, bob), acctA, "", nil)
 		r.Query = query
-		w.expect(w.send("user.list", r), 400, "REQ_001", want)
+		w.Expect(w.Ask("user.list", r), 400, "REQ_001", want)
 	}
-	r := ask(as(acctB, bea), acctB, "", nil)
+	r := ask(areatest.As(acctB, bea), acctB, "", nil)
 	r.Query = "page_token=" + url.QueryEscape(next)
-	w.expect(w.send("user.list", r), 400, "page_token: ") // another account's
-	w.expect(w.call("user.list", as(acctA, bob), "acct-empty-v1", "", nil), 200, `{"users":[],"total":0,`)
+	w.Expect(w.Ask("user.list", r), 400, "page_token: ") // another account's
+	w.Expect(w.call("user.list", areatest.As(acctA, bob), "acct-empty-v1", "", nil), 200, `{"users":[],"total":0,`)
 }

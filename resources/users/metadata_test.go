@@ -18,20 +18,20 @@ func TestMetadataComesBackAsItWasSent(t *testing.T) {
 		`{"html":"<b>&amp;</b>","slash":"\/","u":"\u00e9\u2028é` + "\u2028" + `","pair":"\ud83d\ude00"}`,
 		`{"a":"` + strings.Repeat("x", 16<<10-8) + `"}`,
 	} {
-		w.expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":`+metadata+`}`), 200)
+		w.Expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":`+metadata+`}`), 200)
 		if got := string(w.get(bob).Metadata); got != metadata {
 			t.Errorf("stored as %.200s, sent %.200s", got, metadata)
 		}
 		r := ask(syncer(), "", "", nil)
 		r.Query = "external_id=" + bob
-		w.expect(w.send("user.find", r), 200, `"metadata":`+metadata+`,`)
+		w.Expect(w.Ask("user.find", r), 200, `"metadata":`+metadata+`,`)
 	}
-	w.expect(w.call("user.update", syncer(), acctA, bob, `{"name":"kept"}`), 200)
+	w.Expect(w.call("user.update", syncer(), acctA, bob, `{"name":"kept"}`), 200)
 	if got := len(w.get(bob).Metadata); got != 16<<10 {
 		t.Errorf("%d bytes after another change", got)
 	}
-	w.expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":{"a":"`+strings.Repeat("x", 16<<10-7)+`"}}`), 400, "metadata: ")
+	w.Expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":{"a":"`+strings.Repeat("x", 16<<10-7)+`"}}`), 400, "metadata: ")
 	for _, bad := range []string{`"x"`, `[1]`, `1`, `{"a":1,"a":1}`, `{"a":"\u0000"}`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", strings.Repeat(`{"a":`, 32) + "1" + strings.Repeat("}", 32)} {
-		w.expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":`+bad+`}`), 400, "REQ_001")
+		w.Expect(w.call("user.update", syncer(), acctA, bob, `{"metadata":`+bad+`}`), 400, "REQ_001")
 	}
 }

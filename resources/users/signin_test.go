@@ -7,33 +7,34 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
 const iris = "user-iris-v1"
 
 func (w *world) signIn(subject, email string) bool {
-	w.t.Helper()
-	done, err := w.users.SignIn(w.t.Context(), subject, email)
+	w.T.Helper()
+	done, err := w.users.SignIn(w.T.Context(), subject, email)
 	if err != nil {
-		w.t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	return done
 }
 
 func TestFirstSignInMakesTheInviteeActive(t *testing.T) {
 	w := newWorld(t)
-	w.user(iris, acctA, resources.StatusInvited)
+	w.AddUser(acctA, iris, resources.StatusInvited)
 	w.pass(ttl) // to the last moment
-	rev, none := w.revision(acctA), w.revision("")
+	rev, none := w.Revision(acctA), w.Revision("")
 	if !w.signIn("auth0|iris", "USER-iris-V1@example.com") {
 		t.Fatal("refused")
 	}
 	u := w.get(iris)
 	if u.Status != resources.StatusActive || !u.IsVerified || u.AuthenticationPartner != "OIDC" || u.AuthenticationPartnerID != "auth0|iris" ||
-		u.UpdatedAt != start+ttl || u.AccountID != acctA || u.Email != iris+"@example.com" {
+		u.UpdatedAt != areatest.Start+ttl || u.AccountID != acctA || u.Email != iris+"@example.com" {
 		t.Errorf("%+v", u)
 	}
-	if w.revision(acctA) != rev+1 || w.revision("") != none+1 {
+	if w.Revision(acctA) != rev+1 || w.Revision("") != none+1 {
 		t.Error("not both revisions moved")
 	}
 	if !w.signIn("auth0|iris", iris+"@example.com") { // a second request that came with the first
@@ -62,43 +63,43 @@ func TestFirstSignInIsRefused(t *testing.T) {
 		"another's id":       {bob, iris + "@example.com", nil},
 		"another's UUID":     {"uuid-" + bob, iris + "@example.com", nil},
 		"another's subject": {"auth0|bob", iris + "@example.com", func(w *world) {
-			w.change(bob, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|bob" })
+			w.ChangeUser(bob, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|bob" })
 		}},
 		"the invitee's own id": {iris, iris + "@example.com", nil},
 		"too late":             {"sub", iris + "@example.com", func(w *world) { w.pass(ttl + 1) }},
 		"never mailed": {"sub", iris + "@example.com", func(w *world) {
-			w.change(iris, func(u *resources.User) { u.InvitedAt = 0 })
+			w.ChangeUser(iris, func(u *resources.User) { u.InvitedAt = 0 })
 		}},
 		"linked already": {"sub", iris + "@example.com", func(w *world) {
-			w.change(iris, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|iris" })
+			w.ChangeUser(iris, func(u *resources.User) { u.AuthenticationPartnerID = "auth0|iris" })
 		}},
 		"not invited": {"sub", iris + "@example.com", func(w *world) {
-			w.change(iris, func(u *resources.User) { u.Status = resources.StatusActive })
+			w.ChangeUser(iris, func(u *resources.User) { u.Status = resources.StatusActive })
 		}},
 		"suspended": {"sub", iris + "@example.com", func(w *world) {
-			w.change(iris, func(u *resources.User) { u.Status = resources.StatusSuspended })
+			w.ChangeUser(iris, func(u *resources.User) { u.Status = resources.StatusSuspended })
 		}},
 		"suspended with this subject": {"sub", iris + "@example.com", func(w *world) {
-			w.change(iris, func(u *resources.User) { u.Status, u.AuthenticationPartnerID = "SUSPENDED", "sub" })
+			w.ChangeUser(iris, func(u *resources.User) { u.Status, u.AuthenticationPartnerID = "SUSPENDED", "sub" })
 		}},
 		"removed": {"sub", iris + "@example.com", func(w *world) {
-			w.expect(w.call("user.remove", as(acctA, alice), acctA, iris, nil), 200)
+			w.Expect(w.call("user.remove", areatest.As(acctA, alice), acctA, iris, nil), 200)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.user(iris, acctA, resources.StatusInvited)
+			w.AddUser(acctA, iris, resources.StatusInvited)
 			if c.change != nil {
 				c.change(w)
 			}
-			before, rev, none := w.get(iris), w.revision(acctA), w.revision("")
+			before, rev, none := w.get(iris), w.Revision(acctA), w.Revision("")
 			if w.signIn(c.subject, c.email) {
 				t.Error("accepted")
 			}
 			if after := w.get(iris); after.Status != before.Status || after.AuthenticationPartnerID != before.AuthenticationPartnerID || after.IsVerified {
 				t.Errorf("%+v", after)
 			}
-			if w.revision(acctA) != rev || w.revision("") != none {
+			if w.Revision(acctA) != rev || w.Revision("") != none {
 				t.Error("a stranger's token moves a revision")
 			}
 		})
@@ -120,8 +121,8 @@ func TestTwoSubjectsAtOnceClaimOneInvitation(t *testing.T) {
 	w := newWorld(t)
 	for round := range 100 {
 		ids := [2]string{fmt.Sprintf("user-a%d-v1", round), fmt.Sprintf("user-b%d-v1", round)}
-		w.user(ids[0], acctA, resources.StatusInvited)
-		w.user(ids[1], acctB, resources.StatusInvited)
+		w.AddUser(acctA, ids[0], resources.StatusInvited)
+		w.AddUser(acctB, ids[1], resources.StatusInvited)
 		subjects, invitee, want := [2]string{fmt.Sprint("one", round), fmt.Sprint("two", round)}, [2]string{ids[0], ids[0]}, 1
 		switch round % 3 {
 		case 1:
@@ -129,22 +130,22 @@ func TestTwoSubjectsAtOnceClaimOneInvitation(t *testing.T) {
 		case 2:
 			subjects[1], invitee[1] = subjects[0], ids[1]
 		}
-		try := func(i int) func() answer {
-			return func() answer {
+		try := func(i int) func() areatest.Answer {
+			return func() areatest.Answer {
 				done, err := w.users.SignIn(context.Background(), subjects[i], invitee[i]+"@example.com")
 				if err != nil {
 					panic(err)
 				}
-				return answer{status: map[bool]int{true: 1}[done]}
+				return areatest.Answer{Status: map[bool]int{true: 1}[done]}
 			}
 		}
-		got := atOnce(try(0), try(1))
-		if got[0].status+got[1].status != want {
-			t.Fatalf("round %d: %d and %d, want %d in all", round, got[0].status, got[1].status, want)
+		got := areatest.AtOnce(try(0), try(1))
+		if got[0].Status+got[1].Status != want {
+			t.Fatalf("round %d: %d and %d, want %d in all", round, got[0].Status, got[1].Status, want)
 		}
 		a, b := w.get(ids[0]), w.get(ids[1])
 		winner := 0
-		if got[0].status == 0 {
+		if got[0].Status == 0 {
 			winner = 1
 		}
 		if u := w.get(invitee[winner]); u.AuthenticationPartnerID != subjects[winner] || u.Status != resources.StatusActive {
