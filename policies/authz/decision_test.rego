@@ -93,10 +93,10 @@ test_a_missing_value_never_allows[path] if {
 		"/action/id", "/action/patterns", "/action/scope",
 		"/principal/credential",
 		"/account/id", "/account/exists", "/account/status",
-		"/subject/id", "/subject/exists", "/subject/status", "/subject/member", "/subject/assignments",
-		"/subject/assignments/proj-demo-v1//0/role", "/subject/assignments/proj-demo-v1//0/custom", "/subject/assignments/proj-demo-v1//0/role_scope",
-		"/subject/assignments/proj-demo-v1//0/role_status", "/subject/assignments/proj-demo-v1//0/status", "/subject/assignments/proj-demo-v1//0/running",
-		"/subject/assignments/proj-demo-v1//0/level", "/subject/assignments/proj-demo-v1/", "/subject/assignments/proj-demo-v1",
+		"/subject/id", "/subject/exists", "/subject/status", "/subject/member", "/subject/here",
+		"/subject/here/0/role", "/subject/here/0/custom", "/subject/here/0/role_scope",
+		"/subject/here/0/role_status", "/subject/here/0/status", "/subject/here/0/running",
+		"/subject/here/0/level", "/subject/here/0",
 		"/target/account", "/target/project", "/target/project_state",
 	}
 	incomplete := json.patch(allowed, [{"op": "remove", "path": path}])

@@ -19,7 +19,7 @@ base := {
 	"account": {"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
 	"subject": {
 		"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
-		"assignments": {}, "roles": {},
+		"assignments": {}, "here": [], "roles": {},
 	},
 	"target": {
 		"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
@@ -45,10 +45,11 @@ question(id, difference) := input_of([base, {"action": action(id)}, difference])
 # The cases say the assignments as a list of records, each with its project and resource, and the custom roles by their
 # permissions; of several parts the last one's list holds. The engine files both like this.
 input_of(parts) := object.union(object.remove(whole, ["subject"]), {"subject": object.union(
-	object.remove(whole.subject, ["assignments", "roles"]),
-	{"assignments": filed(whole.subject.assignments), "roles": roles},
+	object.remove(whole.subject, ["assignments", "here", "roles"]),
+	{"assignments": places, "here": here(places, whole.target), "roles": roles},
 )}) if {
 	whole := object.union_n(parts)
+	places := filed(whole.subject.assignments)
 	roles := {id: {"scope": role_scope, "permissions": permissions} |
 		some id, permissions in whole.subject.roles
 		some assignment in whole.subject.assignments
@@ -67,6 +68,22 @@ filed(assignments) := {project: resources |
 			object.get(assignment, "resource", "") == resource
 		]
 	}
+}
+
+# Of the places that cover the target, the wider ones first.
+here(places, target) := [assignment |
+	some at in {[0, "", ""], [1, target.project, ""], [2, target.project, target.resource]}
+	covers(at)
+	some assignment in object.get(places, [at[1], at[2]], [])
+]
+
+covers([0, _, _])
+
+covers([1, project, _]) if project != ""
+
+covers([2, project, resource]) if {
+	project != ""
+	resource != ""
 }
 
 level("", "") := "ACCOUNT"

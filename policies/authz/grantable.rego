@@ -68,9 +68,7 @@ _held_in_project := {pattern | some [_, pattern] in _held}
 # end both are `never`, which is later than any other.
 _held contains [assignment.level, pattern] if {
 	some [custom, roles] in [[false, data.grants], [true, input.subject.roles]]
-	some project in ["", input.target.project]
-	some resource in ["", input.target.resource]
-	some assignment in input.subject.assignments[project][resource]
+	some assignment in input.subject.here
 	assignment.role_scope == assignment.level
 	assignment.status == "ACTIVE"
 	assignment.role_status == "ACTIVE"

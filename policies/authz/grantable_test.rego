@@ -75,7 +75,7 @@ test_ill_typed_times_hold_nothing[note] if {
 }
 
 test_role_of_another_scope_than_its_place_holds_nothing[path] if {
-	some path in {"/subject/assignments///0/role_scope", "/subject/assignments///0/level", "/subject/roles/role-own-v1/scope"}
+	some path in {"/subject/here/0/role_scope", "/subject/here/0/level", "/subject/roles/role-own-v1/scope"}
 	asked := giving({"project:x:read"}, never, holding({"project:*:*"}, account_role("")))
 	grants_all(asked)
 	every other in ["PROJECT", ""] {

@@ -4,18 +4,15 @@ package authz
 # title: The role that grants the action
 # description: |
 #   The smallest id of the granting ones, so that the reason does not depend on the order of records; undefined where
-#   no role grants it. An assignment counts when it and its role are active, it has not ended, it stands at the
-#   level of its role's scope, and its place covers the target. A stored record with a blank or unknown value matches
-#   nothing here: it does not count, and the others still do.
+#   no role grants it. An assignment counts when its place covers the target, it and its role are active, it has not
+#   ended, and it stands at the level of its role's scope. A stored record with a blank or unknown value matches nothing
+#   here: it does not count, and the others still do.
 #
-#   This runs for every assignment at the target's places. Only values are compared and looked up: in OPA that takes no
+#   `input.subject.here` are the assignments whose place covers the target, so that a verdict depends on the resource
+#   only where the user holds something on that resource. This runs for each of them. Only values are compared and looked up: in OPA that takes no
 #   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
 granting_role := min([assignment.role |
-	# target.resource is the first two segments of the path below the project: equality covers what is below the
-	# resource, and instances/i-1 never covers instances/i-10.
-	some project in ["", input.target.project]
-	some resource in ["", input.target.resource]
-	some assignment in input.subject.assignments[project][resource]
+	some assignment in input.subject.here
 
 	# A PROJECT role at account level would cover every project: it does not count.
 	assignment.role_scope == assignment.level

@@ -95,7 +95,7 @@ test_custom_roles_stand_apart_from_system_roles[note] if {
 
 test_role_of_another_scope_than_its_place_grants_nothing[path] if {
 	some path in {
-		"/subject/assignments/proj-demo-v1//0/role_scope", "/subject/assignments/proj-demo-v1//0/level",
+		"/subject/here/0/role_scope", "/subject/here/0/level",
 		"/subject/roles/role-own-v1/scope",
 	}
 	asked := question("project:instance:read", custom({"project:*:*": true}, project_role("")))

@@ -44,6 +44,7 @@ const (
 	grantUntil leaf = listLeaves + iota
 	subjectFacts
 	period // what is left of the time: which of the subject's assignments have ended
+	here   // what is left of the place: where of it the subject holds a role
 	allLeaves
 )
 

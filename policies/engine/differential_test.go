@@ -42,7 +42,7 @@ func odd() []string {
 			otherwise + `{"allow": false, "reason": input.target.user}`,
 		`decision := {"allow": true, "reason": "scoped"} if input.principal.scopes["users:sync"]` +
 			otherwise + `{"allow": false, "reason": concat(",", object.keys(input.principal.key_scopes))}`,
-		`decision := {"allow": input.subject.member, "reason": concat(",", input.action.patterns)}`,
+		`decision := {"allow": input.subject.member, "reason": json.marshal([input.action.patterns, input.subject.here])}`,
 		`decision := {"allow": true, "reason": sprintf("%v", [input.principal.scopes])} if { input.principal.kind == "service"; input.subject.exists }` +
 			otherwise + `{"allow": false, "reason": input.principal.uuid} if input.principal.kind == "user"` +
 			otherwise + `{"allow": false, "reason": named("service", input.target.user)}` + "\n\n" +

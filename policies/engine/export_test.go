@@ -82,7 +82,7 @@ func Mutants() map[string]func(*Engine) {
 		"target.account": targetAccount, "target.project": targetProject, "target.project_state": targetProjectState,
 		"target.resource": targetResource, "target.rest": targetRest, "target.user": targetUser,
 		"grant.permissions": grantPermissions, "grant.until": grantUntil,
-		"the account without facts": accountNamed, "the facts": subjectFacts, "the period": period,
+		"the account without facts": accountNamed, "the facts": subjectFacts, "the period": period, "the place": here,
 	} {
 		mutants[name] = func(e *Engine) {
 			e.spoil(func(p *keyPlan) {

@@ -47,10 +47,10 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 			"grant": map[string]any{"permissions": held, "until": 1},
 			"subject": map[string]any{
 				"id": "u", "exists": true, "status": "ACTIVE", "member": true,
-				"assignments": map[string]any{"": map[string]any{"": []any{map[string]any{
+				"here": []any{map[string]any{
 					"role": "r", "custom": true, "level": "ACCOUNT", "role_scope": "ACCOUNT", "role_status": "ACTIVE",
 					"status": "ACTIVE", "expires": 1, "running": true,
-				}}}},
+				}},
 				"roles": map[string]any{"r": map[string]any{"scope": "ACCOUNT", "permissions": held}},
 			},
 		}),

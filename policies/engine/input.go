@@ -97,9 +97,14 @@ func (s *Set) input(b *builder, a *asked) *ast.Term {
 	return fillIn(b.whole,
 		[2]*ast.Term{b.k.action, s.action(b.action())}, [2]*ast.Term{b.k.now, b.term(millis(a.now))},
 		[2]*ast.Term{b.k.principal, s.principal(b, known)}, [2]*ast.Term{b.k.route, s.routeTerm(a)},
-		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, known.at(b.words, a.subject, a.now)},
+		[2]*ast.Term{b.k.account, account}, [2]*ast.Term{b.k.subject, b.subjectTerm(known)},
 		[2]*ast.Term{b.k.grant, b.grant()}, [2]*ast.Term{b.k.target, b.target(account)},
 	)
+}
+
+func (b *builder) subjectTerm(known *preparedSubject) *ast.Term {
+	at := place{b.texts[targetProject], b.texts[targetResource]}
+	return known.at(b.words, b.asked.subject, b.now).about(b.words, at)
 }
 
 func (b *builder) action() resources.Action {

@@ -25,7 +25,7 @@ func TestEveryInputKeyIsThere(t *testing.T) {
 		"principal": object{"kind": "none", "id": "", "uuid": "", "account": "", "scopes": object{}, "credential": "none", "key_scopes": object{}},
 		"route":     object{"name": "", "access": object{}, "effect": ""},
 		"account":   object{"id": "", "exists": false, "status": ""},
-		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": object{}, "roles": object{}},
+		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": object{}, "here": []any{}, "roles": object{}},
 		"target":    object{"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": ""},
 		"grant":     object{"permissions": object{}, "until": never},
 	}
@@ -57,6 +57,10 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 		"role": "role-a-v1", "custom": true, "level": "RESOURCE", "role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE",
 		"expires": 9_007_199_254_740_993.0, "running": true,
 	}
+	admin := object{
+		"role": "account_admin", "custom": false, "level": "ACCOUNT", "role_scope": "ACCOUNT",
+		"role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "running": true,
+	}
 	want := object{
 		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": []any{
 			"*:*:*", "*:*:b", "*:a:*", "*:a:b", "project:*:*", "project:*:b", "project:a:*", "project:a:b",
@@ -71,12 +75,10 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 		"subject": object{
 			"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
 			"assignments": object{
-				"": object{"": []any{object{
-					"role": "account_admin", "custom": false, "level": "ACCOUNT", "role_scope": "ACCOUNT",
-					"role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "running": true,
-				}}},
+				"":             object{"": []any{admin}},
 				"proj-demo-v1": object{"instances/i-1": []any{held, held}},
 			},
+			"here": []any{admin, held, held},
 			"roles": object{"role-a-v1": object{
 				"scope": "RESOURCE", "permissions": object{"project:*:read": true, "project:a:b": true},
 			}},

@@ -56,6 +56,7 @@ func inputPaths() []inputPath {
 		on("account", subjectFacts, accountNamed),
 		on("subject.id", subjectFacts), on("subject.exists", subjectFacts), on("subject.status", subjectFacts),
 		on("subject.member", subjectFacts), on("subject.roles", subjectFacts), on("subject.assignments", period, subjectFacts),
+		on("subject.here", here, period, subjectFacts),
 		on("target.account", targetAccount), on("target.project", targetProject), on("target.project_state", targetProjectState),
 		on("target.resource", targetResource), on("target.rest", targetRest), on("target.user", targetUser),
 		on("grant.permissions", grantPermissions), on("grant.until", grantUntil),
@@ -127,6 +128,9 @@ func (s *Set) key(b []byte, entry string, a *asked) []byte {
 			b = append(b, known.digest[:]...)
 		case l == period:
 			b = binary.AppendVarint(b, int64(known.period(a.now)))
+		case l == here:
+			at := known.narrowest(place{a.texts[targetProject], a.texts[targetResource]})
+			b = appendText(appendText(b, at.project), at.resource)
 		}
 	}
 	return b

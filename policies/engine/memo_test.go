@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // counted is an engine that counts evaluations, and verdicts that it remembered.
@@ -177,6 +178,67 @@ func TestTheMemoIsBounded(t *testing.T) {
 	e.remembered = 0
 	if ask(long); e.remembered != 0 {
 		t.Error("a question of kilobytes is remembered")
+	}
+}
+
+// holding is an active user with an account's role, a role in a project, and one on a resource of it.
+func holding() *resources.Subject {
+	s := policytest.ActiveSubject()
+	for _, at := range [][3]string{{"ACCOUNT", "", ""}, {"PROJECT", "proj-demo-v1", ""}, {"RESOURCE", "proj-demo-v1", "instances/i-1"}} {
+		s.Assignments = append(s.Assignments, resources.HeldRole{
+			RoleID: "role-" + at[0], Custom: true, RoleScope: at[0], RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: at[1], ResourceID: at[2],
+			Permissions: []string{"project:" + strings.ToLower(at[0]) + ":read"},
+		})
+	}
+	return s
+}
+
+// TestANewResourceIsAnEqualQuestion guarantees that the shipped tree judges resources on which the user holds nothing
+// once, by the verdict of the place around them, and one on which they hold a role by itself.
+func TestANewResourceIsAnEqualQuestion(t *testing.T) {
+	e := newCounted(t, policytest.Copy(t, policies.Tree()), 0)
+	s := holding()
+	for i, c := range []struct {
+		resource, action  string
+		allowed, evaluate bool
+	}{
+		{"instances/i-0", "project:project:read", true, true},
+		{"instances/i-2", "project:project:read", true, false},
+		{"instances/i-10", "project:project:read", true, false},
+		{"", "project:project:read", true, false},
+		{"instances/i-1", "project:project:read", true, true},
+		{"instances/i-0", "project:resource:read", false, true},
+		{"instances/i-10", "project:resource:read", false, false},
+		{"instances/i-1", "project:resource:read", true, true},
+		{"instances/i-2", "project:resource:read", false, false},
+	} {
+		q := policytest.Question(s, c.action)
+		q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", c.resource, c.resource
+		before := e.evaluated
+		d, err := e.Decide(t.Context(), q)
+		if must(t, err); d.Allowed != c.allowed || (e.evaluated > before) != c.evaluate {
+			t.Errorf("%d: %s on %q: allowed %v, evaluated %v, want %v, %v", i, c.action, c.resource, d.Allowed, e.evaluated > before, c.allowed, c.evaluate)
+		}
+	}
+}
+
+// TestATreeThatReadsThePathJudgesEachByItself guarantees that a deny rule on the path is asked of every path.
+func TestATreeThatReadsThePathJudgesEachByItself(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree()).With("authz/own.rego", "package authz\n\ndeny contains \"the path is closed\" if startswith(input.target.rest, \"closed/\")\n")
+	e := newCounted(t, tree, 0)
+	for _, c := range []struct {
+		rest    string
+		allowed bool
+	}{{"open/a", true}, {"closed/a", false}, {"open/b", true}, {"closed/b", false}} {
+		q := policytest.Question(holding(), "project:project:read")
+		q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", c.rest, c.rest
+		d, err := e.Decide(t.Context(), q)
+		if must(t, err); d.Allowed != c.allowed {
+			t.Errorf("%s: %+v", c.rest, d)
+		}
+	}
+	if e.evaluated != 4 {
+		t.Errorf("%d evaluations of four paths", e.evaluated)
 	}
 }
 

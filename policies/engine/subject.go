@@ -18,6 +18,7 @@ type preparedSubject struct {
 	account *ast.Term
 	digest  [sha256.Size]byte // of the account, and of the subject at dawn
 	ends    []resources.Time  // of assignments, in order, each once
+	held    map[place]bool    // the places below the account at which an assignment stands
 	// told is the subject as it was last asked about; nil after the first question.
 	told atomic.Pointer[toldSubject]
 	// signedIn is the subject as the caller with a token of its own; nil until it is.
@@ -29,7 +30,9 @@ type preparedSubject struct {
 // time with every assignment that grants, for each of them.
 type toldSubject struct {
 	period int
-	term   *ast.Term
+	// fields are all of the subject but here, which depends on the question's target.
+	fields      [][2]*ast.Term
+	assignments ast.Object // by place
 	// once says that it is not kept for the next question: nearly all of a flood have but one.
 	once bool
 }
@@ -64,35 +67,84 @@ func (w *words) prepare(s *resources.Subject) *preparedSubject {
 		account: w.accounts.term(accountParts{s.AccountID, s.AccountExists, s.AccountStatus}, func() *ast.Term {
 			return settled(w.account(s.AccountID, s.AccountExists, s.AccountStatus))
 		}),
-		ends: ends(s.Assignments),
+		ends: ends(s.Assignments), held: map[place]bool{},
 	}
-	first := &toldSubject{period: p.period(dawn), term: w.told(s, dawn)}
-	p.digest = digest(first.term, p.account)
+	for i := range s.Assignments {
+		if held := &s.Assignments[i]; held.ProjectID != "" {
+			p.held[place{held.ProjectID, held.ResourceID}] = true
+		}
+	}
+	first := w.told(s, p.period(dawn), dawn)
+	p.digest = digest(ast.ObjectTerm(first.fields...), p.account)
 	p.told.Store(first)
 	return p
 }
 
-// at is the subject's part of the input at a time. Where an end has come since it was last asked about, or the time
+// at is what is told of the subject at a time. Where an end has come since it was last asked about, or the time
 // is an earlier one, the form of that time takes the place of the other; so does, with the second question, one that
 // is kept. Two may make it, as of the subject itself.
-func (p *preparedSubject) at(w *words, s *resources.Subject, now resources.Time) *ast.Term {
+func (p *preparedSubject) at(w *words, s *resources.Subject, now resources.Time) *toldSubject {
 	told, period := p.told.Load(), p.period(now)
 	switch {
 	case told == nil || told.period != period:
-		told = &toldSubject{period: period, term: w.told(s, now)}
+		told = w.told(s, period, now)
 		p.told.Store(told)
 	case told.once:
 		p.told.CompareAndSwap(told, nil)
 	}
-	return told.term
+	return told
 }
 
-func (w *words) told(s *resources.Subject, now resources.Time) *ast.Term {
-	return settled(ast.ObjectTerm(
-		[2]*ast.Term{w.k.id, w.word(s.UserID)}, [2]*ast.Term{w.k.exists, w.boolean(s.UserExists)},
-		[2]*ast.Term{w.k.status, w.word(s.UserStatus)}, [2]*ast.Term{w.k.member, w.boolean(s.Member)},
-		[2]*ast.Term{w.k.assignments, w.filed(s.Assignments, now)}, [2]*ast.Term{w.k.roles, w.customRoles(s.Assignments)},
-	))
+func (w *words) told(s *resources.Subject, period int, now resources.Time) *toldSubject {
+	assignments, roles := settled(w.filed(s.Assignments, now)), settled(w.customRoles(s.Assignments))
+	return &toldSubject{period: period, assignments: assignments.Value.(ast.Object), fields: [][2]*ast.Term{
+		{w.k.id, w.word(s.UserID)},
+		{w.k.exists, w.boolean(s.UserExists)},
+		{w.k.status, w.word(s.UserStatus)},
+		{w.k.member, w.boolean(s.Member)},
+		{w.k.assignments, assignments},
+		{w.k.roles, roles},
+	}}
+}
+
+// place is a project, or a resource in one.
+type place struct{ project, resource string }
+
+// covering are the places that cover this one, the wider ones first: the account, the project, the resource.
+func (p place) covering() []place {
+	switch {
+	case p.project == "":
+		return []place{{}}
+	case p.resource == "":
+		return []place{{}, p}
+	}
+	return []place{{}, {project: p.project}, p}
+}
+
+// narrowest is the narrowest place that covers this one and at which the subject holds a role: with the subject's
+// facts it tells which assignments are here.
+func (p *preparedSubject) narrowest(at place) (found place) {
+	for _, covering := range at.covering() {
+		if p.held[covering] {
+			found = covering
+		}
+	}
+	return found
+}
+
+// about is the subject's part of the input for a question about that place.
+func (t *toldSubject) about(w *words, at place) *ast.Term {
+	var here []*ast.Term
+	for _, covering := range at.covering() {
+		project := t.assignments.Get(ast.StringTerm(covering.project))
+		if project == nil {
+			continue
+		}
+		if held := project.Value.(ast.Object).Get(ast.StringTerm(covering.resource)); held != nil {
+			held.Value.(*ast.Array).Foreach(func(assignment *ast.Term) { here = append(here, assignment) })
+		}
+	}
+	return ast.ObjectTerm(append(t.fields[:len(t.fields):len(t.fields)], [2]*ast.Term{w.k.here, ast.ArrayTerm(here...)})...)
 }
 
 // filed is {project: {resource: [assignment, …]}}: a question looks at the places

@@ -35,7 +35,7 @@ type inputKeys struct {
 	kind, id, uuid, scopes, credential, keyScopes                  *ast.Term
 	project, projectState, resource, rest, user                    *ast.Term
 	name, access, effect, permissions, until, exists, status       *ast.Term
-	scope, verb, patterns, member, assignments, roles              *ast.Term
+	scope, verb, patterns, member, assignments, here, roles        *ast.Term
 	role, custom, level, roleScope, roleStatus                     *ast.Term
 	expires, running, allow, code, reason                          *ast.Term
 }
@@ -56,7 +56,7 @@ func newWords() *words {
 			name: t("name"), access: t("access"), effect: t("effect"), permissions: t("permissions"),
 			until: t("until"), exists: t("exists"), status: t("status"),
 			scope: t("scope"), verb: t("verb"), patterns: t("patterns"), member: t("member"),
-			assignments: t("assignments"), roles: t("roles"), role: t("role"), custom: t("custom"),
+			assignments: t("assignments"), here: t("here"), roles: t("roles"), role: t("role"), custom: t("custom"),
 			level: t("level"), roleScope: t("role_scope"), roleStatus: t("role_status"), expires: t("expires"), running: t("running"),
 			allow: t("allow"), code: t("code"), reason: t("reason"),
 		},
