@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestReadmeNamesTheVersionsThatAreTested: its commands for making clients, and the tests, use the
+// TestReadmeNamesTheVersionsThatAreTested: the commands of resources/apidoc/README.md for making clients, and the tests, use the
 // same generators.
 func TestReadmeNamesTheVersionsThatAreTested(t *testing.T) {
 	t.Parallel()
@@ -27,10 +27,10 @@ func TestReadmeNamesTheVersionsThatAreTested(t *testing.T) {
 	if version == nil {
 		t.Fatal("the Makefile has no OAPI_CODEGEN_VERSION")
 	}
-	readme := string(read("../../README.md"))
+	readme := string(read("../../resources/apidoc/README.md"))
 	for _, want := range []string{"/cmd/oapi-codegen@" + string(version[1]) + " ", "npx openapi-typescript@" + npm.DevDependencies["openapi-typescript"] + " "} {
 		if !strings.Contains(readme, want) {
-			t.Errorf("README.md does not have %q", want)
+			t.Errorf("resources/apidoc/README.md does not have %q", want)
 		}
 	}
 }

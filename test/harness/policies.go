@@ -20,7 +20,7 @@ func CopyPolicies(t *testing.T) string {
 	return dir
 }
 
-// PoliciesWithWidgets is the policy tree with the README's row.
+// PoliciesWithWidgets is the policy tree with the row of OPERATIONS.md.
 func PoliciesWithWidgets(t *testing.T) string {
 	t.Helper()
 	policies := CopyPolicies(t)
@@ -29,21 +29,21 @@ func PoliciesWithWidgets(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	WriteFile(t, routes, strings.Replace(string(text), "{", `{"W1": `+readmeRow(t)+",", 1))
+	WriteFile(t, routes, strings.Replace(string(text), "{", `{"widget.list": `+operationsRow(t)+",", 1))
 	return policies
 }
 
-// readmeRow is the row of the README's example, word for word.
-func readmeRow(t *testing.T) string {
+// operationsRow is the row of the example in OPERATIONS.md, word for word.
+func operationsRow(t *testing.T) string {
 	t.Helper()
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../cmd/portcullis/OPERATIONS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(readme), "\"W1\": ")
+	_, rest, found := strings.Cut(string(page), "\"widget.list\": ")
 	row, _, ended := strings.Cut(rest, "\n```")
 	if !found || !ended || !json.Valid([]byte(row)) {
-		t.Fatalf("the README has no example of a row: %q", row)
+		t.Fatalf("OPERATIONS.md has no example of a row: %q", row)
 	}
 	return row
 }
