@@ -124,11 +124,15 @@ func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Pro
 	bases = map[string]*url.URL{}
 	given := map[string]bool{}
 	for _, pair := range a.upstreams {
-		name, address, _ := strings.Cut(pair, "=")
+		name, address, named := strings.Cut(pair, "=")
 		base := webAddress(address)
 		switch {
 		case name == "" || base == nil || base.RawQuery != "":
-			found = append(found, problem("--upstream", "must be name=http://host:port or name=https://host:port, without a user and a query, not %q", pair))
+			flag := "--upstream" // the rest is not repeated: it may hold a password
+			if named && resources.ValidID(name) {
+				flag += " " + name
+			}
+			found = append(found, problem(flag, "must be name=http://host:port or name=https://host:port, without a user and a query"))
 		case given[name]:
 			found = append(found, problem("--upstream "+name, "is given twice; leave one out"))
 		case slices.Contains(builtIn(), name):
