@@ -124,7 +124,7 @@ func TestWhoMayNotMakeAKey(t *testing.T) {
 		},
 	} {
 		change()
-		before++
+		before = w.Revision(acctA)
 		t.Run("403 "+name, func(t *testing.T) {
 			w := w.in(t)
 			w.Expect(w.call("api_key.create", areatest.As(acctA, bob), acctA, bob, "", areatest.Object{"key_name": "n", "scopes": []string{"read"}}), 403)
