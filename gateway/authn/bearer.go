@@ -8,7 +8,7 @@ import (
 const bearerScheme = "bearer"
 
 var (
-	errSeveralValues = errors.New("Authorization is sent more than once")
+	errSeveralValues = errors.New("the Authorization header is sent more than once")
 	errBearerForm    = errors.New("the Authorization value is not the word Bearer, one space and a token")
 )
 

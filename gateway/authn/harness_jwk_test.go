@@ -14,7 +14,7 @@ import (
 
 // jwk writes a key as a JWK (RFC 7518, 6; RFC 8037, 2): a public, a private or a symmetric one.
 func jwk(kid, alg, use string, key any) object {
-	out := object{}
+	var out object
 	switch k := key.(type) {
 	case ed25519.PublicKey:
 		out = object{"kty": "OKP", "crv": "Ed25519", "x": b64(k)}

@@ -37,7 +37,7 @@ func (t Tree) Write(tb testing.TB, dir string) {
 	tb.Helper()
 	for name, file := range t {
 		at := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(at), 0o750); err != nil {
 			tb.Fatal(err)
 		}
 		if err := os.WriteFile(at, file.Data, 0o600); err != nil {
