@@ -2,7 +2,6 @@ package resources
 
 import (
 	"errors"
-	"sync/atomic"
 )
 
 // Decision is the answer of policy to a question. The zero value denies.
@@ -58,9 +57,6 @@ type Subject struct {
 	Assignments []HeldRole `json:"assignments"`
 	// Keys holds the API keys of the user in this account that are not revoked.
 	Keys []KeyFact `json:"keys,omitempty"`
-
-	// Prepared holds the policy engine's form of this subject.
-	Prepared atomic.Value `json:"-"`
 }
 
 // Facts holds what a decision about one user, account and project depends on, all of it at

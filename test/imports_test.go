@@ -84,8 +84,9 @@ var mayImport = map[string]row{
 
 	"policies":            {},
 	"policies/builtins":   {inside: []string{"resources"}, outside: []string{opa}},
+	"policies/reuse":      {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/policytest": {inside: []string{"policies", "resources"}},
-	"policies/engine":     {inside: []string{"policies", "policies/builtins", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
+	"policies/engine":     {inside: []string{"policies", "policies/builtins", "policies/reuse", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
 	"gateway/ratelimit":   {},
 	"gateway/authn":       {inside: []string{"resources", "resources/gate", "resources/memo"}, outside: []string{json, jwt}},
 	"gateway":             {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/doors", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},

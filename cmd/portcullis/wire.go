@@ -112,13 +112,13 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	a.metrics.WatchLog(log)
 	options := engine.Options{
 		Deadline:    settings.Policy.Timeout,
-		Memo:        sizeOrNone(settings.Caches.Verdicts),
+		Verdicts:    sizeOrNone(settings.Caches.Verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
 		Gate:        a.gates.work,
 		Observer: engine.Observer{
-			Evaluated:  a.metrics.PolicyEvaluated,
-			Remembered: a.metrics.VerdictReused,
-			Reloaded:   a.reloaded,
+			Evaluated: a.metrics.PolicyEvaluated,
+			Cached:    a.metrics.VerdictReused,
+			Reloaded:  a.reloaded,
 			Refused: func(err error) {
 				a.metrics.PolicyReloaded(false)
 				log.Error("policy change refused; the last good one stays in force", "error", err.Error())

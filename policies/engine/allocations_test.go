@@ -18,8 +18,8 @@ import (
 // embedded tree takes, allowed or denied, with 40 roles of 400 actions, and that it
 // hardly grows with what the user holds, here or in other projects, also where all of it grants.
 func TestADecisionTakesFewAllocations(t *testing.T) {
-	const most = 220
-	e := newEngine(t, benchTree(t), engine.Options{Memo: -1})
+	const most = 450
+	e := newEngine(t, benchTree(t), engine.Options{Verdicts: -1})
 	one, five, thousand := policytest.ActiveSubject(), policytest.ActiveSubject(), policytest.ActiveSubject()
 	five.Assignments = benchSubject(false).Assignments[:5]
 	one.Assignments = five.Assignments[:1]

@@ -74,7 +74,7 @@ func benchSubject(custom bool) *resources.Subject {
 // BenchmarkDecide measures a decision for a user with 40 roles of 400 actions, the
 // one that grants being the last.
 func BenchmarkDecide(b *testing.B) {
-	e, err := engine.New(context.Background(), benchTree(b), engine.Options{Deadline: 10 * time.Second, Memo: -1})
+	e, err := engine.New(context.Background(), benchTree(b), engine.Options{Deadline: 10 * time.Second, Verdicts: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func BenchmarkMemo(b *testing.B) {
 	}
 	for name, s := range map[string]*resources.Subject{"one": policytest.AdminSubject(), "thousand": thousand} {
 		for how, memo := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
-			e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second, Memo: memo})
+			e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second, Verdicts: memo})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -100,7 +100,7 @@ func TestALargeValueOfASmallQuestionIsNotMade(t *testing.T) {
 	for name, condition := range greedy() {
 		t.Run(name, func(t *testing.T) {
 			var counted engine.Failure
-			opts := engine.Options{Deadline: time.Minute, Memo: -1, Observer: engine.Observer{Evaluated: func(_ string, _ time.Duration, f engine.Failure) { counted = f }}}
+			opts := engine.Options{Deadline: time.Minute, Verdicts: -1, Observer: engine.Observer{Evaluated: func(_ string, _ time.Duration, f engine.Failure) { counted = f }}}
 			e := newEngine(t, decisionTree(t, fmt.Sprintf(greedyRules, condition, wide)), opts)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

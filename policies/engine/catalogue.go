@@ -125,12 +125,3 @@ func (c *catalogue) grants(action resources.Action) bool {
 		})
 	})
 }
-
-// copyRoles keeps a caller from changing the catalogue in force.
-func copyRoles(roles []resources.Role) []resources.Role {
-	out := slices.Clone(roles)
-	for i := range out {
-		out[i].Permissions = slices.Clone(out[i].Permissions)
-	}
-	return out
-}

@@ -168,18 +168,18 @@ type panics struct{ context.Context }
 
 func (panics) Err() error { panic("a fault in a dependency") }
 
-// TestAPanicDenies guarantees that a panic while the input is built or inside OPA
+// TestAPanicDenies guarantees that a panic before the evaluation or inside OPA
 // denies this question and leaves the next one its answer.
 func TestAPanicDenies(t *testing.T) {
-	e := newEngine(t, policytest.Small(t), engine.Options{})
-	d, err := e.Decide(panics{t.Context()}, policytest.Question(policytest.AdminSubject(), "account:user:read"))
-	unavailable(t, d, err)
-	foreign := policytest.AdminSubject()
-	foreign.Prepared.Store("not the engine's")
-	d, err = e.Decide(t.Context(), policytest.Question(foreign, "account:user:read"))
-	unavailable(t, d, err)
-	if d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")); err != nil || !d.Allowed {
-		t.Errorf("the next one: %+v, %v", d, err)
+	for name, verdicts := range map[string]int{"at the cache": 0, "inside OPA": -1} {
+		t.Run(name, func(t *testing.T) {
+			e := newEngine(t, policytest.Small(t), engine.Options{Verdicts: verdicts})
+			d, err := e.Decide(panics{t.Context()}, policytest.Question(policytest.AdminSubject(), "account:user:read"))
+			unavailable(t, d, err)
+			if d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read")); err != nil || !d.Allowed {
+				t.Errorf("the next one: %+v, %v", d, err)
+			}
+		})
 	}
 }
 

@@ -126,9 +126,9 @@ type differing struct {
 func newDiffering(tb testing.TB, sets []*engine.Set, spoil func(*engine.Engine)) *differing {
 	tb.Helper()
 	d := &differing{sets: sets, spoil: spoil}
-	seen := engine.Observer{Remembered: func(string) { d.hits++ }}
-	d.remembers = newEngine(tb, policytest.Small(tb), engine.Options{Memo: 4096, Observer: seen})
-	d.judges = newEngine(tb, policytest.Small(tb), engine.Options{Memo: -1})
+	seen := engine.Observer{Cached: func(string) { d.hits++ }}
+	d.remembers = newEngine(tb, policytest.Small(tb), engine.Options{Verdicts: 4096, Observer: seen})
+	d.judges = newEngine(tb, policytest.Small(tb), engine.Options{Verdicts: -1})
 	return d
 }
 

@@ -10,10 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
-	"github.com/portcullis-authz/portcullis/resources/memo"
 )
+
+// keyRoom is the room that a key has before it takes memory.
+const keyRoom = 512
 
 // DefaultDeadline bounds one evaluation.
 const DefaultDeadline = 500 * time.Millisecond
@@ -30,10 +33,10 @@ type Options struct {
 	// Poll is how often Watch looks at the tree; zero is 300 ms. A change must be the same at two
 	// looks before it is judged.
 	Poll time.Duration
-	// Memo is how many verdicts are kept to be reused, rounded down to a multiple of
-	// eight; zero is DefaultMemo, less than zero none. One takes about 300 bytes, and never
+	// Verdicts is how many verdicts are cached, rounded down to a multiple of
+	// eight; zero is DefaultVerdicts, less than zero none. One takes about 300 bytes, and never
 	// more than 1.3 KiB.
-	Memo int
+	Verdicts int
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
 	// force; an error refuses the reload. It must not call the engine's Reload.
 	CheckRoutes func([]resources.Route) error
@@ -46,10 +49,11 @@ type Options struct {
 
 // Engine answers by the tree in force. Its methods may be called by many goroutines.
 type Engine struct {
-	opts    Options
-	current atomic.Pointer[Set]
-	refusal atomic.Pointer[refusal]
-	reload  sync.Mutex // one reload at a time
+	opts     Options
+	subjects *subjects
+	current  atomic.Pointer[Set]
+	refusal  atomic.Pointer[refusal]
+	reload   sync.Mutex // one reload at a time
 }
 
 type refusal struct{ err error }
@@ -62,14 +66,14 @@ func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 	if opts.Poll <= 0 {
 		opts.Poll = defaultPoll
 	}
-	if opts.Memo == 0 {
-		opts.Memo = DefaultMemo
+	if opts.Verdicts == 0 {
+		opts.Verdicts = DefaultVerdicts
 	}
 	set, err := Load(ctx, tree, opts.LoadOptions)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: opts}
+	e := &Engine{opts: opts, subjects: newSubjects()}
 	e.bring(set)
 	return e, nil
 }
@@ -87,64 +91,59 @@ func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.De
 }
 
 func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {
-	var a asked
-	a.question(q)
-	return e.run(ctx, e.opts.Gate, e.opts.Deadline, entry, &a)
+	in := reuse.OfQuestion(q)
+	return e.run(ctx, e.opts.Gate, e.opts.Deadline, entry, &in)
 }
 
-// run reuses the verdict of an equal question, or evaluates. A caller who left is given
-// none: that fails in the evaluation, with or without a memo.
+// run returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
+// none: that fails in the evaluation, with or without a cache.
 func (e *Engine) run(
-	ctx context.Context, through *gate.Gate, within time.Duration, entry string, a *asked,
+	ctx context.Context, through *gate.Gate, within time.Duration, entry string, in *reuse.Inputs,
 ) (d resources.Decision, err error) {
-	set, start, reused, turned := e.current.Load(), time.Time{}, false, false
+	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
 	defer func() {
-		if r := recover(); r != nil { // while key or input were built; evaluate recovers by itself
+		if r := recover(); r != nil { // while the key was made; evaluate recovers by itself
 			err = &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
-		if !turned && (err != nil || !reused) {
+		if !rejected && (err != nil || !hit) {
 			d, err = e.finish(entry, start, d, err)
 		}
 	}()
-	if a.subject != nil && a.subject.AccountID != a.accountID {
+	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
 		return d, &failed{FailureFacts, errors.New("the facts are of another account than the question")}
 	}
 	var room [keyRoom]byte
-	key := set.key(room[:0], entry, a)
-	if d, reused = e.recall(ctx, set, entry, key); reused {
+	about := e.subjects.form(in.Subject, in.Now)
+	key := set.key(room[:0], entry, in, about)
+	if d, hit = e.cached(ctx, set, entry, key); hit {
 		return d, nil
 	}
 	if err = through.Enter(ctx); err != nil { // that is no failure of the policy
-		turned = true
+		rejected = true
 		return d, err
 	}
 	defer through.Leave()
-	if d, reused = e.recall(ctx, set, entry, key); reused { // whoever waited may find what another one brought
+	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
 		return d, nil
 	}
 	start = time.Now()
-	b := set.inputs.lend(set.words)
-	d, err = set.evaluate(ctx, entry, set.input(b, a), within, a.now)
-	if err == nil {
-		set.inputs.back(b)
-		d.Until = set.until(entry, a)
-	}
-	if err == nil && key != nil {
-		set.remember(key, d)
+	if d, err = set.evaluate(ctx, entry, in, about, within); err == nil {
+		d.Until = set.until(entry, in, about)
+		set.verdicts.put(key, d)
 	}
 	return d, err
 }
 
-// recall gives the verdict of an equal question; false is that there is none for this caller.
-func (e *Engine) recall(ctx context.Context, set *Set, entry string, key []byte) (d resources.Decision, reused bool) {
+// cached returns the verdict of an equal question; false is a miss.
+func (e *Engine) cached(ctx context.Context, set *Set, entry string, key []byte) (d resources.Decision, hit bool) {
 	if key == nil || ctx.Err() != nil {
 		return d, false
 	}
-	known := memo.GetBytes(set.memo, key)
+	known := set.verdicts.get(key)
 	if known == nil {
 		return d, false
 	}
-	e.opts.Observer.remembered(nameOf(entry))
+	e.opts.Observer.cached(nameOf(entry))
 	return *known, true
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -43,27 +44,26 @@ func (f *failed) Unwrap() error { return f.cause }
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(
-	ctx context.Context, entry string, input *ast.Term, within time.Duration, now resources.Time,
+	ctx context.Context, entry string, in *reuse.Inputs, about *subjectForm, within time.Duration,
 ) (d resources.Decision, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
 	}()
-	q, bounds, values := s.queries[entry], s.bounds.Get().(*builtins.Bounds), s.values.lend()
+	q, bounds, values := s.queries[entry], s.bounds.Get().(*builtins.Bounds), topdown.NewVirtualCache()
 	bounds.Start(ctx, within, builtins.OfQuestion)
 	err = topdown.NewQuery(q.body).
-		WithCompiler(s.compiler).
-		WithStore(s.store).WithTransaction(s.txn).
-		WithBaseCache(s.base).WithVirtualCache(values).
-		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
+		WithCompiler(s.of.Compiler).
+		WithStore(s.of.Store).WithTransaction(s.txn).
+		WithVirtualCache(values).
+		WithInput(input(in, about)).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
-		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
+		WithTime(time.UnixMilli(int64(in.Now))). // a policy that asks for the time gets the question's
 		Iter(ctx, func(topdown.QueryResult) error { return nil })
 	answer, _ := values.Get(q.rule)
 	exceeded := bounds.Exceeded()
-	s.values.back(values)
 	bounds.Release()
 	s.bounds.Put(bounds)
 	switch {
@@ -96,11 +96,11 @@ const maxReason = 64 << 10
 // which is then empty.
 func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 	if o, ok := answer.Value.(ast.Object); ok {
-		allow, allowOK := valueAt[ast.Boolean](o, s.words.k.allow)
-		reason, reasonOK := valueAt[ast.String](o, s.words.k.reason)
-		code, codeOK := valueAt[ast.String](o, s.words.k.code)
+		allow, allowOK := valueAt[ast.Boolean](o, "allow")
+		reason, reasonOK := valueAt[ast.String](o, "reason")
+		code, codeOK := valueAt[ast.String](o, "code")
 		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) && len(reason)+len(code) <= maxReason {
-			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.revision}, nil
+			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.of.Revision}, nil
 		}
 	}
 	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf(
@@ -109,8 +109,8 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 }
 
 // valueAt is false where the object has no such member, or one of another type.
-func valueAt[T ast.Value](o ast.Object, name *ast.Term) (value T, ok bool) {
-	if term := o.Get(name); term != nil {
+func valueAt[T ast.Value](o ast.Object, name string) (value T, ok bool) {
+	if term := o.Get(ast.InternedTerm(name)); term != nil {
 		value, ok = term.Value.(T)
 	}
 	return value, ok

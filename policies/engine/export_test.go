@@ -1,95 +1,93 @@
 package engine
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Memoised says whether an entry point's verdicts are reused.
-func (s *Set) Memoised(entry string) bool { return s.queries["data.authz."+entry].key != nil }
-
-// InputPaths are the parts of the input that the key knows.
-func InputPaths() map[string]bool {
-	out := map[string]bool{}
-	for _, p := range inputPaths() {
-		out[p.path] = true
-	}
-	return out
-}
+// IsCached says whether an entry point's verdicts are cached.
+func (s *Set) IsCached(entry string) bool { return s.queries["data.authz."+entry].plan != nil }
 
 // Bring puts a set into force as a reload does.
 func (e *Engine) Bring(s *Set) { e.bring(s) }
 
+// Key is what names the question's verdict.
+func (s *Set) Key(entry string, q *resources.Question) []byte {
+	in := reuse.OfQuestion(q)
+	return s.queries["data.authz."+entry].plan.Key(nil, &in, newSubjects().form(in.Subject, in.Now).facts)
+}
+
 // Copy is the same tree, compiled, with plans for keys of its own.
 func (s *Set) Copy() *Set {
-	out := &Set{
-		revision: s.revision, catalogue: s.catalogue, compiler: s.compiler, store: s.store, txn: s.txn, base: s.base, noMetadata: s.noMetadata,
-		queries: map[string]*query{}, words: s.words, actions: s.actions, services: s.services, routes: s.routes,
-	}
-	out.values.New, out.bounds.New = newRuleValues, s.bounds.New
+	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, queries: map[string]*query{}}
+	out.bounds.New = func() any { return builtins.NewBounds() }
 	for entry, q := range s.queries {
 		same := *q
-		if q.key != nil {
-			plan := *q.key
-			plan.leaves, plan.byKind = slices.Clone(plan.leaves), slices.Clone(plan.byKind)
-			for i, k := range plan.byKind {
-				plan.byKind[i].leaves = slices.Clone(k.leaves)
+		if q.plan != nil {
+			plan := *q.plan
+			plan.Values, plan.ByKind = slices.Clone(plan.Values), maps.Clone(plan.ByKind)
+			for kind, values := range plan.ByKind {
+				plan.ByKind[kind] = slices.Clone(values)
 			}
-			same.key = &plan
+			same.plan = &plan
 		}
 		out.queries[entry] = &same
 	}
 	return out
 }
 
-// Mutants are engines whose memo mistakes some question for another: each spoils the
+// Mutants are engines whose cache mistakes some question for another: each spoils the
 // set in force.
 func Mutants() map[string]func(*Engine) {
 	mutants := map[string]func(*Engine){
 		"the entry point": func(e *Engine) {
-			e.spoil(func(p *keyPlan) { p.entry = 0 })
+			e.spoil(func(p *reuse.Plan) { p.Entry = 0 })
 		},
 		"that the tree is no function": func(e *Engine) {
 			for _, q := range e.current.Load().queries {
-				if q.key == nil {
-					q.key = &keyPlan{}
-					for l := range allLeaves {
-						q.key.leaves = append(q.key.leaves, l)
+				if q.plan == nil {
+					q.plan = &reuse.Plan{}
+					for v := range reuse.Here + 1 {
+						q.plan.Values = append(q.plan.Values, v)
 					}
 				}
 			}
 		},
 	}
-	for _, kind := range kinds() {
+	for _, kind := range []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone} {
 		mutants["that not every principal is a "+kind] = func(e *Engine) {
-			e.spoil(func(p *keyPlan) { p.leaves, p.byKind = p.leavesFor(kind), nil })
+			e.spoil(func(p *reuse.Plan) { p.Values, p.ByKind = p.ByKind[kind], nil })
 		}
 	}
-	kept := map[*Engine]*verdicts{}
+	former := map[*Engine]*verdicts{}
 	mutants["the revision"] = func(e *Engine) {
 		set := e.current.Load()
-		if kept[e] == nil {
-			kept[e] = set.memo
+		if former[e] == nil {
+			former[e] = set.verdicts
 		}
-		set.memo = kept[e]
+		set.verdicts = former[e]
 	}
-	for name, l := range map[string]leaf{
-		"principal.kind": principalKind, "principal.id": principalID, "principal.uuid": principalUUID, "principal.account": principalAccount,
-		"principal.credential": principalCredential, "principal.scopes": principalScopes, "principal.key_scopes": principalKeyScopes,
-		"action.id": actionID, "action.scope": actionScope, "action.resource": actionResource, "action.verb": actionVerb,
-		"route.name": routeName, "route.effect": routeEffect, "route.access": routeAccess,
-		"target.account": targetAccount, "target.project": targetProject, "target.project_state": targetProjectState,
-		"target.resource": targetResource, "target.rest": targetRest, "target.user": targetUser,
-		"grant.permissions": grantPermissions, "grant.until": grantUntil,
-		"the account without facts": accountNamed, "the facts": subjectFacts, "the period": period, "the place": here,
+	for name, v := range map[string]reuse.Value{
+		"principal.kind": reuse.PrincipalKind, "principal.id": reuse.PrincipalID, "principal.uuid": reuse.PrincipalUUID,
+		"principal.account": reuse.PrincipalAccount, "principal.credential": reuse.PrincipalCredential,
+		"principal.scopes": reuse.PrincipalScopes, "principal.key_scopes": reuse.PrincipalKeyScopes,
+		"action.id": reuse.ActionID, "action.scope": reuse.ActionScope, "action.resource": reuse.ActionResource, "action.verb": reuse.ActionVerb,
+		"route.name": reuse.RouteName, "route.effect": reuse.RouteEffect, "route.access": reuse.RouteAccess,
+		"target.account": reuse.TargetAccount, "target.project": reuse.TargetProject, "target.project_state": reuse.TargetProjectState,
+		"target.resource": reuse.TargetResource, "target.rest": reuse.TargetRest, "target.user": reuse.TargetUser,
+		"grant.permissions": reuse.GrantPermissions, "grant.until": reuse.GrantUntil,
+		"the account without facts": reuse.AccountNamed, "the facts": reuse.SubjectFacts, "the period": reuse.Period, "the place": reuse.Here,
 	} {
 		mutants[name] = func(e *Engine) {
-			e.spoil(func(p *keyPlan) {
-				gone := func(other leaf) bool { return other == l }
-				p.leaves = slices.DeleteFunc(p.leaves, gone)
-				for i := range p.byKind {
-					p.byKind[i].leaves = slices.DeleteFunc(p.byKind[i].leaves, gone)
+			e.spoil(func(p *reuse.Plan) {
+				gone := func(other reuse.Value) bool { return other == v }
+				p.Values = slices.DeleteFunc(p.Values, gone)
+				for kind, values := range p.ByKind {
+					p.ByKind[kind] = slices.DeleteFunc(values, gone)
 				}
 			})
 		}
@@ -97,17 +95,16 @@ func Mutants() map[string]func(*Engine) {
 	return mutants
 }
 
-func (e *Engine) spoil(change func(*keyPlan)) {
+func (e *Engine) spoil(change func(*reuse.Plan)) {
 	for _, q := range e.current.Load().queries {
-		if q.key != nil {
-			change(q.key)
+		if q.plan != nil {
+			change(q.plan)
 		}
 	}
 }
 
-// Key is what names the question's verdict.
-func (s *Set) Key(entry string, q *resources.Question) []byte {
-	var a asked
-	a.question(q)
-	return s.key(nil, "data.authz."+entry, &a)
+// Forms is how many subjects have a form.
+func (e *Engine) Forms() (n int) {
+	e.subjects.forms.Range(func(any, any) bool { n++; return true })
+	return n
 }

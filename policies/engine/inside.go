@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -21,18 +22,16 @@ func (e *Engine) Inside() Inside { return Inside{e} }
 
 // Decide is Engine.Decide, without the gate.
 func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	var a asked
-	a.question(&q)
-	return i.engine.run(ctx, nil, i.engine.opts.Deadline, entryDecision, &a)
+	in := reuse.OfQuestion(&q)
+	return i.engine.run(ctx, nil, i.engine.opts.Deadline, entryDecision, &in)
 }
 
 // Grantable answers whether the caller holds all that they want to give. Only the context
 // bounds its time, since a grant can be hundreds of times as large as a question. Errors are
 // as for Engine.Decide.
 func (i Inside) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
-	var a asked
-	a.grant(&g)
-	return i.engine.run(ctx, nil, untilTheContextEnds, entryGrantable, &a)
+	in := reuse.OfGrant(&g)
+	return i.engine.run(ctx, nil, untilTheContextEnds, entryGrantable, &in)
 }
 
 // Roles are the system roles in force by id, a copy.

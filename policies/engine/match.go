@@ -19,8 +19,8 @@ func (d *document) match(ctx context.Context, schema []byte, p *Problems) {
 	}
 	errs.Foreach(func(e *ast.Term) {
 		o, _ := e.Value.(ast.Object)
-		field := text(o, "field")
-		p.at(d.file, d.line(field), "%s: %s", field, text(o, "desc"))
+		field := member(o, "field")
+		p.at(d.file, d.line(field), "%s: %s", field, member(o, "desc"))
 	})
 }
 
@@ -35,7 +35,7 @@ func matchSchema(ctx context.Context, doc, schema []byte) (errs *ast.Array, err 
 	return errs, err
 }
 
-func text(o ast.Object, key string) string {
+func member(o ast.Object, key string) string {
 	if t := o.Get(ast.StringTerm(key)); t != nil {
 		s, _ := t.Value.(ast.String)
 		return string(s)

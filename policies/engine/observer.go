@@ -9,8 +9,8 @@ type Observer struct {
 	// Evaluated is called after each evaluation with the entry point's name
 	// (decision, access, grantable) and the time it took; failure is "" for an answer.
 	Evaluated func(entry string, took time.Duration, failure Failure)
-	// Remembered is called instead where a verdict was reused.
-	Remembered func(entry string)
+	// Cached is called instead on a hit in the cache of verdicts.
+	Cached func(entry string)
 	// Reloaded is called after a new tree came into force.
 	Reloaded func(revision string)
 	// Refused is called when a changed tree was not taken; err is Problems, or what
@@ -24,9 +24,9 @@ func (o *Observer) evaluated(entry string, took time.Duration, failure Failure) 
 	}
 }
 
-func (o *Observer) remembered(entry string) {
-	if o.Remembered != nil {
-		o.Remembered(entry)
+func (o *Observer) cached(entry string) {
+	if o.Cached != nil {
+		o.Cached(entry)
 	}
 }
 

@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // checkEntries wants every entry point to be there.
 func checkEntries(c *ast.Compiler, p *Problems) {
-	for _, entry := range entries() {
+	for _, entry := range EntryPoints() {
 		if len(c.GetRulesExact(ast.MustParseRef(entry))) == 0 {
 			p.add("%s: there is no such rule; the engine asks it", entry)
 		}
@@ -56,27 +55,21 @@ func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
 }
 
 func (to *prober) question(ctx context.Context, who string, q *resources.Question, entries ...string) {
-	var a asked
-	a.question(q)
 	for _, entry := range entries {
-		to.deny(ctx, entry, who, to.set.input(newBuilder(to.set.words), &a))
+		// The tests' bound, not that of a decision: this is no measurement of a busy machine.
+		decision, err := to.set.Judge(ctx, entry, *q, to.opts.TestsWithin)
+		to.deny(entry, who, decision, err)
 	}
 }
 
 func (to *prober) grant(ctx context.Context, who string, g *resources.Grant) {
-	var a asked
-	a.grant(g)
-	to.deny(ctx, entryGrantable, who, to.set.input(newBuilder(to.set.words), &a))
+	decision, err := to.set.JudgeGrant(ctx, *g, to.opts.TestsWithin)
+	to.deny(entryGrantable, who, decision, err)
 }
 
 // deny finds a problem where the entry point does anything else.
-func (to *prober) deny(ctx context.Context, entry, who string, input *ast.Term) {
-	if to.told[entry] {
-		return
-	}
-	// The tests' bound, not that of a decision: this is no measurement of a busy machine.
-	decision, err := to.set.evaluate(ctx, entry, input, to.opts.TestsWithin, 1)
-	if err == nil && !decision.Allowed {
+func (to *prober) deny(entry, who string, decision resources.Decision, err error) {
+	if to.told[entry] || err == nil && !decision.Allowed {
 		return
 	}
 	to.told[entry] = true
@@ -92,8 +85,8 @@ func (to *prober) deny(ctx context.Context, entry, who string, input *ast.Term) 
 // defaults refuses an entry point whose default is anything but a plain deny: a default stands
 // for what nobody has thought of, also where no question that is probed gets that far.
 func (to *prober) defaults() {
-	for _, entry := range entries() {
-		for _, rule := range to.set.compiler.GetRulesExact(ast.MustParseRef(entry)) {
+	for _, entry := range EntryPoints() {
+		for _, rule := range to.set.of.Compiler.GetRulesExact(ast.MustParseRef(entry)) {
 			if !rule.Default {
 				continue
 			}
@@ -111,7 +104,7 @@ func denied(answer ast.Object) bool {
 
 // place is where an entry point is defined, by its default where it has one.
 func (to *prober) place(entry string) (file string, row int) {
-	rules := to.set.compiler.GetRulesExact(ast.MustParseRef(entry))
+	rules := to.set.of.Compiler.GetRulesExact(ast.MustParseRef(entry))
 	at := rules[0].Location
 	for _, rule := range rules {
 		if rule.Default {
@@ -119,17 +112,4 @@ func (to *prober) place(entry string) (file string, row int) {
 		}
 	}
 	return at.File, at.Row
-}
-
-// readable gives the data in a form that many goroutines may read at once.
-func readable(ctx context.Context, store storage.Store, txn storage.Transaction) (ast.Value, error) {
-	root, err := store.Read(ctx, txn, storage.RootPath)
-	if err != nil {
-		return nil, err
-	}
-	v, ok := root.(ast.Value)
-	if ok {
-		settle(v)
-	}
-	return v, nil
 }

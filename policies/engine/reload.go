@@ -6,8 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
 // Reload loads and proves the tree and brings it into force. On an error, which is
@@ -24,7 +22,7 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 	e.reload.Lock()
 	defer e.reload.Unlock()
 	now := e.current.Load()
-	if src.Revision == now.revision {
+	if src.Revision == now.Revision() {
 		e.refusal.Store(nil) // a bad edit was taken back
 		return nil
 	}
@@ -35,22 +33,20 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 	if err != nil {
 		return e.refuse(err)
 	}
-	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.catalogue.routes, now.catalogue.routes) {
+	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.of.Routes, now.of.Routes) {
 		if err := check(set.Routes()); err != nil {
 			return e.refuse(fmt.Errorf("%s/data.json: the gateway can't serve this catalogue: %w", routesFolder, err))
 		}
 	}
 	e.bring(set)
 	e.refusal.Store(nil)
-	e.opts.Observer.reloaded(set.revision)
+	e.opts.Observer.reloaded(set.Revision())
 	return nil
 }
 
-// bring puts a set into force, with a memo of its own.
+// bring puts a set into force, with an empty cache of its own.
 func (e *Engine) bring(set *Set) {
-	if e.opts.Memo > 0 {
-		set.memo = memo.New[string, resources.Decision](e.opts.Memo)
-	}
+	set.verdicts = newVerdicts(e.opts.Verdicts)
 	e.current.Store(set)
 }
 

@@ -41,7 +41,7 @@ func (to *prober) rightless(ctx context.Context) {
 	service := resources.Principal{
 		Kind: resources.PrincipalService, ID: resources.ServicePrefix + "probe", Credential: resources.CredentialToken,
 	}
-	for _, route := range to.set.catalogue.routes {
+	for _, route := range to.set.of.Routes {
 		if slices.Contains(route.Access, "public") {
 			continue
 		}

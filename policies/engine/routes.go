@@ -79,22 +79,3 @@ func knownAccess(kind string) bool {
 	}
 	return slices.Contains([]string{"self", "self_by_token", "asks_self", "member", "public"}, kind)
 }
-
-// copyRoutes keeps a caller from changing the catalogue in force.
-func copyRoutes(routes []resources.Route) []resources.Route {
-	out := slices.Clone(routes)
-	for i := range out {
-		out[i].Access = slices.Clone(out[i].Access)
-	}
-	return out
-}
-
-// sameRoutes says whether two catalogues are equal; access kinds are compared in order.
-func sameRoutes(a, b []resources.Route) bool {
-	return slices.EqualFunc(a, b, sameRoute)
-}
-
-func sameRoute(a, b resources.Route) bool {
-	return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
-		a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && slices.Equal(a.Access, b.Access)
-}

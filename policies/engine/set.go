@@ -2,17 +2,17 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
-	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -23,147 +23,123 @@ const (
 	entryGrantable = "data.authz.grantable"
 )
 
-func entries() []string { return []string{entryDecision, entryAccess, entryGrantable} }
+// EntryPoints are the rules that every tree has.
+func EntryPoints() []string { return []string{entryDecision, entryAccess, entryGrantable} }
 
-// defaultTestsWithin bounds a tree's own tests.
-const defaultTestsWithin = 30 * time.Second
-
-// LoadOptions bound the proof of a tree. The zero value is the default.
-type LoadOptions struct {
-	// TestsWithin bounds the tree's own tests; zero is 30 s.
-	TestsWithin time.Duration
+// Compiled is a tree that was compiled without a problem.
+type Compiled struct {
+	// Revision names the tree.
+	Revision string
+	// Compiler has the rules without their tests; they call built-ins by OPA's own names. The set takes it over.
+	Compiler *ast.Compiler
+	// Store has the data; nothing ever writes to it.
+	Store  storage.Store
+	Routes []resources.Route // by name
+	Roles  []resources.Role  // by id
 }
 
-// Set is one proved tree, compiled. It never changes and may be asked by many goroutines.
+// Set is one compiled tree, ready to be asked. It never changes and may be asked by many goroutines.
 type Set struct {
-	revision  string
-	catalogue *catalogue
-	compiler  *ast.Compiler
-	queries   map[string]*query
-	store     storage.Store
-	// txn is read for as long as the set lives: nothing ever writes to the store.
-	txn    storage.Transaction
-	base   topdown.BaseCache
-	values valuesPool
-	bounds sync.Pool // of *builtins.Bounds
-	inputs inputsPool
-	// noMetadata is what OPA would make for each evaluation; no built-in that is let in writes to it.
+	of      Compiled
+	queries map[string]*query
+	txn     storage.Transaction // open for as long as the set lives
+	bounds  sync.Pool           // of *builtins.Bounds
+	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
-	words      *words
-	actions    *prepared[resources.Action]
-	services   *prepared[string]
-	// routes are the input's form of the catalogue, by name.
-	routes map[string]preparedRoute
-	memo   *verdicts // nil in a set that nobody asks twice
-	tests  int
+	verdicts   *verdicts
+	tests      int
 }
 
 // query is one entry point. Its answer is found where OPA keeps the values of rules: asked for as
 // `rule = answer`, the object would be made once for the rule and again for the result.
 type query struct {
 	rule ast.Ref
-	body ast.Body // compares the rule with what it never is
-	key  *keyPlan // nil where no verdict may be reused
+	body ast.Body    // compares the rule with what it never is
+	plan *reuse.Plan // nil where no verdict may be cached
 }
 
-func newQuery(c *ast.Compiler, entry string) *query {
-	rule := ast.MustParseRef(entry)
-	return &query{
-		rule: rule, key: newKeyPlan(c, entry),
-		body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm())),
-	}
-}
-
-// Load reads, compiles and proves a tree. The error is Problems: all that is wrong
-// with the tree as far as it could be read.
-func Load(ctx context.Context, fsys fs.FS, opts LoadOptions) (*Set, error) {
-	src, err := policies.Read(fsys)
+// NewSet makes a tree ready. The error is of a rule whose built-ins can't be bounded, with its place.
+func NewSet(ctx context.Context, of Compiled) (*Set, error) {
+	txn, err := of.Store.NewTransaction(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return load(ctx, src, opts)
-}
-
-func load(ctx context.Context, src *policies.Source, opts LoadOptions) (s *Set, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
+	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}}
+	s.bounds.New = func() any { return builtins.NewBounds() }
+	for i, entry := range EntryPoints() {
+		rule := ast.MustParseRef(entry)
+		s.queries[entry] = &query{
+			rule: rule, plan: reuse.NewPlan(of.Compiler, entry, i),
+			body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm())),
 		}
-	}()
-	if opts.TestsWithin <= 0 {
-		opts.TestsWithin = defaultTestsWithin
 	}
-	var p Problems
-	if checkSchemas(src, &p); len(p) > 0 {
-		return nil, p
-	}
-	data, docs := readData(src, &p)
-	list := readCatalogue(ctx, src, docs, &p)
-	c, err := compile(ctx, src, data, &p)
+	builtins.Charge(of.Compiler, func(at *ast.Location, problem string) {
+		err = errors.Join(err, fmt.Errorf("%s:%d: %s", at.File, at.Row, problem))
+	})
 	if err != nil {
-		return nil, p.orElse(err)
-	}
-	checkEntries(c.serving, &p)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	s, err = newSet(ctx, src.Revision, list, c)
-	if err != nil {
-		return nil, Problems{oneLine("policy tree: " + err.Error())}
-	}
-	refuse := func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) }
-	builtins.Charge(c.serving, refuse)
-	builtins.Charge(c.testing, refuse)
-	if err := p.err(); err != nil {
-		return nil, err
-	}
-	probe(ctx, s, opts, &p)
-	s.tests = runTests(ctx, c, opts, &p)
-	if err := p.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func newSet(ctx context.Context, revision string, list *catalogue, c *compiled) (*Set, error) {
-	txn, err := c.store.NewTransaction(ctx)
-	if err != nil {
-		return nil, err
-	}
-	root, err := readable(ctx, c.store, txn)
-	if err != nil {
-		return nil, err
-	}
-	s := &Set{
-		revision: revision, catalogue: list, compiler: c.serving, store: c.store, txn: txn, base: baseData{root}, noMetadata: map[string]any{},
-		queries: map[string]*query{}, words: newWords(), actions: newPrepared[resources.Action](), services: newPrepared[string](), routes: map[string]preparedRoute{},
-	}
-	s.values.New, s.bounds.New = newRuleValues, func() any { return builtins.NewBounds() }
-	for _, entry := range entries() {
-		s.queries[entry] = newQuery(s.compiler, entry)
-	}
-	for _, route := range list.routes {
-		s.routes[route.Name] = preparedRoute{route.Effect, route.Access, s.words.route(route.Name, route.Effect, route.Access)}
-	}
-	return s, nil
+// Judge evaluates a question at an entry point, without a cache. The error tells why there is no decision.
+func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
+	in := reuse.OfQuestion(&q)
+	return s.evaluate(ctx, entry, &in, newSubjects().form(q.Facts.Subject, q.Now), within)
 }
 
-// orElse is the problems, or where there are none the error itself.
-func (p Problems) orElse(err error) error {
-	if own := p.err(); own != nil {
-		return own
-	}
-	return Problems{oneLine("policy tree: " + err.Error())}
+// JudgeGrant evaluates a grant as Judge does a question.
+func (s *Set) JudgeGrant(ctx context.Context, g resources.Grant, within time.Duration) (resources.Decision, error) {
+	in := reuse.OfGrant(&g)
+	return s.evaluate(ctx, entryGrantable, &in, newSubjects().form(g.Facts.Subject, g.Now), within)
 }
 
-// Revision names the tree: a hash over its files' names and bytes.
-func (s *Set) Revision() string { return s.revision }
+// key appends what names the question's verdict; nil where none may be cached.
+func (s *Set) key(b []byte, entry string, in *reuse.Inputs, about *subjectForm) []byte {
+	plan := s.queries[entry].plan
+	if s.verdicts == nil || plan == nil {
+		return nil
+	}
+	return plan.Key(b, in, about.facts)
+}
+
+// until is when the verdict of an equal question may be another one: at once, where it is no function of its key.
+func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resources.Time {
+	plan := s.queries[entry].plan
+	if plan == nil {
+		return 0
+	}
+	return plan.Until(in, about.facts)
+}
+
+// Revision names the tree.
+func (s *Set) Revision() string { return s.of.Revision }
 
 // Tests is how many tests of its own the tree has passed.
 func (s *Set) Tests() int { return s.tests }
 
 // Routes is the action catalogue by name, a copy.
-func (s *Set) Routes() []resources.Route { return copyRoutes(s.catalogue.routes) }
+func (s *Set) Routes() []resources.Route {
+	out := slices.Clone(s.of.Routes)
+	for i := range out {
+		out[i].Access = slices.Clone(out[i].Access)
+	}
+	return out
+}
 
 // Roles are the system roles by id, a copy; their permissions are sorted.
-func (s *Set) Roles() []resources.Role { return copyRoles(s.catalogue.roles) }
+func (s *Set) Roles() []resources.Role {
+	out := slices.Clone(s.of.Roles)
+	for i := range out {
+		out[i].Permissions = slices.Clone(out[i].Permissions)
+	}
+	return out
+}
+
+// sameRoutes says whether two catalogues are equal; access kinds are compared in order.
+func sameRoutes(a, b []resources.Route) bool {
+	return slices.EqualFunc(a, b, func(a, b resources.Route) bool {
+		return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
+			a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && slices.Equal(a.Access, b.Access)
+	})
+}

@@ -20,7 +20,7 @@ const (
 type Caches struct{ Verdicts, Tokens, Facts int }
 
 func (c *Caches) flags(f *pflag.FlagSet) {
-	f.IntVar(&c.Verdicts, "cached-verdicts", engine.DefaultMemo, "how many verdicts are cached for equal questions, 300 bytes each; with 0 the policy evaluates each question")
+	f.IntVar(&c.Verdicts, "cached-verdicts", engine.DefaultVerdicts, "how many verdicts are cached for equal questions, 300 bytes each; with 0 the policy evaluates each question")
 	f.IntVar(&c.Tokens, "cached-tokens", authn.DefaultCachedTokens, "how many verified tokens are cached, about 1 KiB each; with 0 each signature is checked again")
 	f.IntVar(&c.Facts, "cached-facts", defaultFacts, "how many facts of each kind (users with their assignments, projects, subjects of tokens) are cached")
 }

@@ -1,17 +1,10 @@
-package engine
+package reuse
 
 import (
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// kinds are those of principals for which keys are planned apart.
-func kinds() []string {
-	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
-}
 
 // branchesFor are the branches of rules on which an entry point can rest when the principal is of the
 // kind, each by itself. One that begins by asking for another kind is undefined whatever else it would read, so that

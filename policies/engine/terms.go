@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// field is a member of an object.
+func field(name string, value *ast.Term) [2]*ast.Term {
+	return [2]*ast.Term{ast.InternedTerm(name), value}
+}
+
+// text is a member whose value is a string.
+func text(name, value string) [2]*ast.Term { return field(name, ast.InternedTerm(value)) }
+
+// flag is a member whose value is a boolean.
+func flag(name string, value bool) [2]*ast.Term { return field(name, ast.InternedTerm(value)) }
+
+// end is a member whose value is when something ends; zero is never.
+func end(name string, t resources.Time) [2]*ast.Term { return field(name, millis(reuse.EndOf(t))) }
+
+func millis(t resources.Time) *ast.Term {
+	return ast.NewTerm(ast.Number(strconv.FormatInt(int64(t), 10)))
+}
+
+// set is {"a": true, …}: the form of everything that a policy looks up. Members
+// given twice are one member; ast.NewObject would keep both.
+func set(members []string) *ast.Term {
+	items := make([][2]*ast.Term, 0, len(members))
+	for _, m := range sorted(members) {
+		items = append(items, flag(m, true))
+	}
+	return objectOf(items)
+}
+
+// list is ["a", …], each member once: the form of what a policy goes through.
+func list(members []string) *ast.Term {
+	items := make([]*ast.Term, 0, len(members))
+	for _, m := range sorted(members) {
+		items = append(items, ast.StringTerm(m))
+	}
+	return ast.ArrayTerm(items...)
+}
+
+// sorted has each member once.
+func sorted(members []string) []string {
+	members = slices.Clone(members)
+	slices.Sort(members)
+	return slices.Compact(members)
+}
+
+// object is a map in the input's form.
+func object[V any](m map[string]V, value func(V) *ast.Term) *ast.Term {
+	items := make([][2]*ast.Term, 0, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		items = append(items, field(key, value(m[key])))
+	}
+	return objectOf(items)
+}
+
+func objectOf(items [][2]*ast.Term) *ast.Term {
+	if len(items) == 0 {
+		return ast.InternedEmptyObject
+	}
+	return ast.ObjectTerm(items...)
+}
+
+// settle sorts the keys of every object in v. OPA does so when they are first read
+// in order; a value that many goroutines share is sorted before they see it, because some
+// of OPA's methods read the keys without the guard that sorting has.
+func settle(v ast.Value) {
+	switch v := v.(type) {
+	case ast.Object:
+		v.Foreach(func(key, value *ast.Term) { settle(key.Value); settle(value.Value) })
+	case *ast.Array:
+		v.Foreach(func(t *ast.Term) { settle(t.Value) })
+	case ast.Set:
+		v.Foreach(func(t *ast.Term) { settle(t.Value) })
+	}
+}

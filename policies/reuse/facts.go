@@ -1,0 +1,95 @@
+package reuse
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Never is the end of what has none: the last millisecond of the year 9999, the last
+// that a time in JSON can name. A policy then compares one number, and a missing or
+// zero end is one that has passed.
+const Never resources.Time = 253_402_300_799_999
+
+// EndOf returns the end of an assignment or a grant, Never for zero.
+func EndOf(t resources.Time) resources.Time { return cmp.Or(t, Never) }
+
+// Facts are what a key has of a subject.
+type Facts struct {
+	digest [sha256.Size]byte
+	ends   []resources.Time // of assignments, in order, each once
+	held   map[Place]bool   // the places below the account at which an assignment stands
+}
+
+// NewFacts returns the facts of a subject who holds these roles. The terms are what the policy is told of it at a
+// time before all ends: nothing that is added to them can be left out of the digest.
+func NewFacts(held []resources.HeldRole, terms ...*ast.Term) *Facts {
+	b := make(bytesOfTerms, 0, 1024)
+	for _, t := range terms {
+		b.term(t)
+	}
+	ends, places := make([]resources.Time, 0, len(held)), map[Place]bool{}
+	for i := range held {
+		ends = append(ends, EndOf(held[i].ExpiresAt))
+		if held[i].ProjectID != "" {
+			places[Place{held[i].ProjectID, held[i].ResourceID}] = true
+		}
+	}
+	slices.Sort(ends)
+	return &Facts{digest: sha256.Sum256(b), ends: slices.Clip(slices.Compact(ends)), held: places}
+}
+
+// narrowest is the narrowest place that covers this one and at which the subject holds a role: with the digest it
+// tells which assignments are here.
+func (f *Facts) narrowest(at Place) (found Place) {
+	for _, covering := range at.Covering() {
+		if f.held[covering] {
+			found = covering
+		}
+	}
+	return found
+}
+
+// Period is how many of the subject's ends have come: as long as it is the same, the
+// same assignments run.
+func (f *Facts) Period(now resources.Time) int {
+	return sort.Search(len(f.ends), func(i int) bool { return now < f.ends[i] })
+}
+
+// nextEnd is when the next assignment ends; Never where none is left.
+func (f *Facts) nextEnd(now resources.Time) resources.Time {
+	if next := f.Period(now); next < len(f.ends) {
+		return f.ends[next]
+	}
+	return Never
+}
+
+// bytesOfTerms has of each term its kind, a length and the content: no two terms have the
+// same bytes.
+type bytesOfTerms []byte
+
+func (b *bytesOfTerms) term(t *ast.Term) {
+	switch v := t.Value.(type) {
+	case ast.String:
+		*b = appendText(append(*b, 's'), string(v))
+	case ast.Object:
+		*b = binary.AppendVarint(append(*b, 'o'), int64(v.Len()))
+		v.Foreach(b.pair)
+	case *ast.Array:
+		*b = binary.AppendVarint(append(*b, 'a'), int64(v.Len()))
+		v.Foreach(b.term)
+	default: // a number or a boolean
+		*b = appendText(append(*b, 'v'), v.String())
+	}
+}
+
+func (b *bytesOfTerms) pair(key, value *ast.Term) {
+	b.term(key)
+	b.term(value)
+}
