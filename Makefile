@@ -22,8 +22,9 @@ BLACK_BOX   = ./test/api ./test/cli ./test/faults ./test/raw
 # Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
 # minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
 RACE        = $(if $(filter true,$(CI)),-race)
-ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -vet=off -count=1 -timeout 15m $(BLACK_BOX)
-ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -vet=off -count=1 -timeout 15m $(BLACK_BOX)
+# One package at a time: each starts servers of its own.
+ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -p 1 -vet=off -count=1 -timeout 15m $(BLACK_BOX)
+ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -p 1 -vet=off -count=1 -timeout 15m $(BLACK_BOX)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
