@@ -1,6 +1,10 @@
 package faults_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/tier"
+)
 
 // rows are faults with one promise.
 type rows []struct {
@@ -25,6 +29,7 @@ func (r rows) run(t *testing.T) {
 // Go reads it without the C library: that row moves the clock of the cache, on a real store.
 func TestFaults(t *testing.T) {
 	t.Parallel()
+	tier.Check(t)
 	t.Run("Redis: right answers, slower; ready", func(t *testing.T) {
 		t.Parallel()
 		r := startShelf(t)
