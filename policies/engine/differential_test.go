@@ -2,7 +2,7 @@
 
 package engine_test
 
-// One goroutine asks: the race detector would only make it slow (memo_test.go has many).
+// One goroutine asks: the race detector would only make it slow (verdicts_test.go has many).
 
 import (
 	"context"

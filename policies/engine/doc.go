@@ -13,10 +13,10 @@
 // have no rights, or none any more (rightless.go). A reload that fails any of it leaves the
 // last good tree in force.
 //
-// In front of Rego is a memo of verdicts (memo.go, resources/memo). Its key is what the compiled rules
-// can read (reads.go, branches.go); where they are no function of that, or read the time, there is none. What is evaluated passes a
-// gate, so that thousands of new questions leave a processor to those that are remembered;
-// what is asked inside a transaction does not (inside.go).
+// Verdicts are cached (verdicts.go), each under a key of what the compiled rules can read of the
+// question (policies/reuse). Where the rules are no function of that, or read the time, no verdict is
+// cached. An evaluation passes a gate, so that thousands of new questions leave a processor to those
+// whose verdicts are cached; a question inside a transaction passes none (inside.go).
 //
 // Rejected:
 //   - rego.PreparedEvalQuery: it starts a goroutine, needs a timer, opens a transaction

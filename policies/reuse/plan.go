@@ -86,8 +86,8 @@ type inputPath struct {
 	values []Value
 }
 
-// inputPaths are all values of the input (policies/schemas/input) but the time. What is known of
-// the subject is told apart as a whole.
+// inputPaths are all values of the input (policies/schemas/input) but the time. The subject's
+// facts are told apart as a whole.
 func inputPaths() []inputPath {
 	of := func(path string, values ...Value) inputPath { return inputPath{path, values} }
 	return []inputPath{

@@ -22,8 +22,8 @@ func TestClusterIsRead(t *testing.T) {
 }
 
 // TestClusterIsDeleting: from any state but PENDING, listed and with its name taken; a PENDING
-// one is DELETED at once, and its name is free. A repeat answers the same. What is deleted does not
-// come back.
+// one is DELETED at once, and its name is free. A repeat answers the same. A deleted cluster
+// does not come back.
 func TestClusterIsDeleting(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		for _, state := range resources.ClusterStates() {

@@ -246,6 +246,6 @@ const (
 	OwnRoutesListener = "own routes"
 	// A gateway with a stand-in behind it, whose answers it passes on.
 	StandInListener = "stand-in"
-	// What is no gateway: it answers gateways alone.
+	// A process behind gateways, which answers gateways alone.
 	InnerListener = "inner"
 )

@@ -10,7 +10,7 @@
 // 5 % of every kind are denied. Known users have their facts cached; every other one of them asks
 // with a token of their own, the rest are asked about by a service. Nobody's facts change.
 //
-// # Who is asked
+// # Peers
 //
 //   - The gateway, with its defaults: access log, decision ids and metrics are on. It caches the
 //     tokens that it has verified.
