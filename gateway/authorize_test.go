@@ -102,6 +102,21 @@ func TestWhoMayNotAskIsNotAnswered(t *testing.T) {
 	}
 }
 
+// TestDoorAtAPathOfItsOwnIsAskedAboutNone: a row that takes no path is a 400 for E3, not a panic.
+func TestDoorAtAPathOfItsOwnIsAskedAboutNone(t *testing.T) {
+	e := start(t, func(c *gateway.Config) {
+		for i := range c.Catalogue {
+			if c.Catalogue[i].Upstream == gateway.UpstreamAuthorize {
+				c.Catalogue[i].Path = "/ask"
+			}
+		}
+	})
+	r := e.send(t, request("POST", "/ask", "", bearer, "X-User-ID: a", "X-Account-ID: b", "X-Action: project:x:read"))
+	if r.Status != 400 || !strings.Contains(r.Body, "path: is empty") {
+		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}
+
 // TestAllProblemsOfAQuestionAreToldAtOnce, and nothing is asked of policy.
 func TestAllProblemsOfAQuestionAreToldAtOnce(t *testing.T) {
 	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{} })

@@ -19,8 +19,11 @@ func (e *Edge) throughDoor(x *exchange) error {
 	}
 	x.answered = true
 	call := doors.Call{
-		Caller: x.principal, Route: &x.entry.Route, Path: x.values[len(x.values)-1], HasQuery: x.hasQuery,
+		Caller: x.principal, Route: &x.entry.Route, HasQuery: x.hasQuery,
 		Headers: x, Body: x.body, Encoded: x.headers.encoded,
+	}
+	if n := len(x.values); n > 0 {
+		call.Path = x.values[n-1]
 	}
 	if problem := x.consistencyProblem(); problem != "" {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}

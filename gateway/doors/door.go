@@ -20,7 +20,7 @@ type Door interface {
 type Call struct {
 	Caller resources.Principal
 	Route  *verdict.Route
-	// Path is the raw path behind the door's own.
+	// Path is the raw path behind the door's own; it is empty where the route's path takes none.
 	Path string
 	// HasQuery says that a ? was sent.
 	HasQuery bool
