@@ -58,8 +58,8 @@ type Answer struct {
 
 // Pass passes a call on, and gives the answer. Said.Target is the raw path with its query; the
 // upstream's own path is put before it. Header are the call's own headers, of which those in Passed
-// reach the upstream. The body of the answer may be read after ctx has ended. Errors are
-// *resources.Error of KindUnavailable.
+// reach the upstream. The body of the answer may be read after ctx has ended. The error is
+// one of resources.KindUnavailable where the upstream does not answer as it should.
 func (u *Upstream) Pass(ctx context.Context, said assertion.Statement, header http.Header) (*Answer, error) {
 	// The time begins anew with each part of the answer that arrives.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
