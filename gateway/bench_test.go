@@ -17,6 +17,7 @@ import (
 	credential "github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -28,7 +29,7 @@ func benchQuestion() string {
 // realPolicy puts the embedded policy and a user with a role in the edge.
 func realPolicy(b *testing.B) func(*gateway.Config) {
 	b.Helper()
-	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: time.Second})
+	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -69,7 +69,7 @@ var mayImport = map[string]row{
 	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
 	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store", "store/records"}},
 	"resources/areatest": {
-		inside: []string{"policies", "policies/engine", "resources", "resources/idempotency", "resources/wire", "store", "store/records", "store/sqlite"},
+		inside: []string{"policies", "policies/engine", "policies/proof", "resources", "resources/idempotency", "resources/wire", "store", "store/records", "store/sqlite"},
 	},
 	"resources/memo":   {},
 	"resources/outbox": {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
@@ -85,6 +85,7 @@ var mayImport = map[string]row{
 	"policies":            {},
 	"policies/builtins":   {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/reuse":      {inside: []string{"resources"}, outside: []string{opa}},
+	"policies/proof":      {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/policytest": {inside: []string{"policies", "resources"}},
 	"policies/engine":     {inside: []string{"policies", "policies/builtins", "policies/reuse", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
 	"gateway/ratelimit":   {},
@@ -130,7 +131,7 @@ var mayImport = map[string]row{
 }
 
 // testPackages are the folders of packages that only tests import.
-var testPackages = []string{"test", "resources/areatest", "store/storetest"}
+var testPackages = []string{"test", "resources/areatest", "store/storetest", "policies/policytest"}
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.
 // A test file may besides import every package of the module, and every module that some row names:

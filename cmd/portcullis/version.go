@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
 // build is "VERSION COMMIT". The linker sets it (Makefile, compose/Dockerfile), which it can
@@ -33,12 +32,12 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version, the commit, OPA's version and the policy revision", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			set, err := engine.Load(cmd.Context(), policies.Tree(), engine.LoadOptions{})
+			tree, err := policies.Read(policies.Tree())
 			if err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "portcullis %s\ncommit %s\nopa %s\npolicy %s\n",
-				version(), commit(), dependency("github.com/open-policy-agent/opa"), set.Revision())
+				version(), commit(), dependency("github.com/open-policy-agent/opa"), tree.Revision)
 			return err
 		},
 	}

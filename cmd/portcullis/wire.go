@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
@@ -61,7 +62,7 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 	if err != nil {
 		return nil, fmt.Errorf("--policy-dir: %w", err)
 	}
-	if c.policy, err = engine.New(ctx, tree, options); err != nil {
+	if c.policy, err = engine.New(ctx, tree, proof.Load, options); err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {

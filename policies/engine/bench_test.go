@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"runtime"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -74,7 +74,7 @@ func benchSubject(custom bool) *resources.Subject {
 // BenchmarkDecide measures a decision for a user with 40 roles of 400 actions, the
 // one that grants being the last.
 func BenchmarkDecide(b *testing.B) {
-	e, err := engine.New(context.Background(), benchTree(b), engine.Options{Deadline: 10 * time.Second, Verdicts: -1})
+	e, err := engine.New(context.Background(), benchTree(b), proof.Load, engine.Options{Deadline: 10 * time.Second, Verdicts: -1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func BenchmarkDecide(b *testing.B) {
 
 // BenchmarkNewSubject is a service's question about a user who was not asked about before.
 func BenchmarkNewSubject(b *testing.B) {
-	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second})
+	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func BenchmarkMemo(b *testing.B) {
 	}
 	for name, s := range map[string]*resources.Subject{"one": policytest.AdminSubject(), "thousand": thousand} {
 		for how, memo := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
-			e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second, Verdicts: memo})
+			e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second, Verdicts: memo})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -200,7 +200,7 @@ func benchMemo(b *testing.B, e *engine.Engine, q resources.Question, fresh bool)
 func BenchmarkMemoFull(b *testing.B) {
 	const distinct = 100_000
 	var before, after runtime.MemStats
-	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second})
+	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -228,19 +228,4 @@ func BenchmarkMemoFull(b *testing.B) {
 		ask(i)
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/distinct, "B/verdict")
-}
-
-// BenchmarkLoad measures how long it takes until a tree has proved itself.
-func BenchmarkLoad(b *testing.B) { benchLoad(b, policies.Tree()) }
-
-// BenchmarkLoadLarge measures the same of a tree with a thousand more system roles.
-func BenchmarkLoadLarge(b *testing.B) { benchLoad(b, largeTree(b, 1000)) }
-
-func benchLoad(b *testing.B, tree fs.FS) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := engine.Load(context.Background(), tree, engine.LoadOptions{}); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -12,28 +12,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestABoundedBuiltInIsNoStandIn guarantees that `with` is no way around the bound of a built-in.
-func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
-	tree := policytest.Small(t).With("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
-	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
-	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't take the place of") {
-		t.Errorf("got %v", err)
-	}
-	own := policytest.Small(t).With("authz/b_test.rego", `package authz_test
-
-text(x) := lower(x)
-
-louder(x) := upper(x)
-
-test_own if text("a") == "A" with lower as louder
-
-test_value if text("a") == "b" with lower as "b"
-`)
-	if _, err := engine.Load(t.Context(), own, engine.LoadOptions{}); err != nil {
-		t.Error(err)
-	}
-}
-
 // wide is 100 KB of spaces.
 const wide = `sprintf("%100000d", [1])`
 
@@ -101,7 +79,7 @@ func TestALargeValueOfASmallQuestionIsNotMade(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var counted engine.Failure
 			opts := engine.Options{Deadline: time.Minute, Verdicts: -1, Observer: engine.Observer{Evaluated: func(_ string, _ time.Duration, f engine.Failure) { counted = f }}}
-			e := newEngine(t, decisionTree(t, fmt.Sprintf(greedyRules, condition, wide)), opts)
+			e := newEngine(t, policytest.Decision(t, fmt.Sprintf(greedyRules, condition, wide)), opts)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))

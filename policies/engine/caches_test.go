@@ -19,7 +19,7 @@ func TestRulesKeepTheirValues(t *testing.T) {
 		fmt.Fprintf(&rules, "r%02d := %d if input.now > 0\n\n", i, i)
 		fmt.Fprintf(&sum, "r%02d, ", i)
 	}
-	tree := decisionTree(t, rules.String()+`u if input.now < 0
+	tree := policytest.Decision(t, rules.String()+`u if input.now < 0
 
 shifted(n) := n + input.now
 
@@ -55,7 +55,7 @@ decision := {"allow": false, "reason": sprintf("%d %d %s %s %s", [total, calls, 
 // that what isn't there is undefined.
 func TestDataIsAsTheTreeHasIt(t *testing.T) {
 	const name = `object.get(data.more, "n", 0)`
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": sprintf("%v %v %v %v", [
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": sprintf("%v %v %v %v", [
 	object.keys(data.more), `+name+`, data.more.deep[input.principal.kind], count([1 | data.more[input.account.id]]),
 ])} if input.action.id != ""
 

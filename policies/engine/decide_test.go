@@ -4,34 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 type route = resources.Route
-
-// endless is a Rego expression that no deadline waits for, and that makes nothing.
-const endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
-
-// decisionTree is the small tree with the rules for authz.decision given, which are asked
-// of all but those in whose name a tree is proved: many a rule of a test would allow them.
-func decisionTree(tb testing.TB, rules string) policytest.Tree {
-	tb.Helper()
-	head, tail, _ := strings.Cut(policytest.SmallAuthz, "# METADATA\n# entrypoint: true")
-	_, tail, _ = strings.Cut(tail, "default access")
-	rules = strings.ReplaceAll(rules, "decision :=", "verdict :=") + "\n\n" +
-		"decision := verdict if input.account.id != \"acct-probe-v0\"\n\n" +
-		"else := {\"allow\": false, \"reason\": \"probed\"} if input.account.id == \"acct-probe-v0\""
-	return policytest.Small(tb).With("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
-		With("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
-}
 
 // newEngine has time enough for a busy machine where a test isn't about time.
 func newEngine(tb testing.TB, tree policytest.Tree, opts engine.Options) *engine.Engine {
@@ -39,7 +24,7 @@ func newEngine(tb testing.TB, tree policytest.Tree, opts engine.Options) *engine
 	if opts.Deadline == 0 {
 		opts.Deadline = 10 * time.Second
 	}
-	e, err := engine.New(context.Background(), tree, opts)
+	e, err := engine.New(context.Background(), tree, proof.Load, opts)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -103,7 +88,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 		"built-in error":          {nobody + `decision := {"allow": true, "reason": "x"} if { active; to_number(input.account.id) > 0 }`, engine.FailureBuiltin},
 		"built-in error, negated": {nobody + `decision := {"allow": true, "reason": "x"} if { active; not to_number(input.account.id) }`, engine.FailureBuiltin},
 		"a reason as a document":  {nobody + `decision := {"allow": true, "reason": sprintf("%*d", [70000, 1])} if active`, engine.FailureIllTyped},
-		"endless":                 {nobody + `decision := {"allow": true, "reason": "x"} if { active; ` + endless + ` }`, engine.FailureTimeout},
+		"endless":                 {nobody + `decision := {"allow": true, "reason": "x"} if { active; ` + policytest.Endless + ` }`, engine.FailureTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var counted []engine.Failure
@@ -115,7 +100,7 @@ func TestWhatIsNoAnswerDenies(t *testing.T) {
 			if c.want == engine.FailureTimeout {
 				opts.Deadline = 20 * time.Millisecond
 			}
-			e, err := engine.New(t.Context(), decisionTree(t, c.rules), opts)
+			e, err := engine.New(t.Context(), policytest.Decision(t, c.rules), proof.Load, opts)
 			must(t, err)
 			start := time.Now()
 			d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
@@ -142,7 +127,7 @@ func wantStopped(t *testing.T, d resources.Decision, err, bound error) {
 // TestAPolicyThatTakesTooLongIsToldApart guarantees that a policy out of time isn't taken for a store
 // that is down, nor a request out of time for a policy that is.
 func TestAPolicyThatTakesTooLongIsToldApart(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": true, "reason": "x"} if { input.subject.exists; `+endless+" }\n\nelse := {\"allow\": false, \"reason\": \"no\"}"), engine.Options{Deadline: 20 * time.Millisecond})
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": true, "reason": "x"} if { input.subject.exists; `+policytest.Endless+" }\n\nelse := {\"allow\": false, \"reason\": \"no\"}"), engine.Options{Deadline: 20 * time.Millisecond})
 	d, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 	wantStopped(t, d, err, resources.ErrPolicyTime)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
@@ -208,7 +193,7 @@ func TestFactsOfAnotherAccountDeny(t *testing.T) {
 // TestTheTimeIsTheQuestions guarantees that a policy which asks for the time gets
 // the question's, so that it stays a function of the question.
 func TestTheTimeIsTheQuestions(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": format_int(time.now_ns(), 10)}`), engine.Options{})
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": format_int(time.now_ns(), 10)}`), engine.Options{})
 	q := policytest.Question(policytest.ActiveSubject(), "account:user:read")
 	if d, err := e.Decide(t.Context(), q); err != nil || d.Reason != "1767225600000000000" {
 		t.Errorf("got %+v, %v", d, err)
@@ -218,7 +203,7 @@ func TestTheTimeIsTheQuestions(t *testing.T) {
 // seen is the input as a policy sees it.
 func seen(t *testing.T, q resources.Question) map[string]any {
 	t.Helper()
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal(input)}`), engine.Options{})
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal(input)}`), engine.Options{})
 	d, err := e.Decide(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -228,4 +213,14 @@ func seen(t *testing.T, q resources.Question) map[string]any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// load proves a tree in memory.
+func load(tb testing.TB, tree fs.FS) (*engine.Set, error) {
+	tb.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return proof.Load(context.Background(), src)
 }

@@ -68,7 +68,7 @@ func odd() []string {
 // tellingTree gives back all that each entry point reads.
 func tellingTree(tb testing.TB) policytest.Tree {
 	tb.Helper()
-	t := decisionTree(tb, tells)
+	t := policytest.Decision(tb, tells)
 	head, _, _ := strings.Cut(string(t["authz/authz.rego"].Data), "default access")
 	return t.With("authz/authz.rego", head+tellsAccess+"\n")
 }
@@ -80,12 +80,12 @@ func worlds(tb testing.TB) []*engine.Set {
 	again := tellingTree(tb)
 	trees = append(trees, again.With("authz/authz.rego", strings.Replace(string(again["authz/authz.rego"].Data), "entry, input.action", "entry, 2, input.action", 1)))
 	for _, rules := range odd() {
-		trees = append(trees, decisionTree(tb, rules))
+		trees = append(trees, policytest.Decision(tb, rules))
 	}
 	sets := make([]*engine.Set, len(trees))
 	for i, tree := range trees {
 		var err error
-		if sets[i], err = engine.Load(context.Background(), tree, engine.LoadOptions{}); err != nil {
+		if sets[i], err = load(tb, tree); err != nil {
 			tb.Fatalf("tree %d: %v", i, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -26,7 +27,6 @@ const defaultPoll = 300 * time.Millisecond
 
 // Options tune an Engine. The zero value is the default.
 type Options struct {
-	LoadOptions
 	// Deadline bounds one evaluation; zero is DefaultDeadline. It is time by the clock: a process
 	// that its container throttles has to wait for its share of a processor meanwhile.
 	Deadline time.Duration
@@ -49,6 +49,7 @@ type Options struct {
 
 // Engine answers by the tree in force. Its methods may be called by many goroutines.
 type Engine struct {
+	load     Loader
 	opts     Options
 	subjects *subjects
 	current  atomic.Pointer[Set]
@@ -58,8 +59,11 @@ type Engine struct {
 
 type refusal struct{ err error }
 
-// New loads and proves the tree. The error is Problems.
-func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
+// Loader compiles a tree and has it prove itself: proof.Load. Its error tells every problem.
+type Loader func(ctx context.Context, src *policies.Source) (*Set, error)
+
+// New loads the tree. The error is of reading it, or the loader's.
+func New(ctx context.Context, tree fs.FS, load Loader, opts Options) (*Engine, error) {
 	if opts.Deadline <= 0 {
 		opts.Deadline = DefaultDeadline
 	}
@@ -69,11 +73,15 @@ func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 	if opts.Verdicts == 0 {
 		opts.Verdicts = DefaultVerdicts
 	}
-	set, err := Load(ctx, tree, opts.LoadOptions)
+	src, err := policies.Read(tree)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{opts: opts, subjects: newSubjects()}
+	set, err := load(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{load: load, opts: opts, subjects: newSubjects()}
 	e.bring(set)
 	return e, nil
 }
@@ -81,13 +89,13 @@ func New(ctx context.Context, tree fs.FS, opts Options) (*Engine, error) {
 // Decide answers whether the facts' user may do the action on the target. An error
 // is a *resources.Error of KindUnavailable and comes with the zero decision.
 func (e *Engine) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, entryDecision, &q)
+	return e.ask(ctx, EntryDecision, &q)
 }
 
 // Access answers whether the principal may make the request; the facts are those
 // of the principal in the account in question. Errors are as for Decide.
 func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, entryAccess, &q)
+	return e.ask(ctx, EntryAccess, &q)
 }
 
 func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // FuzzDecide asks the embedded tree arbitrary questions: none panics, and nobody
 // without an assignment or without an active account and membership is allowed.
 func FuzzDecide(f *testing.F) {
-	e, err := engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: 10 * time.Second})
+	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second})
 	if err != nil {
 		f.Fatal(err)
 	}

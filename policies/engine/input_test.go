@@ -103,7 +103,7 @@ func TestAnInputHasNothingOfAnEarlierOne(t *testing.T) {
 	copies := {{input, {k: v | some k, v in input}}, {input.target, {k: v | some k, v in input.target}}}
 	differs := {1} != {count(copy) | some copy in copies}
 }`
-	e := newEngine(t, decisionTree(t, answer), engine.Options{})
+	e := newEngine(t, policytest.Decision(t, answer), engine.Options{})
 	elsewhere, other, named := policytest.Question(policytest.ActiveSubject(), "account:a:b"), policytest.Question(policytest.ActiveSubject(), "project:a:b"), resources.Question{AccountID: "acct-x-v1"}
 	other.Target = resources.Target{AccountID: "acct-y-v1", ProjectID: "proj-y-v1", Resource: "disks/d-1", UserID: "user-y-v1"}
 	other.Principal.UUID, other.Now = "another", 1
@@ -178,7 +178,7 @@ func TestAnUnknownProjectStateIsAbsent(t *testing.T) {
 
 // TestManyActionsAreStillThemselves guarantees that the bounded store of prepared actions never mixes them up.
 func TestManyActionsAreStillThemselves(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": concat(" ", [input.action.id, min(input.action.patterns)])} if input.action.id != ""`+
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": concat(" ", [input.action.id, min(input.action.patterns)])} if input.action.id != ""`+
 		"\n\nelse := {\"allow\": false, \"reason\": \"\"}"), nothing)
 	for round := range 2 {
 		for i := range 5000 {
@@ -194,7 +194,7 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 // TestServicesAreStillThemselves guarantees that what is kept of a service is never taken for another one, whichever of
 // its parts is different.
 func TestServicesAreStillThemselves(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal(input.principal)} if input.subject.id`), nothing)
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal(input.principal)} if input.subject.id`), nothing)
 	told := func(members []string) object {
 		out := object{}
 		for _, m := range members {
@@ -239,7 +239,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 // TestAssignmentsAreStillThemselves guarantees that what is kept of an assignment or an account is never taken for
 // another one, whichever of its parts is different.
 func TestAssignmentsAreStillThemselves(t *testing.T) {
-	e := newEngine(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal([input.account, input.subject.assignments])} if input.subject.id`), nothing)
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal([input.account, input.subject.assignments])} if input.subject.id`), nothing)
 	first := resources.HeldRole{RoleID: "a", RoleScope: "b", RoleStatus: "c", Status: "d"}
 	all := []resources.HeldRole{first}
 	for _, vary := range []func(h *resources.HeldRole){

@@ -23,7 +23,7 @@ func (e *Engine) Inside() Inside { return Inside{e} }
 // Decide is Engine.Decide, without the gate.
 func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	in := reuse.OfQuestion(&q)
-	return i.engine.run(ctx, nil, i.engine.opts.Deadline, entryDecision, &in)
+	return i.engine.run(ctx, nil, i.engine.opts.Deadline, EntryDecision, &in)
 }
 
 // Grantable answers whether the caller holds all that they want to give. Only the context
@@ -31,7 +31,7 @@ func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Dec
 // as for Engine.Decide.
 func (i Inside) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
 	in := reuse.OfGrant(&g)
-	return i.engine.run(ctx, nil, untilTheContextEnds, entryGrantable, &in)
+	return i.engine.run(ctx, nil, untilTheContextEnds, EntryGrantable, &in)
 }
 
 // Roles are the system roles in force by id, a copy.

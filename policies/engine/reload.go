@@ -26,7 +26,7 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 		e.refusal.Store(nil) // a bad edit was taken back
 		return nil
 	}
-	set, err := load(ctx, src, e.opts.LoadOptions)
+	set, err := e.load(ctx, src)
 	if ctx.Err() != nil {
 		return ctx.Err() // the proof was broken off, which says nothing of the tree
 	}
@@ -35,7 +35,7 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 	}
 	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.of.Routes, now.of.Routes) {
 		if err := check(set.Routes()); err != nil {
-			return e.refuse(fmt.Errorf("%s/data.json: the gateway can't serve this catalogue: %w", routesFolder, err))
+			return e.refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}
 	}
 	e.bring(set)

@@ -15,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
 var nothing engine.Options
@@ -44,7 +45,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 		Reloaded: func(r string) { w.reloaded <- r },
 		Refused:  func(err error) { w.refused <- err },
 	}
-	e, err := engine.New(t.Context(), policies.Dir(dir), opts)
+	e, err := engine.New(t.Context(), policies.Dir(dir), proof.Load, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func wantRunning(t *testing.T, e *engine.Engine, s *resources.Subject, now resou
 // TestAnAssignmentRunsUntilItsEnd guarantees that the policy is told so for each assignment, to the millisecond, at
 // whatever time the same subject was asked about before.
 func TestAnAssignmentRunsUntilItsEnd(t *testing.T) {
-	e := newEngine(t, decisionTree(t, whatRuns), engine.Options{Verdicts: -1})
+	e := newEngine(t, policytest.Decision(t, whatRuns), engine.Options{Verdicts: -1})
 	ends := []resources.Time{today + 1000, 0, math.MinInt64, -1, today, today + 1, 5, today, never, math.MaxInt64}
 	times := []resources.Time{math.MinInt64, 0, math.MaxInt64}
 	for _, end := range ends {
@@ -94,7 +94,7 @@ func TestNothingElseOfASubjectChangesWithTheTime(t *testing.T) {
 
 // TestManyAskAtDifferentTimes guarantees that each of many askers is told what runs at its own time.
 func TestManyAskAtDifferentTimes(t *testing.T) {
-	e := newEngine(t, decisionTree(t, whatRuns), engine.Options{Verdicts: -1})
+	e := newEngine(t, policytest.Decision(t, whatRuns), engine.Options{Verdicts: -1})
 	s := ending(today, 0, today+100, today+200, today+300)
 	var wg sync.WaitGroup
 	for i := range 8 {
@@ -117,7 +117,7 @@ func TestAVerdictOnWhatRunsEndsWithIt(t *testing.T) {
 		"by a name":          lasting + `a[input.route.name]`,
 		"all of the subject": `walk(input.subject, [path, true]); path[count(path) - 1] == "running"`,
 	} {
-		trees[name] = decisionTree(t, `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; `+condition+` }
+		trees[name] = policytest.Decision(t, `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; `+condition+` }
 
 else := {"allow": false, "reason": "no"}
 

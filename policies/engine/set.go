@@ -18,13 +18,13 @@ import (
 
 // Entry points of the tree.
 const (
-	entryDecision  = "data.authz.decision"
-	entryAccess    = "data.authz.access"
-	entryGrantable = "data.authz.grantable"
+	EntryDecision  = "data.authz.decision"
+	EntryAccess    = "data.authz.access"
+	EntryGrantable = "data.authz.grantable"
 )
 
 // EntryPoints are the rules that every tree has.
-func EntryPoints() []string { return []string{entryDecision, entryAccess, entryGrantable} }
+func EntryPoints() []string { return []string{EntryDecision, EntryAccess, EntryGrantable} }
 
 // Compiled is a tree that was compiled without a problem.
 type Compiled struct {
@@ -47,7 +47,6 @@ type Set struct {
 	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
 	verdicts   *verdicts
-	tests      int
 }
 
 // query is one entry point. Its answer is found where OPA keeps the values of rules: asked for as
@@ -91,7 +90,7 @@ func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, wit
 // JudgeGrant evaluates a grant as Judge does a question.
 func (s *Set) JudgeGrant(ctx context.Context, g resources.Grant, within time.Duration) (resources.Decision, error) {
 	in := reuse.OfGrant(&g)
-	return s.evaluate(ctx, entryGrantable, &in, newSubjects().form(g.Facts.Subject, g.Now), within)
+	return s.evaluate(ctx, EntryGrantable, &in, newSubjects().form(g.Facts.Subject, g.Now), within)
 }
 
 // key appends what names the question's verdict; nil where none may be cached.
@@ -114,9 +113,6 @@ func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resource
 
 // Revision names the tree.
 func (s *Set) Revision() string { return s.of.Revision }
-
-// Tests is how many tests of its own the tree has passed.
-func (s *Set) Tests() int { return s.tests }
 
 // Routes is the action catalogue by name, a copy.
 func (s *Set) Routes() []resources.Route {

@@ -99,8 +99,8 @@ times contains input.now
 f(x) if x == 1
 
 else if { x == 2; input.now > 5 }`
-			tree := decisionTree(t, rules).With("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
-			set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+			tree := policytest.Decision(t, rules).With("more/more.rego", "package more\n\nlate if input.now > 5\n\nearly if input.route.name == \"x\"")
+			set, err := load(t, tree)
 			must(t, err)
 			if got := set.IsCached("decision"); got != c.want {
 				t.Errorf("reused: %v, want %v", got, c.want)
@@ -114,7 +114,7 @@ else if { x == 2; input.now > 5 }`
 
 // TestTheEmbeddedTreeIsReused guarantees that no edit of it costs its speed unseen.
 func TestTheEmbeddedTreeIsReused(t *testing.T) {
-	set, err := engine.Load(t.Context(), policies.Tree(), engine.LoadOptions{})
+	set, err := load(t, policies.Tree())
 	must(t, err)
 	for _, entry := range []string{"decision", "access", "grantable"} {
 		if !set.IsCached(entry) {
@@ -128,11 +128,11 @@ func TestNoFailureIsRemembered(t *testing.T) {
 	for name, rules := range map[string]string{
 		"built-in":  `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if to_number(input.account.id) > 0`,
 		"undefined": `decision := {"allow": false, "reason": "no"} if not input.subject.exists`,
-		"timeout":   `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if ` + endless,
+		"timeout":   `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if ` + policytest.Endless,
 	} {
 		t.Run(name, func(t *testing.T) {
 			failed := 0
-			e := newEngine(t, decisionTree(t, rules), engine.Options{Deadline: 20 * time.Millisecond, Observer: engine.Observer{
+			e := newEngine(t, policytest.Decision(t, rules), engine.Options{Deadline: 20 * time.Millisecond, Observer: engine.Observer{
 				Evaluated: func(string, time.Duration, engine.Failure) { failed++ },
 			}})
 			for range 2 {
@@ -150,7 +150,7 @@ func TestNoFailureIsRemembered(t *testing.T) {
 // asked for stays, and that a question of kilobytes takes no room.
 func TestTheMemoIsBounded(t *testing.T) {
 	const kept = 64
-	e := newCounted(t, decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`), kept)
+	e := newCounted(t, policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`), kept)
 	ask := func(rest string) {
 		q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 		q.Target.Rest = rest
@@ -243,7 +243,7 @@ func TestATreeThatReadsThePathJudgesEachByItself(t *testing.T) {
 
 // TestKeysDontRunTogether guarantees that what ends one part of a key never begins the next.
 func TestKeysDontRunTogether(t *testing.T) {
-	e := newCounted(t, decisionTree(t, `decision := {"allow": false, "reason": json.marshal([
+	e := newCounted(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal([
 	input.target.resource, input.target.rest, input.principal.key_scopes, input.route.access,
 ])}`), 0)
 	asked := 0
@@ -265,9 +265,9 @@ func TestKeysDontRunTogether(t *testing.T) {
 // TestManyRememberAtOnce guarantees that each of many askers is given its own answer,
 // in a memo that is too small for them and through reloads.
 func TestManyRememberAtOnce(t *testing.T) {
-	tree := decisionTree(t, `decision := {"allow": false, "reason": input.target.rest}`)
+	tree := policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`)
 	e := newEngine(t, tree, engine.Options{Verdicts: 64})
-	set, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+	set, err := load(t, tree)
 	must(t, err)
 	var wg sync.WaitGroup
 	for i := range 8 {

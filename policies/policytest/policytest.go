@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -157,4 +158,20 @@ func Question(s *resources.Subject, action string) resources.Question {
 		q.Target = resources.Target{AccountID: s.AccountID, ProjectID: "proj-demo-v1", Resource: "instances/i-1", Rest: "instances/i-1/disks"}
 	}
 	return q
+}
+
+// Endless is a Rego expression that no deadline waits for, and that makes nothing.
+const Endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
+
+// Decision is the small tree with the rules for authz.decision given, which are asked
+// of all but those in whose name a tree is proved: many a rule of a test would allow them.
+func Decision(tb testing.TB, rules string) Tree {
+	tb.Helper()
+	head, tail, _ := strings.Cut(SmallAuthz, "# METADATA\n# entrypoint: true")
+	_, tail, _ = strings.Cut(tail, "default access")
+	rules = strings.ReplaceAll(rules, "decision :=", "verdict :=") + "\n\n" +
+		"decision := verdict if input.account.id != \"acct-probe-v0\"\n\n" +
+		"else := {\"allow\": false, \"reason\": \"probed\"} if input.account.id == \"acct-probe-v0\""
+	return Small(tb).With("authz/authz.rego", head+rules+"\n\ndefault access"+tail).
+		With("authz/authz_test.rego", "package authz_test\n\ntest_nothing if true")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -26,7 +27,7 @@ const policyDeadline = 5 * time.Second
 
 // policy is the engine on the embedded tree, made once.
 var policy = sync.OnceValues(func() (*engine.Engine, error) {
-	return engine.New(context.Background(), policies.Tree(), engine.Options{Deadline: policyDeadline})
+	return engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: policyDeadline})
 })
 
 // Policy returns the engine on the embedded policy tree, which all tests of a package share.

@@ -1,4 +1,4 @@
-package engine_test
+package proof_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
@@ -43,7 +42,7 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 		lines[line-1] = strings.Replace(lines[line-1], old, fresh, 1)
 		return large.With("grants/data.json", strings.Join(lines, "\n"))
 	}
-	if _, err := engine.Load(t.Context(), large, engine.LoadOptions{}); err != nil {
+	if _, err := load(t, large); err != nil {
 		t.Fatal(err)
 	}
 	anything := strings.Replace(string(large[schema].Data), `"additionalProperties": false`, `"additionalProperties": true`, 1)
@@ -62,7 +61,7 @@ func TestALargeDocumentMustMatchItsSchema(t *testing.T) {
 		"a field of no row":   {row(150, `"scope"`, `"colour": 1, "scope"`).With(schema, anything), "grants/data.json: json: unknown field \"colour\""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := engine.Load(t.Context(), c.tree, engine.LoadOptions{})
+			_, err := load(t, c.tree)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("no %q in:\n%.1000v", c.want, err)
 			}

@@ -1,4 +1,4 @@
-package engine_test
+package proof_test
 
 import (
 	"maps"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
@@ -37,7 +36,7 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 		return policytest.Small(t).With("authz/authz.rego", rules)
 	}
 	refused := func(t *testing.T, tree policytest.Tree, who string) {
-		_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+		_, err := load(t, tree)
 		if err == nil || !strings.Contains(err.Error(), "authz/authz.rego:") || !strings.Contains(err.Error(), "authz.access allows "+who+", which must be denied") {
 			t.Fatalf("got %v", err)
 		}
@@ -52,7 +51,7 @@ func TestATreeThatAllowsThoseWithoutRightsIsRefused(t *testing.T) {
 			refused(t, allowing(slices.Collect(maps.Values(left))), who)
 		})
 	}
-	_, err := engine.Load(t.Context(), allowing(slices.Collect(maps.Values(conditions))), engine.LoadOptions{})
+	_, err := load(t, allowing(slices.Collect(maps.Values(conditions))))
 	must(t, err)
 	for who, kind := range map[string]string{"a caller without a credential on authorization.check": "none", "a service without a scope on authorization.check": "service"} {
 		t.Run(who, func(t *testing.T) {

@@ -1,7 +1,9 @@
-package engine_test
+package proof_test
 
 import (
+	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"testing"
@@ -10,18 +12,20 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // TestTheEmbeddedTreeProvesItself guarantees that the binary starts with the tree it carries.
 func TestTheEmbeddedTreeProvesItself(t *testing.T) {
-	e, err := engine.New(t.Context(), policies.Tree(), engine.Options{})
+	e, err := load(t, policies.Tree())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(e.Routes()) == 0 || len(e.Roles()) < 5 || len(e.Revision()) != 12 {
 		t.Errorf("%d routes, %d roles, revision %q", len(e.Routes()), len(e.Roles()), e.Revision())
 	}
-	if !slices.IsSortedFunc(e.Routes(), func(a, b route) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(e.Routes(), func(a, b resources.Route) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("routes are not sorted by name")
 	}
 	for _, r := range e.Roles() {
@@ -116,8 +120,8 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := engine.Load(t.Context(), c.tree, engine.LoadOptions{})
-			var problems engine.Problems
+			_, err := load(t, c.tree)
+			var problems proof.Problems
 			if !errors.As(err, &problems) {
 				t.Fatalf("got %v", err)
 			}
@@ -142,7 +146,7 @@ test_equal if data.a == whole
 
 test_member if whole in {data.a}
 `)
-	if _, err := engine.Load(t.Context(), tree, engine.LoadOptions{}); err != nil {
+	if _, err := load(t, tree); err != nil {
 		t.Error(err)
 	}
 }
@@ -151,7 +155,7 @@ test_member if whole in {data.a}
 func TestAllProblemsAreToldAtOnce(t *testing.T) {
 	tree := policytest.Small(t).With("authz/x.rego", "package authz\n\nx := {").With("authz/y.rego", "package authz\n\ny := }").
 		With("grants/data.json", "[]")
-	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+	_, err := load(t, tree)
 	for _, want := range []string{"authz/x.rego:3: ", "\nauthz/y.rego:3: ", "\ngrants/data.json:1: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in:\n%v", want, err)
@@ -161,9 +165,50 @@ func TestAllProblemsAreToldAtOnce(t *testing.T) {
 
 // TestEndlessTestsAreCut guarantees that a tree's tests can't hold up a start for ever.
 func TestEndlessTestsAreCut(t *testing.T) {
-	tree := policytest.Small(t).With("authz/b_test.rego", "package authz_test\n\ntest_b if "+endless)
-	_, err := engine.Load(t.Context(), tree, engine.LoadOptions{TestsWithin: 200 * time.Millisecond})
+	tree := policytest.Small(t).With("authz/b_test.rego", "package authz_test\n\ntest_b if "+policytest.Endless)
+	src, err := policies.Read(tree)
+	must(t, err)
+	err = proof.ProveWithin(t.Context(), src, 200*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "not finished within 200ms") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestABoundedBuiltInIsNoStandIn guarantees that `with` is no way around the bound of a built-in.
+func TestABoundedBuiltInIsNoStandIn(t *testing.T) {
+	tree := policytest.Small(t).With("authz/b.rego", "package authz\n\ntext(x) := lower(x)\n\nlong if count(text(\"a\")) > 0 with lower as upper")
+	_, err := load(t, tree)
+	if err == nil || !strings.Contains(err.Error(), "authz/b.rego:5: upper can't take the place of") {
+		t.Errorf("got %v", err)
+	}
+	own := policytest.Small(t).With("authz/b_test.rego", `package authz_test
+
+text(x) := lower(x)
+
+louder(x) := upper(x)
+
+test_own if text("a") == "A" with lower as louder
+
+test_value if text("a") == "b" with lower as "b"
+`)
+	if _, err := load(t, own); err != nil {
+		t.Error(err)
+	}
+}
+
+// load proves a tree in memory.
+func load(tb testing.TB, tree fs.FS) (*engine.Set, error) {
+	tb.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return proof.Load(context.Background(), src)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,4 +1,4 @@
-package engine_test
+package proof_test
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
 // TestASchemaThatDoesNotEndIsRefused: OPA follows references until the stack or the memory
@@ -35,8 +35,8 @@ func TestASchemaThatDoesNotEndIsRefused(t *testing.T) {
 				"of the data":  small.With("schemas/grants/schema.json", c.schema),
 				"in a rule":    small.With("authz/more.rego", "package authz\n\n# METADATA\n# schemas:\n#   - input: "+c.schema+"\nx if input.now == 1\n"),
 			} {
-				_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
-				var problems engine.Problems
+				_, err := load(t, tree)
+				var problems proof.Problems
 				if !errors.As(err, &problems) || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: got %v", what, err)
 				}

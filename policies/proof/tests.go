@@ -1,10 +1,11 @@
-package engine
+package proof
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
@@ -91,8 +92,8 @@ func findTests(c *ast.Compiler) (out []test) {
 //
 // OPA's runner is not asked: it has every step of a table's evaluation copied, with all
 // variables, for traces that nobody reads here; that is three quarters of its time.
-func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (passed int) {
-	ctx, cancel := context.WithTimeout(ctx, opts.TestsWithin)
+func runTests(ctx context.Context, c *compiled, within time.Duration, p *Problems) (passed int) {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	txn, err := c.testStore.NewTransaction(ctx)
 	if err != nil {
@@ -103,7 +104,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
 	bounds := builtins.NewBounds()
 	for _, t := range findTests(c.testing) {
-		bounds.Start(ctx, 2*opts.TestsWithin, builtins.OfTest) // ctx ends before, for all of them
+		bounds.Start(ctx, 2*within, builtins.OfTest) // ctx ends before, for all of them
 		if err := t.run(ctx, c, txn, known, bounds); err != nil {
 			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
@@ -112,7 +113,7 @@ func runTests(ctx context.Context, c *compiled, opts LoadOptions, p *Problems) (
 	}
 	switch {
 	case ctx.Err() != nil:
-		p.add("policy tests: not finished within %v", opts.TestsWithin)
+		p.add("policy tests: not finished within %v", within)
 	case passed == 0 && len(*p) == 0:
 		p.add("policy tests: there are none; a tree that proves nothing isn't taken")
 	}

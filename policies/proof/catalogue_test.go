@@ -1,10 +1,9 @@
-package engine_test
+package proof_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
@@ -22,11 +21,11 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 	change := func(old, fresh string) policytest.Tree {
 		return row("security_group.create", strings.Replace(fine, old, fresh, 1))
 	}
-	if _, err := engine.Load(t.Context(), row("security_group.create", fine), engine.LoadOptions{}); err != nil {
+	if _, err := load(t, row("security_group.create", fine)); err != nil {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"self", "self_by_token", "asks_self", "public", "service:authz:check"} {
-		if _, err := engine.Load(t.Context(), change("member", kind), engine.LoadOptions{}); err != nil {
+		if _, err := load(t, change("member", kind)); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
 	}
@@ -48,7 +47,7 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 		`r: a PROJECT role holds project: and resource: patterns only, not "*:a:b"`: role(`"name": "r", "scope": "PROJECT", "permissions": {"*:a:b": true}`),
 	} {
 		t.Run(want, func(t *testing.T) {
-			_, err := engine.Load(t.Context(), tree, engine.LoadOptions{})
+			_, err := load(t, tree)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v", err)
 			}

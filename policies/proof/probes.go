@@ -1,17 +1,19 @@
-package engine
+package proof
 
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // checkEntries wants every entry point to be there.
 func checkEntries(c *ast.Compiler, p *Problems) {
-	for _, entry := range EntryPoints() {
+	for _, entry := range engine.EntryPoints() {
 		if len(c.GetRulesExact(ast.MustParseRef(entry))) == 0 {
 			p.add("%s: there is no such rule; the engine asks it", entry)
 		}
@@ -20,18 +22,18 @@ func checkEntries(c *ast.Compiler, p *Problems) {
 
 // prober asks a set what must be denied whatever the policy says.
 type prober struct {
-	set  *Set
-	opts LoadOptions
+	set    *engine.Set
+	rules  *ast.Compiler
+	within time.Duration // the tests' bound, not that of a decision: this is no measurement of a busy machine
 	// told are the entry points of which a problem is known: one is enough to mend.
 	told map[string]bool
 	p    *Problems
 }
 
 // probe asks the three entry points the questions of nobody, of a user of whom nothing good
-// is known, and of those who lack one thing (rightless.go).
-func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
+// is known, and of callers who lack one thing (probed.go).
+func (to *prober) probe(ctx context.Context, routes []resources.Route) {
 	const nobody = "nobody in particular"
-	to := &prober{set: s, opts: opts, told: map[string]bool{}, p: p}
 	unknown, _ := resources.ParseAction(probeAction) // it is one
 	user := resources.Principal{Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", Credential: resources.CredentialToken}
 	stranger := &resources.Subject{AccountID: probeAccount, UserID: user.ID, UserUUID: user.UUID}
@@ -41,30 +43,30 @@ func probe(ctx context.Context, s *Set, opts LoadOptions, p *Problems) {
 		{Action: unknown},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Action: unknown, Now: 1},
 	} {
-		to.question(ctx, nobody, &q, entryDecision, entryAccess)
+		to.question(ctx, nobody, q, engine.EntryDecision, engine.EntryAccess)
 	}
 	for _, g := range []resources.Grant{
 		{},
 		{Permissions: []string{"account:*:*"}},
 		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Permissions: []string{unknown.ID}, Now: 1},
 	} {
-		to.grant(ctx, nobody, &g)
+		to.grant(ctx, nobody, g)
 	}
-	to.rightless(ctx)
+	to.withoutRights(ctx)
+	to.withoutScopes(ctx, routes)
 	to.defaults()
 }
 
-func (to *prober) question(ctx context.Context, who string, q *resources.Question, entries ...string) {
+func (to *prober) question(ctx context.Context, who string, q resources.Question, entries ...string) {
 	for _, entry := range entries {
-		// The tests' bound, not that of a decision: this is no measurement of a busy machine.
-		decision, err := to.set.Judge(ctx, entry, *q, to.opts.TestsWithin)
+		decision, err := to.set.Judge(ctx, entry, q, to.within)
 		to.deny(entry, who, decision, err)
 	}
 }
 
-func (to *prober) grant(ctx context.Context, who string, g *resources.Grant) {
-	decision, err := to.set.JudgeGrant(ctx, *g, to.opts.TestsWithin)
-	to.deny(entryGrantable, who, decision, err)
+func (to *prober) grant(ctx context.Context, who string, g resources.Grant) {
+	decision, err := to.set.JudgeGrant(ctx, g, to.within)
+	to.deny(engine.EntryGrantable, who, decision, err)
 }
 
 // deny finds a problem where the entry point does anything else.
@@ -85,8 +87,8 @@ func (to *prober) deny(entry, who string, decision resources.Decision, err error
 // defaults refuses an entry point whose default is anything but a plain deny: a default stands
 // for what nobody has thought of, also where no question that is probed gets that far.
 func (to *prober) defaults() {
-	for _, entry := range EntryPoints() {
-		for _, rule := range to.set.of.Compiler.GetRulesExact(ast.MustParseRef(entry)) {
+	for _, entry := range engine.EntryPoints() {
+		for _, rule := range to.rules.GetRulesExact(ast.MustParseRef(entry)) {
 			if !rule.Default {
 				continue
 			}
@@ -104,7 +106,7 @@ func denied(answer ast.Object) bool {
 
 // place is where an entry point is defined, by its default where it has one.
 func (to *prober) place(entry string) (file string, row int) {
-	rules := to.set.of.Compiler.GetRulesExact(ast.MustParseRef(entry))
+	rules := to.rules.GetRulesExact(ast.MustParseRef(entry))
 	at := rules[0].Location
 	for _, rule := range rules {
 		if rule.Default {

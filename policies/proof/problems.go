@@ -1,4 +1,4 @@
-package engine
+package proof
 
 import (
 	"errors"
@@ -51,6 +51,14 @@ func (p Problems) err() error {
 	}
 	slices.Sort(p)
 	return slices.Compact(p)
+}
+
+// orElse is the problems, or where there are none the error itself.
+func (p Problems) orElse(err error) error {
+	if own := p.err(); own != nil {
+		return own
+	}
+	return Problems{oneLine("policy tree: " + err.Error())}
 }
 
 func compilerLine(e *ast.Error) string {

@@ -1,0 +1,43 @@
+//go:build !race
+
+package engine_test
+
+// One goroutine loads: the race detector would only make it slow.
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// FuzzVerdictKey guarantees that no two questions share a key, whatever is in their words: in
+// a tree that reads all of them each is in the key, apart from the others.
+func FuzzVerdictKey(f *testing.F) {
+	set, err := load(f, tellingTree(f))
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := newEngine(f, tellingTree(f), engine.Options{})
+	e.Bring(set)
+	f.Add("a", "b", "c", "ab", "", "c")
+	f.Add("\x02a", "", "x,y", "", "\x02a", "x\x00y")
+	f.Add("user:1", "2", "project:a:b", "user", "1:2", "project:a:b")
+	f.Fuzz(func(t *testing.T, user, rest, word, otherUser, otherRest, otherWord string) {
+		ask := func(user, rest, word string) resources.Question {
+			return resources.Question{
+				// The two stand side by side in the key.
+				Principal: resources.Principal{
+					Kind: resources.PrincipalService, ID: user, UUID: rest, Credential: resources.CredentialToken, Scopes: strings.Split(word, ","),
+				},
+				AccountID: word,
+			}
+		}
+		one, two := ask(user, rest, word), ask(otherUser, otherRest, otherWord)
+		same := [3]string{user, rest, word} == [3]string{otherUser, otherRest, otherWord}
+		if a, b := set.Key("decision", &one), set.Key("decision", &two); (string(a) == string(b)) != same || len(a) == 0 {
+			t.Fatalf("%+v\n%+v\nhave the keys\n%q\n%q", one, two, a, b)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+package proof
+
+import (
+	"context"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+)
+
+// ProveWithin is Prove with another bound on the tree's own tests.
+func ProveWithin(ctx context.Context, src *policies.Source, within time.Duration) error {
+	_, _, err := prove(ctx, src, within)
+	return err
+}

@@ -1,0 +1,94 @@
+package proof
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// probed is a caller whom any policy has to deny.
+type probed struct {
+	// who finishes "… allows".
+	who       string
+	principal resources.Principal
+	subject   *resources.Subject
+}
+
+// Names that no record has.
+const (
+	probeAccount = "acct-probe-v0"
+	probeUser    = "user-probe-v0"
+	probeRole    = "role-probe-v0"
+	probeAction  = "project:nothing:probe"
+	probeNow     = resources.Time(1_000_000) // ms, as everywhere
+)
+
+// withoutRights asks as callers who have no rights, or none any more. But for one thing each
+// is an active member who holds the action that is asked about, by a custom role:
+// a tree that forgets to ask for that thing is refused.
+func (to *prober) withoutRights(ctx context.Context) {
+	action, _ := resources.ParseAction(probeAction) // it is one
+	for _, by := range callersWithoutRights() {
+		facts := resources.Facts{Subject: by.subject}
+		to.question(ctx, by.who, resources.Question{
+			Principal: by.principal, AccountID: probeAccount, Facts: facts, Action: action, Now: probeNow,
+		}, engine.EntryDecision, engine.EntryAccess)
+		to.grant(ctx, by.who, resources.Grant{
+			Principal: by.principal, AccountID: probeAccount, Facts: facts, Permissions: []string{probeAction}, Now: probeNow,
+		})
+	}
+}
+
+// withoutScopes asks for each route that is not public as a caller without a credential, and as a
+// service without a scope.
+func (to *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
+	service := resources.Principal{
+		Kind: resources.PrincipalService, ID: resources.ServicePrefix + "probe", Credential: resources.CredentialToken,
+	}
+	for _, route := range routes {
+		if slices.Contains(route.Access, "public") {
+			continue
+		}
+		action, _ := resources.ParseAction(route.Action) // the zero one for a row without
+		q := resources.Question{AccountID: probeAccount, Action: action, Route: route, Now: probeNow}
+		to.question(ctx, "a caller without a credential on "+route.Name, q, engine.EntryAccess)
+		q.Principal = service
+		to.question(ctx, "a service without a scope on "+route.Name, q, engine.EntryAccess)
+	}
+}
+
+func callersWithoutRights() []probed {
+	person := func(who string, without func(by *probed, held *resources.HeldRole)) probed {
+		by := probed{
+			who: who,
+			principal: resources.Principal{
+				Kind: resources.PrincipalUser, ID: probeUser, UUID: "probe", AccountID: probeAccount, Credential: resources.CredentialToken,
+			},
+			subject: &resources.Subject{
+				AccountID: probeAccount, AccountExists: true, AccountStatus: resources.StatusActive,
+				UserID: probeUser, UserUUID: "probe", UserExists: true, UserStatus: resources.StatusActive, Member: true,
+				Assignments: []resources.HeldRole{{
+					RoleID: probeRole, RoleScope: resources.RoleScopeAccount, RoleStatus: resources.StatusActive, Custom: true,
+					Permissions: []string{probeAction}, Status: resources.StatusActive,
+				}},
+			},
+		}
+		without(&by, &by.subject.Assignments[0])
+		return by
+	}
+	return []probed{
+		person("a member who holds no role", func(by *probed, _ *resources.HeldRole) { by.subject.Assignments = nil }),
+		person("a user who is not known", func(by *probed, _ *resources.HeldRole) { by.subject.UserExists, by.subject.UserStatus = false, "" }),
+		person("a suspended user", func(by *probed, _ *resources.HeldRole) { by.subject.UserStatus = resources.StatusSuspended }),
+		person("a user who is no member of the account", func(by *probed, _ *resources.HeldRole) { by.subject.Member = false }),
+		person("a user of an account that is deleted", func(by *probed, _ *resources.HeldRole) {
+			by.subject.AccountExists, by.subject.AccountStatus = false, ""
+		}),
+		person("a user whose only assignment has ended", func(_ *probed, held *resources.HeldRole) { held.ExpiresAt = probeNow - 1 }),
+		person("a user whose only assignment is not active", func(_ *probed, held *resources.HeldRole) { held.Status = resources.StatusInactive }),
+		person("a user whose only role is not active", func(_ *probed, held *resources.HeldRole) { held.RoleStatus = resources.StatusInactive }),
+		person("an API key without a scope", func(by *probed, _ *resources.HeldRole) { by.principal.Credential = resources.CredentialKey }),
+	}
+}
