@@ -73,9 +73,9 @@ func TestADecisionTakesFewAllocations(t *testing.T) {
 	}
 }
 
-// TestARememberedVerdictTakesNoAllocation guarantees the bound at every entry point,
+// TestCachedVerdictTakesNoAllocation guarantees the bound at every entry point,
 // whatever the user holds.
-func TestARememberedVerdictTakesNoAllocation(t *testing.T) {
+func TestCachedVerdictTakesNoAllocation(t *testing.T) {
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{})
 	ctx := t.Context()
 	for name, s := range map[string]*resources.Subject{"an admin": policytest.AdminSubject(), "forty roles": benchSubject(true), "nobody": nil} {

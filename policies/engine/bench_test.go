@@ -157,10 +157,10 @@ func BenchmarkNewSubject(b *testing.B) {
 	}
 }
 
-// BenchmarkMemo compares, of the embedded tree, a verdict that is remembered with the
-// same question judged each time, and with one that is never asked again: what the memo
+// BenchmarkVerdicts compares, of the embedded tree, a verdict that is cached with the
+// same question judged each time, and with one that is never asked again: what the cache
 // costs where it doesn't help.
-func BenchmarkMemo(b *testing.B) {
+func BenchmarkVerdicts(b *testing.B) {
 	thousand := policytest.AdminSubject()
 	for i := range 1000 {
 		held := resources.HeldRole{RoleID: "project_reader", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Status: "ACTIVE", ProjectID: fmt.Sprintf("proj-other%03d-v1", i)}
@@ -168,19 +168,19 @@ func BenchmarkMemo(b *testing.B) {
 		thousand.Assignments = append(thousand.Assignments, held)
 	}
 	for name, s := range map[string]*resources.Subject{"one": policytest.AdminSubject(), "thousand": thousand} {
-		for how, memo := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
-			e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second, Verdicts: memo})
+		for how, verdicts := range map[string]int{"hit": 0, "none": -1, "miss": 1024} {
+			e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second, Verdicts: verdicts})
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.Run(how+"/"+name, func(b *testing.B) {
-				benchMemo(b, e, policytest.Question(s, "project:instance:read"), how == "miss")
+				benchVerdicts(b, e, policytest.Question(s, "project:instance:read"), how == "miss")
 			})
 		}
 	}
 }
 
-func benchMemo(b *testing.B, e *engine.Engine, q resources.Question, fresh bool) {
+func benchVerdicts(b *testing.B, e *engine.Engine, q resources.Question, fresh bool) {
 	b.ReportAllocs()
 	ids := make([]string, 1<<14)
 	for i := range ids {
@@ -196,8 +196,8 @@ func benchMemo(b *testing.B, e *engine.Engine, q resources.Question, fresh bool)
 	}
 }
 
-// BenchmarkMemoFull measures hits and memory with 100,000 verdicts remembered.
-func BenchmarkMemoFull(b *testing.B) {
+// BenchmarkVerdictsFull measures hits and memory with 100,000 verdicts cached.
+func BenchmarkVerdictsFull(b *testing.B) {
 	const distinct = 100_000
 	var before, after runtime.MemStats
 	e, err := engine.New(context.Background(), policies.Tree(), proof.Load, engine.Options{Deadline: 10 * time.Second})

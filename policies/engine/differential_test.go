@@ -112,11 +112,11 @@ func (a *asking) of(e *engine.Engine) (resources.Decision, error) {
 	return e.Inside().Grantable(context.Background(), g)
 }
 
-// differing asks two engines the same, of which one remembers.
+// differing asks two engines the same, of which one has a cache.
 type differing struct {
 	*rand.Rand
 	sets            []*engine.Set
-	remembers       *engine.Engine
+	caches          *engine.Engine
 	judges          *engine.Engine
 	asked           []asking
 	spoil           func(*engine.Engine)
@@ -127,7 +127,7 @@ func newDiffering(tb testing.TB, sets []*engine.Set, spoil func(*engine.Engine))
 	tb.Helper()
 	d := &differing{sets: sets, spoil: spoil}
 	seen := engine.Observer{Cached: func(string) { d.hits++ }}
-	d.remembers = newEngine(tb, policytest.Small(tb), engine.Options{Verdicts: 4096, Observer: seen})
+	d.caches = newEngine(tb, policytest.Small(tb), engine.Options{Verdicts: 4096, Observer: seen})
 	d.judges = newEngine(tb, policytest.Small(tb), engine.Options{Verdicts: -1})
 	return d
 }
@@ -142,7 +142,7 @@ func (d *differing) run(seed uint64, questions int) string {
 			d.reload(d.IntN(len(d.sets)))
 		}
 		next := d.next()
-		got, gotErr := next.of(d.remembers)
+		got, gotErr := next.of(d.caches)
 		want, wantErr := next.of(d.judges)
 		d.questions++
 		if got != want || told(gotErr) != told(wantErr) {
@@ -161,9 +161,9 @@ func told(err error) string {
 
 // reload goes to another tree, or to the same one anew.
 func (d *differing) reload(i int) {
-	d.remembers.Bring(d.sets[i].Copy())
+	d.caches.Bring(d.sets[i].Copy())
 	d.judges.Bring(d.sets[i].Copy())
-	d.spoil(d.remembers)
+	d.spoil(d.caches)
 }
 
 // next is a question that was asked before, most often with one thing changed.
@@ -297,10 +297,10 @@ func someRole(r *rand.Rand) resources.HeldRole {
 	return h
 }
 
-// FuzzARememberedVerdictIsAFreshOne asks an engine that remembers and one that doesn't
+// FuzzCachedVerdictIsAFreshOne asks an engine with a cache and one without
 // the same questions, through changes of facts, of the time and of the tree: the answers
 // are equal, and so are the failures.
-func FuzzARememberedVerdictIsAFreshOne(f *testing.F) {
+func FuzzCachedVerdictIsAFreshOne(f *testing.F) {
 	d := newDiffering(f, worlds(f), func(*engine.Engine) {})
 	for seed := range uint64(5) {
 		f.Add(seed)
@@ -312,9 +312,9 @@ func FuzzARememberedVerdictIsAFreshOne(f *testing.F) {
 	})
 }
 
-// TestARememberedVerdictIsAFreshOne is the same for some seconds, and says how much it
-// has seen: a run in which nothing is remembered shows nothing.
-func TestARememberedVerdictIsAFreshOne(t *testing.T) {
+// TestCachedVerdictIsAFreshOne is the same for some seconds, and says how much it
+// has seen: a run in which nothing is cached shows nothing.
+func TestCachedVerdictIsAFreshOne(t *testing.T) {
 	d := newDiffering(t, worlds(t), func(*engine.Engine) {})
 	began := time.Now()
 	for seed := range uint64(30) {
@@ -322,9 +322,9 @@ func TestARememberedVerdictIsAFreshOne(t *testing.T) {
 			t.Fatal(difference)
 		}
 	}
-	t.Logf("%d questions, %d of them remembered, %.0f a minute", d.questions, d.hits, float64(d.questions)/time.Since(began).Minutes())
+	t.Logf("%d questions, %d of them hits, %.0f a minute", d.questions, d.hits, float64(d.questions)/time.Since(began).Minutes())
 	if d.hits < d.questions/4 {
-		t.Errorf("only %d of %d were remembered", d.hits, d.questions)
+		t.Errorf("only %d of %d were hits", d.hits, d.questions)
 	}
 }
 

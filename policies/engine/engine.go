@@ -41,13 +41,13 @@ type Options struct {
 	// force; an error refuses the reload. It must not call the engine's Reload.
 	CheckRoutes func([]resources.Route) error
 	// Gate bounds the evaluations for requests that are under way at once, and those that
-	// wait; what is beyond it is refused with KindUnavailable. nil is no bound. What Inside
-	// answers passes no gate.
+	// wait; questions beyond it are refused with KindUnavailable. nil is no bound. Inside
+	// passes no gate.
 	Gate     *gate.Gate
 	Observer Observer
 }
 
-// Engine answers by the tree in force. Its methods may be called by many goroutines.
+// Engine answers by the tree in force. It is safe for concurrent use.
 type Engine struct {
 	load     Loader
 	opts     Options

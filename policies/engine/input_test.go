@@ -191,7 +191,7 @@ func TestManyActionsAreStillThemselves(t *testing.T) {
 	}
 }
 
-// TestServicesAreStillThemselves guarantees that what is kept of a service is never taken for another one, whichever of
+// TestServicesAreStillThemselves guarantees that what is most of a service is never taken for another one, whichever of
 // its parts is different.
 func TestServicesAreStillThemselves(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal(input.principal)} if input.subject.id`), nothing)
@@ -236,7 +236,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 	}
 }
 
-// TestAssignmentsAreStillThemselves guarantees that what is kept of an assignment or an account is never taken for
+// TestAssignmentsAreStillThemselves guarantees that what is most of an assignment or an account is never taken for
 // another one, whichever of its parts is different.
 func TestAssignmentsAreStillThemselves(t *testing.T) {
 	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal([input.account, input.subject.assignments])} if input.subject.id`), nothing)

@@ -120,7 +120,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestABrokenEditKeepsTheLastGoodTree guarantees that a refusal is told once, kept
+// TestABrokenEditKeepsTheLastGoodTree guarantees that a refusal is told once, most
 // for the health detail, and gone when the edit is mended or taken back.
 func TestABrokenEditKeepsTheLastGoodTree(t *testing.T) {
 	w := watch(t, policytest.Small(t), nothing)

@@ -138,8 +138,8 @@ counts(a) if a.running`)
 					t.Errorf("%d ms after the end: %+v, %v", c.now-end, d, err)
 				}
 			}
-			if e.evaluated != 2 || e.remembered != 3 {
-				t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
+			if e.evaluated != 2 || e.hits != 3 {
+				t.Errorf("%d evaluated, %d hits", e.evaluated, e.hits)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ type Compiled struct {
 	Roles  []resources.Role  // by id
 }
 
-// Set is one compiled tree, ready to be asked. It never changes and may be asked by many goroutines.
+// Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
 type Set struct {
 	of      Compiled
 	queries map[string]*query

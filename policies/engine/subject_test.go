@@ -22,7 +22,7 @@ func TestAFormGoesWithItsSubject(t *testing.T) {
 	must(t, err)
 	for late := time.Now().Add(20 * time.Second); e.Forms() > 1; runtime.GC() {
 		if time.Now().After(late) {
-			t.Fatalf("%d forms are kept", e.Forms())
+			t.Fatalf("%d forms are left", e.Forms())
 		}
 	}
 	if runtime.KeepAlive(held); e.Forms() != 1 {

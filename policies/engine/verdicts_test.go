@@ -12,18 +12,18 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// counted is an engine that counts evaluations, and verdicts that it remembered.
+// counted is an engine that counts evaluations, and hits in the cache.
 type counted struct {
 	*engine.Engine
-	evaluated, remembered int
+	evaluated, hits int
 }
 
-func newCounted(tb testing.TB, tree policytest.Tree, memo int) *counted {
+func newCounted(tb testing.TB, tree policytest.Tree, verdicts int) *counted {
 	tb.Helper()
 	c := &counted{}
-	c.Engine = newEngine(tb, tree, engine.Options{Verdicts: memo, Observer: engine.Observer{
+	c.Engine = newEngine(tb, tree, engine.Options{Verdicts: verdicts, Observer: engine.Observer{
 		Evaluated: func(string, time.Duration, engine.Failure) { c.evaluated++ },
-		Cached:    func(string) { c.remembered++ },
+		Cached:    func(string) { c.hits++ },
 	}})
 	return c
 }
@@ -31,9 +31,9 @@ func newCounted(tb testing.TB, tree policytest.Tree, memo int) *counted {
 // lasting is a condition on an assignment that only its end changes.
 const lasting = `some a in input.subject.assignments[""][""]; `
 
-// TestWhatIsReused guarantees that verdicts of a tree are reused where they are a
+// TestWhatIsCached guarantees that verdicts of a tree are reused where they are a
 // function of what names them, and nowhere else.
-func TestWhatIsReused(t *testing.T) {
+func TestWhatIsCached(t *testing.T) {
 	for name, c := range map[string]struct {
 		condition string
 		want      bool
@@ -112,8 +112,8 @@ else if { x == 2; input.now > 5 }`
 	}
 }
 
-// TestTheEmbeddedTreeIsReused guarantees that no edit of it costs its speed unseen.
-func TestTheEmbeddedTreeIsReused(t *testing.T) {
+// TestTheEmbeddedTreeIsCached guarantees that no edit of it costs its speed unseen.
+func TestTheEmbeddedTreeIsCached(t *testing.T) {
 	set, err := load(t, policies.Tree())
 	must(t, err)
 	for _, entry := range []string{"decision", "access", "grantable"} {
@@ -123,8 +123,8 @@ func TestTheEmbeddedTreeIsReused(t *testing.T) {
 	}
 }
 
-// TestNoFailureIsRemembered guarantees that each question after a failure is judged anew.
-func TestNoFailureIsRemembered(t *testing.T) {
+// TestNoFailureIsCached guarantees that each question after a failure is judged anew.
+func TestNoFailureIsCached(t *testing.T) {
 	for name, rules := range map[string]string{
 		"built-in":  `decision := {"allow": false, "reason": "no"} if not input.subject.exists` + "\n\n" + `else := {"allow": true, "reason": "yes"} if to_number(input.account.id) > 0`,
 		"undefined": `decision := {"allow": false, "reason": "no"} if not input.subject.exists`,
@@ -146,11 +146,11 @@ func TestNoFailureIsRemembered(t *testing.T) {
 	}
 }
 
-// TestTheMemoIsBounded guarantees that it keeps no more than it was told, that what is
+// TestTheCacheIsBounded guarantees that it keeps no more than it was told, that what is
 // asked for stays, and that a question of kilobytes takes no room.
-func TestTheMemoIsBounded(t *testing.T) {
-	const kept = 64
-	e := newCounted(t, policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`), kept)
+func TestTheCacheIsBounded(t *testing.T) {
+	const most = 64
+	e := newCounted(t, policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`), most)
 	ask := func(rest string) {
 		q := policytest.Question(policytest.ActiveSubject(), "project:a:b")
 		q.Target.Rest = rest
@@ -158,25 +158,25 @@ func TestTheMemoIsBounded(t *testing.T) {
 			t.Fatalf("%q: %+v, %v", rest, d, err)
 		}
 	}
-	for i := range 10 * kept {
+	for i := range 10 * most {
 		ask("wanted")
 		ask(itoa(i))
 	}
-	if e.remembered < 10*kept-20 {
-		t.Errorf("what is asked for was remembered %d times of %d", e.remembered, 10*kept-1)
+	if e.hits < 10*most-20 {
+		t.Errorf("what is asked for was a hit %d times of %d", e.hits, 10*most-1)
 	}
-	e.remembered = 0
-	for i := range 10 * kept {
+	e.hits = 0
+	for i := range 10 * most {
 		ask(itoa(i))
 	}
-	if e.remembered > kept {
-		t.Errorf("%d remembered, of %d kept", e.remembered, kept)
+	if e.hits > most {
+		t.Errorf("%d hits, of %d cached", e.hits, most)
 	}
 	long := strings.Repeat("x", 2000)
 	ask(long)
-	e.remembered = 0
-	if ask(long); e.remembered != 0 {
-		t.Error("a question of kilobytes is remembered")
+	e.hits = 0
+	if ask(long); e.hits != 0 {
+		t.Error("a question of kilobytes is cached")
 	}
 }
 
@@ -257,14 +257,14 @@ func TestKeysDontRunTogether(t *testing.T) {
 			asked++
 		}
 	}
-	if e.remembered != 0 || e.evaluated != asked {
-		t.Errorf("of %d questions %d were taken for another", asked, e.remembered)
+	if e.hits != 0 || e.evaluated != asked {
+		t.Errorf("of %d questions %d were taken for another", asked, e.hits)
 	}
 }
 
-// TestManyRememberAtOnce guarantees that each of many askers is given its own answer,
-// in a memo that is too small for them and through reloads.
-func TestManyRememberAtOnce(t *testing.T) {
+// TestManyUseTheCacheAtOnce guarantees that each of many askers is given its own answer,
+// in a cache that is too small for them and through reloads.
+func TestManyUseTheCacheAtOnce(t *testing.T) {
 	tree := policytest.Decision(t, `decision := {"allow": false, "reason": input.target.rest}`)
 	e := newEngine(t, tree, engine.Options{Verdicts: 64})
 	set, err := load(t, tree)
@@ -287,14 +287,14 @@ func TestManyRememberAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestNoMemoRemembersNothing guarantees that it can be switched off.
-func TestNoMemoRemembersNothing(t *testing.T) {
+// TestNoCacheCachesNothing guarantees that it can be switched off.
+func TestNoCacheCachesNothing(t *testing.T) {
 	e := newCounted(t, policytest.Small(t), -1)
 	for range 3 {
 		_, err := e.Decide(t.Context(), policytest.Question(policytest.AdminSubject(), "account:user:read"))
 		must(t, err)
 	}
-	if e.evaluated != 3 || e.remembered != 0 {
-		t.Errorf("%d evaluated, %d remembered", e.evaluated, e.remembered)
+	if e.evaluated != 3 || e.hits != 0 {
+		t.Errorf("%d evaluated, %d hits", e.evaluated, e.hits)
 	}
 }

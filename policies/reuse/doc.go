@@ -6,6 +6,8 @@
 //
 // A subject counts as a whole, by the digest of what the policy is told of it (Facts). What an assignment's end
 // changes is told by running, so that a key holds which ends have come, and a verdict is good until the next one.
+// The assignments here, around the target, are named by the narrowest place at which the subject holds a role:
+// resources without a role of their own share a verdict.
 //
 // Rejected:
 //   - a verdict with a time to live, or dropped by a message: a revoke would be in force when the one has passed or
