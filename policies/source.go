@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -130,8 +129,6 @@ func belongs(name string) bool {
 	return false
 }
 
-var errChanged = errors.New("changed")
-
 // Unchanged says whether the files are those that were read, as far as can be told
 // without reading them: the very same ones, of the same size and time. A large tree that
 // is read several times a second would be a load of its own.
@@ -142,7 +139,7 @@ func (s *Source) Unchanged(tree fs.FS) bool {
 		was := s.infos[name]
 		if was == nil || !os.SameFile(was, info) || was.Size() != info.Size() || !was.ModTime().Equal(info.ModTime()) ||
 			!info.ModTime().Before(s.began.Add(-settledAfter)) {
-			return errChanged
+			return fs.SkipAll
 		}
 		return nil
 	})
