@@ -80,6 +80,7 @@ func scanPath(path string, found *findings) string {
 // rawByte refuses what may not stand in a path, or means something else to somebody.
 func rawByte(c byte, found *findings) {
 	switch {
+	case isUnreserved(c) || c == '/': // most bytes
 	case c < 0x20 || c == 0x7f:
 		found.add("holds a control character")
 	case c == '?':
