@@ -9,8 +9,9 @@ package authz
 #   here: it does not count, and the others still do.
 #
 #   `input.subject.here` are the assignments whose place covers the target, so that a verdict depends on the resource
-#   only where the user holds something on that resource. This runs for each of them. Only values are compared and looked up: in OPA that takes no
-#   memory, where a call of a rule or of a function takes ten pieces and a reference into `data` as many.
+#   only where the user holds something on that resource. This runs for each of them. Only values are compared and
+#   looked up: in OPA that takes no memory, where a call of a rule or of a function takes ten pieces and a reference
+#   into `data` as many.
 granting_role := min([assignment.role |
 	some assignment in input.subject.here
 
