@@ -43,7 +43,7 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	if err != nil {
 		return "", nil, nil, err
 	}
-	m := t.Find(method, path, nil)
+	m := t.Find("", method, path, nil)
 	if m.Found != nil {
 		name = m.Found.Row.Name
 	}

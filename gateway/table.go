@@ -31,18 +31,21 @@ type entry struct {
 type table = route.Table[entry]
 
 // newTable binds every row of the catalogue to its server. The error lists every row without a server,
-// every handler without a row, and every two rows for one method and path.
+// every handler without a row, and every two rows for one method, host and path.
 func newTable(routes []resources.Route, serve server) (*table, error) {
 	t := &table{}
 	var problems []string
 	used := map[string]bool{}
 	for _, r := range routes {
+		if r.Upstream == resources.UpstreamExternal {
+			continue // it is judged for a proxy, and is no route of the edge
+		}
 		e, err := serve.bind(r)
 		if err == nil {
 			err = insert(t, e)
 		}
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("route %s (%s %s): %v", r.Name, r.Method, r.Path, err))
+			problems = append(problems, fmt.Sprintf("route %s (%s %s%s): %v", r.Name, r.Method, r.Host, r.Path, err))
 		}
 		used[r.Upstream+"\x00"+r.Name] = true
 	}
@@ -62,8 +65,8 @@ func insert(t *table, e *entry) (err error) {
 	if e.Row.Claims && !slices.Contains(e.pattern.Params, paramAccount) {
 		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
-	if other := t.Insert(e.Row.Method, e.pattern, e); other != nil {
-		return fmt.Errorf("has the method and path of route %s", other.Row.Name)
+	if other := t.Insert(route.Key{Method: e.Row.Method, Host: e.Row.Host}, e.pattern, e); other != nil {
+		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
 	}
 	return nil
 }

@@ -10,7 +10,12 @@ import (
 
 // find looks up the route: 404, 405.
 func (e *Edge) find(x *exchange) error {
-	m := e.routes.Load().Find(x.method, x.path, x.room.values[:0])
+	t := e.routes.Load()
+	host := ""
+	if t.ByHost() { // a value that two servers could read differently is no row's host
+		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
+	}
+	m := t.Find(host, x.method, x.path, x.room.values[:0])
 	switch {
 	case m.Found != nil:
 		x.entry, x.values = m.Found, m.Values

@@ -15,16 +15,27 @@ const (
 	EffectWrite = "write"
 )
 
+// AnyMethod is the method of a row for every method but CONNECT and TRACE.
+const AnyMethod = "*"
+
+// UpstreamExternal is the upstream of rows whose calls the gateway judges for a proxy, and never
+// serves itself.
+const UpstreamExternal = "external"
+
 // Route is one row of the action catalogue (policies/routes).
 type Route struct {
 	// Name is the row's key, such as "security_group.create".
 	Name string `json:"-"`
 	// Spec is the specification's code of the endpoint, such as E1; "" for a route of the
 	// operator.
-	Spec   string `json:"spec,omitempty"`
+	Spec string `json:"spec,omitempty"`
+	// Method is an HTTP method, or AnyMethod.
 	Method string `json:"method"`
-	// Path is a pattern such as /api/v1/accounts/{accountId}/roles. A last segment {proxy+}
-	// matches the rest of a path.
+	// Host is the name of the host whose calls the row is for, in letters of any case and without a
+	// port; "" for every host.
+	Host string `json:"host,omitempty"`
+	// Path is a pattern such as /api/v1/accounts/{accountId}/roles. A last segment {rest+}
+	// matches one or more further segments, {proxy+} any rest of a path, also an empty one.
 	Path string `json:"path"`
 	// Action is the action that policy decides about; "" where Access alone decides.
 	Action string `json:"action,omitempty"`
@@ -34,7 +45,11 @@ type Route struct {
 	Effect string   `json:"effect"`
 	// Claims says that the caller names its account in X-Account-ID and may name itself in
 	// X-User-ID. A false claim is answered 401 (specification, E1 and E2).
-	Claims   bool   `json:"claims,omitempty"`
-	Area     string `json:"area"`
+	Claims bool `json:"claims,omitempty"`
+	// Audience is who the assertion of an allowed call is for. Without one, that of a call to an
+	// upstream is for the upstream's name.
+	Audience string `json:"audience,omitempty"`
+	// Area is "" for a route of the operator, whose errors have the shape of AreaAccess.
+	Area     string `json:"area,omitempty"`
 	Upstream string `json:"upstream"`
 }

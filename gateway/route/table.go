@@ -2,19 +2,27 @@ package route
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// restParam is the last segment of a pattern that takes the rest of the path.
-const restParam = "{proxy+}"
+// The two forms of a last segment that takes the rest of the path: one or more segments, or any rest.
+const (
+	restParam  = "{rest+}"
+	proxyParam = "{proxy+}"
+)
 
-// Table finds values of type T by method and raw path. The zero value is an empty table.
-type Table[T any] struct{ root node[T] }
+// Table finds values of type T by host, method and raw path. The zero value is an empty table.
+type Table[T any] struct {
+	root node[T]
+	// byHost says that some value is for one host.
+	byHost bool
+}
 
-// Pattern is a path with parameters, such as /a/{id}/{projectId:proj}/{proxy+}.
+// Pattern is a path with parameters, such as /a/{id}/{projectId:proj}/{rest+}.
 type Pattern struct {
 	Path string
 	// Params are the parameters' names; Forms the id prefixes that their values must have, "" for
@@ -22,20 +30,42 @@ type Pattern struct {
 	Params, Forms []string
 }
 
+// Key is which calls of a path a value is for.
+type Key struct {
+	// Method is a method, or resources.AnyMethod.
+	Method string
+	// Host is a host's name in letters of any case; "" is every host.
+	Host string
+}
+
 // node is one segment of the patterns: a literal wins over a parameter, a parameter over the rest.
 type node[T any] struct {
 	literal map[string]*node[T]
 	param   *node[T]
-	rest    map[string]*T
-	methods map[string]*T
+	// here is what ends before this segment; rest is what takes all of the path from it on.
+	here, rest place[T]
+}
+
+// place holds the values of one pattern by host, "" for every host, and method.
+type place[T any] map[string]map[string]held[T]
+
+// held is a value that was inserted.
+type held[T any] struct {
+	v *T
+	// some says that it takes the rest of a path only where there is some.
+	some bool
 }
 
 // Match is what Find found: a value with those of the path's parameters, or else the methods that
-// the path has.
+// the path has on the host.
 type Match[T any] struct {
 	Found  *T
 	Values []string
 	Allow  []string
+
+	host, method string
+	// any says that a value for any method may be for this one.
+	any bool
 }
 
 // ParsePattern reads a path's parameters. The error says what is wrong with the path.
@@ -45,9 +75,9 @@ func ParsePattern(path string) (Pattern, error) {
 		return p, fmt.Errorf("the path must begin with /")
 	}
 	for segment := range strings.SplitSeq(path[1:], "/") {
-		if segment == restParam {
-			if !strings.HasSuffix(path, "/"+restParam) {
-				return p, fmt.Errorf("%s must be the last segment", restParam)
+		if segment == restParam || segment == proxyParam {
+			if strings.Index(path, "/"+segment)+len("/"+segment) != len(path) {
+				return p, fmt.Errorf("%s must be the last segment", segment)
 			}
 			break
 		}
@@ -66,24 +96,32 @@ func ParsePattern(path string) (Pattern, error) {
 	return p, nil
 }
 
-// Insert adds a value for a method and pattern; where that place is taken it gives the value that has it.
-func (t *Table[T]) Insert(method string, p Pattern, v *T) (taken *T) {
+// ByHost says whether the table has a value for one host, so that Find has to know the host.
+func (t *Table[T]) ByHost() bool { return t.byHost }
+
+// Insert adds a value for a key and pattern; where that place is taken it gives the value that has it.
+func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
+	host := strings.ToLower(key.Host)
+	t.byHost = t.byHost || host != ""
 	n := &t.root
 	for segment := range strings.SplitSeq(strings.TrimPrefix(p.Path, "/"), "/") {
-		if segment == restParam {
-			return claim(&n.rest, method, v)
+		if segment == restParam || segment == proxyParam {
+			return claim(&n.rest, host, key.Method, held[T]{v, segment == restParam})
 		}
 		n = n.child(segment)
 	}
-	return claim(&n.methods, method, v)
+	return claim(&n.here, host, key.Method, held[T]{v: v})
 }
 
-func claim[T any](methods *map[string]*T, method string, v *T) (taken *T) {
-	if *methods == nil {
-		*methods = map[string]*T{}
+func claim[T any](at *place[T], host, method string, h held[T]) (taken *T) {
+	if *at == nil {
+		*at = place[T]{}
 	}
-	if taken = (*methods)[method]; taken == nil {
-		(*methods)[method] = v
+	if (*at)[host] == nil {
+		(*at)[host] = map[string]held[T]{}
+	}
+	if taken = (*at)[host][method].v; taken == nil {
+		(*at)[host][method] = h
 	}
 	return taken
 }
@@ -113,12 +151,14 @@ func (n *node[T]) child(segment string) *node[T] {
 	return n.literal[segment]
 }
 
-// Find looks a raw path up, without its query. The rest of a {proxy+} pattern is the last value,
-// and may be empty. The values are in room, when they fit there.
-func (t *Table[T]) Find(method, path string, room []string) Match[T] {
-	m := Match[T]{Values: room}
-	if strings.HasPrefix(path, "/") {
-		t.root.walk(method, path[1:], true, &m)
+// Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is none of those
+// that values name. The best value wins, segment by segment: a literal before a parameter before the
+// rest; then one for the method before one for any; then one for the host before one for every host.
+// The rest of a path is the last value. The values are in room, when they fit there.
+func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
+	m := Match[T]{Values: room, host: host, method: method, any: isAnyMethod(method)}
+	if strings.HasPrefix(path, "/") && method != resources.AnyMethod { // which some client may send
+		t.root.walk(path[1:], true, &m)
 	}
 	slices.Sort(m.Allow)
 	m.Allow = slices.Compact(m.Allow) // several patterns may fit the path
@@ -127,37 +167,85 @@ func (t *Table[T]) Find(method, path string, room []string) Match[T] {
 
 // walk tries the literal child, then the parameter, then the rest; more says that
 // there is a segment in path (an empty one at a trailing slash).
-func (n *node[T]) walk(method, path string, more bool, m *Match[T]) bool {
+func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 	if !more {
-		return m.fill(n.methods, method)
+		return m.fill(n.here, false)
 	}
 	segment, rest, again := strings.Cut(path, "/")
-	if child := n.literal[segment]; child != nil && child.walk(method, rest, again, m) {
+	if child := n.literal[segment]; child != nil && child.walk(rest, again, m) {
 		return true
 	}
 	if n.param != nil && segment != "" {
 		m.Values = append(m.Values, segment)
-		if n.param.walk(method, rest, again, m) {
+		if n.param.walk(rest, again, m) {
 			return true
 		}
 		m.Values = m.Values[:len(m.Values)-1]
 	}
-	if n.rest != nil && m.fill(n.rest, method) {
+	if n.rest != nil && m.fill(n.rest, path == "") {
 		m.Values = append(m.Values, path)
 		return true
 	}
 	return false
 }
 
-// fill notes what is served at a path: the value of the HTTP method, or the methods for an Allow
-// header where that one is not among them. It says whether the method is.
-func (m *Match[T]) fill(methods map[string]*T, method string) bool {
-	if v := methods[method]; v != nil {
-		m.Found = v
+// fill notes what is served at a place: the best value, or the methods for an Allow header where
+// there is none. It says whether there is one. Empty says that the rest of the path is.
+func (m *Match[T]) fill(at place[T], empty bool) bool {
+	if m.Found = m.best(at, m.method, empty); m.Found != nil {
 		return true
 	}
-	for name := range methods {
-		m.Allow = append(m.Allow, name)
+	if m.method == http.MethodHead && m.best(at, http.MethodGet, empty) != nil {
+		m.any = false // what is read by a GET of its own is not read by the HEAD of others
+	}
+	if m.any {
+		m.Found = m.best(at, resources.AnyMethod, empty)
+	}
+	if m.Found != nil {
+		return true
+	}
+	m.allow(at[""], empty)
+	if m.host != "" {
+		m.allow(at[m.host], empty)
 	}
 	return false
+}
+
+// best returns the value for the method: that of the host before that of every host.
+func (m *Match[T]) best(at place[T], method string, empty bool) *T {
+	if h := at[m.host][method]; h.v != nil && (!h.some || !empty) {
+		return h.v
+	}
+	if h := at[""][method]; h.v != nil && (!h.some || !empty) {
+		return h.v
+	}
+	return nil
+}
+
+func (m *Match[T]) allow(methods map[string]held[T], empty bool) {
+	for name, h := range methods {
+		if name != resources.AnyMethod && (!h.some || !empty) {
+			m.Allow = append(m.Allow, name)
+		}
+	}
+}
+
+// maxMethod bounds a method's name in bytes.
+const maxMethod = 32
+
+// ValidMethod says whether all servers read the method alike: capital letters and hyphens. Some
+// servers fold letters.
+func ValidMethod(method string) bool {
+	for i := range len(method) {
+		if (method[i] < 'A' || method[i] > 'Z') && method[i] != '-' {
+			return false
+		}
+	}
+	return 0 < len(method) && len(method) <= maxMethod
+}
+
+// isAnyMethod says whether resources.AnyMethod stands for the method. CONNECT asks for a tunnel, and
+// the answer to TRACE shows the caller what the gateway said of them.
+func isAnyMethod(method string) bool {
+	return ValidMethod(method) && method != http.MethodConnect && method != http.MethodTrace
 }

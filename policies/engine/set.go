@@ -135,7 +135,8 @@ func (s *Set) Roles() []resources.Role {
 // sameRoutes says whether two catalogues are equal; access kinds are compared in order.
 func sameRoutes(a, b []resources.Route) bool {
 	return slices.EqualFunc(a, b, func(a, b resources.Route) bool {
-		return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Path == b.Path && a.Action == b.Action &&
-			a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && slices.Equal(a.Access, b.Access)
+		return a.Name == b.Name && a.Spec == b.Spec && a.Method == b.Method && a.Host == b.Host && a.Path == b.Path && a.Action == b.Action &&
+			a.Effect == b.Effect && a.Area == b.Area && a.Upstream == b.Upstream && a.Claims == b.Claims && a.Audience == b.Audience &&
+			slices.Equal(a.Access, b.Access)
 	})
 }

@@ -1,11 +1,47 @@
 package proof_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
+
+// TestARowOfOnesOwn may name a host, any method, an audience and an upstream elsewhere, and no area.
+func TestARowOfOnesOwn(t *testing.T) {
+	const row = `"w.%s": {"method": "%s", "host": "%s", "path": "%s", "access": ["member"], "effect": "read", "audience": "https://w.example/", "upstream": "external"}`
+	rows := func(rows ...string) policytest.Tree {
+		return policytest.Small(t).With("routes/data.json", strings.TrimSuffix(strings.TrimSpace(policytest.SmallRoutes), "}")+",\n"+strings.Join(rows, ",\n")+"}")
+	}
+	e, err := load(t, rows(
+		fmt.Sprintf(row, "a", "*", "W.example", "/{rest+}"), fmt.Sprintf(row, "b", "OPTIONS", "w.example", "/{rest+}"),
+		fmt.Sprintf(row, "c", "*", "v.example", "/{rest+}"), fmt.Sprintf(row, "d", "*", "w.example", "/{id}"),
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := e.Routes()[1]; r.Host != "W.example" || r.Method != "*" || r.Area != "" || r.Audience != "https://w.example/" || r.Upstream != "external" {
+		t.Errorf("%+v", r)
+	}
+	for name, other := range map[string]string{
+		"other letters":     fmt.Sprintf(row, "b", "*", "w.EXAMPLE", "/{rest+}"),
+		"another word":      fmt.Sprintf(row, "b", "*", "W.example", "/{proxy+}"),
+		"another parameter": fmt.Sprintf(row, "b", "*", "W.example", "/x/{b}/y") + ",\n" + fmt.Sprintf(row, "c", "*", "W.example", "/x/{c:proj}/y"),
+	} {
+		if _, err := load(t, rows(fmt.Sprintf(row, "a", "*", "W.example", "/{rest+}"), other)); err == nil || !strings.Contains(err.Error(), "is already the place of w.") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, bad := range map[string]string{
+		"an empty host": fmt.Sprintf(row, "a", "*", "", "/{rest+}"), "a port": fmt.Sprintf(row, "a", "*", "w:80", "/{rest+}"), "a method": fmt.Sprintf(row, "a", "ANY", "w", "/{rest+}"),
+		"no audience": strings.Replace(fmt.Sprintf(row, "a", "*", "w", "/{rest+}"), "https://w.example/", "", 1),
+	} {
+		if _, err := load(t, rows(bad)); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
 
 // TestLooseSchemasDontLetABadCatalogueIn guarantees that what the gateway relies on
 // is checked by the engine itself: the schemas are part of the tree that is judged.
@@ -31,6 +67,9 @@ func TestLooseSchemasDontLetABadCatalogueIn(t *testing.T) {
 	}
 	for want, tree := range map[string]policytest.Tree{
 		`routes/data.json:2: security_group.create: method "get" is none of`:                    change("GET", "get"),
+		`routes/data.json:2: security_group.create: method "HEAD" is none of`:                   change("GET", "HEAD"),
+		`routes/data.json:2: security_group.create: host "a.example:80" must be the name of`:    change(`"method"`, `"host": "a.example:80", "method"`),
+		`routes/data.json:2: security_group.create: host "a.example." must be the name of`:      change(`"method"`, `"host": "a.example.", "method"`),
 		`routes/data.json:2: security_group.create: path "x" must begin with /`:                 change("/x", "x"),
 		`routes/data.json:2: security_group.create: path "/a//b" must begin with /`:             change("/x", "/a//b"),
 		`routes/data.json:2: security_group.create: effect "" is neither read nor write`:        change(`"read"`, `""`),

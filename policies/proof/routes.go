@@ -19,19 +19,38 @@ func (c *catalogue) checkRoutes(doc *document, p *Problems) {
 		}
 		checkRow(route, problem)
 		c.checkAction(route, problem)
-		place := route.Method + " " + route.Path
+		place := route.Method + " " + strings.ToLower(route.Host) + pattern(route.Path)
 		if other, taken := places[place]; taken {
-			problem("path", "%s is already the place of %s", place, other)
+			problem("path", "%s %s%s is already the place of %s", route.Method, route.Host, route.Path, other)
 		}
 		places[place] = route.Name
 	}
 }
 
+// pattern returns the path without the names of its parameters: two that differ in them alone are one
+// pattern.
+func pattern(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		switch {
+		case !strings.HasPrefix(segment, "{") || !strings.HasSuffix(segment, "}"):
+		case strings.HasSuffix(segment, "+}"):
+			segments[i] = "{+}"
+		default:
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
 func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
 	switch route.Method {
-	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod:
 	default:
-		problem("method", "method %q is none of GET, POST, PUT, PATCH, DELETE", route.Method)
+		problem("method", "method %q is none of GET, POST, PUT, PATCH, DELETE, OPTIONS, *", route.Method)
+	}
+	if route.Host != "" && !resources.ValidHost(route.Host) {
+		problem("host", "host %q must be the name of a host, without a port and without a dot at its end", route.Host)
 	}
 	if !strings.HasPrefix(route.Path, "/") || strings.ContainsAny(route.Path, " ?#%\\") || strings.Contains(route.Path, "//") {
 		problem("path", "path %q must begin with / and be plain segments or {names}", route.Path)
@@ -42,9 +61,9 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 		problem("effect", "effect %q is neither read nor write", route.Effect)
 	}
 	switch route.Area {
-	case resources.AreaFirewall, resources.AreaAccess, resources.AreaUsers, resources.AreaCompute:
+	case "", resources.AreaFirewall, resources.AreaAccess, resources.AreaUsers, resources.AreaCompute:
 	default:
-		problem("area", "area %q is none of firewall, access, users, compute", route.Area)
+		problem("area", "area %q is none of firewall, access, users, compute; it may be left out", route.Area)
 	}
 	for _, kind := range route.Access {
 		if !knownAccess(kind) {

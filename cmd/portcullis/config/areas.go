@@ -138,6 +138,8 @@ func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Pro
 		case slices.Contains(builtIn(), name):
 			found = append(found, problem("--upstream "+name, "has routes that only the gateway itself answers; the areas that can be elsewhere are %s",
 				strings.Join(ResourceAreas(), ", ")))
+		case name == resources.UpstreamExternal:
+			found = append(found, problem("--upstream "+name, "is the name of calls that are judged for a proxy and not served here; give the service another name"))
 		default:
 			bases[name] = base
 		}

@@ -1,0 +1,54 @@
+package gateway_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestRowsOfAHostServeItsCallsAlone: what names the host otherwise, or could be read as two hosts, is
+// no call of the host, and calls that are judged for a proxy are none of the edge.
+func TestRowsOfAHostServeItsCallsAlone(t *testing.T) {
+	e := start(t, func(c *gateway.Config) {
+		c.Catalogue = append(c.Catalogue,
+			resources.Route{Name: "host.list", Method: "GET", Host: "Widgets.example", Path: "/own/{id}", Access: []string{"member"}, Upstream: "access"},
+			resources.Route{Name: "host.any", Method: "*", Host: "widgets.example", Path: "/own/{rest+}", Access: []string{"member"}, Upstream: "access"},
+			resources.Route{Name: "elsewhere", Method: "*", Path: "/{rest+}", Access: []string{"public"}, Upstream: "external"},
+		)
+		c.Handlers["access"]["host.list"], c.Handlers["access"]["host.any"] = ok, ok
+	})
+	for name, c := range map[string]struct {
+		method, path string
+		headers      []string
+		want         int
+	}{
+		"the host":                  {"GET", "/own/1", []string{"Host: widgets.example"}, 200},
+		"other letters and a port":  {"GET", "/own/1", []string{"Host: WIDGETS.example:8080"}, 200},
+		"any method":                {"PATCH", "/own/1", []string{"Host: widgets.example"}, 200},
+		"the rest":                  {"GET", "/own/1/2", []string{"Host: widgets.example"}, 200},
+		"no rest":                   {"GET", "/own/", []string{"Host: widgets.example"}, 404},
+		"small letters":             {"patch", "/own/1", []string{"Host: widgets.example"}, 405},
+		"TRACE":                     {"TRACE", "/own/1/2", []string{"Host: widgets.example"}, 404},
+		"CONNECT":                   {"CONNECT", "/own/1/2", []string{"Host: widgets.example"}, 404},
+		"another host":              {"GET", "/own/1", []string{"Host: other.example"}, 404},
+		"no host's name":            {"GET", "/own/1", []string{"Host: "}, 400},
+		"a dot at the end":          {"GET", "/own/1", []string{"Host: widgets.example."}, 404},
+		"a host below it":           {"GET", "/own/1", []string{"Host: a.widgets.example"}, 404},
+		"a user":                    {"GET", "/own/1", []string{"Host: x@widgets.example"}, 404},
+		"two hosts in one":          {"GET", "/own/1", []string{"Host: widgets.example, other.example"}, 400},
+		"two headers":               {"GET", "/own/1", []string{"Host: widgets.example", "Host: widgets.example"}, 400},
+		"a header that a proxy set": {"GET", "/own/1", []string{"Host: other.example", "X-Forwarded-Host: widgets.example"}, 404},
+		"the absolute form":         {"GET", "http://widgets.example/own/1", []string{"Host: widgets.example"}, 400},
+		"every host":                {"GET", "/api/v1/accounts/acct-a-v1/roles", []string{"Host: widgets.example."}, 200},
+		"a call that is elsewhere":  {"GET", "/anything", []string{"Host: widgets.example"}, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := c.method + " " + c.path + " HTTP/1.1\r\n" + strings.Join(append(c.headers, bearer, jsonType), "\r\n") + "\r\n\r\n"
+			if r := e.send(t, raw); r.Status != c.want {
+				t.Errorf("%d %s, want %d", r.Status, r.Body, c.want)
+			}
+		})
+	}
+}
