@@ -54,7 +54,7 @@ func (e *Edge) Bodies() (held int64, refused uint64) {
 func (e *Edge) readBody(x *exchange) error {
 	c, ok := x.raw.Conn().(*conn)
 	switch {
-	case x.headers.bodiless():
+	case x.headers.bodiless(), x.entry.asked != nil: // it is the body of the other call
 		return nil
 	case !ok || x.headers.length > e.cfg.Limits.Body:
 		return tooLarge()

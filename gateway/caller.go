@@ -9,7 +9,7 @@ import (
 // identify finds out who calls, unless too many credentials of the client's address were refused: 401,
 // 429.
 func (e *Edge) identify(x *exchange) error {
-	if x.entry.Public {
+	if x.public {
 		return e.authenticate(x)
 	}
 	if v := e.cfg.Rates.ofFailures(x.raw); !v.Allowed {
@@ -23,10 +23,10 @@ func (e *Edge) identify(x *exchange) error {
 	return err
 }
 
-// authenticate finds out who calls. A public route takes an anonymous caller.
+// authenticate finds out who calls. A public call takes an anonymous caller.
 func (e *Edge) authenticate(x *exchange) error {
 	x.principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
-	if x.entry.Public {
+	if x.public {
 		return nil
 	}
 	for _, name := range []string{"authorization", "x-api-key"} {
@@ -70,7 +70,7 @@ func (x *exchange) checkClaims() error {
 
 // limit holds the caller and then their account to their rates: 429.
 func (e *Edge) limit(x *exchange) error {
-	if x.entry.Public || !e.cfg.Rates.ofCallers() {
+	if x.public || !e.cfg.Rates.ofCallers() {
 		return nil
 	}
 	paid := e.cfg.Rates.charge(x.ctx, &x.principal)

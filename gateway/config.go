@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -19,12 +20,14 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Config holds the parts of an edge. Every field but Upstreams, Rates and Observe is needed.
+// Config holds the parts of an edge. Every field but Calls, Upstreams, Rates and Observe is needed.
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
 	// Doors answer the rows whose upstream is UpstreamAuthorize, by the row's name.
 	Doors map[string]doors.Door
+	// Calls, where it is not nil, finds rows of the catalogue in force for doors that judge other calls.
+	Calls *original.Calls
 	// Catalogue is bound to Doors, Handlers and Upstreams; a row that does not fit is an error.
 	Catalogue []resources.Route
 	// Handlers are this process's, by upstream name.

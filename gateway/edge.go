@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -84,8 +85,10 @@ func (e *Edge) start() (*Edge, error) {
 
 // CheckCatalogue says whether the edge could serve these rows.
 func (e *Edge) CheckCatalogue(routes []resources.Route) error {
-	_, err := newTable(e.rows(routes), e.serve)
-	return err
+	if _, err := newTable(e.rows(routes), e.serve); err != nil {
+		return err
+	}
+	return original.Check(routes)
 }
 
 // SetCatalogue takes other rows into use; requests under way keep theirs. On an
@@ -94,6 +97,11 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 	t, err := newTable(e.rows(routes), e.serve)
 	if err != nil {
 		return err
+	}
+	if e.cfg.Calls != nil {
+		if err := e.cfg.Calls.Set(routes); err != nil {
+			return err
+		}
 	}
 	e.routes.Store(t)
 	return nil

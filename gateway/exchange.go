@@ -31,10 +31,12 @@ type exchange struct {
 	consistency bool
 	entry       *entry
 	values      []string
-	body        []byte
-	bodyRead    bool
-	bodyHeld    int64
-	principal   resources.Principal
+	// public says that no credential is looked at.
+	public    bool
+	body      []byte
+	bodyRead  bool
+	bodyHeld  int64
+	principal resources.Principal
 	// inside is the gate that the request has to leave; rated is how its caller's rates stand.
 	inside *gate.Gate
 	rated  *ratelimit.Verdict

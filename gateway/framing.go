@@ -192,6 +192,18 @@ func (x *exchange) Identity(name string) (value, problem string) {
 	return string(x.raw.Request.Header.Peek(name)), problem
 }
 
+// Values implements doors.Headers.
+func (x *exchange) Values(name string) (values []string, odd bool) {
+	lower := strings.ToLower(name)
+	for key, value := range x.raw.Request.Header.All() {
+		if equalFold(key, lower) {
+			values = append(values, string(value))
+			odd = odd || bytes.IndexByte(key, '_') >= 0
+		}
+	}
+	return values, odd
+}
+
 // equalFold compares a header's name with a lower-case one. It reads an underscore as a hyphen, since
 // some servers do.
 func equalFold(name []byte, lower string) bool {

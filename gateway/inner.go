@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/peer"
@@ -45,14 +46,14 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 // accept takes a gateway's word for who calls: 401 without one.
 func (e *Edge) accept(x *exchange) error {
 	said, err := peer.Accept(e.cfg.Assertions, sent(&x.raw.Request.Header, assertion.Header), assertion.Statement{
-		Upstream: x.entry.Row.Upstream, RequestID: x.record.RequestID, Method: x.method,
+		Upstream: cmp.Or(x.entry.Row.Audience, x.entry.Row.Upstream), RequestID: x.record.RequestID, Method: x.method,
 		Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
 	}, x.entry.Row.Action)
 	if err != nil {
 		x.raw.Response.Header.Set(peer.RefusedHeader, "1")
 		return err
 	}
-	if problems := x.paramProblems(x.params()); len(problems) > 0 {
+	if problems := x.entry.pattern.Problems(x.values); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	x.principal, x.account = said.Principal, said.Account

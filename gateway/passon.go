@@ -36,7 +36,7 @@ func (e *Edge) passOn(x *exchange) error {
 	}
 	x.inside = to.gate
 	a, err := to.Pass(x.ctx, assertion.Statement{
-		RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
+		Upstream: x.entry.Row.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
 		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Row.Action,
 	}, x.passed())
 	if err != nil {

@@ -18,13 +18,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 		return nil
 	}
 	x.answered = true
-	call := doors.Call{
-		Caller: x.principal, Route: &x.entry.Route, HasQuery: x.hasQuery,
-		Headers: x, Body: x.body, Encoded: x.headers.encoded,
-	}
-	if n := len(x.values); n > 0 {
-		call.Path = x.values[n-1]
-	}
+	call := x.doorCall()
 	if problem := x.consistencyProblem(); problem != "" {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}
 	}
@@ -39,6 +33,18 @@ func (e *Edge) throughDoor(x *exchange) error {
 	}
 	send(x.raw, a.Status, a.Body)
 	return nil
+}
+
+// doorCall returns the call as a door sees it.
+func (x *exchange) doorCall() doors.Call {
+	call := doors.Call{
+		Caller: x.principal, Route: &x.entry.Route, RequestID: x.record.RequestID, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
+		Headers: x, Body: x.body, Encoded: x.headers.encoded,
+	}
+	if n := len(x.values); n > 0 {
+		call.Path = x.values[n-1]
+	}
+	return call
 }
 
 // answer serves an allowed call: a handler of this process, or an upstream.

@@ -22,7 +22,9 @@ type entry struct {
 	verdict.Route
 	pattern route.Pattern
 	// One of the three serves it.
-	door     doors.Door
+	door doors.Door
+	// asked is the door, where it is one that is asked about other calls; else nil.
+	asked    doors.SubRequest
 	handler  wire.Handler
 	upstream *upstream
 }
@@ -97,18 +99,16 @@ func newServer(cfg Config) server {
 
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
 func (s server) bind(r resources.Route) (*entry, error) {
-	e := &entry{Route: verdict.Route{Row: r, Public: slices.Contains(r.Access, "public")}}
-	if r.Action != "" {
-		action, err := resources.ParseAction(r.Action)
-		if err != nil {
-			return nil, fmt.Errorf("action %w", err)
-		}
-		e.Action = action
+	of, err := verdict.NewRoute(r)
+	if err != nil {
+		return nil, err
 	}
+	e := &entry{Route: of}
 	if r.Upstream == UpstreamAuthorize {
 		if e.door = s.doors[r.Name]; e.door == nil {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}
+		e.asked, _ = e.door.(doors.SubRequest)
 		return e, nil
 	}
 	if e.upstream = s.upstreams[r.Upstream]; e.upstream != nil {

@@ -20,6 +20,10 @@ func (e *Edge) find(x *exchange) error {
 	case m.Found != nil:
 		x.entry, x.values = m.Found, m.Values
 		x.record.Route = m.Found.Row.Name
+		x.public = m.Found.Public
+		if m.Found.asked != nil { // about another call, which decides
+			x.public = m.Found.asked.Open(x.doorCall())
+		}
 		return nil
 	case len(m.Allow) > 0:
 		x.raw.Response.Header.Set("Allow", strings.Join(m.Allow, ", "))
@@ -30,26 +34,7 @@ func (e *Edge) find(x *exchange) error {
 }
 
 // params returns the path's parameters by name.
-func (x *exchange) params() map[string]string {
-	out := make(map[string]string, len(x.values))
-	for i, value := range x.values[:min(len(x.values), len(x.entry.pattern.Params))] {
-		out[x.entry.pattern.Params[i]] = value
-	}
-	return out
-}
-
-// paramProblems returns the problems of the path's parameters.
-func (x *exchange) paramProblems(params map[string]string) (out []resources.Problem) {
-	for i, name := range x.entry.pattern.Params {
-		switch form := x.entry.pattern.Forms[i]; {
-		case form != "" && !resources.ValidExternalID(form, params[name]):
-			out = append(out, resources.Problem{Field: name, Text: "must match ^" + form + "-[a-zA-Z0-9]+-v1$"})
-		case !resources.ValidID(params[name]):
-			out = append(out, resources.Problem{Field: name, Text: resources.IDRule})
-		}
-	}
-	return out
-}
+func (x *exchange) params() map[string]string { return x.entry.pattern.Named(x.values) }
 
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.
@@ -60,8 +45,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	for _, text := range route.PathProblems(strings.TrimPrefix(x.path, "/")) {
 		note("path", text)
 	}
-	params := x.params()
-	problems = append(problems, x.paramProblems(params)...)
+	problems = append(problems, x.entry.pattern.Problems(x.values)...)
 	var target resources.Target
 	if len(x.values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
 		var problem string
@@ -90,7 +74,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.account, x.target = account, x.entry.place(target, params)
+	x.account, x.target = account, x.entry.Place(target, x.params())
 	return nil
 }
 
@@ -129,16 +113,6 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 		return "", resources.IDRule
 	}
 	return named, ""
-}
-
-// place returns the place that policy judges. An account action is judged in the account, also where
-// the path goes on to one of its projects.
-func (r *entry) place(target resources.Target, params map[string]string) resources.Target {
-	if r.Action.Scope == resources.ScopeAccount {
-		target.ProjectID, target.Resource = "", ""
-	}
-	target.UserID = params["userId"] + params["user_id"]
-	return target
 }
 
 // authorize has the call judged: 403, 503.

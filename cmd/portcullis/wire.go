@@ -15,6 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
+	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -199,8 +201,14 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 		handlers[name] = area.Routes
 	}
 	judge := &verdict.Judge{Policy: a.policy, Facts: a.cache, IDs: a.ids, Now: time.Now}
+	calls := &original.Calls{}
+	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	return gateway.New(gateway.Config{
-		Judge: judge, Authn: authenticator, Doors: map[string]doors.Door{"authorization.check": e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus}},
+		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
+			"authorization.check": e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+			"forward_auth.check":  forwardauth.Door{Judge: originals},
+			"forward_auth.verify": forwardauth.Verify{Judge: originals},
+		},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,

@@ -16,14 +16,26 @@ type Door interface {
 	Unavailable(err error) []byte
 }
 
+// SubRequest is a door that a proxy, or a service, asks before each of its own calls. A body of its
+// calls is not read, since it is that of the other call, and its own row keeps nobody out.
+type SubRequest interface {
+	Door
+	// Open says whether the call may be answered without a credential: the edge then looks at none.
+	Open(c Call) bool
+}
+
 // Call is a call of a door. Its headers are valid until the door has answered.
 type Call struct {
 	Caller resources.Principal
 	Route  *verdict.Route
+	// RequestID is the call's id, as in the log.
+	RequestID string
+	Method    string
 	// Path is the raw path behind the door's own; it is empty where the route's path takes none.
 	Path string
-	// HasQuery says that a ? was sent.
+	// HasQuery says that a ? was sent, Query is what follows it.
 	HasQuery bool
+	Query    string
 	Headers  Headers
 	Body     []byte
 	// Encoded says that the body has a Content-Encoding.
@@ -37,6 +49,9 @@ type Headers interface {
 	// Identity gives the value of an identity header, "" where it was not sent, or the problem of
 	// one that two servers could read differently: sent twice, padded, with underscores.
 	Identity(name string) (value, problem string)
+	// Values gives the values of any header. Odd says that one was sent under a name with
+	// underscores, which some servers read as hyphens.
+	Values(name string) (values []string, odd bool)
 }
 
 // Answer is a door's answer.

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -56,7 +57,8 @@ type Answer struct {
 	Length int64
 }
 
-// Pass passes a call on, and gives the answer. Said.Target is the raw path with its query; the
+// Pass passes a call on, and gives the answer. Said.Upstream is the audience of the assertion, "" for
+// the upstream's name. Said.Target is the raw path with its query; the
 // upstream's own path is put before it. Header are the call's own headers, of which those in Passed
 // reach the upstream. The body of the answer may be read after ctx has ended. The error is
 // one of resources.KindUnavailable where the upstream does not answer as it should.
@@ -87,7 +89,7 @@ func (u *Upstream) ask(ctx context.Context, said assertion.Statement, header htt
 	if err != nil {
 		return nil, err
 	}
-	said.Upstream, said.Target = u.name, strings.TrimSuffix(u.base.EscapedPath(), "/")+said.Target
+	said.Upstream, said.Target = cmp.Or(said.Upstream, u.name), strings.TrimSuffix(u.base.EscapedPath(), "/")+said.Target
 	out.URL.Opaque, out.URL.RawQuery, out.URL.ForceQuery = strings.Cut(said.Target, "?")
 	if len(said.Body) == 0 {
 		out.Body, out.ContentLength = http.NoBody, 0

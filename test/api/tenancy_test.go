@@ -123,6 +123,9 @@ func TestWrongMethodSaysWhichAreRight(t *testing.T) {
 	rows := contract.Catalogue(t)
 	methods := map[string][]string{}
 	for _, row := range rows {
+		if row.Any {
+			continue
+		}
 		methods[row.Path] = append(methods[row.Path], row.Method)
 	}
 	for path := range methods {

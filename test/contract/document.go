@@ -30,6 +30,7 @@ type Contract struct {
 type operation struct {
 	method, Path string
 	route        string // its name in the catalogue
+	any          bool   // its route is for any method
 	private      bool   // on the private listener
 	public       bool   // needs no credential
 	schemes      []string
@@ -174,6 +175,7 @@ func (r *documentReader) operation(path, method string) *operation {
 		private: r.at(item+"/servers") != nil,
 	}
 	o.route, _ = object["x-route"].(string)
+	o.any, _ = object["x-any-method"].(bool)
 	security, own := object["security"].([]any)
 	if !own {
 		security, _ = r.at("/security").([]any)

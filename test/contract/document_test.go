@@ -41,6 +41,9 @@ func disagreements(rows map[string]Row, c *Contract) []string {
 		if path := paramOf.ReplaceAllString(row.Path, "{$1}"); o.method != row.Method || o.Path != path {
 			found = append(found, fmt.Sprintf("route %s is %s %s in the document and %s %s in the catalogue", name, o.method, o.Path, row.Method, path))
 		}
+		if row.Any != o.any {
+			found = append(found, fmt.Sprintf("%s: any method is %t in the document", name, o.any))
+		}
 		found = append(found, prefixed(name, row.disagrees(o))...)
 	}
 	slices.Sort(found)

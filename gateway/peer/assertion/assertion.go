@@ -36,7 +36,7 @@ const maxSize = 8 << 10
 
 // Statement holds what the gateway states of one request.
 type Statement struct {
-	// Upstream is the name of the receiver, as in a catalogue row.
+	// Upstream is the receiver: the audience of the catalogue row, else the name of its upstream.
 	Upstream string
 	// RequestID is the request's id, as in the log.
 	RequestID string
@@ -45,8 +45,11 @@ type Statement struct {
 	Method, Target string
 	// IdempotencyKey is the header's value, "" for none.
 	IdempotencyKey string
-	// Body is the request's body. The assertion has its SHA-256.
-	Body []byte
+	// Body is the request's body. The assertion has its SHA-256, unless BodyUnknown says that the
+	// gateway has not seen it: Verify refuses such an assertion, which is for a service behind a
+	// proxy.
+	Body        []byte
+	BodyUnknown bool
 	// Principal is the caller, Account the account of the route, Action the allowed action.
 	Principal       resources.Principal
 	Account, Action string
@@ -59,7 +62,7 @@ type claims struct {
 	Method    string    `json:"method"`
 	Target    string    `json:"target_sha256"`
 	Repeat    string    `json:"idempotency_key_sha256"`
-	Body      string    `json:"body_sha256"`
+	Body      string    `json:"body_sha256,omitempty"`
 	Principal principal `json:"principal"`
 	Account   string    `json:"account"`
 	Action    string    `json:"action"`
@@ -122,14 +125,17 @@ func (k *Keys) JWKS() []byte { return k.jwks }
 
 // Sign returns the assertion of a statement.
 func (k *Keys) Sign(s Statement) (string, error) {
-	now := k.Now()
+	now, body := k.Now(), ""
+	if !s.BodyUnknown {
+		body = hash(s.Body)
+	}
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: Issuer, Audience: jwt.ClaimStrings{s.Upstream}, Subject: s.Principal.ID,
 			IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(TTL)),
 		},
 		RequestID: s.RequestID, Method: s.Method,
-		Target: hash([]byte(s.Target)), Repeat: hash([]byte(s.IdempotencyKey)), Body: hash(s.Body),
+		Target: hash([]byte(s.Target)), Repeat: hash([]byte(s.IdempotencyKey)), Body: body,
 		Account: s.Account, Action: s.Action,
 		Principal: principal{
 			Kind: s.Principal.Kind, UUID: s.Principal.UUID, AccountID: s.Principal.AccountID, Scopes: s.Principal.Scopes,

@@ -1,0 +1,142 @@
+package original
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Calls finds the rows of original calls. The zero value has no rows. It is safe for concurrent use.
+type Calls struct{ rows atomic.Pointer[table] }
+
+// table finds the rows of a catalogue, also those that the edge does not serve.
+type table = route.Table[row]
+
+type row struct {
+	verdict.Route
+	pattern route.Pattern
+}
+
+// Request is an original call.
+type Request struct {
+	// Host is its host's name, as route.ParseHost gives it; "" is not known.
+	Host   string
+	Method string
+	// Path is the raw path, without the query.
+	Path string
+}
+
+// Check says whether these rows could be taken into use.
+func Check(routes []resources.Route) error {
+	_, err := newTable(routes)
+	return err
+}
+
+// Set takes the rows of a catalogue into use. On an error those in use stay.
+func (c *Calls) Set(routes []resources.Route) error {
+	t, err := newTable(routes)
+	if err != nil {
+		return err
+	}
+	c.rows.Store(t)
+	return nil
+}
+
+func newTable(routes []resources.Route) (*table, error) {
+	t := &table{}
+	var problems []error
+	for _, r := range routes {
+		if err := insert(t, r); err != nil {
+			problems = append(problems, fmt.Errorf("route %s (%s %s%s): %w", r.Name, r.Method, r.Host, r.Path, err))
+		}
+	}
+	return t, errors.Join(problems...)
+}
+
+func insert(t *table, r resources.Route) error {
+	of, err := verdict.NewRoute(r)
+	if err != nil {
+		return err
+	}
+	pattern, err := route.ParsePattern(r.Path)
+	if err != nil {
+		return err
+	}
+	if other := t.Insert(route.Key{Method: r.Method, Host: r.Host}, pattern, &row{of, pattern}); other != nil {
+		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
+	}
+	return nil
+}
+
+// Find returns the call of a row, as the edge would judge it. The account in question is the path's,
+// else own. Errors are *resources.Error: KindBadRequest with all problems of the request, and
+// KindNotFound where no row is for it.
+func (c *Calls) Find(r Request, own string) (verdict.Call, error) {
+	if problems := r.problems(); len(problems) > 0 {
+		return verdict.Call{}, resources.BadRequest(problems...)
+	}
+	found, values := c.find(r)
+	if found == nil {
+		return verdict.Call{}, &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
+	}
+	problems := found.pattern.Problems(values)
+	var target resources.Target
+	if len(values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
+		var problem string
+		if target, problem = route.ParseTarget(r.Path[1:]); problem != "" {
+			problems = append(problems, resources.Problem{Field: "path", Text: problem})
+		}
+	}
+	if len(problems) > 0 {
+		return verdict.Call{}, resources.BadRequest(problems...)
+	}
+	call := verdict.Call{Route: &found.Route, AccountID: own, Target: found.Place(target, found.pattern.Named(values))}
+	if target.AccountID != "" {
+		call.AccountID = target.AccountID
+	}
+	return call, nil
+}
+
+// Public says whether a row is for the call that is open to callers without a credential.
+func (c *Calls) Public(r Request) bool {
+	if len(r.problems()) > 0 {
+		return false
+	}
+	found, _ := c.find(r)
+	return found != nil && found.Public
+}
+
+// find looks up a request without problems.
+func (c *Calls) find(r Request) (*row, []string) {
+	t := c.rows.Load()
+	if t == nil {
+		return nil, nil
+	}
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	m := t.Find(r.Host, method, r.Path, nil)
+	return m.Found, m.Values
+}
+
+// problems returns what two servers could read differently in the request.
+func (r Request) problems() (out []resources.Problem) {
+	if !route.ValidMethod(r.Method) {
+		out = append(out, resources.Problem{Field: "method", Text: "must be an HTTP method in capital letters"})
+	}
+	path, rooted := strings.CutPrefix(r.Path, "/")
+	if !rooted || path == "" {
+		return append(out, resources.Problem{Field: "path", Text: "must begin with / and have a segment"})
+	}
+	for _, text := range route.PathProblems(path) {
+		out = append(out, resources.Problem{Field: "path", Text: text})
+	}
+	return out
+}
