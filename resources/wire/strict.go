@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,26 +21,9 @@ var (
 // without lone surrogates, with no name twice in an object, no NUL, and at most 32 levels.
 // Errors do not quote the body.
 func checkJSON(body []byte) error {
-	dec := jsontext.NewDecoder(bytes.NewReader(body))
-	for {
-		tok, err := dec.ReadToken()
-		if err != nil {
-			return describe(err)
-		}
-		if tok.Kind() == '"' && bytes.IndexByte([]byte(tok.String()), 0) >= 0 {
-			return errNUL
-		}
-		if dec.StackDepth() > maxDepth {
-			return fmt.Errorf("it is nested over %d levels", maxDepth)
-		}
-		if dec.StackDepth() == 0 {
-			break
-		}
-	}
-	if _, err := dec.ReadToken(); !errors.Is(err, io.EOF) {
-		return errTrailing
-	}
-	return nil
+	s := NewStream(body)
+	s.Skip()
+	return s.Err()
 }
 
 // describe returns an error of the decoder without its text, which may quote the body.

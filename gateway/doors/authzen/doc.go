@@ -1,0 +1,12 @@
+// Package authzen is the door of the OpenID AuthZEN Authorization API 1.0: `POST /access/v1/evaluation`
+// asks one question, `POST /access/v1/evaluations` a batch of them, and
+// `GET /.well-known/authzen-configuration` says where they are.
+//
+// A request names a subject, an action, a resource and a context (request.go). A resource of a native
+// type is a place of the platform, so that the question is one that E3 could ask (native.go); one of
+// a type that an app of the policy tree claims is the app's to decide. The right to ask is E3's. A
+// question that names nothing that exists is denied, one that is malformed is a 400.
+//
+// Members that the text of 1.0 does not name are ignored, so that a client may send more than this
+// version reads. What two decoders could read differently is refused as everywhere.
+package authzen

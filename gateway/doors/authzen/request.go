@@ -1,0 +1,195 @@
+package authzen
+
+import (
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Request is a request's body: the entities of one question or the defaults of several, and what its
+// kind adds to them. A nil entity was not sent.
+type Request struct {
+	Tuple
+	// Evaluations are the questions of a batch, each with the defaults in place of what it does not
+	// name; More says that there were over the limit.
+	Evaluations []Tuple
+	More        bool
+	// Semantic is options.evaluations_semantic.
+	Semantic string
+}
+
+// Tuple holds the entities of one question.
+type Tuple struct {
+	Subject, Resource *Entity
+	Action            *Action
+	Context           *Context
+	// Problems are those of the entities' types and forms; what is missing is not among them.
+	Problems []resources.Problem
+}
+
+// Entity is a subject or a resource. Type and ID are "" where they were not sent.
+type Entity struct {
+	Type, ID   string
+	Properties Properties
+	// Sent are its bytes.
+	Sent []byte
+}
+
+// Properties are those of an entity's properties or of a context that the gateway reads itself.
+type Properties struct {
+	// Account is account_id; it is "" where it was not sent.
+	Account string
+	// Project is project_id; it is "" where it was not sent. OddProject says that it is no string,
+	// which only a native type minds.
+	Project    string
+	OddProject bool
+	// named says that account_id was sent, with any string.
+	named bool
+}
+
+// Action is what the subject would do.
+type Action struct {
+	Name string
+	// Sent are its bytes.
+	Sent []byte
+}
+
+// Context is the environment of a question.
+type Context struct {
+	Properties
+	// Sent are its bytes.
+	Sent []byte
+}
+
+// problem adds a problem of a field.
+func (t *Tuple) problem(field, text string) {
+	t.Problems = append(t.Problems, resources.Problem{Field: field, Text: text})
+}
+
+// reader reads a body's members into a tuple, whose problems it notes. null is as good as absent.
+type reader struct {
+	*wire.Stream
+	into *Tuple
+}
+
+// object reads the next value where it is an object, by member and with what is not null, and reports
+// whether it is one. member says whether it has read its value.
+func (r *reader) object(field string, member func(name string) bool) bool {
+	switch r.Kind() {
+	case '{':
+	case 'n':
+		r.Skip()
+		return false
+	default:
+		r.into.problem(field, "must be an object")
+		r.Skip()
+		return false
+	}
+	for name := range r.Members() {
+		if r.Kind() == 'n' || !member(name) {
+			r.Skip()
+		}
+	}
+	return true
+}
+
+// text reads the next value as a string that is not empty.
+func (r *reader) text(field string) string {
+	if r.Kind() != '"' {
+		r.into.problem(field, "must be a string")
+		r.Skip()
+		return ""
+	}
+	text := r.Text()
+	if text == "" {
+		r.into.problem(field, "must not be empty")
+	}
+	return text
+}
+
+// entities reads the member of that name, if it is one of the four entities.
+func (r *reader) entities(name string) bool {
+	switch t := r.into; name {
+	case "subject":
+		t.Subject = r.entity(name)
+	case "resource":
+		t.Resource = r.entity(name)
+	case "action":
+		t.Action = r.action()
+	case "context":
+		t.Context = r.context()
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reader) entity(field string) *Entity {
+	e, found := &Entity{}, false
+	e.Sent = r.Raw(func() {
+		found = r.object(field, func(name string) bool {
+			switch name {
+			case "type":
+				e.Type = r.text(field + ".type")
+			case "id":
+				e.ID = r.text(field + ".id")
+			case "properties":
+				r.properties(field+".properties", &e.Properties)
+			default:
+				return false
+			}
+			return true
+		})
+	})
+	if !found {
+		return nil
+	}
+	return e
+}
+
+func (r *reader) action() *Action {
+	a, found := &Action{}, false
+	a.Sent = r.Raw(func() {
+		found = r.object("action", func(name string) bool {
+			switch name {
+			case "name":
+				a.Name = r.text("action.name")
+			case "properties":
+				r.object("action.properties", func(string) bool { return false })
+			default:
+				return false
+			}
+			return true
+		})
+	})
+	if !found {
+		return nil
+	}
+	return a
+}
+
+func (r *reader) context() *Context {
+	c, found := &Context{}, false
+	c.Sent = r.Raw(func() { found = r.properties("context", &c.Properties) })
+	if !found {
+		return nil
+	}
+	return c
+}
+
+// properties reads an object and keeps the properties that name a place.
+func (r *reader) properties(field string, into *Properties) bool {
+	return r.object(field, func(name string) bool {
+		switch name {
+		case "account_id":
+			into.Account, into.named = r.text(field+".account_id"), true
+		case "project_id":
+			if into.OddProject = r.Kind() != '"'; into.OddProject {
+				return false
+			}
+			into.Project = r.Text()
+		default:
+			return false
+		}
+		return true
+	})
+}
