@@ -18,7 +18,7 @@ func (e *Edge) identify(x *exchange) error {
 	}
 	err := e.authenticate(x)
 	if failures := e.cfg.Rates.Failures; failures != nil && resources.IsKind(err, resources.KindBadCredential) {
-		failures.Take(x.ctx, addressOf(x.raw), time.Time{}) // it is not shared: nobody is asked
+		failures.Take(x.ctx, addressOf(x.raw), 1, time.Time{}) // it is not shared: nobody is asked
 	}
 	return err
 }
@@ -70,10 +70,18 @@ func (x *exchange) checkClaims() error {
 
 // limit holds the caller and then their account to their rates: 429.
 func (e *Edge) limit(x *exchange) error {
-	if x.public || !e.cfg.Rates.ofCallers() {
+	if x.public {
 		return nil
 	}
-	paid := e.cfg.Rates.charge(x.ctx, &x.principal)
+	return e.charge(x, 1)
+}
+
+// charge takes so many requests from the caller's rates: 429.
+func (e *Edge) charge(x *exchange, requests int) error {
+	if !e.cfg.Rates.ofCallers() {
+		return nil
+	}
+	paid := e.cfg.Rates.charge(x.ctx, &x.principal, requests)
 	if x.rated = paid.told; x.rated != nil {
 		tellRate(&x.raw.Response.Header, x.rated)
 	}
@@ -82,3 +90,6 @@ func (e *Edge) limit(x *exchange) error {
 	}
 	return tooMany("Too many requests; wait before sending another one.", *x.rated)
 }
+
+// Charge implements doors.Rates.
+func (x *exchange) Charge(further int) error { return x.edge.charge(x, further) }

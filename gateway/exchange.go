@@ -19,6 +19,7 @@ import (
 // exchange is one request on its way through the steps. Every string in it is a copy, since the
 // server reuses its buffers for the next request.
 type exchange struct {
+	edge   *Edge
 	raw    *fasthttp.RequestCtx
 	ctx    context.Context
 	method string
@@ -63,7 +64,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	}()
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	x := &exchange{raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
+	x := &exchange{edge: e, raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
 	x.ctx = &x.lifetime
 	defer x.lifetime.end()
 	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // with any value: checkHeaders judges that

@@ -25,7 +25,7 @@ func limiter(t testing.TB, rate string) *ratelimit.Limiter {
 	return ratelimit.New(ratelimit.Options{Rate: r, Now: time.Now})
 }
 
-func take(l *ratelimit.Limiter, caller string) { l.Take(context.Background(), caller, time.Time{}) }
+func take(l *ratelimit.Limiter, caller string) { l.Take(context.Background(), caller, 1, time.Time{}) }
 
 // anybody takes a token for what it says: "<id> <account>", a service's without an account.
 func anybody(_ context.Context, token string) (resources.Principal, error) {

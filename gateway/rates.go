@@ -50,9 +50,9 @@ type payment struct {
 	refused string
 }
 
-// charge takes one from the caller's rate and then one from their account's. A caller whose own rate
-// refuses takes nothing from the account's.
-func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment {
+// charge takes so many requests from the caller's rate and then from their account's, all or none of
+// each. A caller whose own rate refuses takes nothing from the account's.
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int) payment {
 	var told *ratelimit.Verdict
 	own, name := r.Principal, LimitPrincipal
 	if caller.Kind == resources.PrincipalService {
@@ -61,7 +61,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment
 	var until time.Time // is that of both: a request waits once
 	if own != nil {
 		until = own.Deadline()
-		v := own.Take(ctx, caller.ID, until)
+		v := own.Take(ctx, caller.ID, requests, until)
 		if !v.Allowed {
 			return payment{&v, name}
 		}
@@ -73,7 +73,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal) payment
 	if own == nil {
 		until = r.Account.Deadline()
 	}
-	v := r.Account.Take(ctx, caller.AccountID, until)
+	v := r.Account.Take(ctx, caller.AccountID, requests, until)
 	if told == nil || !v.Allowed || v.Remaining < told.Remaining {
 		told = &v
 	}

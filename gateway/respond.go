@@ -25,6 +25,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 	a, err := x.entry.door.Answer(x.ctx, call)
 	x.record.Account, x.record.Subject, x.record.Action = a.Question.AccountID, a.Question.SubjectID, a.Question.Action.ID
 	x.record.judged(a.Verdict)
+	x.record.Evaluations, x.record.Permitted = a.Evaluations, a.Permitted
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 func (x *exchange) doorCall() doors.Call {
 	call := doors.Call{
 		Caller: x.principal, Route: &x.entry.Route, RequestID: x.record.RequestID, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
-		Headers: x, ContentType: string(x.raw.Request.Header.ContentType()), Body: x.body, Encoded: x.headers.encoded,
+		Headers: x, Rates: x, ContentType: string(x.raw.Request.Header.ContentType()), Body: x.body, Encoded: x.headers.encoded,
 	}
 	if n := len(x.values); n > 0 {
 		call.Path = x.values[n-1]

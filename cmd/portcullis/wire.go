@@ -14,6 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
 	"github.com/portcullis-authz/portcullis/gateway/doors/original"
@@ -203,16 +204,29 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	judge := &verdict.Judge{Policy: a.policy, Facts: a.cache, IDs: a.ids, Now: time.Now}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
+	questions := a.newQuestions()
 	return gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
-			"authorization.check": e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
-			"forward_auth.check":  forwardauth.Door{Judge: originals},
-			"forward_auth.verify": forwardauth.Verify{Judge: originals},
+			"authorization.check":   e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+			"authzen.evaluation":    authzen.Evaluation{Questions: questions},
+			"authzen.evaluations":   authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations},
+			"authzen.configuration": authzen.Metadata{Base: a.settings.Listeners.PublicURL},
+			"forward_auth.check":    forwardauth.Door{Judge: originals},
+			"forward_auth.verify":   forwardauth.Verify{Judge: originals},
 		},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
+}
+
+// newQuestions returns what the doors of AuthZEN judge with.
+func (a *app) newQuestions() authzen.Questions {
+	pin := func() verdict.Pinned {
+		policy := a.policy.Pin()
+		return verdict.Pinned{Policy: policy, Revision: policy.Revision()}
+	}
+	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

@@ -37,6 +37,7 @@ type Call struct {
 	HasQuery bool
 	Query    string
 	Headers  Headers
+	Rates    Rates
 	// ContentType is the media type of the body, with its parameters, as it was sent.
 	ContentType string
 	Body        []byte
@@ -56,6 +57,12 @@ type Headers interface {
 	Values(name string) (values []string, odd bool)
 }
 
+// Rates are those of the caller, who has paid for one question.
+type Rates interface {
+	// Charge takes so many further questions from them, all or none: 429.
+	Charge(further int) error
+}
+
 // Answer is a door's answer.
 type Answer struct {
 	Status  int
@@ -65,6 +72,9 @@ type Answer struct {
 	// Question is as far as it was read, Verdict as far as it was reached.
 	Question verdict.Question
 	Verdict  verdict.Verdict
+	// Evaluations is how many questions of a batch were answered, Permitted how many of them were
+	// allowed; the question is what all have in common.
+	Evaluations, Permitted int
 }
 
 // Header is a header of the answer.

@@ -20,13 +20,19 @@ func (b *bucket) untilFull(now time.Duration) time.Duration {
 	return max(0, time.Duration(b.full.Load())-now)
 }
 
-// charge takes a token of the own bucket, which has one. mu is held.
-func (b *bucket) charge(now time.Duration, r Rate) {
-	b.full.Store(int64(now + b.untilFull(now) + r.Interval))
+// charge takes n tokens of the own bucket, which has them. mu is held.
+func (b *bucket) charge(now time.Duration, r Rate, n int) {
+	b.full.Store(int64(now + b.untilFull(now) + time.Duration(n)*r.Interval))
 }
 
-// verdict returns the state of the bucket. mu is held.
-func (b *bucket) verdict(now time.Duration, r Rate, allowed bool) Verdict {
+// lacks reports whether the shared bucket is known not to have n tokens. Of one token it is asked. mu is
+// held.
+func (b *bucket) lacks(now time.Duration, r Rate, n int) bool {
+	return n > 1 && b.lease.known && r.wait(max(0, b.lease.full-now), n-b.lease.tokens(now)) > 0
+}
+
+// verdict returns the state of the bucket for a request of n tokens. mu is held.
+func (b *bucket) verdict(now time.Duration, r Rate, n int, allowed bool) Verdict {
 	full, left := b.untilFull(now), r.left(b.untilFull(now))
 	if b.lease.known { // the shared bucket has as many tokens or fewer
 		shared := max(0, b.lease.full-now)
@@ -35,7 +41,10 @@ func (b *bucket) verdict(now time.Duration, r Rate, allowed bool) Verdict {
 	v := Verdict{Allowed: allowed, Limit: r.Burst, Remaining: left, Reset: full}
 	if !allowed {
 		v.Remaining = 0
-		v.RetryAfter = max(r.wait(b.untilFull(now)), b.lease.empty-now, 0)
+		v.RetryAfter = max(r.wait(b.untilFull(now), n), b.lease.empty-now, 0)
+		if b.lacks(now, r, n) {
+			v.RetryAfter = max(v.RetryAfter, r.wait(max(0, b.lease.full-now), n))
+		}
 	}
 	return v
 }
@@ -68,22 +77,22 @@ func (l *lease) tokens(now time.Duration) int {
 }
 
 // nextSize returns how many tokens to lease: twice the size of a lease that was used up in its
-// time, or as many as were used of it.
-func (l *lease) nextSize(now time.Duration, r Rate) int {
-	n := max(1, l.used)
+// time, or as many as were used of it, and what a request of n tokens lacks at least.
+func (l *lease) nextSize(now time.Duration, r Rate, n int) int {
+	size := max(1, l.used)
 	if l.left == 0 && now < l.until {
-		n = max(1, 2*l.size)
+		size = max(1, 2*l.size)
 	}
-	return min(max(min(n, r.maxLease()), 1+l.waiting), r.Burst)
+	return min(max(min(size, r.maxLease()), n-l.tokens(now)+l.waiting), r.Burst)
 }
 
 // granted records the answer of Shared: the tokens that it gave, and in how long the shared
 // bucket is full.
 func (l *lease) granted(now time.Duration, r Rate, asked, given int, full time.Duration) {
-	l.left, l.until, l.size, l.used = given, now+leaseTime, asked, 0
+	l.left, l.until, l.size, l.used = l.tokens(now)+given, now+leaseTime, asked, 0
 	full = min(max(full, 0), r.fill()) // bounds a wrong answer
 	l.full, l.known = now+full, true
 	if given <= 0 {
-		l.empty = now + max(r.wait(full), 0)
+		l.empty = now + max(r.wait(full, 1), 0)
 	}
 }

@@ -80,42 +80,45 @@ func (l *Limiter) Peek(caller string) Verdict {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.verdict(now, l.options.Rate, l.options.Rate.wait(b.untilFull(now)) <= 0)
+	return b.verdict(now, l.options.Rate, 1, l.options.Rate.wait(b.untilFull(now), 1) <= 0)
 }
 
-// Take takes a token of the caller's bucket, and waits for Shared until the deadline at most.
-func (l *Limiter) Take(ctx context.Context, caller string, deadline time.Time) Verdict {
+// Take takes n tokens of the caller's bucket, all or none, and waits for Shared until the deadline at
+// most.
+func (l *Limiter) Take(ctx context.Context, caller string, n int, deadline time.Time) Verdict {
 	now := l.now()
 	b := l.buckets.get(caller, now)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
 		switch {
-		case l.options.Rate.wait(b.untilFull(now)) > 0, now < b.lease.empty:
-			return b.verdict(now, l.options.Rate, false)
-		case b.lease.tokens(now) > 0:
-			b.lease.left--
-			b.lease.used++
-			return l.charge(b, now)
-		case l.options.Shared == nil || !l.ask(ctx, caller, b, deadline): // the own bucket alone
-			return l.charge(b, l.now())
+		case l.options.Rate.wait(b.untilFull(now), n) > 0:
+			return b.verdict(now, l.options.Rate, n, false)
+		case b.lease.tokens(now) >= n:
+			b.lease.left -= n
+			b.lease.used += n
+			return l.charge(b, now, n)
+		case now < b.lease.empty, b.lacks(now, l.options.Rate, n):
+			return b.verdict(now, l.options.Rate, n, false)
+		case l.options.Shared == nil || !l.ask(ctx, caller, b, n, deadline): // the own bucket alone
+			return l.charge(b, l.now(), n)
 		}
 		now = l.now()
 	}
 }
 
-// charge takes a token of the own bucket, unless another request took the last one meanwhile.
-func (l *Limiter) charge(b *bucket, now time.Duration) Verdict {
-	if l.options.Rate.wait(b.untilFull(now)) > 0 {
-		return b.verdict(now, l.options.Rate, false)
+// charge takes n tokens of the own bucket, unless another request took them meanwhile.
+func (l *Limiter) charge(b *bucket, now time.Duration, n int) Verdict {
+	if l.options.Rate.wait(b.untilFull(now), n) > 0 {
+		return b.verdict(now, l.options.Rate, n, false)
 	}
-	b.charge(now, l.options.Rate)
-	return b.verdict(now, l.options.Rate, true)
+	b.charge(now, l.options.Rate, n)
+	return b.verdict(now, l.options.Rate, n, true)
 }
 
-// ask leases tokens of Shared, or waits for the request to Shared that is running. It returns
+// ask leases tokens of Shared for a request of need tokens, or waits for the request to Shared that is running. It returns
 // false if Shared did not answer before the deadline. b.mu is held, but not during the wait.
-func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, deadline time.Time) bool {
+func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need int, deadline time.Time) bool {
 	within := deadline.Sub(l.options.Now())
 	if within <= 0 {
 		return false
@@ -133,7 +136,7 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, deadline ti
 		b.lease.waiting--
 		return true // the next call sees whether the deadline has passed
 	}
-	n := b.lease.nextSize(l.now(), l.options.Rate)
+	n := b.lease.nextSize(l.now(), l.options.Rate, need)
 	answered := make(chan struct{})
 	b.lease.asking = answered
 	b.mu.Unlock()

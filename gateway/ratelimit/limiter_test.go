@@ -23,7 +23,7 @@ func limiter(t *testing.T, rate string, shared ratelimit.Shared, buckets int) *r
 }
 
 func take(l *ratelimit.Limiter, caller string) ratelimit.Verdict {
-	return l.Take(context.Background(), caller, l.Deadline())
+	return l.Take(context.Background(), caller, 1, l.Deadline())
 }
 
 // through returns how many of n requests at once are allowed.

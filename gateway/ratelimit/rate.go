@@ -68,6 +68,8 @@ func (r Rate) left(full time.Duration) int {
 	return max(0, int((r.fill()-full)/r.Interval))
 }
 
-// wait returns how long until a bucket that is full in that time has a token; it has one at zero
+// wait returns how long until a bucket that is full in that time has n tokens; it has them at zero
 // or less.
-func (r Rate) wait(full time.Duration) time.Duration { return full + r.Interval - r.fill() }
+func (r Rate) wait(full time.Duration, n int) time.Duration {
+	return full + time.Duration(n)*r.Interval - r.fill()
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 )
@@ -28,6 +29,8 @@ type Limits struct {
 	// Waiting is how many questions of a kind may wait for facts and verdicts that are not
 	// cached.
 	Waiting int
+	// MaxEvaluations is how many questions a batch may have.
+	MaxEvaluations int
 	// MaxGroups is how many security groups a project may have, MaxRules how many rules a
 	// group.
 	MaxGroups, MaxRules int
@@ -48,6 +51,7 @@ func (l *Limits) flags(f *pflag.FlagSet) {
 	f.IntVar(&l.Edge.Requests, "max-requests", d.Requests, "how many requests may be under way, in this process and to each upstream; 0 is no bound")
 	sizeVar(f, &l.Edge.Bodies, "max-body-memory", d.Bodies, "what the bodies of all requests under way may take together; 0 is no bound")
 	f.IntVar(&l.Waiting, "max-cold", defaultWaiting, "how many questions of each kind may wait for facts and verdicts that are not cached; with 0 none waits")
+	f.IntVar(&l.MaxEvaluations, "max-evaluations", authzen.DefaultMost, "how many questions a batch at /access/v1/evaluations may have")
 	f.IntVar(&l.MaxGroups, "max-security-groups", firewall.DefaultMaxGroups, "how many security groups a project may have; one that has more keeps them and gets no further one")
 	f.IntVar(&l.MaxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have; one that has more keeps them and gets no further one")
 }
@@ -84,6 +88,7 @@ func (l Limits) Validate() []resources.Problem {
 		{"--max-connections-per-address", l.Edge.PerAddress, 0},
 		{"--max-requests", l.Edge.Requests, 0},
 		{"--max-cold", l.Waiting, 0},
+		{"--max-evaluations", l.MaxEvaluations, 1},
 		{"--max-security-groups", l.MaxGroups, 1},
 		{"--max-security-group-rules", l.MaxRules, 1},
 	} {

@@ -2,9 +2,12 @@ package config
 
 import (
 	"net"
+	"net/url"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -15,6 +18,8 @@ const DefaultHealthListen = "127.0.0.1:9002"
 type Listeners struct {
 	// Edge and Users are two addresses of the same edge.
 	Edge, Users string
+	// PublicURL is the URL under which clients reach the edge, "" for unknown.
+	PublicURL string
 	// Health is the private listener of health and metrics.
 	Health string
 }
@@ -22,6 +27,7 @@ type Listeners struct {
 func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "the `host:port` of the edge; :8080 is every address of the machine")
 	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
+	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
 }
 
@@ -41,6 +47,9 @@ func (l Listeners) All(behindGateways bool) []Listener {
 // Validate returns what is wrong with the addresses. On one address two listeners would not
 // start, or health and metrics would be where every client calls.
 func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
+	if l.PublicURL != "" && !validBase(l.PublicURL) {
+		found = append(found, problem("--public-url", "must be https://host, with a port and a path where there are, and without a query, fragment, user or slash at its end"))
+	}
 	all := l.All(behindGateways)
 	for i, one := range all {
 		host, port, err := net.SplitHostPort(one.Address)
@@ -60,6 +69,13 @@ func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
 		}
 	}
 	return found
+}
+
+// validBase reports whether a URL can be the base of others, each byte as it is.
+func validBase(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && !strings.HasSuffix(base, "/") &&
+		!strings.ContainsAny(base, "?#") && u.String() == base && route.PathProblems("x"+u.EscapedPath()) == nil
 }
 
 // meet reports whether two hosts of one port are the same address; an empty or unspecified

@@ -5,18 +5,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Request is a request's body: the entities of one question or the defaults of several, and what its
-// kind adds to them. A nil entity was not sent.
-type Request struct {
-	Tuple
-	// Evaluations are the questions of a batch, each with the defaults in place of what it does not
-	// name; More says that there were over the limit.
-	Evaluations []Tuple
-	More        bool
-	// Semantic is options.evaluations_semantic.
-	Semantic string
-}
-
 // Tuple holds the entities of one question.
 type Tuple struct {
 	Subject, Resource *Entity
@@ -38,12 +26,10 @@ type Entity struct {
 type Properties struct {
 	// Account is account_id; it is "" where it was not sent.
 	Account string
-	// Project is project_id; it is "" where it was not sent. OddProject says that it is no string,
-	// which only a native type minds.
+	// Project is project_id; it is "" where it was not sent. OddProject says that it is no string
+	// or an empty one, which only a native type minds.
 	Project    string
 	OddProject bool
-	// named says that account_id was sent, with any string.
-	named bool
 }
 
 // Action is what the subject would do.
@@ -181,12 +167,13 @@ func (r *reader) properties(field string, into *Properties) bool {
 	return r.object(field, func(name string) bool {
 		switch name {
 		case "account_id":
-			into.Account, into.named = r.text(field+".account_id"), true
+			into.Account = r.text(field + ".account_id")
 		case "project_id":
 			if into.OddProject = r.Kind() != '"'; into.OddProject {
 				return false
 			}
 			into.Project = r.Text()
+			into.OddProject = into.Project == ""
 		default:
 			return false
 		}

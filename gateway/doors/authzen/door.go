@@ -1,0 +1,126 @@
+package authzen
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Questions has what the doors of this package judge with. All of its fields are needed.
+type Questions struct {
+	Batches   *verdict.Batches
+	Catalogue Catalogue
+}
+
+// Evaluation answers `POST /access/v1/evaluation`.
+type Evaluation struct{ Questions }
+
+// Answer implements doors.Door: 400 with all problems of the question, 403 for a caller who may not
+// ask it, 503 where there is no verdict.
+func (d Evaluation) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
+	var q Tuple
+	if err := read(c, &q, func(*reader, string) bool { return false }); err != nil {
+		return doors.Answer{}, err
+	}
+	return d.single(ctx, c, &q)
+}
+
+// single answers one question.
+func (d Questions) single(ctx context.Context, c doors.Call, q *Tuple) (doors.Answer, error) {
+	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Catalogue}
+	item, err := t.item(ctx, q)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	a := doors.Answer{Status: 200, Question: item.Question}
+	outcome := verdict.Outcome{Err: errNotAsked}
+	if err := t.Ask(ctx, []verdict.Item{item}, func(o verdict.Outcome) bool { outcome = o; return true }); err != nil {
+		return a, err
+	}
+	a.Verdict = outcome.Verdict
+	if outcome.Err != nil {
+		return a, outcome.Err
+	}
+	a.Body = appendOutcome(nil, &item, outcome)
+	return a, nil
+}
+
+// Unavailable implements doors.Door: the body is the area's.
+func (Questions) Unavailable(error) []byte { return nil }
+
+// DefaultMost is how many evaluations a batch may have where nobody says otherwise.
+const DefaultMost = 1000
+
+// Evaluations answers `POST /access/v1/evaluations`.
+type Evaluations struct {
+	Questions
+	// Most is how many evaluations a batch may have.
+	Most int
+}
+
+// Answer implements doors.Door: as Evaluation without evaluations, else one answer for each of them, 400
+// for what is wrong with the body as a whole, 429 for more than the caller's rates allow, 503 where the
+// facts can't be had.
+func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
+	b := batch{most: d.Most, semantic: executeAll}
+	if err := read(c, &b.Tuple, b.member); err != nil {
+		return doors.Answer{}, err
+	}
+	if len(b.items) == 0 {
+		return d.single(ctx, c, &b.Tuple)
+	}
+	if err := c.Rates.Charge(len(b.items) - 1); err != nil { // one is charged for each call
+		return doors.Answer{}, err
+	}
+	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Catalogue}
+	items := make([]verdict.Item, len(b.items))
+	for i := range b.items {
+		b.items[i].inherit(&b.Tuple)
+		var err error
+		if items[i], err = t.item(ctx, &b.items[i]); err != nil {
+			return doors.Answer{}, err
+		}
+	}
+	a := doors.Answer{Status: 200, Body: append(make([]byte, 0, len(items)*answerRoom), `{"evaluations":[`...)}
+	err := t.Ask(ctx, items, func(o verdict.Outcome) bool {
+		if a.Evaluations > 0 {
+			a.Body = append(a.Body, ',')
+		}
+		a.Body = appendOutcome(a.Body, &items[a.Evaluations], o)
+		a.Evaluations++
+		allowed := o.Allowed && o.Err == nil
+		if allowed {
+			a.Permitted++
+		}
+		return b.semantic == executeAll || allowed != (b.semantic == firstPermits)
+	})
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	a.Body = append(a.Body, "]}"...)
+	a.Question = common(items)
+	return a, nil
+}
+
+// answerRoom is the size of an ordinary decision in bytes.
+const answerRoom = 256
+
+// common is what all questions of a batch have in common, for the record.
+func common(items []verdict.Item) verdict.Question {
+	q := items[0].Question
+	for i := range items[1:] {
+		other := &items[1+i].Question
+		if other.SubjectID != q.SubjectID {
+			q.SubjectID = ""
+		}
+		if other.AccountID != q.AccountID {
+			q.AccountID = ""
+		}
+		if other.Action.ID != q.Action.ID {
+			q.Action = resources.Action{}
+		}
+	}
+	return q
+}

@@ -1,0 +1,51 @@
+package authzen
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Metadata answers `GET /.well-known/authzen-configuration`.
+type Metadata struct {
+	// Base is the URL under which clients reach the gateway, without a slash at its end; without it
+	// there is no document. A client checks it against the URL by which it came, so that no header of
+	// a request may choose it.
+	Base string
+}
+
+// document is the metadata of a policy decision point (Authorization API 1.0, 9.1).
+type document struct {
+	PolicyDecisionPoint string `json:"policy_decision_point"`
+	Evaluation          string `json:"access_evaluation_endpoint"`
+	Evaluations         string `json:"access_evaluations_endpoint"`
+}
+
+// Answer implements doors.Door: 404 without a base.
+func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) {
+	problems := c.Problems
+	for field, sent := range map[string]bool{"body": len(c.Body) > 0 || c.Encoded, "query": c.HasQuery} {
+		if sent {
+			problems = append(problems, resources.Problem{Field: field, Text: "must not be sent"})
+		}
+	}
+	switch {
+	case len(problems) > 0:
+		return doors.Answer{}, resources.BadRequest(problems...)
+	case m.Base == "":
+		return doors.Answer{}, resources.NotFound("document: the gateway does not know under which URL its clients reach it (--public-url)")
+	}
+	body, err := wire.Render(document{m.Base, m.Base + pathEvaluation, m.Base + pathEvaluations})
+	return doors.Answer{Status: 200, Body: body}, err
+}
+
+// The paths of the API below its base (Authorization API 1.0, 10.1).
+const (
+	pathEvaluation  = "/access/v1/evaluation"
+	pathEvaluations = "/access/v1/evaluations"
+)
+
+// Unavailable implements doors.Door: the body is the area's.
+func (Metadata) Unavailable(error) []byte { return nil }

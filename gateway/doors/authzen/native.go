@@ -1,0 +1,255 @@
+package authzen
+
+import (
+	"context"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The native types of resources. A resource of any other type is one of a project.
+const (
+	typeAccount = "account"
+	typeProject = "project"
+	typePath    = "path"
+	typeRoute   = "route"
+)
+
+// typeUser is the type of a native subject.
+const typeUser = "user"
+
+// collections are the segments of a path by the types that have another name there.
+func collection(resourceType string) string {
+	switch resourceType {
+	case "security_group":
+		return "security-groups"
+	case "kubernetes_cluster":
+		return "kubernetes"
+	case "gpu_cluster":
+		return "gpu-clusters"
+	}
+	return resourceType
+}
+
+// Catalogue finds the action of a call of the platform.
+type Catalogue interface {
+	// Action returns the action of the best row for the method and the path; false is that there is
+	// none, or that it has no action.
+	Action(method, path string) (resources.Action, bool)
+}
+
+// translator makes questions of requests, by the apps and the users that its batch knows.
+type translator struct {
+	*verdict.Batch
+	catalogue Catalogue
+}
+
+// item returns the question of a tuple, which has all entities or says what is missing. The error is
+// that of a look-up.
+func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
+	q.complete(true, true, true)
+	if q.Resource != nil && t.Claims(q.Resource.Type) {
+		return t.ofApp(ctx, q)
+	}
+	n := native{Tuple: q}
+	if q.Action != nil && q.Resource != nil {
+		n.read(t.catalogue)
+	}
+	account, differ := n.account()
+	if len(q.Problems) > 0 {
+		if n.path != "" {
+			n.target("")
+		}
+		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+	}
+	item := verdict.Item{Denied: n.denied}
+	if item.SubjectID = q.user(); item.SubjectID == "" {
+		item.Denied = "the subject is no user"
+	}
+	if differ {
+		item.Denied = "two accounts are named, and they differ"
+	}
+	var err error
+	if item.AccountID, err = t.orHome(ctx, account, item.SubjectID); err != nil {
+		return item, err
+	}
+	item.Action = n.action
+	if n.path != "" {
+		item.Target = n.target(item.AccountID)
+	}
+	if len(q.Problems) > 0 {
+		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+	}
+	return item, nil
+}
+
+// ofApp returns the question of a tuple about a type that an app claims.
+func (t translator) ofApp(ctx context.Context, q *Tuple) (verdict.Item, error) {
+	n := native{Tuple: q}
+	account, _ := n.account()
+	if len(q.Problems) > 0 {
+		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+	}
+	item := verdict.Item{App: &resources.AppQuestion{
+		ResourceType: q.Resource.Type, Subject: q.Subject.Sent, Action: q.Action.Sent, Resource: q.Resource.Sent,
+	}}
+	if q.Context != nil {
+		item.App.Context = q.Context.Sent
+	}
+	item.SubjectID = q.user()
+	var err error
+	item.AccountID, err = t.orHome(ctx, account, item.SubjectID)
+	return item, err
+}
+
+// orHome returns the account, or the user's own where none is named.
+func (t translator) orHome(ctx context.Context, account, user string) (string, error) {
+	if account != "" || user == "" {
+		return account, nil
+	}
+	return t.Home(ctx, user)
+}
+
+// user returns the id of the user that the subject may be, "" for a subject that is no user.
+func (t *Tuple) user() string {
+	if t.Subject.Type != typeUser || !resources.ValidID(t.Subject.ID) {
+		return ""
+	}
+	return t.Subject.ID
+}
+
+// native reads a question about a resource of a native type.
+type native struct {
+	*Tuple
+	action resources.Action
+	// path is the place as E3 has it behind authorize/, below the account in question where inAccount
+	// says so.
+	path      string
+	inAccount bool
+	// denied says what the question names that does not exist.
+	denied string
+}
+
+// read reads the action and the path, with their problems.
+func (n *native) read(catalogue Catalogue) {
+	of := n.Resource
+	if of.Type == "" || of.ID == "" || n.Action.Name == "" { // noted already
+		return
+	}
+	switch of.Type {
+	case typeRoute:
+		n.readRoute(catalogue)
+		return
+	case typePath:
+		n.path = of.ID
+	case typeAccount:
+		n.plain("resource.id", of.ID)
+		n.path = "accounts/" + of.ID
+	case typeProject:
+		n.plain("resource.id", of.ID)
+		n.path, n.inAccount = "projects/"+of.ID, true
+	default:
+		n.readInProject()
+		if n.path == "" {
+			return
+		}
+	}
+	var err error
+	if n.action, err = resources.ParseAction(n.Action.Name); err != nil {
+		n.problem("action.name", err.Error())
+	}
+}
+
+// readInProject reads a resource of a project. Without a project it is of a type that nobody knows.
+func (n *native) readInProject() {
+	of := n.Resource
+	switch {
+	case of.Properties.OddProject:
+		n.problem("resource.properties.project_id", "must be a string that is not empty")
+	case of.Properties.Project == "":
+		n.denied = "there are no resources of this type outside of a project"
+		return
+	default:
+		n.plain("resource.properties.project_id", of.Properties.Project)
+	}
+	if strings.Contains(of.Type, "/") {
+		n.problem("resource.type", "must be one segment of a path")
+	}
+	if strings.Contains(of.ID, "/") {
+		n.problem("resource.id", "must be one segment of a path; a longer one is asked about as type path")
+	}
+	n.path, n.inAccount = "projects/"+of.Properties.Project+"/"+collection(of.Type)+"/"+of.ID, true
+}
+
+// readRoute reads a call of the platform, whose action is the catalogue's.
+func (n *native) readRoute(catalogue Catalogue) {
+	path, rooted := strings.CutPrefix(n.Resource.ID, "/")
+	if !rooted {
+		n.problem("resource.id", "must begin with /")
+	}
+	n.path = path
+	if strings.ContainsFunc(n.Action.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' }) {
+		n.problem("action.name", "must be an HTTP method")
+	}
+	found := false
+	if catalogue != nil {
+		n.action, found = catalogue.Action(n.Action.Name, n.Resource.ID)
+	}
+	if !found {
+		n.denied = "no route with an action has this method and path"
+	}
+}
+
+// plain notes an id that is no plain one.
+func (n *native) plain(field, id string) {
+	if !resources.ValidID(id) {
+		n.problem(field, resources.IDRule)
+	}
+}
+
+// account returns the account that the question names, "" for none, and whether it names another one
+// besides.
+func (n *native) account() (account string, differ bool) {
+	name := func(field, id string) {
+		if id == "" {
+			return
+		}
+		n.plain(field, id)
+		if account == "" {
+			account = id
+		}
+		differ = differ || account != id
+	}
+	if n.Resource != nil {
+		name("resource.properties.account_id", n.Resource.Properties.Account)
+		if n.Resource.Type == typeAccount && !n.told("resource.id") {
+			name("resource.id", n.Resource.ID)
+		}
+	}
+	if n.Context != nil {
+		name("context.account_id", n.Context.Account)
+	}
+	return account, differ
+}
+
+// target returns the place of the question, or notes what E3 refuses of its path.
+func (n *native) target(account string) resources.Target {
+	path := n.path
+	if n.inAccount && account != "" {
+		path = "accounts/" + account + "/" + path
+	}
+	problems := route.PathProblems(path)
+	if len(problems) == 0 {
+		target, problem := route.ParseTarget(path)
+		if problem == "" {
+			return target
+		}
+		problems = append(problems, problem)
+	}
+	for _, text := range problems {
+		n.problem("resource.id", "the path "+text)
+	}
+	return resources.Target{}
+}

@@ -1,0 +1,140 @@
+package verdict
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Pinned is the policy of one tree, whatever is brought into force meanwhile (policies/engine).
+type Pinned struct {
+	Policy Policy
+	// Revision names the tree.
+	Revision string
+	// Apps decide about types of their own; nil where the tree has none.
+	Apps Apps
+}
+
+// Apps are the apps of a policy tree (policies/engine). An error is never an allow.
+type Apps interface {
+	// Claims says whether an app answers for resources of the type.
+	Claims(resourceType string) bool
+	// DecideApp has the app decide that claims the type.
+	DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error)
+}
+
+// Gatherer gives the facts for several questions (store/rolecache), at least as new as the last change
+// that was answered before the call.
+type Gatherer interface {
+	// FactsOf returns the facts of several users and projects of the account, in their order, all of
+	// one revision. An empty user is nobody's facts, an empty project no project's.
+	FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error)
+	// Home returns the account of which the user is a member, "" where there is no such user.
+	Home(ctx context.Context, user string) (account string, err error)
+}
+
+// Batches reaches verdicts on questions that are asked together. All of its fields are needed. It is safe
+// for concurrent use.
+type Batches struct {
+	Pin   func() Pinned
+	Facts Gatherer
+	IDs   resources.IDs
+	Now   func() time.Time
+}
+
+// Batch judges the questions of one request: all by one policy tree and at one time, those of an
+// account on facts of one revision. It is for one goroutine.
+type Batch struct {
+	caller   resources.Principal
+	policy   Pinned
+	gatherer Gatherer
+	ids      resources.IDs
+	now      time.Time
+	door     *Route
+	homes    map[string]string
+	accounts map[string]*inAccount
+}
+
+// Item is one question of a batch.
+type Item struct {
+	// Question is the question; its Door is the batch's.
+	Question
+	// Denied is why the question is denied whatever policy says: it names nothing that there is. It
+	// is "" where policy decides.
+	Denied string
+	// App holds what the app decides on that claims the resource's type, but for the batch's part of
+	// it; nil is a question of the platform's own types.
+	App *resources.AppQuestion
+	// Err is why the item is no question.
+	Err error
+}
+
+// Outcome is the verdict on an item, or why there is none.
+type Outcome struct {
+	Verdict
+	// Context is what an app says beside its decision.
+	Context []resources.Member
+	// Err is of KindBadRequest, KindForbidden or KindUnavailable. The verdict denies beside one.
+	Err error
+}
+
+// Begin begins a batch of questions that the caller asks at that door.
+func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
+	return &Batch{
+		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: b.IDs, now: b.Now(), door: door,
+		homes: map[string]string{}, accounts: map[string]*inAccount{},
+	}
+}
+
+// Claims says whether an app of the batch's policy tree answers for resources of the type.
+func (b *Batch) Claims(resourceType string) bool {
+	return b.policy.Apps != nil && b.policy.Apps.Claims(resourceType)
+}
+
+// Home returns the account of which the user is a member, "" where there is no such user.
+func (b *Batch) Home(ctx context.Context, user string) (account string, err error) {
+	if b.caller.Kind == resources.PrincipalUser && b.caller.ID == user {
+		return b.caller.AccountID, nil
+	}
+	account, known := b.homes[user]
+	if known {
+		return account, nil
+	}
+	if account, err = b.gatherer.Home(ctx, strings.Clone(user)); err != nil {
+		return "", unavailable(err)
+	}
+	b.homes[user] = account
+	return account, nil
+}
+
+// Ask judges the items in their order and hands each outcome to more, until that returns false. It is
+// called once. Its error is of KindUnavailable: facts that can't be had are no fault of one item.
+func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
+	for i := range items {
+		if item := &items[i]; item.Err == nil {
+			in := b.within(item.AccountID)
+			if item.Denied == "" {
+				in.need(item.about())
+			}
+		}
+	}
+	for i := range items {
+		outcome := Outcome{Err: items[i].Err}
+		if outcome.Err == nil {
+			in := b.within(items[i].AccountID)
+			if err := in.gather(ctx); err != nil {
+				return err
+			}
+			outcome = in.ask(ctx, &items[i])
+			if err := ctx.Err(); err != nil {
+				return unavailable(err)
+			}
+		}
+		if !more(outcome) {
+			return nil
+		}
+	}
+	return nil
+}

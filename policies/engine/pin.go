@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Pinned is the engine by one tree, whatever is brought into force meanwhile. It is for questions that
+// are answered together.
+type Pinned struct{ engine *Engine }
+
+// Pin returns the engine by the tree that is in force now.
+func (e *Engine) Pin() Pinned {
+	p := &Engine{load: e.load, opts: e.opts, subjects: e.subjects}
+	p.current.Store(e.current.Load())
+	return Pinned{p}
+}
+
+// Decide is Engine.Decide.
+func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return p.engine.Decide(ctx, q)
+}
+
+// Access is Engine.Access.
+func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return p.engine.Access(ctx, q)
+}
+
+// Revision names the tree.
+func (p Pinned) Revision() string { return p.engine.Revision() }
