@@ -27,9 +27,6 @@ type Record struct {
 	Allowed             bool
 	Reason              string
 	PolicyRevision      string
-	// Evaluations is how many questions of a batch were answered, Permitted how many of them were
-	// allowed; 0 where the request is no batch. The other fields are what all have in common.
-	Evaluations, Permitted int
 	// At is when the request was answered; Duration is how long that took.
 	At       time.Time
 	Duration time.Duration

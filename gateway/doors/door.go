@@ -69,12 +69,10 @@ type Answer struct {
 	Headers []Header
 	// Body is JSON. It is the edge's from then on.
 	Body []byte
-	// Question is as far as it was read, Verdict as far as it was reached.
+	// Question is as far as it was read, Verdict as far as it was reached. Of a batch they are what
+	// its questions have in common, and how many were allowed.
 	Question verdict.Question
 	Verdict  verdict.Verdict
-	// Evaluations is how many questions of a batch were answered, Permitted how many of them were
-	// allowed; the question is what all have in common.
-	Evaluations, Permitted int
 }
 
 // Header is a header of the answer.

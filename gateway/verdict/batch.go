@@ -88,6 +88,9 @@ func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
 	}
 }
 
+// Revision names the batch's policy tree.
+func (b *Batch) Revision() string { return b.policy.Revision }
+
 // Claims says whether an app of the batch's policy tree answers for resources of the type.
 func (b *Batch) Claims(resourceType string) bool {
 	return b.policy.Apps != nil && b.policy.Apps.Claims(resourceType)

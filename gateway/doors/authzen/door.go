@@ -2,6 +2,7 @@ package authzen
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -71,6 +72,9 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 	if len(b.items) == 0 {
 		return d.single(ctx, c, &b.Tuple)
 	}
+	if len(b.Problems) > 0 {
+		return doors.Answer{}, resources.BadRequest(b.Problems...)
+	}
 	if err := c.Rates.Charge(len(b.items) - 1); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
@@ -83,25 +87,39 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 			return doors.Answer{}, err
 		}
 	}
-	a := doors.Answer{Status: 200, Body: append(make([]byte, 0, len(items)*answerRoom), `{"evaluations":[`...)}
+	a := doors.Answer{Status: 200, Question: common(items)}
+	all := answers{body: append(make([]byte, 0, len(items)*answerRoom), `{"evaluations":[`...)}
 	err := t.Ask(ctx, items, func(o verdict.Outcome) bool {
-		if a.Evaluations > 0 {
-			a.Body = append(a.Body, ',')
-		}
-		a.Body = appendOutcome(a.Body, &items[a.Evaluations], o)
-		a.Evaluations++
-		allowed := o.Allowed && o.Err == nil
-		if allowed {
-			a.Permitted++
-		}
+		allowed := all.add(&items[all.given], o)
 		return b.semantic == executeAll || allowed != (b.semantic == firstPermits)
 	})
 	if err != nil {
-		return doors.Answer{}, err
+		return a, err
 	}
-	a.Body = append(a.Body, "]}"...)
-	a.Question = common(items)
+	a.Body = append(all.body, "]}"...)
+	a.Verdict.Allowed, a.Verdict.Reason = all.allowed == all.given, fmt.Sprintf("%d of %d allowed", all.allowed, all.given)
+	a.Verdict.PolicyRevision = t.Revision()
 	return a, nil
+}
+
+// answers are those of a batch, as far as they are given.
+type answers struct {
+	body           []byte
+	given, allowed int
+}
+
+// add adds the answer of an item and says whether it allows.
+func (a *answers) add(item *verdict.Item, o verdict.Outcome) bool {
+	if a.given > 0 {
+		a.body = append(a.body, ',')
+	}
+	a.body = appendOutcome(a.body, item, o)
+	a.given++
+	if o.Err != nil || !o.Allowed {
+		return false
+	}
+	a.allowed++
+	return true
 }
 
 // answerRoom is the size of an ordinary decision in bytes.

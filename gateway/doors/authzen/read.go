@@ -9,8 +9,8 @@ import (
 )
 
 // read reads a call's body into the tuple. further reads the members of the body that are no entities,
-// and says of each whether it did. The error is a 400 of the whole request; that something is missing
-// is none.
+// and says of each whether it did. The error is a 400 of the request as such; the tuple's problems are
+// none.
 func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
 	problems := c.Problems
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
@@ -29,11 +29,9 @@ func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) 
 	}
 	if err := r.Err(); err != nil {
 		note("", "the body is not acceptable JSON: "+err.Error())
-	} else {
-		problems = append(problems, into.Problems...)
 	}
 	if len(problems) > 0 {
-		return resources.BadRequest(problems...)
+		return resources.BadRequest(append(problems, into.Problems...)...)
 	}
 	return nil
 }
