@@ -43,6 +43,9 @@ func stopShared() {
 	}
 }
 
+// PublicURL is the URL under which clients reach the shared gateway, by its settings.
+const PublicURL = "https://gateway.example/authz"
+
 // Shared starts it when the first test asks for it.
 func Shared(t testing.TB) *Gateway {
 	t.Helper()
@@ -55,7 +58,7 @@ func Shared(t testing.TB) *Gateway {
 		shared.failed = true
 		dir := lasting{t}.TempDir()
 		seedTeams(t, dir, 1, sharedTeams)
-		shared.gateway = StartIn(lasting{t}, dir)
+		shared.gateway = StartIn(lasting{t}, dir, "--public-url", PublicURL)
 		shared.failed = false
 	}
 	return shared.gateway

@@ -12,9 +12,10 @@ const (
 // batch is what a batch's body has beside the entities, which are the defaults of its items.
 type batch struct {
 	Tuple
-	// items are most items at most.
-	items []Tuple
-	most  int
+	// several says that evaluations has items; items are most of them at most.
+	several bool
+	items   []Tuple
+	most    int
 	// semantic is options.evaluations_semantic.
 	semantic string
 }
@@ -35,11 +36,13 @@ func (b *batch) member(r *reader, name string) bool {
 // readItems reads the questions. The problems of one are its own.
 func (b *batch) readItems(r *reader) {
 	if r.Kind() != '[' {
+		b.several = true
 		b.problem("evaluations", "must be an array")
 		r.Skip()
 		return
 	}
 	for i := range r.Items() {
+		b.several = true
 		if i >= b.most {
 			if i == b.most {
 				b.problem("evaluations", fmt.Sprintf("must have at most %d items", b.most))

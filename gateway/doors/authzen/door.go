@@ -69,7 +69,7 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 	if err := read(c, &b.Tuple, b.member); err != nil {
 		return doors.Answer{}, err
 	}
-	if len(b.items) == 0 {
+	if !b.several {
 		return d.single(ctx, c, &b.Tuple)
 	}
 	if len(b.Problems) > 0 {

@@ -49,7 +49,9 @@ type translator struct {
 // item returns the question of a tuple, which has all entities or says what is missing. The error is
 // that of a look-up.
 func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
-	q.complete(true, true, true)
+	if !q.told("") {
+		q.complete(true, true, true)
+	}
 	if q.Resource != nil && t.Claims(q.Resource.Type) {
 		return t.ofApp(ctx, q)
 	}
@@ -155,6 +157,9 @@ func (n *native) read(catalogue Catalogue) {
 		if n.path == "" {
 			return
 		}
+	}
+	if n.told("resource.id") || n.told("resource.type") || n.told("resource.properties.project_id") {
+		n.path = "" // it would have the same problems
 	}
 	var err error
 	if n.action, err = resources.ParseAction(n.Action.Name); err != nil {
