@@ -1,0 +1,98 @@
+package authzen_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// generous allows everything and notes what it was asked.
+type generous struct{ asked []resources.Question }
+
+func (g *generous) Decide(_ context.Context, q resources.Question) (resources.Decision, error) {
+	g.asked = append(g.asked, q)
+	return resources.Decision{Allowed: true, Reason: "yes", PolicyRevision: "r"}, nil
+}
+
+func (g *generous) Access(context.Context, resources.Question) (resources.Decision, error) {
+	return resources.Decision{Allowed: true}, nil
+}
+
+func (g *generous) FactsOf(_ context.Context, account string, of []resources.About) (out []resources.Facts, err error) {
+	for _, about := range of {
+		out = append(out, resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: about.UserID}})
+	}
+	return out, nil
+}
+
+func (g *generous) Home(context.Context, string) (string, error) { return "acct-home-v1", nil }
+
+// Charge implements doors.Rates.
+func (g *generous) Charge(int) error { return nil }
+
+func (g *generous) questions() authzen.Questions {
+	return authzen.Questions{Batches: &verdict.Batches{
+		Pin:   func() verdict.Pinned { return verdict.Pinned{Policy: g, Revision: "r"} },
+		Facts: g, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now,
+	}}
+}
+
+// call is a service's call with the body.
+func (g *generous) call(body string) doors.Call {
+	return doors.Call{
+		Caller: resources.Principal{Kind: resources.PrincipalService}, Route: &verdict.Route{}, Rates: g,
+		ContentType: "application/json", Body: []byte(body),
+	}
+}
+
+// FuzzEvaluations: whatever the body is, the answer is JSON; one that allows asked policy a question that
+// any other decoder reads in the body too, and none names a subject that the body does not.
+func FuzzEvaluations(f *testing.F) {
+	const subject, action = `"subject":{"type":"user","id":"alice"}`, `"action":{"name":"project:x:read"}`
+	for _, body := range []string{
+		``, `{}`, `[]`, `null`, `{` + subject + `,` + action + `,"resource":{"type":"path","id":"x/y"}}`,
+		`{` + subject + `,` + action + `,"evaluations":[{"resource":{"type":"x","id":"1","properties":{"project_id":"p"}}},{},{"subject":null}],"context":{"account_id":"a"}}`,
+		`{"evaluations":[{` + subject + `,` + action + `,"resource":{"type":"account","id":"a"}},1,[]],"options":{"evaluations_semantic":"deny_on_first_deny"}}`,
+		`{` + subject + `,"subject":{"type":"user","id":"bob"}}`, `{"\u0073ubject":{"type":"user","id":"\u0061"},` + action + `,"resource":{"type":"route","id":"/x"}}`,
+	} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		g := &generous{}
+		a, err := authzen.Evaluations{Questions: g.questions(), Most: 5}.Answer(t.Context(), g.call(body))
+		if err != nil {
+			if !resources.IsKind(err, resources.KindBadRequest) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !json.Valid(a.Body) {
+			t.Fatalf("%s", a.Body)
+		}
+		var sent map[string]any
+		if err := json.Unmarshal([]byte(body), &sent); err != nil {
+			t.Fatalf("%s is answered, and is no object: %v", body, err)
+		}
+		named := map[any]bool{}
+		items, _ := sent["evaluations"].([]any)
+		for _, one := range append(items, sent) {
+			if entities, ok := one.(map[string]any); ok {
+				if subject, ok := entities["subject"].(map[string]any); ok {
+					named[subject["id"]] = true
+				}
+			}
+		}
+		for _, q := range g.asked {
+			if !named[q.Facts.Subject.UserID] || q.Action.ID == "" || q.AccountID != q.Facts.Subject.AccountID {
+				t.Fatalf("%s asks %+v about %+v", body, q, q.Facts.Subject)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package ratelimit_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+)
+
+func takeN(l *ratelimit.Limiter, n int) ratelimit.Verdict {
+	return l.Take(context.Background(), "a", n, l.Deadline())
+}
+
+// TestSeveralAreTakenAllOrNone: a request of many tokens that the bucket lacks takes none, and says when
+// it has them.
+func TestSeveralAreTakenAllOrNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limiter(t, "10/s,10", nil, 0)
+		if v := takeN(l, 7); !v.Allowed || v.Remaining != 3 {
+			t.Errorf("%+v", v)
+		}
+		if v := takeN(l, 4); v.Allowed || v.RetryAfter != 100*time.Millisecond {
+			t.Errorf("%+v", v)
+		}
+		if v := takeN(l, 11); v.Allowed {
+			t.Errorf("more than a burst: %+v", v)
+		}
+		if n := through(l, "a", 5); n != 3 {
+			t.Errorf("%d left after a refusal, want 3", n)
+		}
+		time.Sleep(time.Second)
+		if v := takeN(l, 10); !v.Allowed || takeN(l, 1).Allowed {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+// TestSeveralOfASharedRate: replicas together allow what one would, a refused request costs no second
+// call, and what it has leased serves smaller ones.
+func TestSeveralOfASharedRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		one, two := limiter(t, "10/s,100", w, 0), limiter(t, "10/s,100", w, 0)
+		if v := takeN(one, 60); !v.Allowed {
+			t.Errorf("%+v", v)
+		}
+		if v := takeN(two, 60); v.Allowed || v.RetryAfter <= 0 {
+			t.Errorf("%+v", v)
+		}
+		asked := w.asked
+		if v := takeN(two, 60); v.Allowed || w.asked != asked {
+			t.Errorf("%+v after %d calls", v, w.asked-asked)
+		}
+		if n := through(two, "a", 60); n != 40 {
+			t.Errorf("%d of 40 tokens that were leased", n)
+		}
+		time.Sleep(6 * time.Second)
+		if v := takeN(two, 60); !v.Allowed {
+			t.Errorf("after RetryAfter: %+v", v)
+		}
+	})
+}
+
+// TestSeveralWithoutShared are taken of the own bucket where Shared is down, and where it gives less than
+// it says.
+func TestSeveralWithoutShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for name, shared := range map[string]ratelimit.Shared{"down": panics{}, "lies": generous{}} {
+			l := limiter(t, "10/s,100", shared, 0)
+			began := time.Now()
+			if v := takeN(l, 100); !v.Allowed || takeN(l, 1).Allowed || time.Since(began) > time.Second {
+				t.Errorf("%s: %+v after %s", name, v, time.Since(began))
+			}
+		}
+	})
+}

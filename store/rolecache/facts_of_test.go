@@ -1,0 +1,103 @@
+package rolecache_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// several are two users, one of them also in a project.
+func several() []resources.About {
+	return []resources.About{{UserID: user}, {UserID: second}, {UserID: user, ProjectID: "proj-p-v1"}, {}}
+}
+
+// TestFactsOfSeveralAreOfOneRevision, also while the account moves during their reads: what is older is
+// read again.
+func TestFactsOfSeveralAreOfOneRevision(t *testing.T) {
+	for moves := range 4 {
+		w := newWorld(t)
+		w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
+		left, view := moves, w.view
+		w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+			err := view(ctx, fn)
+			if left > 0 {
+				left--
+				w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+			}
+			return err
+		}
+		facts, err := w.cache.FactsOf(t.Context(), account, several())
+		if err != nil || len(facts) != 4 {
+			t.Fatalf("%d moves: %v", moves, err)
+		}
+		for i, f := range facts {
+			if f.Revision != facts[0].Revision || f.Subject.UserID != several()[i].UserID {
+				t.Errorf("%d moves: %d is %+v", moves, i, f)
+			}
+			if f.Subject.UserID == user && moves > 0 && f.Subject.UserStatus != "SUSPENDED" {
+				t.Errorf("%d moves: %d is %s at a revision at which nobody was", moves, i, f.Subject.UserStatus)
+			}
+		}
+		if facts[2].ProjectState != "active" || facts[0].ProjectState != "" {
+			t.Errorf("%+v", facts)
+		}
+	}
+}
+
+// TestFactsOfAnAccountThatNeverRestsFail after a few tries.
+func TestFactsOfAnAccountThatNeverRestsFail(t *testing.T) {
+	w := newWorld(t)
+	view := w.view
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		err := view(ctx, fn)
+		w.change(account, nil)
+		return err
+	}
+	views := w.counted()
+	if facts, err := w.cache.FactsOf(t.Context(), account, several()); err == nil || facts != nil || views.Load() > 20 {
+		t.Errorf("%+v, %v after %d reads", facts, err, views.Load())
+	}
+}
+
+// TestFactsOfSeveralCostOneReadOfEach, and nothing when they are cached; a change is seen by the next
+// call; an error gives nothing.
+func TestFactsOfSeveralCostOneReadOfEach(t *testing.T) {
+	w := newWorld(t)
+	w.warm()
+	views := w.counted()
+	for i, want := range []int64{3, 0, 0} { // the second user, the project, nobody
+		before := views.Load()
+		if _, err := w.cache.FactsOf(t.Context(), account, several()); err != nil || views.Load()-before != want {
+			t.Errorf("call %d: %d reads, %v", i, views.Load()-before, err)
+		}
+	}
+	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
+	if facts, err := w.cache.FactsOf(t.Context(), account, several()); err != nil || facts[0].Subject.UserStatus != "SUSPENDED" {
+		t.Errorf("%+v, %v", facts, err)
+	}
+	w.view = func(context.Context, func(store.Tx) error) error { return errBroken }
+	w.change(account, nil)
+	if facts, err := w.cache.FactsOf(t.Context(), account, several()); err == nil || facts != nil {
+		t.Errorf("%+v, %v", facts, err)
+	}
+	if facts, err := w.cache.FactsOf(t.Context(), "acct-absent-v1", nil); err == nil || len(facts) > 0 {
+		t.Errorf("%+v, %v", facts, err)
+	}
+}
+
+// TestHomeIsTheUsersAccount, and "" where there is no such user.
+func TestHomeIsTheUsersAccount(t *testing.T) {
+	w := newWorld(t)
+	for id, want := range map[string]string{user: account, "user-ghost-v1": "", "sub-1": ""} {
+		if home, err := w.cache.Home(t.Context(), id); home != want || err != nil {
+			t.Errorf("%s: %q, %v", id, home, err)
+		}
+	}
+	w.view = func(context.Context, func(store.Tx) error) error { return errBroken }
+	w.change(account, nil)
+	if home, err := w.cache.Home(t.Context(), user); home != "" || err == nil {
+		t.Errorf("%q, %v", home, err)
+	}
+}

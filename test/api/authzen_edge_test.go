@@ -1,0 +1,90 @@
+package api_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// TestConfigurationNamesThePublicURL, and nothing of the request; without one there is none.
+func TestConfigurationNamesThePublicURL(t *testing.T) {
+	t.Parallel()
+	const path = "/.well-known/authzen-configuration"
+	s := harness.Shared(t)
+	r := harness.Call(t, "GET", s.URL+path, "", "", "X-Forwarded-Host", "evil.example")
+	for name, want := range map[string]string{
+		"policy_decision_point": harness.PublicURL, "access_evaluation_endpoint": harness.PublicURL + pathEvaluation,
+		"access_evaluations_endpoint": harness.PublicURL + pathEvaluations,
+	} {
+		if r.Status != 200 || r.Body[name] != want || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d %s, want %s", r.Status, r.Raw, want)
+		}
+	}
+	raw := harness.SendRaw(t, s.URL, "GET "+path+" HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Proto: http\r\n\r\n")
+	if raw.Status != 200 || raw.Body != string(r.Raw) {
+		t.Errorf("%d %s", raw.Status, raw.Body)
+	}
+	for _, c := range []struct{ method, path string }{{"GET", path + "?x=1"}, {"POST", path}} {
+		if r := harness.Call(t, c.method, s.URL+c.path, "", ""); r.Status != 400 && r.Status != 405 {
+			t.Errorf("%s %s: %d %s", c.method, c.path, r.Status, r.Raw)
+		}
+	}
+	without := harness.Start(t)
+	if r := harness.Call(t, "GET", without.URL+path, "", ""); r.Status != 404 {
+		t.Errorf("%d %s", r.Status, r.Raw)
+	}
+}
+
+// TestEachEvaluationCountsForTheRate: a batch that the burst does not hold is 429 and takes one only.
+func TestEachEvaluationCountsForTheRate(t *testing.T) {
+	t.Parallel()
+	s := harness.NewScene(t, harness.Start(t, "--rate-service", "1/h,20"))
+	checker := s.ServiceToken(t, "authz:check")
+	item := question(entity("user", s.Admin), "project:instance:read", entity("project", s.Project))
+	batch := func(n int) object { return object{"evaluations": slices.Repeat([]object{item}, n)} }
+	left := 18 // the scene took two
+	for _, c := range []struct {
+		n, want, costs int
+	}{{8, 200, 8}, {11, 429, 1}, {1, 200, 1}, {8, 200, 8}, {1, 429, 0}} {
+		r := evaluateAll(t, s, checker, batch(c.n))
+		left -= c.costs
+		if r.Status != c.want || c.want == 200 && r.Header.Get("RateLimit-Remaining") != marshalled(t, left) {
+			t.Fatalf("%d of %d: %d %s, %s left", c.n, left, r.Status, r.Raw, r.Header.Get("RateLimit-Remaining"))
+		}
+		if c.want == 429 && (r.Header.Get("Retry-After") == "" || harness.At(r.Body, "error", "code") != "RATE_LIMITED") {
+			t.Errorf("%s, Retry-After %q", r.Raw, r.Header.Get("Retry-After"))
+		}
+	}
+}
+
+// TestLogTellsOfEvaluations: a line for each request, with the decision of one question, or with what the
+// questions of a batch have in common and how many are allowed.
+func TestLogTellsOfEvaluations(t *testing.T) {
+	t.Parallel()
+	s := harness.NewScene(t, harness.Start(t))
+	item := question(entity("user", s.Admin), "project:instance:read", entity("project", s.Project))
+	other := question(entity("user", "user-nobody-v1"), "project:instance:read", entity("project", s.Project), "account_id", s.Account)
+	one := evaluate(t, s, s.Checker, item)
+	evaluateAll(t, s, s.Checker, object{"evaluations": []object{item, other, item}})
+	var lines []map[string]any
+	for _, line := range s.Settled(t) {
+		if route, _ := line["route"].(string); route == "authzen.evaluation" || route == "authzen.evaluations" {
+			lines = append(lines, line)
+		}
+	}
+	want := []map[string]any{
+		{"subject": s.Admin, "account": s.Account, "action": "project:instance:read", "decision": "allow", "decision_id": harness.At(one.Body, "context", "decision_id")},
+		{"account": s.Account, "action": "project:instance:read", "decision": "deny", "reason": "2 of 3 allowed"},
+	}
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines: %v", len(lines), lines)
+	}
+	for i := range want {
+		for name, value := range want[i] {
+			if lines[i][name] != value {
+				t.Errorf("%s is %v, want %v", name, lines[i][name], value)
+			}
+		}
+	}
+}
