@@ -39,7 +39,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 func (x *exchange) doorCall() doors.Call {
 	call := doors.Call{
 		Caller: x.principal, Route: &x.entry.Route, RequestID: x.record.RequestID, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
-		Headers: x, Rates: x, ContentType: string(x.raw.Request.Header.ContentType()), Body: x.body, Encoded: x.headers.encoded,
+		Headers: x, Rates: x, Body: x.body, Encoded: x.headers.encoded,
 	}
 	if n := len(x.values); n > 0 {
 		call.Path = x.values[n-1]

@@ -99,7 +99,7 @@ var mayImport = map[string]row{
 	"gateway/doors/original":    {inside: []string{"resources", "gateway/doors", "gateway/peer/assertion", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},
 	"gateway/listen":            {inside: []string{"resources", "resources/wire"}},
-	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},
+	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/doors/original", "gateway/route", "gateway/verdict"}},
 
 	"gateway/peer/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
 

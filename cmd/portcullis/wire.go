@@ -204,7 +204,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	judge := &verdict.Judge{Policy: a.policy, Facts: a.cache, IDs: a.ids, Now: time.Now}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
-	questions := a.newQuestions()
+	questions := a.newQuestions(calls)
 	return gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
 			"authorization.check":   e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
@@ -221,12 +221,12 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 }
 
 // newQuestions returns what the doors of AuthZEN judge with.
-func (a *app) newQuestions() authzen.Questions {
+func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
 		return verdict.Pinned{Policy: policy, Revision: policy.Revision()}
 	}
-	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}}
+	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}, Calls: calls}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

@@ -38,9 +38,7 @@ type Call struct {
 	Query    string
 	Headers  Headers
 	Rates    Rates
-	// ContentType is the media type of the body, with its parameters, as it was sent.
-	ContentType string
-	Body        []byte
+	Body     []byte
 	// Encoded says that the body has a Content-Encoding.
 	Encoded bool
 	// Problems are those of a 400 that hold at every door; the door adds its own to them.

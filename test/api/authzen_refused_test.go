@@ -51,9 +51,9 @@ func TestEvaluationRefusesWhatIsNotAQuestion(t *testing.T) {
 		"path with dots":            {resource("path", "x/%2e%2e/y"), []string{"resource.id: the path holds an encoded ."}},
 		"path with a slash first":   {resource("path", "/x"), []string{"resource.id: the path holds an empty segment"}},
 		"path of 2049 bytes":        {resource("path", strings.Repeat("a", 2049)), []string{"resource.id: the path is longer"}},
-		"route without a slash":     {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "x")}, []string{"resource.id: must begin with /"}},
+		"route without a slash":     {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "x")}, []string{"resource.id: the path must begin with /"}},
 		"route with a query":        {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "/x?y")}, []string{"resource.id: the path holds a ?"}},
-		"no method":                 {object{"subject": subject, "action": object{"name": "GET /"}, "resource": entity("route", "/x")}, []string{"action.name: must be an HTTP method"}},
+		"no method":                 {object{"subject": subject, "action": object{"name": "get /"}, "resource": entity("route", "/x")}, []string{"action.name: must be an HTTP method"}},
 		"a list":                    {[]any{good}, []string{"must be an object"}},
 	} {
 		r := oddly(t, s.Scene, pathEvaluation, marshalled(t, c.q))

@@ -5,14 +5,16 @@ import (
 	"fmt"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Questions has what the doors of this package judge with. All of its fields are needed.
 type Questions struct {
-	Batches   *verdict.Batches
-	Catalogue Catalogue
+	Batches *verdict.Batches
+	// Calls find the rows of resources of type route.
+	Calls *original.Calls
 }
 
 // Evaluation answers `POST /access/v1/evaluation`.
@@ -30,7 +32,7 @@ func (d Evaluation) Answer(ctx context.Context, c doors.Call) (doors.Answer, err
 
 // single answers one question.
 func (d Questions) single(ctx context.Context, c doors.Call, q *Tuple) (doors.Answer, error) {
-	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Catalogue}
+	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Calls}
 	item, err := t.item(ctx, q)
 	if err != nil {
 		return doors.Answer{}, err
@@ -78,7 +80,7 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 	if err := c.Rates.Charge(len(b.items) - 1); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
-	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Catalogue}
+	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Calls}
 	items := make([]verdict.Item, len(b.items))
 	for i := range b.items {
 		b.items[i].inherit(&b.Tuple)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -37,18 +38,26 @@ func (g *generous) Home(context.Context, string) (string, error) { return "acct-
 // Charge implements doors.Rates.
 func (g *generous) Charge(int) error { return nil }
 
+// Identity implements doors.Headers.
+func (g *generous) Identity(string) (value, problem string) { return "", "" }
+
+// Values implements doors.Headers.
+func (g *generous) Values(string) (values []string, odd bool) {
+	return []string{"application/json"}, false
+}
+
 func (g *generous) questions() authzen.Questions {
 	return authzen.Questions{Batches: &verdict.Batches{
 		Pin:   func() verdict.Pinned { return verdict.Pinned{Policy: g, Revision: "r"} },
 		Facts: g, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now,
-	}}
+	}, Calls: &original.Calls{}}
 }
 
 // call is a service's call with the body.
 func (g *generous) call(body string) doors.Call {
 	return doors.Call{
 		Caller: resources.Principal{Kind: resources.PrincipalService}, Route: &verdict.Route{}, Rates: g,
-		ContentType: "application/json", Body: []byte(body),
+		Headers: g, Body: []byte(body),
 	}
 }
 

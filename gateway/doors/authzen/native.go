@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -33,17 +34,10 @@ func collection(resourceType string) string {
 	return resourceType
 }
 
-// Catalogue finds the action of a call of the platform.
-type Catalogue interface {
-	// Action returns the action of the best row for the method and the path; false is that there is
-	// none, or that it has no action.
-	Action(method, path string) (resources.Action, bool)
-}
-
 // translator makes questions of requests, by the apps and the users that its batch knows.
 type translator struct {
 	*verdict.Batch
-	catalogue Catalogue
+	calls *original.Calls
 }
 
 // item returns the question of a tuple, which has all entities or says what is missing. The error is
@@ -57,7 +51,7 @@ func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
 	}
 	n := native{Tuple: q}
 	if q.Action != nil && q.Resource != nil {
-		n.read(t.catalogue)
+		n.read(t.calls)
 	}
 	account, differ := n.account()
 	if len(q.Problems) > 0 {
@@ -77,7 +71,7 @@ func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
 	if item.AccountID, err = t.orHome(ctx, account, item.SubjectID); err != nil {
 		return item, err
 	}
-	item.Action = n.action
+	item.Action, item.Target = n.action, n.place
 	if n.path != "" {
 		item.Target = n.target(item.AccountID)
 	}
@@ -130,19 +124,21 @@ type native struct {
 	// says so.
 	path      string
 	inAccount bool
+	// place is that of a call, which needs no path.
+	place resources.Target
 	// denied says what the question names that does not exist.
 	denied string
 }
 
 // read reads the action and the path, with their problems.
-func (n *native) read(catalogue Catalogue) {
+func (n *native) read(calls *original.Calls) {
 	of := n.Resource
 	if of.Type == "" || of.ID == "" || n.Action.Name == "" { // noted already
 		return
 	}
 	switch of.Type {
 	case typeRoute:
-		n.readRoute(catalogue)
+		n.readRoute(calls)
 		return
 	case typePath:
 		n.path = of.ID
@@ -188,22 +184,24 @@ func (n *native) readInProject() {
 	n.path, n.inAccount = "projects/"+of.Properties.Project+"/"+collection(of.Type)+"/"+of.ID, true
 }
 
-// readRoute reads a call of the platform, whose action is the catalogue's.
-func (n *native) readRoute(catalogue Catalogue) {
-	path, rooted := strings.CutPrefix(n.Resource.ID, "/")
-	if !rooted {
-		n.problem("resource.id", "must begin with /")
-	}
-	n.path = path
-	if strings.ContainsFunc(n.Action.Name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' }) {
-		n.problem("action.name", "must be an HTTP method")
-	}
-	found := false
-	if catalogue != nil {
-		n.action, found = catalogue.Action(n.Action.Name, n.Resource.ID)
-	}
-	if !found {
-		n.denied = "no route with an action has this method and path"
+// readRoute reads a call of the platform, whose action and place are those of its row.
+func (n *native) readRoute(calls *original.Calls) {
+	call, err := calls.Find(original.Request{Method: n.Action.Name, Path: n.Resource.ID}, "")
+	switch {
+	case resources.IsKind(err, resources.KindNotFound):
+		n.denied = "no route has this method and path"
+	case err != nil:
+		for _, p := range resources.AsError(err).Problems {
+			if p.Field == "method" {
+				n.problem("action.name", p.Text)
+			} else {
+				n.problem("resource.id", "the path "+p.Text)
+			}
+		}
+	case call.Route.Action.ID == "":
+		n.denied = "the route with this method and path has no action"
+	default:
+		n.action, n.place = call.Route.Action, call.Target
 	}
 }
 

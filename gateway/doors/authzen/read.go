@@ -14,8 +14,8 @@ import (
 func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
 	problems := c.Problems
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
-	if !isJSON(c.ContentType) {
-		note("Content-Type", "must be application/json")
+	if kinds, odd := c.Headers.Values("Content-Type"); odd || len(kinds) != 1 || !isJSON(kinds[0]) {
+		note("Content-Type", "must be application/json, sent once")
 	}
 	if c.Encoded {
 		note("Content-Encoding", "must not be sent")
