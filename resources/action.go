@@ -29,6 +29,13 @@ type Action struct {
 	Scope, Resource, Verb string
 }
 
+// ListedAction is an action that the policy tree lists: in its catalogue, or among those of other services.
+type ListedAction struct {
+	Action
+	// Description tells people what it does; "" where the tree does not say.
+	Description string
+}
+
 // ParseAction parses an action. The error tells the form of a valid one.
 func ParseAction(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)

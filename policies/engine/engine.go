@@ -120,6 +120,9 @@ func (e *Engine) run(
 	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
 		return d, &failed{FailureFacts, errors.New("the facts are of another account than the question")}
 	}
+	if d, hit = set.unlisted(entry, in); hit {
+		return d, nil
+	}
 	var room [keyRoom]byte
 	about := e.subjects.form(in.Subject, in.Now)
 	key := set.key(room[:0], entry, in, about)
@@ -184,6 +187,9 @@ func (e *Engine) Routes() []resources.Route { return e.current.Load().Routes() }
 
 // Roles are the system roles in force by id, a copy.
 func (e *Engine) Roles() []resources.Role { return e.current.Load().Roles() }
+
+// Actions are the actions that the tree in force lists, by id, a copy.
+func (e *Engine) Actions() []resources.ListedAction { return e.current.Load().Actions() }
 
 // Revision names the tree in force.
 func (e *Engine) Revision() string { return e.current.Load().Revision() }

@@ -36,6 +36,10 @@ type Compiled struct {
 	Store  storage.Store
 	Routes []resources.Route // by name
 	Roles  []resources.Role  // by id
+	// Actions are those that the tree lists, by id.
+	Actions []resources.ListedAction
+	// Strict says that all other actions are denied.
+	Strict bool
 }
 
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
@@ -47,6 +51,7 @@ type Set struct {
 	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
 	verdicts   *verdicts
+	listed     map[string]bool // the actions that the tree lists, by id
 }
 
 // query is one entry point. Its answer is found where OPA keeps the values of rules: asked for as
@@ -63,7 +68,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}}
+	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
 	s.bounds.New = func() any { return builtins.NewBounds() }
 	for i, entry := range EntryPoints() {
 		rule := ast.MustParseRef(entry)
@@ -131,6 +136,12 @@ func (s *Set) Roles() []resources.Role {
 	}
 	return out
 }
+
+// Actions are the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
+func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.of.Actions) }
+
+// Strict says whether actions are denied that the tree does not list.
+func (s *Set) Strict() bool { return s.of.Strict }
 
 // sameRoutes says whether two catalogues are equal; access kinds are compared in order.
 func sameRoutes(a, b []resources.Route) bool {

@@ -15,14 +15,18 @@ import (
 
 // Folders whose data the engine itself understands.
 const (
-	grantsFolder = "grants"
-	routesFolder = "routes"
+	grantsFolder  = "grants"
+	routesFolder  = "routes"
+	actionsFolder = "actions"
 )
 
 // catalogue is what the rest of the house reads of the tree's data.
 type catalogue struct {
 	routes []resources.Route // by name
 	roles  []resources.Role  // by id
+	// actions are those of the routes and those of other services, by id.
+	actions []resources.ListedAction
+	strict  bool
 }
 
 // grantRow is one system role in data.grants.
@@ -41,6 +45,7 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*d
 	before := len(*p)
 	readRows(ctx, src, docs, grantsFolder, &grants, p)
 	readRows(ctx, src, docs, routesFolder, &routes, p)
+	listed := readActions(ctx, src, docs, p)
 	if len(*p) > before {
 		return c
 	}
@@ -53,6 +58,7 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*d
 		c.routes = append(c.routes, route)
 	}
 	c.checkRoutes(docs[routesFolder], p)
+	c.listActions(listed, docs[actionsFolder], p)
 	return c
 }
 

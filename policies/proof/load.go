@@ -51,6 +51,7 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	to := &prober{rules: c.serving, within: within, told: map[string]bool{}, p: &p}
 	to.set, err = engine.NewSet(ctx, engine.Compiled{
 		Revision: src.Revision, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
+		Actions: list.actions, Strict: list.strict,
 	})
 	if err != nil {
 		return nil, 0, Problems{oneLine("policy tree: " + err.Error())}

@@ -49,6 +49,10 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 	grants := func(old, fresh string) policytest.Tree {
 		return small.With("grants/data.json", strings.Replace(policytest.SmallGrants, old, fresh, 1))
 	}
+	schemas := policytest.Copy(t, policies.Tree())
+	actions := func(listed string) policytest.Tree {
+		return small.With("schemas/actions/schema.json", string(schemas["schemas/actions/schema.json"].Data)).With("actions/data.json", listed)
+	}
 	for name, c := range map[string]struct {
 		tree policytest.Tree
 		want []string // in one line
@@ -114,6 +118,12 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"unknown access":        {routes("asks_self", "anybody"), []string{"routes/data.json:4: authorization.check.access.0"}},
 		"unknown service scope": {routes("service:authz:check", "service:authz:chek"), []string{"routes/data.json:4: authorization.check: access \"service:authz:chek\""}},
 		"action nobody has":     {routes("account:authorization", "resource:authorization"), []string{"routes/data.json:3: authorization.check: action resource:authorization:check is granted by no system role"}},
+		"actions a list":        {actions("[]"), []string{"actions/data.json:1: isn't a JSON object: array"}},
+		"actions' schema gone":  {actions("{}").Without("schemas/actions/schema.json"), []string{"schemas/actions/schema.json: is missing"}},
+		"strict is a word":      {actions("{\n\"strict\": \"yes\"}"), []string{"actions/data.json:2: strict: "}},
+		"unknown list":          {actions(`{"unknown": {}}`), []string{"actions/data.json", "unknown"}},
+		"action is a pattern":   {actions("{\"known\": {\n\"project:*:read\": {\"description\": \"x\"}}}"), []string{"actions/data.json:1: known: "}},
+		"action is not told":    {actions("{\"known\": {\n\"project:a:read\": {}}}"), []string{"actions/data.json:2: known.project:a:read: description is required"}},
 		"same place": {
 			routes("{\n  \"authorization.check\"", `{"account.get": {"method": "POST", "path": "/api/v1/authorize/{proxy+}", "access": ["public"], "effect": "read", "area": "access", "upstream": "x"},`+"\n\"authorization.check\""),
 			[]string{"routes/data.json:3: authorization.check: POST /api/v1/authorize/{proxy+} is already the place of account.get"},

@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The denial of an action that a strict tree does not list.
+const (
+	codeUnknownAction   = "needs_known_action"
+	reasonUnknownAction = "the action is not one that the policy tree lists, which is strict"
+)
+
+// actionIDs are the ids of the listed actions.
+func actionIDs(listed []resources.ListedAction) map[string]bool {
+	ids := make(map[string]bool, len(listed))
+	for _, action := range listed {
+		ids[action.ID] = true
+	}
+	return ids
+}
+
+// unlisted says whether the question is about an action that a strict tree does not list, with the denial. It stands
+// before the rules and the cache, so that it holds in every tree, whatever its rules read, and costs the others
+// nothing. Those that prove a tree ask the rules themselves (Judge).
+func (s *Set) unlisted(entry string, in *reuse.Inputs) (resources.Decision, bool) {
+	if !s.of.Strict || entry != EntryDecision || s.listed[in.Text(reuse.ActionID)] {
+		return resources.Decision{}, false
+	}
+	return resources.Decision{
+		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, Until: reuse.Never,
+	}, true
+}

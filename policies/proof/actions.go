@@ -1,0 +1,52 @@
+package proof
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// actionRows are data.actions: what other services ask about.
+type actionRows struct {
+	// Strict denies actions that are listed nowhere.
+	Strict bool `json:"strict"`
+	Known  map[string]struct {
+		Description string `json:"description"`
+	} `json:"known"`
+}
+
+// readActions holds actions/data.json against its schema. A tree without the file lists nothing.
+func readActions(ctx context.Context, src *policies.Source, docs map[string]*document, p *Problems) (rows actionRows) {
+	if docs[actionsFolder] != nil {
+		readRows(ctx, src, docs, actionsFolder, &rows, p)
+	}
+	return rows
+}
+
+// listActions lists the actions of the routes and those that are known besides, each once.
+func (c *catalogue) listActions(rows actionRows, doc *document, p *Problems) {
+	c.strict = rows.Strict
+	all := map[string]resources.ListedAction{}
+	for _, route := range c.routes {
+		if action, err := resources.ParseAction(route.Action); err == nil { // checkRoutes tells of the others
+			all[action.ID] = resources.ListedAction{Action: action}
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(rows.Known)) {
+		action, err := resources.ParseAction(id)
+		if err != nil {
+			p.at(doc.file, doc.line("known."+id), "known: action %q %v", id, err)
+		}
+		description := rows.Known[id].Description
+		if description == "" {
+			p.at(doc.file, doc.line("known."+id), "known: %s has no description: say what the action does", id)
+		}
+		all[id] = resources.ListedAction{Action: action, Description: description}
+	}
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		c.actions = append(c.actions, all[id])
+	}
+}
