@@ -16,6 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
+var errOtherAccount = errors.New("the facts are of another account than the question")
+
 // keyRoom is the room that a key has before it takes memory.
 const keyRoom = 512
 
@@ -118,7 +120,7 @@ func (e *Engine) run(
 		}
 	}()
 	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
-		return d, &failed{FailureFacts, errors.New("the facts are of another account than the question")}
+		return d, &failed{FailureFacts, errOtherAccount}
 	}
 	if d, hit = set.unlisted(entry, in); hit {
 		return d, nil

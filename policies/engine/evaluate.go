@@ -51,16 +51,28 @@ func (s *Set) evaluate(
 			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
 	}()
-	q, bounds, values := s.queries[entry], s.bounds.Get().(*builtins.Bounds), topdown.NewVirtualCache()
+	answer, err := s.answer(ctx, s.queries[entry], input(in, about), in.Now, within)
+	switch {
+	case err != nil:
+		return d, err
+	case answer == nil:
+		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
+	}
+	return s.read(entry, answer)
+}
+
+// answer returns the value of a rule for an input, nil where it is undefined.
+func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resources.Time, within time.Duration) (*ast.Term, error) {
+	bounds, values := s.bounds.Get().(*builtins.Bounds), topdown.NewVirtualCache()
 	bounds.Start(ctx, within, builtins.OfQuestion)
-	err = topdown.NewQuery(q.body).
+	err := topdown.NewQuery(q.body).
 		WithCompiler(s.of.Compiler).
 		WithStore(s.of.Store).WithTransaction(s.txn).
 		WithVirtualCache(values).
-		WithInput(input(in, about)).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
+		WithInput(input).WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).
-		WithTime(time.UnixMilli(int64(in.Now))). // a policy that asks for the time gets the question's
+		WithTime(time.UnixMilli(int64(now))). // a policy that asks for the time gets the question's
 		Iter(ctx, func(topdown.QueryResult) error { return nil })
 	answer, _ := values.Get(q.rule)
 	exceeded := bounds.Exceeded()
@@ -68,13 +80,11 @@ func (s *Set) evaluate(
 	s.bounds.Put(bounds)
 	switch {
 	case exceeded != nil && (err == nil || topdown.IsCancel(err)):
-		return d, stopped(entry, exceeded)
+		return nil, stopped(q.name, exceeded)
 	case err != nil:
-		return d, &failed{classify(err), fmt.Errorf("%s: %w", entry, err)}
-	case answer == nil:
-		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", entry)}
+		return nil, &failed{classify(err), fmt.Errorf("%s: %w", q.name, err)}
 	}
-	return s.read(entry, answer)
+	return answer, nil
 }
 
 // stopped is the failure of an evaluation that exceeded its bounds.

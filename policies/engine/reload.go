@@ -47,6 +47,7 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 // bring puts a set into force, with an empty cache of its own.
 func (e *Engine) bring(set *Set) {
 	set.verdicts = newVerdicts(e.opts.Verdicts)
+	set.apps.answers = newAnswers(e.opts.Verdicts, set.apps)
 	e.current.Store(set)
 }
 

@@ -40,6 +40,8 @@ type Compiled struct {
 	Actions []resources.ListedAction
 	// Strict says that all other actions are denied.
 	Strict bool
+	// Apps are the names of the apps. Each has the rules types and decision.
+	Apps []string
 }
 
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
@@ -51,18 +53,21 @@ type Set struct {
 	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
 	verdicts   *verdicts
+	apps       *apps
 	listed     map[string]bool // the actions that the tree lists, by id
 }
 
 // query is one entry point. Its answer is found where OPA keeps the values of rules: asked for as
 // `rule = answer`, the object would be made once for the rule and again for the result.
 type query struct {
+	name string
 	rule ast.Ref
 	body ast.Body    // compares the rule with what it never is
 	plan *reuse.Plan // nil where no verdict may be cached
 }
 
-// NewSet makes a tree ready. The error is of a rule whose built-ins can't be bounded, with its place.
+// NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
+// their form, each on a line with its place.
 func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	txn, err := of.Store.NewTransaction(ctx)
 	if err != nil {
@@ -71,19 +76,22 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
 	s.bounds.New = func() any { return builtins.NewBounds() }
 	for i, entry := range EntryPoints() {
-		rule := ast.MustParseRef(entry)
-		s.queries[entry] = &query{
-			rule: rule, plan: reuse.NewPlan(of.Compiler, entry, i),
-			body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm())),
-		}
+		s.queries[entry] = newQuery(entry)
+		s.queries[entry].plan = reuse.NewPlan(of.Compiler, entry, i)
 	}
+	s.apps = s.newApps()
 	builtins.Charge(of.Compiler, func(at *ast.Location, problem string) {
 		err = errors.Join(err, fmt.Errorf("%s:%d: %s", at.File, at.Row, problem))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	return s, s.apps.read(ctx, s)
+}
+
+func newQuery(name string) *query {
+	rule := ast.MustParseRef(name)
+	return &query{name: name, rule: rule, body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
 }
 
 // Judge evaluates a question at an entry point, without a cache. The error tells why there is no decision.

@@ -22,16 +22,21 @@ type compiled struct {
 	store            storage.Store
 	// testStore has the schemas as data beside the rest, as `opa test` has.
 	testStore storage.Store
+	apps      []string
 }
 
 // compile checks the tree as `opa check --strict --schema schemas` does.
 func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) (*compiled, error) {
 	schemas := readSchemas(src, p)
 	modules, tests := parse(src, p)
+	apps := findApps(src, modules, tests, p)
+	if len(apps) > 0 {
+		addAppSchema(src, modules, p)
+	}
 	if len(*p) > 0 {
 		return nil, *p
 	}
-	out := &compiled{store: newStore(data), testStore: newStore(withSchemas(data, src))}
+	out := &compiled{apps: apps, store: newStore(data), testStore: newStore(withSchemas(data, src))}
 	compileWith := func(store storage.Store, caps *ast.Capabilities, do func(*ast.Compiler) error) (*ast.Compiler, error) {
 		var c *ast.Compiler
 		err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {

@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -44,6 +45,7 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 		return nil, 0, p.orElse(err)
 	}
 	checkEntries(c.serving, &p)
+	checkApps(c.serving, c.apps, &p)
 	builtins.Charge(c.testing, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
 	if err := p.err(); err != nil {
 		return nil, 0, err
@@ -51,12 +53,16 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	to := &prober{rules: c.serving, within: within, told: map[string]bool{}, p: &p}
 	to.set, err = engine.NewSet(ctx, engine.Compiled{
 		Revision: src.Revision, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
-		Actions: list.actions, Strict: list.strict,
+		Actions: list.actions, Strict: list.strict, Apps: c.apps,
 	})
 	if err != nil {
-		return nil, 0, Problems{oneLine("policy tree: " + err.Error())}
+		for line := range strings.Lines(err.Error()) {
+			p.add("%s", strings.TrimSuffix(line, "\n"))
+		}
+		return nil, 0, p.err()
 	}
 	to.probe(ctx, list.routes)
+	to.apps(ctx)
 	tests = runTests(ctx, c, within, &p)
 	if err := p.err(); err != nil {
 		return nil, 0, err

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Bounds of a number that a client sends, written out: OPA computes exactly, and takes its time for what is longer.
+const (
+	maxNumber   = 128
+	maxExponent = 400
+)
+
+// appInput is what an app is told (policies/schemas/app).
+type appInput struct {
+	reuse.Inputs
+	sent  [][2]*ast.Term
+	about *subjectForm
+}
+
+// newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
+func newAppInput(q *resources.AppQuestion, known *subjects) (*appInput, error) {
+	in := &appInput{Inputs: reuse.OfQuestion(&resources.Question{
+		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
+	})}
+	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
+		return nil, &failed{FailureFacts, errOtherAccount}
+	}
+	in.about = known.form(in.Subject, in.Now)
+	for _, part := range [...]struct {
+		name string
+		sent []byte
+	}{{"subject", q.Subject}, {"action", q.Action}, {"resource", q.Resource}, {"context", q.Context}} {
+		value, problem := objectTerm(part.sent)
+		if problem != "" {
+			return nil, resources.BadRequest(resources.Problem{Field: part.name, Text: problem})
+		}
+		in.sent = append(in.sent, field(part.name, value))
+	}
+	return in, nil
+}
+
+// objectTerm is a JSON object as OPA's own value, an empty one for what was not sent.
+func objectTerm(sent []byte) (of *ast.Term, problem string) {
+	if sent == nil {
+		return ast.InternedEmptyObject, ""
+	}
+	dec := json.NewDecoder(bytes.NewReader(sent))
+	dec.UseNumber() // no number loses digits
+	var members map[string]any
+	if err := dec.Decode(&members); err != nil || members == nil {
+		return nil, "must be a JSON object"
+	}
+	if tooLong(members) {
+		return nil, "has a number that is too long; numbers have at most 128 characters and an exponent of at most 400"
+	}
+	value, err := ast.InterfaceToValue(members)
+	if err != nil {
+		return nil, "must be a JSON object"
+	}
+	return ast.NewTerm(value), ""
+}
+
+// tooLong says whether there is a number in v that is too long.
+func tooLong(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		_, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		n, err := strconv.Atoi(exponent)
+		return len(v) > maxNumber || exponent != "" && (err != nil || n > maxExponent || n < -maxExponent)
+	case map[string]any:
+		for _, member := range v {
+			if tooLong(member) {
+				return true
+			}
+		}
+	case []any:
+		for _, element := range v {
+			if tooLong(element) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// resourceType is the type of the resource as it was sent, "" for none.
+func (in *appInput) resourceType() string {
+	for _, part := range in.sent {
+		if part[0].Equal(ast.InternedTerm("resource")) {
+			if of, ok := part[1].Value.(ast.Object); ok {
+				name, _ := valueAt[ast.String](of, "type")
+				return string(name)
+			}
+		}
+	}
+	return ""
+}
+
+// named is the input without the subject's assignments and roles, which a key holds by their digest.
+func (in *appInput) named() ast.Value { return in.with() }
+
+// whole is the input.
+func (in *appInput) whole() *ast.Term {
+	subject := in.about.subject.Value.(ast.Object)
+	return ast.NewTerm(in.with(
+		field("assignments", heldList(subject.Get(ast.InternedTerm("assignments")))),
+		field("roles", roleList(subject.Get(ast.InternedTerm("roles")))),
+	))
+}
+
+func (in *appInput) with(facts ...[2]*ast.Term) ast.Value {
+	subject, account := in.about.subject.Value.(ast.Object), in.about.account
+	if named := in.Text(reuse.AccountNamed); named != "" {
+		account = accountTerm(named, false, "")
+	}
+	facts = append(
+		facts, field("principal", principalTerm(&in.Inputs)), field("now", millis(in.Now)), field("account", account),
+		field("status", subject.Get(ast.InternedTerm("status"))), field("member", subject.Get(ast.InternedTerm("member"))),
+	)
+	return ast.NewObject(append(in.sent[:len(in.sent):len(in.sent)], field("facts", ast.ObjectTerm(facts...)))...)
+}
+
+// heldList is the assignments by place as a list, each with its project and resource. It is made of what the digest of
+// the facts is made of, and in its order.
+func heldList(byPlace *ast.Term) *ast.Term {
+	var all []*ast.Term
+	byPlace.Value.(ast.Object).Foreach(func(project, there *ast.Term) {
+		there.Value.(ast.Object).Foreach(func(resource, held *ast.Term) {
+			held.Value.(*ast.Array).Foreach(func(assignment *ast.Term) {
+				all = append(all, extended(assignment, field("project", project), field("resource", resource)))
+			})
+		})
+	})
+	return ast.ArrayTerm(all...)
+}
+
+// roleList is the custom roles by id as a list, each with its id.
+func roleList(byID *ast.Term) *ast.Term {
+	var all []*ast.Term
+	byID.Value.(ast.Object).Foreach(func(id, role *ast.Term) {
+		all = append(all, extended(role, field("id", id)))
+	})
+	return ast.ArrayTerm(all...)
+}
+
+func extended(object *ast.Term, items ...[2]*ast.Term) *ast.Term {
+	object.Value.(ast.Object).Foreach(func(key, value *ast.Term) { items = append(items, [2]*ast.Term{key, value}) })
+	return ast.ObjectTerm(items...)
+}

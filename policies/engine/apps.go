@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/memo"
+)
+
+// entryApp is how the decisions of apps are counted.
+const entryApp = "app"
+
+// app is one app of a set.
+type app struct {
+	resources.App
+	query          *query
+	plan           *reuse.AppPlan // nil where no answer may be cached
+	allows, denies string         // its reasons
+	constant       map[string]bool
+}
+
+// apps are the apps of a set.
+type apps struct {
+	all    []*app
+	byType map[string]*app
+	// answers are the cached ones. One is found by its whole key, as a verdict is; nil caches none.
+	answers *memo.Table[string, resources.AppDecision]
+}
+
+// newApps plans the apps of a tree whose rules still call built-ins by OPA's own names.
+func (s *Set) newApps() *apps {
+	out := &apps{byType: map[string]*app{}}
+	for i, name := range s.of.Apps {
+		rules := AppRules(name)
+		decision := rules + ".decision"
+		a := &app{
+			App: resources.App{Name: name}, query: newQuery(decision), constant: map[string]bool{},
+			plan:   reuse.NewAppPlan(s.of.Compiler, decision, i),
+			allows: "app " + name + " allows", denies: "app " + name + " denies",
+		}
+		for _, set := range appSets() {
+			a.constant[set] = reuse.Constant(s.of.Compiler, rules+"."+set)
+		}
+		out.all = append(out.all, a)
+	}
+	return out
+}
+
+// AppRules is the package of an app.
+func AppRules(name string) string {
+	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("apps"), ast.StringTerm(name)}.String()
+}
+
+func newAnswers(most int, of *apps) *memo.Table[string, resources.AppDecision] {
+	if most <= 0 || len(of.all) == 0 {
+		return nil
+	}
+	return memo.New[string, resources.AppDecision](most)
+}
+
+// App returns the app that decides about resources of the type, false where there is none. It is not to be changed.
+func (s *Set) App(resourceType string) (resources.App, bool) {
+	if a := s.apps.byType[resourceType]; a != nil {
+		return a.App, true
+	}
+	return resources.App{}, false
+}
+
+// Apps returns the apps by name. They are not to be changed.
+func (s *Set) Apps() []resources.App {
+	out := make([]resources.App, len(s.apps.all))
+	for i, a := range s.apps.all {
+		out[i] = a.App
+	}
+	return out
+}
+
+// App is Set.App of the tree in force.
+func (e *Engine) App(resourceType string) (resources.App, bool) {
+	return e.current.Load().App(resourceType)
+}
+
+// DecideApp has the app decide that claims the type. Errors are as for Decide, and a *resources.Error of KindBadRequest
+// for a question that no policy is given; each comes with the zero decision.
+func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (d resources.AppDecision, err error) {
+	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
+	defer func() {
+		if r := recover(); r != nil { // while the key was made; judgeApp recovers by itself
+			err = &failed{FailurePanic, fmt.Errorf("app of %q: panic: %v", q.ResourceType, r)}
+		}
+		if !rejected && (err != nil || !hit) {
+			_, err = e.finish(entryApp, start, resources.Decision{}, err)
+		}
+		if err != nil {
+			d = resources.AppDecision{}
+		}
+	}()
+	a := set.apps.byType[q.ResourceType]
+	if a == nil {
+		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", q.ResourceType)}
+	}
+	in, err := newAppInput(&q, e.subjects)
+	if err != nil {
+		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
+		return d, err
+	}
+	if sent := in.resourceType(); sent != q.ResourceType {
+		return d, &failed{FailureFacts, fmt.Errorf("the resource is of type %q, not of %q", sent, q.ResourceType)}
+	}
+	var room [keyRoom]byte
+	key := set.appKey(room[:0], a, in)
+	if d, hit = e.cachedApp(ctx, set, key); hit {
+		return d, nil
+	}
+	if err = e.opts.Gate.Enter(ctx); err != nil { // that is no failure of the policy
+		rejected = true
+		return d, err
+	}
+	defer e.opts.Gate.Leave()
+	start = time.Now()
+	if d, err = set.judgeApp(ctx, a, in, e.opts.Deadline); err == nil {
+		set.apps.put(key, d)
+	}
+	return d, err
+}
+
+// JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
+func (s *Set) JudgeApp(ctx context.Context, name string, q resources.AppQuestion, within time.Duration) (resources.AppDecision, error) {
+	in, err := newAppInput(&q, newSubjects())
+	if err != nil {
+		return resources.AppDecision{}, err
+	}
+	for _, a := range s.apps.all {
+		if a.Name == name {
+			return s.judgeApp(ctx, a, in, within)
+		}
+	}
+	return resources.AppDecision{}, errors.New("there is no such app")
+}
+
+// judgeApp evaluates the app's decision. An undefined one denies, as a rule without a default is false where it does
+// not hold; anything else but an answer in its form is an error with the zero decision.
+func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Duration) (d resources.AppDecision, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			d, err = resources.AppDecision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", a.query.name, r)}
+		}
+	}()
+	answer, err := s.answer(ctx, a.query, in.whole(), in.Now, within)
+	if err != nil {
+		return d, err
+	}
+	d.PolicyRevision, d.Reason = s.of.Revision, a.denies
+	if answer != nil {
+		if d.Allowed, d.Context, err = readApp(answer.Value); err != nil {
+			return resources.AppDecision{}, &failed{FailureIllTyped, fmt.Errorf("%s %w", a.query.name, err)}
+		}
+	}
+	if d.Allowed {
+		d.Reason = a.allows
+	}
+	if a.plan != nil {
+		d.Until = a.plan.Until(in.about.facts, in.Now)
+	}
+	return d, nil
+}
+
+func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
+	if s.apps.answers == nil || a.plan == nil {
+		return nil
+	}
+	return a.plan.Key(b, in.named(), in.about.facts, in.Now)
+}
+
+// cachedApp returns the answer to an equal question; false is a miss.
+func (e *Engine) cachedApp(ctx context.Context, set *Set, key []byte) (d resources.AppDecision, hit bool) {
+	if key == nil || ctx.Err() != nil {
+		return d, false
+	}
+	known := memo.GetBytes(set.apps.answers, key)
+	if known == nil {
+		return d, false
+	}
+	e.opts.Observer.cached(entryApp)
+	return *known, true
+}
+
+// put keeps what is no larger than a verdict.
+func (a *apps) put(key []byte, d resources.AppDecision) {
+	size := len(key) + len(d.Reason)
+	for _, m := range d.Context {
+		size += len(m.Name) + len(m.Value)
+	}
+	if a.answers == nil || key == nil || size > maxVerdict {
+		return
+	}
+	a.answers.Put(string(key), d)
+}
+
+// Claims says whether an app of the tree decides about resources of the type.
+func (p Pinned) Claims(resourceType string) bool {
+	_, found := p.App(resourceType)
+	return found
+}
+
+// App is Engine.App.
+func (p Pinned) App(resourceType string) (resources.App, bool) { return p.engine.App(resourceType) }
+
+// DecideApp is Engine.DecideApp.
+func (p Pinned) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
+	return p.engine.DecideApp(ctx, q)
+}

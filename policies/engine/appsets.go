@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The sets of an app, each a rule. All but types may be missing.
+const (
+	appTypes     = "types"
+	appSubjects  = "subjects"
+	appResources = "resources"
+	appActions   = "actions"
+)
+
+func appSets() []string { return []string{appTypes, appSubjects, appResources, appActions} }
+
+// setsWithin bounds the evaluation of one set of an app.
+const setsWithin = 30 * time.Second
+
+// read evaluates the sets of all apps, once for the tree. The error has a line for each that is not of its form, and
+// for each type that is claimed twice.
+func (all *apps) read(ctx context.Context, s *Set) error {
+	var problems []error
+	for _, a := range all.all {
+		problem := func(rule, format string, args ...any) {
+			at := s.of.Compiler.GetRules(ast.MustParseRef(AppRules(a.Name) + "." + rule))[0].Location
+			problems = append(problems, fmt.Errorf("%s:%d: %s %s", at.File, at.Row, rule, fmt.Sprintf(format, args...)))
+		}
+		a.readSets(ctx, s, problem)
+		for _, name := range a.Types {
+			switch other := all.byType[name]; {
+			case resources.NativeType(name):
+				problem(appTypes, "claims %q, which is a type of the platform: choose another name", name)
+			case other != nil:
+				problem(appTypes, "claims %q, which app %s claims too: leave it out of one of them", name, other.Name)
+			default:
+				all.byType[name] = a
+			}
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format string, args ...any)) {
+	values := map[string]ast.Set{}
+	for _, name := range appSets() {
+		rule := AppRules(a.Name) + "." + name
+		if len(s.of.Compiler.GetRules(ast.MustParseRef(rule))) == 0 {
+			continue
+		}
+		if !a.constant[name] {
+			problem(name, "reads the input, the time or chance: it must be the same for every question")
+			continue
+		}
+		value, err := s.constant(ctx, rule)
+		if err != nil {
+			problem(name, "has no value: %v", err)
+			continue
+		}
+		set, ok := value.(ast.Set)
+		if !ok {
+			problem(name, "must be a set, not %s", ast.ValueName(value))
+			continue
+		}
+		values[name] = set
+	}
+	if set := values[appTypes]; set != nil {
+		if a.Types = names(set, func(t *ast.Term) (string, bool) { return textOf(t) }); len(a.Types) == 0 {
+			problem(appTypes, "must be a set of one or more strings, none of them empty")
+		}
+	}
+	if set := values[appActions]; set != nil {
+		if a.Actions = names(set, nameOfAction); a.Actions == nil {
+			problem(appActions, `must be a set of {"name": string}`)
+		}
+	}
+	for name, into := range map[string]*[]resources.Entity{appSubjects: &a.Subjects, appResources: &a.Resources} {
+		if set := values[name]; set != nil {
+			if *into = entities(set); *into == nil {
+				problem(name, `must be a set of {"type": string, "id": string}, none of them empty`)
+			}
+		}
+	}
+	for _, of := range a.Resources {
+		if !slices.Contains(a.Types, of.Type) {
+			problem(appResources, "has %q of type %q, which is none of the app's types", of.ID, of.Type)
+			return
+		}
+	}
+}
+
+// constant evaluates a rule that depends on nothing.
+func (s *Set) constant(ctx context.Context, rule string) (ast.Value, error) {
+	bounds, value := s.bounds.Get().(*builtins.Bounds), ast.VarTerm("value")
+	defer s.bounds.Put(bounds)
+	bounds.Start(ctx, setsWithin, builtins.OfTest)
+	defer bounds.Release()
+	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(ast.MustParseRef(rule)), value))).
+		WithCompiler(s.of.Compiler).WithStore(s.of.Store).WithTransaction(s.txn).
+		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
+		Run(ctx)
+	switch {
+	case bounds.Exceeded() != nil:
+		return nil, bounds.Exceeded()
+	case err != nil:
+		return nil, err
+	case len(results) == 0:
+		return nil, errors.New("it is undefined")
+	}
+	return results[0]["value"].Value, nil
+}
+
+// names are what is named by the members of a set, in order; nil where one names nothing.
+func names(set ast.Set, name func(*ast.Term) (string, bool)) []string {
+	out := make([]string, 0, set.Len())
+	for _, member := range set.Slice() {
+		text, ok := name(member)
+		if !ok {
+			return nil
+		}
+		out = append(out, text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func nameOfAction(t *ast.Term) (string, bool) {
+	o, ok := t.Value.(ast.Object)
+	if !ok || o.Len() != 1 {
+		return "", false
+	}
+	return textAt(o, "name")
+}
+
+// entities are the members of a set in order; nil where one is no entity.
+func entities(set ast.Set) []resources.Entity {
+	out := make([]resources.Entity, 0, set.Len())
+	for _, member := range set.Slice() {
+		o, ok := member.Value.(ast.Object)
+		if !ok || o.Len() != 2 {
+			return nil
+		}
+		kind, typed := textAt(o, "type")
+		id, named := textAt(o, "id")
+		if !typed || !named {
+			return nil
+		}
+		out = append(out, resources.Entity{Type: kind, ID: id})
+	}
+	slices.SortFunc(out, func(a, b resources.Entity) int { return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.ID, b.ID)) })
+	return out
+}
+
+func textAt(o ast.Object, name string) (string, bool) {
+	t := o.Get(ast.StringTerm(name))
+	if t == nil {
+		return "", false
+	}
+	return textOf(t)
+}
+
+// textOf is false for what is no string, and for an empty one.
+func textOf(t *ast.Term) (string, bool) {
+	s, ok := t.Value.(ast.String)
+	return string(s), ok && s != ""
+}

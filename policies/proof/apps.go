@@ -1,0 +1,163 @@
+package proof
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// appsFolder has a folder for each app.
+const appsFolder = "apps"
+
+// appSchema gives packages of apps the input of an app, as an annotation of theirs would: the schema of the other
+// packages' input holds for all that say nothing.
+const appSchema = `# METADATA
+# scope: subpackages
+# schemas:
+#   - input: schema.app.schema
+package apps
+`
+
+// findApps returns the names of the apps. Every file of a folder apps/<name>/ belongs to that app, and no other file does.
+func findApps(src *policies.Source, modules, tests map[string]*ast.Module, p *Problems) []string {
+	found := map[string]bool{}
+	for _, name := range src.Names {
+		rest, within := strings.CutPrefix(name, appsFolder+"/")
+		app, _, below := strings.Cut(rest, "/")
+		switch module := either(modules[name], tests[name]); {
+		case within && !below:
+			p.at(name, 0, "is not in the folder of an app: move it to %s/<name>/", appsFolder)
+		case within:
+			found[app] = found[app] || isModule(name) && !isTest(name)
+			if module != nil {
+				checkPackage(name, app, module, tests[name] != nil, p)
+			}
+		case module != nil && len(module.Package.Path) > 1 && partOf(module, 1) == appsFolder:
+			p.at(name, module.Package.Location.Row, "package %s is that of an app: its files are in %s", module.Package.Path, path.Join(appsFolder, partOf(module, 2)))
+		}
+	}
+	for _, app := range slices.Sorted(maps.Keys(found)) {
+		if !found[app] {
+			p.at(path.Join(appsFolder, app), 0, "has no rules: an app is a package apps.%s with types and decision", app)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+func either(serving, test *ast.Module) *ast.Module {
+	if serving != nil {
+		return serving
+	}
+	return test
+}
+
+// partOf is a part of the module's package, "" where it has fewer.
+func partOf(module *ast.Module, i int) string {
+	if i >= len(module.Package.Path) {
+		return ""
+	}
+	part, _ := module.Package.Path[i].Value.(ast.String)
+	return string(part)
+}
+
+func checkPackage(name, app string, module *ast.Module, isTest bool, p *Problems) {
+	want := app
+	if isTest {
+		want += "_test"
+	}
+	if len(module.Package.Path) != 3 || partOf(module, 1) != appsFolder || partOf(module, 2) != want {
+		p.at(name, module.Package.Location.Row, "the package must be apps.%s, not %s: a folder is one app", want, module.Package.Path)
+	}
+}
+
+// addAppSchema has the rules of apps checked against the schema of their input.
+func addAppSchema(src *policies.Source, modules map[string]*ast.Module, p *Problems) {
+	const schema = schemaFolder + "app/schema.json"
+	if src.Files[schema] == nil {
+		p.at(schema, 0, "is missing: the rules of apps are held against it; copy that of the tree of the binary")
+		return
+	}
+	module, err := ast.ParseModuleWithOpts(schema, appSchema, ast.ParserOptions{ProcessAnnotation: true, RegoVersion: ast.RegoV1})
+	if err != nil {
+		p.compiler(err)
+		return
+	}
+	modules[schema] = module
+}
+
+// checkApps wants the two rules of each app, and no decision that allows by default.
+func checkApps(c *ast.Compiler, apps []string, p *Problems) {
+	for _, app := range apps {
+		folder := path.Join(appsFolder, app)
+		if len(c.GetRules(ruleOf(app, "types"))) == 0 {
+			p.at(folder, 0, `there is no rule types: say about which types of resources the app decides, as types := {"document"}`)
+		}
+		rules := c.GetRulesExact(ruleOf(app, "decision"))
+		if len(rules) == 0 {
+			p.at(folder, 0, "there is no rule decision: it is what the app is asked")
+		}
+		for _, rule := range rules {
+			at := func(problem string) { p.at(rule.Location.File, rule.Location.Row, "%s", problem) }
+			if len(rule.Head.Args) > 0 || rule.Head.DocKind() == ast.PartialSetDoc || rule.Head.DocKind() == ast.PartialObjectDoc {
+				at("decision must be a rule with one value: no function, and no set or object of parts")
+				break
+			}
+			if rule.Default && allows(rule.Head.Value.Value) {
+				at("decision allows by default: its default must be false, or have \"decision\": false")
+			}
+		}
+	}
+}
+
+func ruleOf(app, rule string) ast.Ref { return ast.MustParseRef(engine.AppRules(app) + "." + rule) }
+
+// allows says whether an app's answer is anything but a deny.
+func allows(answer ast.Value) bool {
+	deny := ast.Boolean(false)
+	if o, ok := answer.(ast.Object); ok {
+		decision := o.Get(ast.StringTerm("decision"))
+		return decision == nil || decision.Value.Compare(deny) != 0
+	}
+	return answer.Compare(deny) != 0
+}
+
+// apps asks each app about each of its types, and about nothing at all: whatever is asked, it has an answer. What it
+// answers is its own affair: an app may be about what everybody may do.
+func (to *prober) apps(ctx context.Context) {
+	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`
+	for _, app := range to.set.Apps() {
+		rule := strings.TrimPrefix(engine.AppRules(app.Name), "data.") + ".decision"
+		ask := func(who string, q resources.AppQuestion) {
+			if to.told[rule] {
+				return
+			}
+			if _, err := to.set.JudgeApp(ctx, app.Name, q, to.within); err != nil {
+				to.told[rule] = true
+				file, row := to.place("data." + rule)
+				to.p.at(file, row, "%s has no answer to the question of %s: %v", rule, who, err)
+			}
+		}
+		ask("nobody about nothing", resources.AppQuestion{Now: probeNow})
+		for _, name := range app.Types {
+			resource, _ := json.Marshal(map[string]string{"type": name, "id": "probe-v0"}) // strings
+			q := resources.AppQuestion{ResourceType: name, Action: []byte(`{"name": "probe"}`), Resource: resource, Now: probeNow}
+			q.Subject = []byte(robot)
+			ask("a subject that is no user about "+name, q)
+			q.Subject = []byte(unknown)
+			ask("a user who is not known about "+name, q)
+			for _, by := range callersWithoutRights() {
+				q.Principal, q.AccountID, q.Facts.Subject = by.principal, probeAccount, by.subject
+				ask(by.who+" about "+name, q)
+			}
+		}
+	}
+}

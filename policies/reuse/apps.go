@@ -1,0 +1,105 @@
+package reuse
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Paths of an app's input that a key does not hold as values.
+const (
+	factsPath       = "facts" // the time is in it
+	assignmentsPath = "facts.assignments"
+	rolesPath       = "facts.roles"
+	appTimePath     = "facts.now"
+)
+
+// AppPlan says which parts of its input tell the questions to an app apart: those that its rules can read.
+type AppPlan struct {
+	// Entry is the number of the app, a part of the key.
+	Entry int
+	// Paths are those of the values that are parts of the key, in order.
+	Paths []string
+	// Facts says that the subject's assignments or roles are read, Period that it is read which assignments run.
+	Facts, Period bool
+}
+
+// NewAppPlan returns the plan of an app's rule. It is nil where no answer may be reused. The rules must call
+// built-ins by OPA's own names.
+func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
+	paths, ok := inputsOf(reachable(c, rule))
+	if !ok || slices.ContainsFunc(paths, readsAppTime) {
+		return nil
+	}
+	plan := &AppPlan{Entry: entry}
+	for _, path := range paths {
+		switch {
+		case within(path, assignmentsPath):
+			plan.Facts, plan.Period = true, true
+		case within(path, rolesPath):
+			plan.Facts = true
+		default:
+			plan.Paths = append(plan.Paths, path)
+		}
+	}
+	slices.Sort(plan.Paths)
+	plan.Paths = slices.Compact(plan.Paths)
+	return plan
+}
+
+// Constant says whether a rule has one value, whatever is asked.
+func Constant(c *ast.Compiler, rule string) bool {
+	paths, ok := inputsOf(reachable(c, rule))
+	return ok && len(paths) == 0
+}
+
+func readsAppTime(path string) bool {
+	return path == "" || path == factsPath || within(path, appTimePath)
+}
+
+// Key appends what names the question's answer. Every part says where it ends, so no two questions share a key. The
+// input may lack what the facts stand for.
+func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Time) []byte {
+	k := bytesOfTerms(binary.AppendVarint(b, int64(p.Entry)))
+	for _, path := range p.Paths {
+		if found := at(input, path); found != nil {
+			k.term(found)
+		} else {
+			k = append(k, '-') // which no value begins with
+		}
+	}
+	if p.Facts {
+		k = append(k, facts.digest[:]...)
+	}
+	if p.Period {
+		k = binary.AppendVarint(k, int64(facts.Period(now)))
+	}
+	return k
+}
+
+// Until is when the answer to an equal question may be another one.
+func (p *AppPlan) Until(facts *Facts, now resources.Time) resources.Time {
+	if !p.Period {
+		return Never
+	}
+	return facts.nextEnd(now)
+}
+
+// at is the value at a path, nil for none. What is no object has no members: a path stands for members only.
+func at(v ast.Value, path string) (found *ast.Term) {
+	for name := range strings.SplitSeq(path, ".") {
+		object, ok := v.(ast.Object)
+		if !ok {
+			return nil
+		}
+		if found = object.Get(ast.StringTerm(name)); found == nil {
+			return nil
+		}
+		v = found.Value
+	}
+	return found
+}
