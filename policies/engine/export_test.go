@@ -108,3 +108,10 @@ func (e *Engine) Forms() (n int) {
 	e.subjects.forms.Range(func(any, any) bool { n++; return true })
 	return n
 }
+
+// SpoilApps changes the plans of the apps in force.
+func (e *Engine) SpoilApps(change func(*reuse.AppPlan)) {
+	for _, a := range e.current.Load().apps.all {
+		change(a.plan)
+	}
+}

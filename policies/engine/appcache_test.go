@@ -1,0 +1,182 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestWhatIsCachedOfAnApp guarantees that the answers of an app are reused where they are a function of what its rules
+// read, and nowhere else.
+func TestWhatIsCachedOfAnApp(t *testing.T) {
+	for name, c := range map[string]struct {
+		condition string
+		want      bool
+	}{
+		"a property":                {`input.resource.properties.owner == "bob"`, true},
+		"all of the resource":       {`count(input.resource) == 3`, true},
+		"a property by a name":      {`input.resource.properties[input.action.name]`, true},
+		"the status":                {`input.facts.status == "ACTIVE"`, true},
+		"the assignments":           {`some a in input.facts.assignments; a.running`, true},
+		"the roles":                 {`count(input.facts.roles) == 0`, true},
+		"the caller":                {`input.facts.principal.id != ""`, true},
+		"the time":                  {`input.facts.now > 0`, false},
+		"all of the facts":          {`count(input.facts) == 7`, false},
+		"a fact by a name":          {`input.facts[input.action.name]`, false},
+		"all of the input":          {`count(input) == 5`, false},
+		"a part by a name":          {`input[input.action.name]`, false},
+		"another input":             {`other with input.resource as {}`, false},
+		"the machine's time":        {`time.now_ns() > 0`, false},
+		"chance":                    {`rand.intn("a", 2) == 0`, false},
+		"what the time is named in": {`object.get(input, ["facts", "now"], 0) > 0`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := withApp(t, "default decision := false\n\ndecision if {\n\t"+c.condition+"\n}\n\nother if input.resource.type != \"\"")
+			counted := newCounted(t, tree, 0)
+			for range 3 {
+				if _, err := counted.DecideApp(t.Context(), about(`{"owner": "bob", "read": true}`)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if hits := map[bool]int{true: 2}[c.want]; counted.hits != hits || counted.evaluated != 3-hits {
+				t.Errorf("%d hits, %d evaluations", counted.hits, counted.evaluated)
+			}
+		})
+	}
+}
+
+// TestAnAnswerOfAnAppIsReusedForAllItDoesNotRead guarantees that a key has no more than the rules read.
+func TestAnAnswerOfAnAppIsReusedForAllItDoesNotRead(t *testing.T) {
+	counted := newCounted(t, withApp(t, `decision := input.resource.properties.owner == input.subject.id`), 0)
+	for i := range 5 {
+		q := about(fmt.Sprintf(`{"owner": "x", "n": %d}`, i))
+		q.Context, q.Now = fmt.Appendf(nil, `{"n": %d}`, i), resources.Time(i)
+		q.Principal.ID = fmt.Sprint(i)
+		q.Facts.Subject = policytest.ActiveSubject()
+		if d, err := counted.DecideApp(t.Context(), q); err != nil || d.Allowed {
+			t.Fatalf("%+v, %v", d, err)
+		}
+	}
+	if counted.evaluated != 1 {
+		t.Errorf("%d evaluations", counted.evaluated)
+	}
+}
+
+// plain is an app that reads no assignments, by whose digest all facts are told apart.
+const plain = `package apps.%s
+
+types := {"%s"}
+
+decision := {"decision": object.get(input.context, "x", 0) == %d, "context": {"a": [
+	{p | p := input.resource.properties}, input.facts.status, input.facts.member, input.facts.account.id,
+]}}
+`
+
+// appWorld has three apps, which together read every part of the input in one way or another; two read the same.
+func appWorld(t *testing.T) policytest.Tree {
+	return withApp(t, `decision := {"decision": input.action.name == "read", "context": {"saw": saw}}
+
+saw := [
+	object.get(input.resource, ["properties", "a"], "-"), object.get(input.subject, "id", "-"), input.context.x,
+	input.facts.status, input.facts.member, input.facts.account.id, input.facts.principal.id,
+	[[a.role, a.running, a.project] | some a in input.facts.assignments], [r.id | some r in input.facts.roles],
+] if input.context.x
+
+else := [input.resource, input.subject]
+`).With("apps/other/other.rego", fmt.Sprintf(plain, "other", "other", 1)).With("apps/same/same.rego", fmt.Sprintf(plain, "same", "same", 2))
+}
+
+// FuzzACachedAnswerOfAnAppIsAFreshOne guarantees that the cache changes nothing of what apps answer, whatever is sent,
+// and TestTheKeyOfAnAppNeedsAllItsParts that this would be noticed.
+func FuzzACachedAnswerOfAnAppIsAFreshOne(f *testing.F) {
+	f.Add(uint64(1))
+	f.Add(uint64(2))
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		cached, fresh := appEngines(t)
+		if found := firstDifference(t.Context(), cached, fresh, seed, 500); found != "" {
+			t.Error(found)
+		}
+	})
+}
+
+func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
+	_, fresh := appEngines(t)
+	spoil := map[string]func(*reuse.AppPlan){
+		"the app":             func(p *reuse.AppPlan) { p.Entry = 0 },
+		"the subject's facts": func(p *reuse.AppPlan) { p.Facts = false },
+		"which have ended":    func(p *reuse.AppPlan) { p.Period = false },
+	}
+	cached, _ := appEngines(t)
+	var paths []string
+	cached.SpoilApps(func(p *reuse.AppPlan) { paths = append(paths, p.Paths...) })
+	slices.Sort(paths)
+	for _, path := range slices.Compact(paths) {
+		spoil[path] = func(p *reuse.AppPlan) {
+			p.Paths = slices.DeleteFunc(slices.Clone(p.Paths), func(other string) bool { return other == path })
+		}
+	}
+	for name, change := range spoil {
+		t.Run(name, func(t *testing.T) {
+			mutant, _ := appEngines(t)
+			mutant.SpoilApps(change)
+			for seed := range uint64(20) {
+				if firstDifference(t.Context(), mutant, fresh, seed, 500) != "" {
+					return
+				}
+			}
+			t.Error("nobody notices that it is no part of the key")
+		})
+	}
+}
+
+func appEngines(t *testing.T) (cached, fresh *engine.Engine) {
+	tree := appWorld(t)
+	return newEngine(t, tree, engine.Options{}), newEngine(t, tree, engine.Options{Verdicts: -1})
+}
+
+// firstDifference asks both the same random questions, of a small world, so that many share a part.
+func firstDifference(ctx context.Context, cached, fresh *engine.Engine, seed uint64, questions int) string {
+	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's
+	one := func(of ...string) string { return of[random.IntN(len(of))] }
+	values := []string{`1`, `1.0`, `"1"`, `null`, `true`, `[]`, `{}`, `[1]`, `{"a":1}`, `{"b":1}`, `{"a":{"a":1}}`, `["a","b"]`, `["ab"]`, `"ab"`, `["a",["b"]]`}
+	subjects := appSubjects()
+	for range questions {
+		s := subjects[random.IntN(len(subjects))]
+		account := "acct-demo-v1"
+		if s == nil {
+			account = one("acct-demo-v1", "")
+		}
+		kind := one("doc", "page", "other", "same")
+		q := resources.AppQuestion{
+			ResourceType: kind,
+			Subject:      []byte(one(`{"id":"a"}`, `{"id":`+one(values...)+`}`, `{}`)),
+			Action:       []byte(one(`{"name":"read"}`, `{"name":"write"}`, `{}`)),
+			Resource:     []byte(`{"type":"` + kind + `"` + one(``, `,"a":1`, `,"properties":`+one(values...), `,"properties":{"a":`+one(values...)+`}`) + `}`),
+			Context:      []byte(one(`{}`, `{"x":`+one(values...)+`}`, `{"x":1}`)),
+			Facts:        resources.Facts{Subject: s}, AccountID: account, Now: resources.Time(random.IntN(4)),
+			Principal: resources.Principal{Kind: resources.PrincipalService, ID: one("service-a", "service-b"), Credential: resources.CredentialToken},
+		}
+		got, gotErr := cached.DecideApp(ctx, q)
+		want, wantErr := fresh.DecideApp(ctx, q)
+		if got.Allowed != want.Allowed || got.Reason != want.Reason || contextOf(got) != contextOf(want) || (gotErr == nil) != (wantErr == nil) {
+			return fmt.Sprintf("%s %s %s: %v %s, fresh %v %s", q.Subject, q.Resource, q.Context, got.Allowed, contextOf(got), want.Allowed, contextOf(want))
+		}
+	}
+	return ""
+}
+
+func appSubjects() []*resources.Subject {
+	suspended, stranger, admin, ending, custom := policytest.ActiveSubject(), policytest.ActiveSubject(), policytest.AdminSubject(), policytest.AdminSubject(), policytest.AdminSubject()
+	suspended.UserStatus = resources.StatusSuspended
+	stranger.Member = false
+	ending.Assignments[0].ExpiresAt = 2
+	custom.Assignments[0].Custom, custom.Assignments[0].RoleID = true, "role-own-v1"
+	return []*resources.Subject{nil, policytest.ActiveSubject(), suspended, stranger, admin, ending, custom}
+}
