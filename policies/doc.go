@@ -1,5 +1,5 @@
 // Package policies holds the Rego tree: the rules (authz), the system roles
-// (grants), the action catalogue (routes) and the schemas of input and data. The
+// (grants), the action catalogue (routes), the actions of other services (actions) and the schemas of input and data. The
 // binary carries the tree with its tests, so that the tree it starts with proves
 // itself in the same way as one that is loaded from a folder.
 //

@@ -22,7 +22,14 @@ func newPolicy() *cobra.Command {
 	cmd.AddCommand(
 		policyCommand("check [DIR]", "Hold a policy tree to everything that a reload demands, and say what is wrong",
 			func(s *engine.Set, tests int) string {
-				return fmt.Sprintf("ok: policy %s with %d routes, %d system roles and %d tests", s.Revision(), len(s.Routes()), len(s.Roles()), tests)
+				others := "takes others"
+				if s.Strict() {
+					others = "denies others"
+				}
+				return fmt.Sprintf(
+					"ok: policy %s with %d routes, %d system roles, %d apps and %d tests; it lists %d actions and %s",
+					s.Revision(), len(s.Routes()), len(s.Roles()), len(s.Apps()), tests, len(s.Actions()), others,
+				)
 			}),
 		policyCommand("test [DIR]", "Run a policy tree's own tests as the gateway would",
 			func(_ *engine.Set, tests int) string { return fmt.Sprintf("PASS: %d/%d", tests, tests) }),

@@ -3,7 +3,8 @@
 //
 // A tree compiles under OPA's strict checks and against its own schemas, with the built-ins that a policy may call.
 // Its catalogue and its system roles are what the gateway can serve, whatever its schemas allow. Its own tests pass.
-// Negative probes are denied: questions of callers who lack one thing that every policy has to ask for.
+// Its apps have their rules in their own folders, claim types that nobody else claims, and have an answer to whatever
+// is asked. Negative probes are denied: questions of callers who lack one thing that every policy has to ask for.
 //
 // Rejected:
 //   - OPA's test runner: it copies every step of a table's evaluation, with all variables, for traces that nobody

@@ -1,0 +1,50 @@
+package proof_test
+
+import (
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestTheExamplesOfTheDocumentationAreTaken guarantees that the files which policies/README.md shows, each after its
+// name, are taken beside the shipped tree, and that the app among them answers as it says.
+func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	must(t, err)
+	tree, shown := policytest.Copy(t, policies.Tree()), 0
+	for _, file := range regexp.MustCompile("`((?:apps|authz|actions)/[^`]+\\.(?:rego|json))`[^\n]*\n\n```[a-z]+\n((?s:.*?))```\n").FindAllSubmatch(text, -1) {
+		tree, shown = tree.With(string(file[1]), string(file[2])), shown+1
+	}
+	if shown != 6 {
+		t.Fatalf("%d files are shown", shown)
+	}
+	set, err := load(t, tree)
+	must(t, err)
+	app, _ := set.App("document")
+	if len(app.Subjects) != 2 || len(app.Resources) != 1 || len(app.Actions) != 2 {
+		t.Errorf("got %+v", app)
+	}
+	for name, c := range map[string]struct {
+		subject *resources.Subject
+		action  string
+		allow   bool
+	}{
+		"an administrator":      {policytest.AdminSubject(), "write", true},
+		"who is named":          {policytest.ActiveSubject(), "read", true},
+		"who is named for less": {policytest.ActiveSubject(), "write", false},
+		"a user of nowhere":     {nil, "write", false},
+	} {
+		d, err := set.JudgeApp(t.Context(), app.Name, resources.AppQuestion{
+			ResourceType: "document", Subject: []byte(`{"type": "user", "id": "user-bob-v1"}`), Action: []byte(`{"name": "` + c.action + `"}`),
+			Resource: []byte(`{"type": "document", "id": "handbook"}`), AccountID: "acct-demo-v1", Facts: resources.Facts{Subject: c.subject}, Now: 1,
+		}, time.Second)
+		if err != nil || d.Allowed != c.allow {
+			t.Errorf("%s: %+v, %v", name, d, err)
+		}
+	}
+}
