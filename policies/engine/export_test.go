@@ -24,6 +24,8 @@ func (s *Set) Key(entry string, q *resources.Question) []byte {
 // Copy is the same tree, compiled, with plans for keys of its own.
 func (s *Set) Copy() *Set {
 	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: map[string]*query{}}
+	apps := *s.apps
+	out.apps = &apps
 	out.bounds.New = func() any { return builtins.NewBounds() }
 	for entry, q := range s.queries {
 		same := *q

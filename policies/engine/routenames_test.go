@@ -11,11 +11,12 @@ import (
 )
 
 // TestShippedRoutesAreNamed guarantees that each row says in its name what it is, and has the
-// specification's code beside it.
+// specification's code beside it. The doors for other protocols are not in the specification.
 func TestShippedRoutesAreNamed(t *testing.T) {
 	named, coded := regexp.MustCompile(`\A[a-z_]{3,}\.[a-z_]{3,}\z`), regexp.MustCompile(`\A[EN][1-9][0-9]?\z`)
 	for _, r := range newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{}).Routes() {
-		if !named.MatchString(r.Name) || !coded.MatchString(r.Spec) {
+		door := r.Upstream == "authorize" && r.Spec == ""
+		if !named.MatchString(r.Name) || !door && !coded.MatchString(r.Spec) {
 			t.Errorf("route %q has the code %q", r.Name, r.Spec)
 		}
 	}
