@@ -224,7 +224,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
-		return verdict.Pinned{Policy: policy, Revision: policy.Revision()}
+		return verdict.Pinned{Policy: policy, Revision: policy.Revision(), Apps: policy}
 	}
 	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}, Calls: calls}
 }

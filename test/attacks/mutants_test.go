@@ -75,7 +75,7 @@ var mutants = []mutant{
 	{"roles", "more than one has", []edit{{"resources/access/service.go", "		if !decision.Allowed {\n			return resources.Forbidden(\"You cannot grant", "		if !decision.Allowed && g.Now == 0 {\n			return resources.Forbidden(\"You cannot grant"}}},
 	{"roles", "the last admin", []edit{{"store/records/admins.go", "	if lasting(before) && !lasting(after) {", "	if lasting(before) && !lasting(after) && of.AccountID == \"\" {"}, {"store/records/admins.go", "	if of.Caller.Kind == resources.PrincipalUser && (", "	if of.AccountID == \"\" && ("}}},
 
-	{"input", "a name twice", []edit{{strictFile, "jsontext.NewDecoder(bytes.NewReader(body))\n	for", "jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))\n	for"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
+	{"input", "a name twice", []edit{{"resources/wire/stream.go", "jsontext.NewDecoder(bytes.NewBuffer(body))", "jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:at]) ", "&& plainLocalPart(\"a\") "}}},
 
 	{"load", "an evaluation takes its time", []edit{{boundsFile, "!time.Now().Before(b.at)", "time.Now().Before(b.at.Add(-time.Hour))"}}},
