@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"net/url"
 	"time"
@@ -20,7 +21,7 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Config holds the parts of an edge. Every field but Calls, Upstreams, Rates and Observe is needed.
+// Config holds the parts of an edge. Every field but Calls, Upstreams, TLS, Rates and Observe is needed.
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
@@ -36,11 +37,13 @@ type Config struct {
 	Upstreams map[string]*url.URL
 	// Assertions vouch for callers to Upstreams; an inner edge checks them.
 	Assertions *assertion.Keys
-	Limits     Limits
-	Rates      Rates
-	IDs        resources.IDs
-	Now        func() time.Time
-	Log        *slog.Logger
+	// TLS is what the listeners speak; nil is plain HTTP.
+	TLS    *tls.Config
+	Limits Limits
+	Rates  Rates
+	IDs    resources.IDs
+	Now    func() time.Time
+	Log    *slog.Logger
 	// Observe is called with the record of every answered request; it must not block.
 	Observe func(Record)
 }

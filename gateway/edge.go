@@ -109,7 +109,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(headListener{e.open.Listener(l)}); err != nil {
+	if err := e.app.Listener(headListener{e.open.Listener(l, e.cfg.TLS)}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil
@@ -156,6 +156,9 @@ func (e *Edge) Connections() (open int, refused, refusedOfAddress uint64) {
 	refused, refusedOfAddress = e.open.Refused()
 	return e.open.Open(), refused, refusedOfAddress
 }
+
+// FailedHandshakes returns how many TLS handshakes of clients have failed.
+func (e *Edge) FailedHandshakes() uint64 { return e.open.FailedHandshakes() }
 
 // Gates returns the bounds of the requests under way by name: "requests", and each upstream's.
 func (e *Edge) Gates() map[string]*gate.Gate {

@@ -105,7 +105,7 @@ var mayImport = map[string]row{
 
 	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
-	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
+	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey": {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/observe":   {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 

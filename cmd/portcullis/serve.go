@@ -98,7 +98,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
 	failed := a.listen(background, open, private)
-	log.Info("ready", append(open.addresses(), "version", version(), "policy_revision", a.policy.Revision())...)
+	log.Info("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
 		lines, err := a.demoLines(ctx, open.edge[0].Addr())
 		if err != nil {
@@ -124,6 +124,7 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server) 
 		go func() { failed <- listenerEnded(a.edge.Listen(l)) }()
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
+	a.watchCertificates(ctx)
 	if dir := a.settings.Policy.Dir; dir != "" {
 		go func() {
 			if err := a.policy.Watch(ctx, dir); ctx.Err() == nil {

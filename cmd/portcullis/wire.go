@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
 	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -108,6 +109,8 @@ type app struct {
 	uses    *apikeys.Uses
 	cache   *rolecache.Cache
 	gates   gates
+	// certificates is nil without TLS.
+	certificates *listen.Certificates
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
@@ -130,6 +133,9 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 		},
 	}
 	var err error
+	if err = a.readCertificates(settings.Listeners.TLS); err != nil {
+		return nil, err
+	}
 	if a.core, err = openCore(ctx, settings, options); err != nil {
 		return nil, err
 	}
@@ -215,7 +221,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 			"forward_auth.verify":   forwardauth.Verify{Judge: originals},
 		},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
-		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions,
+		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, TLS: a.edgeTLS(),
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 }

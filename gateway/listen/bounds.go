@@ -24,11 +24,11 @@ const rejections = 64
 type Bounds struct {
 	total, perAddress int
 	ids               resources.IDs
-	log               *throttledLog
+	log, handshakeLog *throttledLog
 	rejecting         chan struct{} // has one element for each response that is being sent
 	draining          atomic.Bool
 
-	refusedTotal, refusedPerAddress atomic.Uint64
+	refusedTotal, refusedPerAddress, failedHandshakes atomic.Uint64
 
 	mu   sync.Mutex
 	open int
@@ -39,7 +39,8 @@ type Bounds struct {
 // 0 is no bound.
 func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Bounds {
 	return &Bounds{
-		total: total, perAddress: perAddress, ids: ids, log: &throttledLog{log: log},
+		total: total, perAddress: perAddress, ids: ids,
+		log: &throttledLog{log: log}, handshakeLog: &throttledLog{log: log},
 		rejecting: make(chan struct{}, rejections), from: map[netip.Prefix]int{},
 	}
 }
@@ -75,8 +76,8 @@ func PeerOf(a net.Addr) netip.Prefix {
 	return peer
 }
 
-// enter counts a connection, or refuses and closes it and returns false.
-func (b *Bounds) enter(c net.Conn, peer netip.Prefix) bool {
+// enter counts a connection and returns nil, or returns why it is refused.
+func (b *Bounds) enter(peer netip.Prefix) *resources.Error {
 	b.mu.Lock()
 	overTotal := b.total > 0 && b.open >= b.total
 	overPeer := !overTotal && b.perAddress > 0 && b.from[peer] >= b.perAddress
@@ -89,13 +90,13 @@ func (b *Bounds) enter(c net.Conn, peer netip.Prefix) bool {
 	case overTotal:
 		b.refusedTotal.Add(1)
 		b.log.warn("connections are refused: as many as --max-connections are open", "open", b.total)
-		b.refuse(c, &resources.Error{Kind: resources.KindUnavailable, Message: "There are too many connections now; try again."})
+		return &resources.Error{Kind: resources.KindUnavailable, Message: "There are too many connections now; try again."}
 	case overPeer:
 		b.refusedPerAddress.Add(1)
 		b.log.warn("connections are refused: as many as --max-connections-per-address are open from one address", "address", peer.String(), "open", b.perAddress)
-		b.refuse(c, &resources.Error{Kind: resources.KindRateLimited, Message: "There are too many connections from this address."})
+		return &resources.Error{Kind: resources.KindRateLimited, Message: "There are too many connections from this address."}
 	}
-	return !overTotal && !overPeer
+	return nil
 }
 
 // leave takes a closed connection off the count.

@@ -26,7 +26,7 @@ func drained(t *testing.T, c net.Conn) net.Conn {
 	t.Helper()
 	bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
 	bounds.Drain()
-	counted, err := bounds.Listener(accepting{c}).Accept()
+	counted, err := bounds.Listener(accepting{c}, nil).Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

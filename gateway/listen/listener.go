@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"syscall"
@@ -18,10 +19,14 @@ const (
 type Listener struct {
 	net.Listener
 	bounds *Bounds
+	tls    *tls.Config
 }
 
-// Listener returns a listener that counts l's connections. Several listeners may share the bounds.
-func (b *Bounds) Listener(l net.Listener) *Listener { return &Listener{l, b} }
+// Listener returns a listener that counts l's connections, which speak TLS unless config is nil.
+// Several listeners may share the bounds.
+func (b *Bounds) Listener(l net.Listener, config *tls.Config) *Listener {
+	return &Listener{l, b, config}
+}
 
 // Accept implements net.Listener; see AcceptConn.
 func (l *Listener) Accept() (net.Conn, error) {
@@ -41,8 +46,15 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 		switch {
 		case err == nil:
 			wait = 0
-			if peer := PeerOf(c.RemoteAddr()); l.bounds.enter(c, peer) {
-				return &Conn{Conn: c, bounds: l.bounds, peer: peer}, nil
+			peer := PeerOf(c.RemoteAddr())
+			why := l.bounds.enter(peer)
+			switch {
+			case why == nil:
+				return &Conn{Conn: l.secure(c), bounds: l.bounds, peer: peer}, nil
+			case l.tls != nil:
+				_ = c.Close() // a response would cost the handshake
+			default:
+				l.bounds.refuse(c, why)
 			}
 		case outOfResources(err):
 			wait = min(max(2*wait, minBackoff), maxBackoff)
@@ -52,6 +64,14 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 			return nil, err
 		}
 	}
+}
+
+// secure returns the connection, with TLS where the listener has it.
+func (l *Listener) secure(c net.Conn) net.Conn {
+	if l.tls == nil {
+		return c
+	}
+	return &secure{tls.Server(c, l.tls), l.bounds}
 }
 
 // outOfResources reports whether Accept failed for lack of file descriptors or memory, of which some

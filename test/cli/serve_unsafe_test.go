@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // unsafe is a way to start the gateway that would let in whom nobody meant to.
@@ -38,6 +39,12 @@ func TestUnsafeSettingEndsServeWithOneLine(t *testing.T) {
 		"headers of ten megabytes":           {[]string{"--header-limit", "10485760"}, []string{"--header-limit", "at most 1048576", "memory"}},
 		"keys over the open net":             {outside("--jwks-url", "http://idp.example/keys"), []string{"JWKS URL", "http://", "use https://"}},
 		"keys over the open net, by a trick": {outside("--jwks-url", "http://127.0.0.1.idp.example/keys"), []string{"JWKS URL", "use https://"}},
+		"a certificate without its key":      {[]string{"--tls-cert-file", "c.pem"}, []string{"--tls-cert-file", "needs --tls-key-file"}},
+		"a key without its certificate":      {[]string{"--tls-key-file", "k.pem"}, []string{"--tls-key-file", "needs --tls-cert-file"}},
+		"client certificates without TLS":    {[]string{"--tls-client-ca-file", "ca.pem"}, []string{"--tls-client-ca-file", "needs --tls-cert-file and --tls-key-file"}},
+		"a certificate that is not there":    {[]string{"--tls-cert-file", "/nonexistent/c.pem", "--tls-key-file", "/nonexistent/k.pem"}, []string{"TLS", "/nonexistent/c.pem", "/nonexistent/k.pem"}},
+		"a device for a certificate":         {[]string{"--tls-cert-file", "/dev/null", "--tls-key-file", "/dev/null"}, []string{"TLS", "/dev/null", "regular file"}},
+		"demo commands for plain HTTP":       {[]string{"--demo", "--tls-cert-file", "c.pem", "--tls-key-file", "k.pem"}, []string{"--demo", "leave it or --tls-cert-file out"}},
 		"an audience of white space":         {[]string{"--jwt-issuer", "i", "--jwt-audience", " ", "--jwks-url", "https://idp.example/keys"}, []string{"audience", "empty", "set it to the"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,6 +77,19 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 	if err := os.Chmod(open, 0o757); err != nil {
 		t.Fatal(err)
 	}
+	authority, err := servers.NewAuthority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, readable := authority.Certificate(t)
+	writable, private2 := authority.Certificate(t)
+	anybodys := moded(t, 0o646, "ca.pem", "")
+	tlsArgs := func(cert, key string) []string { return []string{"--tls-cert-file", cert, "--tls-key-file", key} }
+	for path, mode := range map[string]os.FileMode{readable: 0o644, writable: 0o646} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
 	key, keys, more := moded(t, 0o644, "jwks.json", private), moded(t, 0o646, "jwks.json", public), moded(t, 0o602, "c.yaml", "pprof: true\n")
 	for name, c := range map[string]unsafe{
 		"password of the database":  config("mongo-url", "mongodb://ada:"+secret+"@db1:1,db2:2/p?replicaSet=r", 0o604),
@@ -81,6 +101,9 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 		"public keys of the issuer": {outside("--jwks-file", keys), []string{"--jwks-file", keys, "can change", "chmod o-w"}},
 		"public keys, several":      {[]string{"--config", harness.TempFile(t, "c.yaml", "issuers: [{issuer: i, audience: a, jwks_file: "+keys+", subjects: both}]\n")}, []string{"issuers[0]", keys, "chmod o-w"}},
 		"a file of the policy":      {[]string{"--policy-dir", policies}, []string{"policy tree", "decision.rego", "can change", "chmod o-w"}},
+		"the key of TLS":            {tlsArgs(cert, readable), []string{"TLS", readable, "can read", "chmod o-r"}},
+		"the certificate of TLS":    {tlsArgs(writable, private2), []string{"TLS", writable, "can change", "chmod o-w"}},
+		"authorities of clients":    {append(tlsArgs(authority.Certificate(t)), "--tls-client-ca-file", anybodys), []string{"TLS", anybodys, "can change", "chmod o-w"}},
 		"the data folder":           {[]string{"--data-dir", open}, []string{"--data-dir", open, "can change", "chmod o-w"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,8 +24,8 @@ type Authority struct {
 	key  *ecdsa.PrivateKey
 }
 
-// NewAuthority makes one.
-func NewAuthority() (*Authority, error) {
+// NewAuthority makes one; change may spoil its certificate.
+func NewAuthority(change ...func(*x509.Certificate)) (*Authority, error) {
 	dir, err := folder("authority")
 	if err != nil {
 		return nil, err
@@ -36,6 +36,9 @@ func NewAuthority() (*Authority, error) {
 	}
 	own := template("authority")
 	own.IsCA, own.BasicConstraintsValid, own.KeyUsage = true, true, x509.KeyUsageCertSign
+	for _, f := range change {
+		f(own)
+	}
 	raw, err := x509.CreateCertificate(rand.Reader, own, own, &key.PublicKey, key)
 	if err != nil {
 		return nil, err
@@ -44,8 +47,19 @@ func NewAuthority() (*Authority, error) {
 	return a, writePEM(a.File, "CERTIFICATE", raw)
 }
 
-// Certificate makes a server's, for these names or for 127.0.0.1.
+// Certificate makes a server's, for these names or for 127.0.0.1. A client can show it, too.
 func (a *Authority) Certificate(t testing.TB, names ...string) (certificate, key string) {
+	t.Helper()
+	return a.Issue(t, func(server *x509.Certificate) {
+		server.DNSNames = names
+		if len(names) == 0 {
+			server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+		}
+	})
+}
+
+// Issue makes a certificate for what change names.
+func (a *Authority) Issue(t testing.TB, change func(*x509.Certificate)) (certificate, key string) {
 	t.Helper()
 	dir, err := os.MkdirTemp(a.dir, "server")
 	if err != nil {
@@ -56,10 +70,7 @@ func (a *Authority) Certificate(t testing.TB, names ...string) (certificate, key
 		t.Fatal(err)
 	}
 	server := template("server")
-	server.DNSNames = names
-	if len(names) == 0 {
-		server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	}
+	change(server)
 	raw, err := x509.CreateCertificate(rand.Reader, server, a.own, &private.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)

@@ -104,6 +104,9 @@ func (c *Config) validateTogether() (found []resources.Problem) {
 	if c.Demo && c.Credentials.Outside() {
 		found = append(found, problem("--demo", "prints a token of the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
 	}
+	if c.Demo && c.Listeners.HasTLS() {
+		found = append(found, problem("--demo", "prints commands for plain HTTP; leave it or --tls-cert-file out"))
+	}
 	if c.Areas.BehindGateways() {
 		if c.Demo {
 			found = append(found, problem("--demo", "is for gateways; leave it out with --role resources"))

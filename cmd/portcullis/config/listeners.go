@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -22,6 +23,8 @@ type Listeners struct {
 	PublicURL string
 	// Health is the private listener of health and metrics.
 	Health string
+	// TLS are the files of the edge's certificates.
+	TLS listen.CertificateFiles
 }
 
 func (l *Listeners) flags(f *pflag.FlagSet) {
@@ -29,7 +32,13 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
 	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
+	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
+	f.StringVar(&l.TLS.Key, "tls-key-file", "", "the `file` of the certificate's private key, in PEM, which only its owner and its group can read")
+	f.StringVar(&l.TLS.ClientCA, "tls-client-ca-file", "", "the `file` of the authorities of client certificates, in PEM: a client needs a certificate of one of them")
 }
+
+// HasTLS reports whether the edge's listeners speak TLS.
+func (l Listeners) HasTLS() bool { return l.TLS.Cert != "" }
 
 // Listener is one address to listen on, and the flag that names it.
 type Listener struct{ Flag, Address string }
@@ -67,6 +76,19 @@ func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
 				}
 			}
 		}
+	}
+	return append(found, l.validateTLS()...)
+}
+
+// validateTLS returns what is missing of the files.
+func (l Listeners) validateTLS() (found []resources.Problem) {
+	switch {
+	case l.TLS.Cert == "" && l.TLS.Key != "":
+		found = append(found, problem("--tls-key-file", "needs --tls-cert-file, the certificate of that key"))
+	case l.TLS.Cert != "" && l.TLS.Key == "":
+		found = append(found, problem("--tls-cert-file", "needs --tls-key-file, the private key of that certificate"))
+	case l.TLS.Cert == "" && l.TLS.ClientCA != "":
+		found = append(found, problem("--tls-client-ca-file", "needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS"))
 	}
 	return found
 }

@@ -28,6 +28,7 @@ func (m *Metrics) WatchBounds(edge *gateway.Edge, gates map[string]*gate.Gate) {
 		bodies:  prometheus.NewDesc("portcullis_request_body_bytes", "Bytes that the bodies of requests under way take.", nil, nil),
 		open:    prometheus.NewDesc("portcullis_connections", "Open connections of the edge.", nil, nil),
 		refused: prometheus.NewDesc("portcullis_connections_refused_total", "Connections that were refused, by the bound that refused them.", []string{"bound"}, nil),
+		failed:  prometheus.NewDesc("portcullis_tls_handshakes_failed_total", "TLS handshakes of clients that failed.", nil, nil),
 	})
 }
 
@@ -36,11 +37,12 @@ type bounds struct {
 	edge                                         *gateway.Edge
 	gates                                        map[string]*gate.Gate
 	inside, waiting, shed, bodies, open, refused *prometheus.Desc
+	failed                                       *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (b *bounds) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.bodies, b.open, b.refused} {
+	for _, d := range []*prometheus.Desc{b.inside, b.waiting, b.shed, b.bodies, b.open, b.refused, b.failed} {
 		to <- d
 	}
 }
@@ -62,4 +64,5 @@ func (b *bounds) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(b.open, prometheus.GaugeValue, float64(open))
 	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(total), "total")
 	to <- prometheus.MustNewConstMetric(b.refused, prometheus.CounterValue, float64(ofAddress), "address")
+	to <- prometheus.MustNewConstMetric(b.failed, prometheus.CounterValue, float64(b.edge.FailedHandshakes()))
 }

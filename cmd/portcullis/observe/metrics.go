@@ -30,6 +30,8 @@ type Metrics struct {
 	deliveries  *prometheus.CounterVec
 	byLabels    requestCounters
 	limited     *prometheus.CounterVec
+	// certificates is nil without TLS.
+	certificates *prometheus.CounterVec
 }
 
 // NewMetrics returns metrics that nothing was counted in.
@@ -119,7 +121,7 @@ func (m *Metrics) WatchLog(l *Log) {
 	}, func() float64 { return float64(l.queue.dropped.Load()) }))
 }
 
-// The values of the label result of portcullis_policy_reloads_total.
+// The values of the label result of portcullis_policy_reloads_total and portcullis_tls_reloads_total.
 const (
 	reloadTaken   = "taken"
 	reloadRefused = "refused"

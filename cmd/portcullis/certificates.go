@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/listen"
+)
+
+// readCertificates reads the certificates of the edge's listeners, if they speak TLS.
+func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
+	if files.Cert == "" {
+		return nil
+	}
+	if a.certificates, err = listen.ReadCertificates(files, time.Now); err != nil {
+		return fmt.Errorf("TLS: %w", err)
+	}
+	a.metrics.WatchCertificates(a.certificates.Ends)
+	return nil
+}
+
+// edgeTLS returns what the edge's listeners speak, nil for plain HTTP. They offer HTTP/1.1 alone.
+func (a *app) edgeTLS() *tls.Config {
+	if a.certificates == nil {
+		return nil
+	}
+	return a.certificates.Config("http/1.1")
+}
+
+// watchCertificates takes changed files into use until ctx ends. On SIGHUP it looks at once.
+func (a *app) watchCertificates(ctx context.Context) {
+	if a.certificates == nil {
+		return
+	}
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangup)
+		a.certificates.Watch(ctx, hangup, a.certificatesReloaded)
+	}()
+}
+
+// certificatesReloaded counts and logs a change of the files.
+func (a *app) certificatesReloaded(err error) {
+	a.metrics.CertificatesReloaded(err == nil)
+	if err != nil {
+		a.log.Error("TLS: changed files refused; the last good ones stay in use", "error", err.Error())
+		return
+	}
+	a.log.Info("TLS: changed files taken into use", "certificate_ends", a.certificates.Ends().UTC())
+}

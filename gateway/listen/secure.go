@@ -1,0 +1,54 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// secure is the server's side of a TLS connection. The handshake is a part of its first Read, so that
+// the deadline of the first request bounds both together.
+type secure struct {
+	*tls.Conn
+	bounds *Bounds
+}
+
+// Read implements net.Conn; its deadline bounds the handshake. After a failed one the connection is at
+// its end: the server would answer any other error with a response that no client can read.
+func (c *secure) Read(p []byte) (int, error) {
+	if err := c.HandshakeContext(context.Background()); err != nil {
+		c.bounds.handshakeFailed(c.RemoteAddr(), err)
+		return 0, io.EOF
+	}
+	return c.Conn.Read(p)
+}
+
+// readWriteTime is how much later than a read the writes end that are a part of it, and the response
+// to a request that was too slow.
+const readWriteTime = 5 * time.Second
+
+// SetReadDeadline implements net.Conn. A TLS connection writes while it reads, in a handshake and
+// after a KeyUpdate: a client that reads nothing must not hold it there.
+func (c *secure) SetReadDeadline(t time.Time) error {
+	later := t
+	if !t.IsZero() {
+		later = t.Add(readWriteTime)
+	}
+	return errors.Join(c.Conn.SetReadDeadline(t), c.SetWriteDeadline(later))
+}
+
+// handshakeFailed counts and logs a failed handshake. A connection that was closed before it said
+// anything is a probe.
+func (b *Bounds) handshakeFailed(peer net.Addr, err error) {
+	if errors.Is(err, io.EOF) {
+		return
+	}
+	b.failedHandshakes.Add(1)
+	b.handshakeLog.warn("a TLS handshake failed", "address", PeerOf(peer).String(), "error", err.Error())
+}
+
+// FailedHandshakes returns how many TLS handshakes have failed.
+func (b *Bounds) FailedHandshakes() uint64 { return b.failedHandshakes.Load() }

@@ -1,0 +1,146 @@
+package raw_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// page is a route that needs no credential.
+const page = "/openapi.json"
+
+func authority(t *testing.T, change ...func(*x509.Certificate)) *servers.Authority {
+	t.Helper()
+	a, err := servers.NewAuthority(change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// overTLS starts a gateway with a certificate of the authority.
+func overTLS(t *testing.T, a *servers.Authority, args ...string) *harness.Gateway {
+	t.Helper()
+	cert, key := a.Certificate(t)
+	return harness.Launch(t, t.TempDir(), append([]string{"--tls-cert-file", cert, "--tls-key-file", key}, args...)...)
+}
+
+// trusting are the settings of a client of the authority.
+func trusting(t *testing.T, a *servers.Authority) *tls.Config {
+	t.Helper()
+	raw, err := os.ReadFile(a.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		t.Fatal("the authority has no certificate")
+	}
+	return &tls.Config{RootCAs: pool}
+}
+
+// showing are the settings of a client that shows a certificate.
+func showing(t *testing.T, c *tls.Config, cert, key string) *tls.Config {
+	t.Helper()
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = c.Clone()
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // wanted or not
+	return c
+}
+
+// get gives the status of the page on a connection of its own, and the connection's state.
+func get(url string, c *tls.Config) (int, *tls.ConnectionState, error) {
+	client := http.Client{Timeout: slowEnd, Transport: &http.Transport{TLSClientConfig: c, DisableKeepAlives: true}}
+	resp, err := client.Get(strings.Replace(url, "http://", "https://", 1) + page)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, resp.TLS, err
+}
+
+// mounted is a folder of certificates as Kubernetes mounts a secret: the files are links into a
+// folder that is itself a link, which is swapped.
+type mounted struct {
+	dir     string
+	version int
+}
+
+// names of the mounted files.
+const (
+	certName = "tls.crt"
+	keyName  = "tls.key"
+)
+
+func mount(t *testing.T, files ...string) *mounted {
+	t.Helper()
+	m := &mounted{dir: t.TempDir()}
+	m.swap(t, files...)
+	for _, name := range []string{certName, keyName} {
+		if err := os.Symlink(filepath.Join("..data", name), m.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return m
+}
+
+func (m *mounted) path(name string) string { return filepath.Join(m.dir, name) }
+
+// swap replaces both files in one step.
+func (m *mounted) swap(t *testing.T, files ...string) {
+	t.Helper()
+	m.version++
+	next := filepath.Join(m.dir, "..v"+string(rune('0'+m.version)))
+	if err := os.Mkdir(next, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for name, from := range map[string]string{certName: files[0], keyName: files[1]} {
+		raw, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		harness.WriteFile(t, filepath.Join(next, name), string(raw))
+		if err := os.Chmod(filepath.Join(next, name), 0o640); err != nil { // its group may read it
+			t.Fatal(err)
+		}
+	}
+	link := m.path("..next")
+	if err := os.Symlink(filepath.Base(next), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(link, m.path("..data")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended makes a certificate that has ended.
+func ended(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) }
+
+// recorded is a connection that keeps what is written and has nothing to read.
+type recorded struct {
+	net.Conn
+	all []byte
+}
+
+func (r *recorded) Write(p []byte) (int, error) {
+	r.all = append(r.all, p...)
+	return len(p), nil
+}
+
+func (*recorded) Read([]byte) (int, error) { return 0, io.EOF }
+
+func (*recorded) Close() error { return nil }
