@@ -100,8 +100,11 @@ var mayImport = map[string]row{
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},
 	"gateway/listen":            {inside: []string{"resources", "resources/wire"}},
 	"gateway/doors/authzen":     {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/doors/original", "gateway/route", "gateway/verdict"}},
+	"gateway/client":            {},
 
 	"gateway/peer/assertion": {inside: []string{"resources", "gateway/authn"}, outside: []string{jwt}},
+
+	"gateway/client/clienttest": {inside: []string{"gateway/client"}},
 
 	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
 	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
@@ -134,7 +137,7 @@ var mayImport = map[string]row{
 }
 
 // testPackages are the folders of packages that only tests import.
-var testPackages = []string{"test", "resources/areatest", "store/storetest", "policies/policytest"}
+var testPackages = []string{"test", "gateway/client/clienttest", "resources/areatest", "store/storetest", "policies/policytest"}
 
 // forbidden tells which imports of a package (its folder in the module) the table does not allow.
 // A test file may besides import every package of the module, and every module that some row names:

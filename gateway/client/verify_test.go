@@ -1,0 +1,211 @@
+package client_test
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/client"
+	"github.com/portcullis-authz/portcullis/gateway/client/clienttest"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// ada is a caller with every field set.
+func ada() client.Caller {
+	return client.Caller{
+		ID: "user-a-v1", Kind: "user", UUID: "uuid", AccountID: "acct-a-v1", Credential: "apikey", KeyID: "apikey-a-v1",
+		Scopes: []string{"x"}, KeyScopes: []string{"read"}, Account: "acct-b-v1", Action: "project:widget:create",
+	}
+}
+
+const body = `{"a":1}`
+
+// arrived is the request as the service gets it.
+func arrived() *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/widgets?a=b", strings.NewReader(body))
+	r.Header.Set("Idempotency-Key", "k")
+	return r
+}
+
+func verifier(t *testing.T, o client.VerifierOptions) *client.Verifier {
+	t.Helper()
+	o.Audience = "widgets"
+	v, err := client.NewVerifier(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestCallerArrives(t *testing.T) {
+	g := clienttest.New(t)
+	r := arrived()
+	g.Assert(t, r, "widgets", ada(), []byte(body))
+	got, err := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL}).Verify(t.Context(), r, []byte(body))
+	if err != nil || !reflect.DeepEqual(got, ada()) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestGatewaysOwnAssertionIsVerified guarantees that this package and the gateway mean the same.
+func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
+	seed := make([]byte, 32)
+	_, _ = rand.Read(seed)
+	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(seed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := assertion.NewKeys(master, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys.JWKS()) }))
+	defer server.Close()
+	token, err := keys.Sign(assertion.Statement{
+		Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body),
+		Account: "acct-b-v1", Action: "project:widget:create", Principal: resources.Principal{
+			Kind: "user", ID: "user-a-v1", UUID: "uuid", AccountID: "acct-a-v1", Scopes: []string{"x"}, Credential: "apikey", KeyScopes: []string{"read"}, KeyID: "apikey-a-v1",
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := arrived()
+	r.Header.Set("X-Request-ID", "r-1")
+	r.Header.Set(client.AssertionHeader, token)
+	v := verifier(t, client.VerifierOptions{KeysURL: server.URL})
+	if got, err := v.Verify(t.Context(), r, []byte(body)); err != nil || !reflect.DeepEqual(got, ada()) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := v.Verify(t.Context(), r, []byte(`{"a":2}`)); err == nil {
+		t.Error("another body is accepted")
+	}
+}
+
+func TestWhatTheGatewayDidNotSayIsRefused(t *testing.T) {
+	g := clienttest.New(t)
+	other := clienttest.New(t)
+	v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL})
+	type change = func(header, claims map[string]any)
+	claim := func(name string, value any) change { return func(_, claims map[string]any) { claims[name] = value } }
+	head := func(name string, value any) change { return func(header, _ map[string]any) { header[name] = value } }
+	now := time.Now().Unix()
+	for name, spoil := range map[string]change{
+		"another issuer": claim("iss", "portcullis"), "another service": claim("aud", []string{"gadgets"}), "two services": claim("aud", []string{"widgets", "gadgets"}),
+		"over": claim("exp", now-10), "too long": claim("exp", now+3600), "without an end": claim("exp", nil), "without a begin": claim("iat", nil),
+		"of tomorrow":    func(_, c map[string]any) { c["iat"], c["exp"] = now+60, now+80 },
+		"another method": claim("method", "PUT"), "another target": claim("target_sha256", "x"), "another body": claim("body_sha256", "x"),
+		"another key": claim("idempotency_key_sha256", "x"), "another request": claim("request_id", "x"), "no request": claim("request_id", nil),
+		"alg none": head("alg", "none"), "an HMAC": head("alg", "HS256"), "an access token": head("typ", "JWT"), "another key id": head("kid", "x"), "critical": head("crit", []string{"x"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := arrived()
+			g.Assert(t, r, "widgets", ada(), []byte(body), spoil)
+			if got, err := v.Verify(t.Context(), r, []byte(body)); err == nil || got.ID != "" {
+				t.Errorf("accepted: %+v", got)
+			}
+		})
+	}
+	for name, change := range map[string]func(r *http.Request){
+		"none":             func(r *http.Request) { r.Header.Del(client.AssertionHeader) },
+		"twice":            func(r *http.Request) { r.Header.Add(client.AssertionHeader, r.Header.Get(client.AssertionHeader)) },
+		"key added":        func(r *http.Request) { r.Header.Add("Idempotency-Key", "k2") },
+		"a line break":     func(r *http.Request) { r.Header.Set(client.AssertionHeader, r.Header.Get(client.AssertionHeader)+"\n") },
+		"another gateway":  func(r *http.Request) { other.Assert(t, r, "widgets", ada(), []byte(body)) },
+		"another path":     func(r *http.Request) { r.RequestURI = "/widgets?a=c" },
+		"another request":  func(r *http.Request) { r.Header.Set("X-Request-ID", "r-2") },
+		"without a method": func(r *http.Request) { r.Method = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := arrived()
+			g.Assert(t, r, "widgets", ada(), []byte(body))
+			change(r)
+			if got, err := v.Verify(t.Context(), r, []byte(body)); err == nil || got.ID != "" {
+				t.Errorf("accepted: %+v", got)
+			}
+		})
+	}
+}
+
+func TestBehindHandsOnWhatTheGatewayLetIn(t *testing.T) {
+	g := clienttest.New(t)
+	v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL})
+	got := ""
+	h := v.Behind(16, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		caller, ok := client.CallerOf(r.Context())
+		raw, _ := io.ReadAll(r.Body)
+		if got = caller.ID + " " + string(raw); !ok {
+			t.Error("there is no caller")
+		}
+	}))
+	send := func(r *http.Request) int {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	if status := send(arrived()); status != http.StatusUnauthorized || got != "" {
+		t.Errorf("without an assertion: %d", status)
+	}
+	r := arrived()
+	r.Body = io.NopCloser(strings.NewReader(strings.Repeat("x", 17)))
+	if status := send(r); status != http.StatusRequestEntityTooLarge || got != "" {
+		t.Errorf("a large body: %d", status)
+	}
+	r = arrived()
+	g.Assert(t, r, "widgets", ada(), []byte(body))
+	if status := send(r); status != http.StatusOK || got != "user-a-v1 "+body {
+		t.Errorf("%d, %q", status, got)
+	}
+}
+
+// TestKeysAreFetchedSeldom guarantees that unknown key ids are no storm, that a rotated key is found,
+// that keys outlive a gateway that is away, and that they end.
+func TestKeysAreFetchedSeldom(t *testing.T) {
+	g := clienttest.New(t)
+	var fetched atomic.Int32
+	now := time.Now()
+	v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, Transport: counting{&fetched}, Now: func() time.Time { return now }})
+	ask := func(spoil ...func(header, claims map[string]any)) error {
+		r := arrived()
+		times := func(_, c map[string]any) { c["iat"], c["exp"] = now.Unix(), now.Unix()+30 }
+		g.Assert(t, r, "widgets", ada(), []byte(body), append(spoil, times)...)
+		_, err := v.Verify(t.Context(), r, []byte(body))
+		return err
+	}
+	unknown := func(h, _ map[string]any) { h["kid"] = "x" }
+	for range 100 {
+		if ask(unknown) == nil || ask() != nil {
+			t.Fatal("the wrong one was accepted")
+		}
+	}
+	if n := fetched.Load(); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+	now = now.Add(6 * time.Second)
+	if _ = ask(unknown); fetched.Load() != 2 {
+		t.Error("an unknown key is looked for once only")
+	}
+	g.Fail(500, 500, 500)
+	now = now.Add(11 * time.Minute)
+	if err := ask(); err != nil || fetched.Load() != 3 {
+		t.Errorf("while the gateway is away: %v", err)
+	}
+	now = now.Add(time.Hour)
+	if err := ask(); err == nil {
+		t.Error("the keys have no end")
+	}
+	now = now.Add(10 * time.Second)
+	_ = ask() // fails a last time
+	now = now.Add(10 * time.Second)
+	if err := ask(); err != nil {
+		t.Errorf("when it is back: %v", err)
+	}
+}
