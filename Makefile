@@ -64,7 +64,7 @@ check: test setups race fuzz-briefly lint bench-limits ## before a merge: all th
 # all of their tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/faults ./test/flood \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/faults ./test/flood ./test/proxies \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

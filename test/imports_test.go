@@ -117,6 +117,7 @@ var mayImport = map[string]row{
 	"test/api":         {},
 	"test/cli":         {},
 	"test/faults":      {},
+	"test/proxies":     {},
 	"test/raw":         {},
 	"test/consistency": {all: true},
 	"test/flood":       {},

@@ -52,9 +52,13 @@ type process struct {
 }
 
 // start runs a program until the test process is done.
-func start(path string, args ...string) (*process, error) {
+func start(path string, args ...string) (*process, error) { return startIn("", path, args...) }
+
+// startIn is start in a folder.
+func startIn(dir, path string, args ...string) (*process, error) {
 	//nolint:gosec // a test starts what its environment names
 	p := &process{cmd: exec.CommandContext(context.Background(), path, args...), output: &bytes.Buffer{}, done: make(chan struct{})}
+	p.cmd.Dir, p.cmd.WaitDelay = dir, time.Second // what it has started may live on
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
 	// A test process that is killed takes its servers with it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
