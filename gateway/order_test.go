@@ -41,8 +41,14 @@ func (d *draft) add(header string) { d.headers = append(d.headers, header) }
 // checkOrder sends each fault alone and each pair of faults.
 func checkOrder(t *testing.T, fresh func() draft, faults []fault) {
 	t.Helper()
+	checkOrderOf(t, fresh, faults, func(*gateway.Config) {})
+}
+
+// checkOrderOf is checkOrder of an edge that change has changed.
+func checkOrderOf(t *testing.T, fresh func() draft, faults []fault, change func(*gateway.Config)) {
+	t.Helper()
 	refuse := false
-	e := start(t, func(c *gateway.Config) {
+	e := start(t, change, func(c *gateway.Config) {
 		c.Rates.Principal = limiter(t, "1/h,24")
 		c.Rates.Service = c.Rates.Principal
 		for range 24 {

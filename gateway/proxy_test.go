@@ -240,3 +240,23 @@ func TestSlowUpstreamIsCutAtTheDeadline(t *testing.T) {
 		return
 	}
 }
+
+// TestAnAudienceTakesThePlaceOfTheUpstreamsName in the assertion of a proxied call.
+func TestAnAudienceTakesThePlaceOfTheUpstreamsName(t *testing.T) {
+	u := newUpstream(t, nil)
+	e := u.behind(t, "", func(c *gateway.Config) {
+		c.Catalogue[6].Audience, c.Catalogue[6].Host = "https://things.example", "things.example"
+	})
+	raw := "GET /api/v1/projects/proj-a-v1/things/x HTTP/1.1\r\nHost: Things.example\r\n" + bearer + "\r\n\r\n"
+	if r := e.send(t, raw); r.Status != 200 || len(u.seen) != 1 {
+		t.Fatalf("%d %s", r.Status, r.Body)
+	}
+	r := u.seen[0]
+	seen := assertion.Statement{RequestID: r.Header.Get("X-Request-ID"), Method: r.Method, Target: r.RequestURI}
+	for audience, want := range map[string]bool{"https://things.example": true, "things": false} {
+		seen.Upstream = audience
+		if _, err := assertions().Verify(r.Header.Get(assertion.Header), seen); (err == nil) != want {
+			t.Errorf("for %s: %v", audience, err)
+		}
+	}
+}

@@ -274,3 +274,25 @@ func TestABodyOfAProxiedCallIsNotRead(t *testing.T) {
 		t.Errorf("without a body: %d %s, closed %v", r.Status, r.Body, r.Closed)
 	}
 }
+
+// TestAChangedCatalogueIsAsked from when it is in force.
+func TestAChangedCatalogueIsAsked(t *testing.T) {
+	t.Parallel()
+	policies := policiesWith(t, appRows)
+	a := harness.StartTeam(t, "--policy-dir", policies)
+	dan := a.UserToken(t, a.Dan)
+	ask := func() int {
+		return harness.Call(t, "GET", a.URL+"/verify/anything", dan, "", "X-Forwarded-Host", "fresh.example").Status
+	}
+	if status := ask(); status != 404 {
+		t.Fatalf("a host that no row names: %d", status)
+	}
+	routes := filepath.Join(policies, "routes", "data.json")
+	text, err := os.ReadFile(routes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The host alone differs.
+	harness.WriteFile(t, routes, strings.ReplaceAll(strings.ReplaceAll(string(text), `"app.example"`, `"fresh.example"`), `"App.example"`, `"fresh.example"`))
+	harness.Soon(t, "the new rows are in force", func() bool { return ask() == 200 })
+}

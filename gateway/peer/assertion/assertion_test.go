@@ -212,3 +212,15 @@ func TestOtherTokensAreRefused(t *testing.T) {
 		t.Error("NewKeys accepted an empty master key")
 	}
 }
+
+// TestAnAssertionWithoutABodyIsForNoUpstream: not even for a request that has none.
+func TestAnAssertionWithoutABodyIsForNoUpstream(t *testing.T) {
+	s := newScene(t)
+	for _, body := range [][]byte{nil, {}, []byte("x")} {
+		said, saw := statement(), seen()
+		said.Body, saw.Body, said.BodyUnknown = body, body, true
+		if _, err := s.keys.Verify(s.sign(said), saw); err == nil {
+			t.Errorf("taken for the body %q", body)
+		}
+	}
+}
