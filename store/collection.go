@@ -102,6 +102,18 @@ func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], er
 	return found[0], nil
 }
 
+// Page returns the first records that the query matches, as many as its Limit, and the place where
+// the others begin; nil where there are none.
+func (c Collection[T]) Page(ctx context.Context, tx Tx, q Query) ([]Record[T], *Cursor, error) {
+	size := q.Limit
+	q.Limit++ // one more record tells that there is a next page
+	found, err := c.Find(ctx, tx, q)
+	if err != nil || len(found) <= size {
+		return found, nil, err
+	}
+	return found[:size], c.CursorAt(q, found[size-1].Value), nil
+}
+
 // Lookup wraps Get and First where an absent record is no error: it returns nil for ErrNotFound.
 func Lookup[T any](rec Record[T], err error) (*Record[T], error) {
 	if errors.Is(err, ErrNotFound) {

@@ -36,8 +36,8 @@ func (c *Cursor) Marshal() []byte {
 	return out
 }
 
-// ParseCursor reads the result of Marshal.
-func ParseCursor(raw []byte) (*Cursor, error) {
+// parseCursor reads the result of Marshal.
+func parseCursor(raw []byte) (*Cursor, error) {
 	var form cursorForm
 	if err := json.Unmarshal(raw, &form); err != nil {
 		return nil, errCursor
@@ -54,4 +54,10 @@ func ParseCursor(raw []byte) (*Cursor, error) {
 		}
 	}
 	return cur, nil
+}
+
+// From continues the query after the place that Marshal rendered.
+func (q *Query) From(raw []byte) (err error) {
+	q.After, err = parseCursor(raw)
+	return err
 }

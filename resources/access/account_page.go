@@ -32,20 +32,14 @@ func listByToken[T any](
 ) ([]T, listMeta, error) {
 	var p wire.Problems
 	query := r.ParseQuery(&p)
-	size := query.PageSize()
-	if raw := query.PageToken(s.Tokens, l.binding); raw != nil {
-		after, err := store.ParseCursor(raw)
-		if err != nil {
-			p.Add("page_token", wire.PageTokenRule)
-		}
-		l.query.After = after
-	}
+	l.query.Limit = query.PageSize()
+	query.PageToken(s.Tokens, l.binding, l.query.From)
 	query.Done()
 	if err := p.Err(); err != nil {
 		return nil, listMeta{}, err
 	}
-	l.query.Limit = size + 1 // one more record tells that there is a next page
 	var found []store.Record[T]
+	var next *store.Cursor
 	var page listMeta
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if l.check != nil {
@@ -56,16 +50,14 @@ func listByToken[T any](
 		if page.TotalCount, err = c.Count(ctx, tx, l.query); err != nil {
 			return err
 		}
-		found, err = c.Find(ctx, tx, l.query)
+		found, next, err = c.Page(ctx, tx, l.query)
 		return err
 	})
 	if err != nil {
 		return nil, listMeta{}, err
 	}
-	if len(found) > size {
-		found = found[:size]
-		last := c.CursorAt(l.query, found[size-1].Value)
-		page.NextPageToken = s.Tokens.Seal(last.Marshal(), l.binding)
+	if next != nil {
+		page.NextPageToken = s.Tokens.Seal(next.Marshal(), l.binding)
 	}
 	out := make([]T, len(found))
 	for i, rec := range found {

@@ -29,20 +29,19 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 	}
 	out := clusterList{Message: k.listMessage}
 	var found []store.Record[T]
+	var next *store.Cursor
 	err = k.s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if out.TotalCount, err = k.records.Count(ctx, tx, query); err != nil {
 			return err
 		}
-		found, err = k.records.Find(ctx, tx, query)
+		found, next, err = k.records.Page(ctx, tx, query)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if size := query.Limit - 1; len(found) > size {
-		found = found[:size]
-		last := k.records.CursorAt(query, found[size-1].Value)
-		out.NextPageToken = k.s.Tokens.Seal(last.Marshal(), binding)
+	if next != nil {
+		out.NextPageToken = k.s.Tokens.Seal(next.Marshal(), binding)
 	}
 	out.Count, out.Clusters = len(found), make([]any, len(found))
 	for i, rec := range found {
@@ -51,26 +50,20 @@ func (k kind[T]) list(ctx context.Context, r *wire.Request) (wire.Response, erro
 	return wire.OK(out)
 }
 
-// query reads the query of a list; 400 with all problems. The limit of q is one more than the size
-// of the page: the record beyond it tells that there is a next page. The page's token is bound to
-// binding.
+// query reads the query of a list; 400 with all problems. The page's token is bound to binding.
 func (k kind[T]) query(r *wire.Request) (q store.Query, binding string, err error) {
 	var p wire.Problems
 	at, asked := placeOf(r), r.ParseQuery(&p)
 	q = store.Query{
 		Index: records.ByProject, Equal: []store.Value{store.String(at.account), store.String(at.project)},
-		Limit: asked.PageSize() + 1,
+		Limit: asked.PageSize(),
 	}
 	status := asked.OneOf("status", "", k.filters...)
 	if status != "" {
 		q.Index, q.Equal = records.ByStatus, append(q.Equal, store.String(status))
 	}
 	binding = strings.Join([]string{k.listRoute, at.account, at.project, status}, "|")
-	if raw := asked.PageToken(k.s.Tokens, binding); raw != nil {
-		if q.After, err = store.ParseCursor(raw); err != nil {
-			p.Add("page_token", wire.PageTokenRule)
-		}
-	}
+	asked.PageToken(k.s.Tokens, binding, q.From)
 	asked.Done()
 	return q, binding, p.Err()
 }

@@ -103,13 +103,7 @@ func (s *Service) readPage(r *wire.Request) (groupPage, error) {
 	default:
 		page.query.Index, page.query.Equal = records.ByStatus, at.values(status)
 	}
-	if raw := query.PageToken(s.Tokens, page.binding); raw != nil {
-		after, err := store.ParseCursor(raw)
-		if err != nil {
-			p.Add("page_token", wire.PageTokenRule)
-		}
-		page.query.After = after
-	}
+	query.PageToken(s.Tokens, page.binding, page.query.From)
 	query.Done()
 	return page, p.Err()
 }

@@ -25,14 +25,10 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 	binding := "user.list|" + account
 	var p wire.Problems
 	query := r.ParseQuery(&p)
-	size := query.Int("page_size", maxPage, 1, maxPage)
-	members := store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}, Limit: size + 1}
-	if raw := query.PageToken(s.Tokens, binding); raw != nil {
-		var err error
-		if members.After, err = store.ParseCursor(raw); err != nil {
-			p.Add("page_token", wire.PageTokenRule)
-		}
+	members := store.Query{
+		Index: records.ByAccount, Equal: []store.Value{store.String(account)}, Limit: query.Int("page_size", maxPage, 1, maxPage),
 	}
+	query.PageToken(s.Tokens, binding, members.From)
 	query.Done()
 	if len(r.Body) > 0 {
 		r.ParseObject(&p).Done()
@@ -41,20 +37,20 @@ func (s *Service) listUsers(ctx context.Context, r *wire.Request) (wire.Response
 		return wire.Response{}, err
 	}
 	var found []userRow
+	var next *store.Cursor
 	out := userList{Message: "The users of the account."}
 	err := s.Store.View(ctx, func(tx store.Tx) (err error) {
 		if out.Total, err = s.c.Users.Count(ctx, tx, members); err != nil {
 			return err
 		}
-		found, err = s.c.Users.Find(ctx, tx, members)
+		found, next, err = s.c.Users.Page(ctx, tx, members)
 		return err
 	})
 	if err != nil {
 		return wire.Response{}, err
 	}
-	if len(found) > size { // one more record tells that there is a next page
-		found = found[:size]
-		out.NextPageToken = s.Tokens.Seal(s.c.Users.CursorAt(members, found[size-1].Value).Marshal(), binding)
+	if next != nil {
+		out.NextPageToken = s.Tokens.Seal(next.Marshal(), binding)
 	}
 	out.Users = make([]listedUser, len(found))
 	for i, rec := range found {

@@ -37,23 +37,21 @@ func Cut[T any](n Numbered, all []T) ([]T, Meta) {
 	return append([]T{}, all[first:last]...), meta
 }
 
-// PageTokenRule tells callers which page_token a list accepts.
+// PageTokenRule tells callers which token a list accepts.
 const PageTokenRule = "is not a token of this list; begin again without it"
 
 // PageSize reads page_size (1 to 100, default 50) of a list by token.
 func (q *Query) PageSize() int { return q.Int("page_size", defaultTokened, 1, maxPage) }
 
-// PageToken reads page_token and returns the cursor in it, nil for the first page. A forged
-// token, or one of a list with another binding, is a problem.
-func (q *Query) PageToken(tokens PageTokens, binding string) []byte {
+// PageToken reads page_token and gives the cursor in it to parse; the first page has none. A token that
+// is forged, of a list with another binding, or that parse refuses, is a problem.
+func (q *Query) PageToken(tokens PageTokens, binding string, parse func(cursor []byte) error) {
 	token := q.Text("page_token")
 	if token == "" {
-		return nil
+		return
 	}
 	cursor, ok := tokens.Open(token, binding)
-	if !ok {
+	if !ok || parse(cursor) != nil {
 		q.problems.Add("page_token", PageTokenRule)
-		return nil
 	}
-	return cursor
 }

@@ -3,6 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -130,18 +131,26 @@ func TestPageTokenOpensForItsListOnly(t *testing.T) {
 		t.Error("a short key is taken")
 	}
 	problems := ask("page_token="+token, func(q *wire.Query) {
-		if got := q.PageToken(old, "another list"); got != nil {
-			t.Errorf("%q", got)
-		}
+		q.PageToken(old, "another list", func(cursor []byte) error { t.Errorf("%q", cursor); return nil })
 	})
 	if !slices.Equal(problems, []string{"page_token: is not a token of this list; begin again without it"}) {
 		t.Errorf("%q", problems)
 	}
-	ask("page_token=", func(q *wire.Query) {
-		if q.PageToken(old, "x") != nil {
-			t.Error("an empty token is a place")
+	for token, want := range map[string]struct {
+		parsed   error
+		problems []string
+	}{
+		"":                                 {errors.New("not asked"), nil},
+		old.Seal(nil, "list"):              {errors.New("no place"), []string{"page_token: is not a token of this list; begin again without it"}},
+		old.Seal([]byte("cursor"), "list"): {nil, nil},
+	} {
+		got := ask("page_token="+token, func(q *wire.Query) {
+			q.PageToken(old, "list", func([]byte) error { return want.parsed })
+		})
+		if !slices.Equal(got, want.problems) {
+			t.Errorf("%q: %q, want %q", token, got, want.problems)
 		}
-	})
+	}
 }
 
 // FuzzPageToken checks that a token that opens holds a sealed cursor and has one form only.
