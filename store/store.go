@@ -82,6 +82,9 @@ type Tx interface {
 	Delete(ctx context.Context, schema *Schema, key string, revision int64) error
 	// Find returns the records that the query matches, in the index's order.
 	Find(ctx context.Context, schema *Schema, query Query) ([]Row, error)
+	// Scan returns the places of the records that the query matches, in the index's order. It reads the
+	// index alone, and no body.
+	Scan(ctx context.Context, schema *Schema, query Query) ([]Cursor, error)
 	// Count returns how many records the query matches, whatever its After and Limit.
 	Count(ctx context.Context, schema *Schema, query Query) (int, error)
 

@@ -106,10 +106,11 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 		for n := range len(columns) + 1 {
 			q := store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 2)}
 			_, found := tx.Find(t.Context(), schema, q)
+			_, scanned := tx.Scan(t.Context(), schema, q)
 			_, counted := tx.Count(t.Context(), schema, q)
 			q.After, q.Limit = &store.Cursor{Values: values(columns[n:], "u", 1), Key: "k"}, 10
 			_, behind := tx.Find(t.Context(), schema, q)
-			all = errors.Join(all, found, counted, behind)
+			all = errors.Join(all, found, scanned, counted, behind)
 		}
 	}
 	return all

@@ -57,9 +57,11 @@ func columnName(c store.Column) string {
 }
 
 // field returns the path of a column in a document.
-func (t *table) field(name string) string {
-	i := slices.IndexFunc(t.schema.Columns, func(c store.Column) bool { return c.Name == name })
-	return "c." + columnName(t.schema.Columns[i])
+func (t *table) field(name string) string { return "c." + columnName(t.schema.Columns[t.column(name)]) }
+
+// column returns the position of a column in the schema.
+func (t *table) column(name string) int {
+	return slices.IndexFunc(t.schema.Columns, func(c store.Column) bool { return c.Name == name })
 }
 
 // columns returns the values of a row as a document has them, without the null ones.

@@ -122,6 +122,45 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err != nil {
 		return nil, err
 	}
+	docs, err := t.find(ctx, tab, q, nil)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	out := make([]store.Row, len(docs))
+	for i, doc := range docs {
+		out[i] = tab.row(doc)
+	}
+	return out, nil
+}
+
+// Scan implements store.Tx. The server answers it from the index.
+func (t *tx) Scan(ctx context.Context, schema *store.Schema, q store.Query) ([]store.Cursor, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return nil, err
+	}
+	ix := schema.Index(q.Index)
+	fields := bson.D{{Key: "_id", Value: 1}}
+	for _, name := range ix.Columns {
+		fields = append(fields, bson.E{Key: tab.field(name), Value: 1})
+	}
+	docs, err := t.find(ctx, tab, q, fields)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	out := make([]store.Cursor, len(docs))
+	for i, doc := range docs {
+		out[i].Key = doc.Key
+		row := tab.row(doc)
+		for _, name := range ix.Columns[len(q.Equal):] {
+			out[i].Values = append(out[i].Values, row.Columns[tab.column(name)])
+		}
+	}
+	return out, nil
+}
+
+// find returns the documents that the query matches, with those fields; nil is all of them.
+func (t *tx) find(ctx context.Context, tab *table, q store.Query, fields bson.D) ([]document, error) {
 	filter, err := tab.filter(q, true)
 	if err != nil {
 		return nil, err
@@ -129,9 +168,12 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err := t.ready(ctx); err != nil || filter == nil {
 		return nil, err
 	}
-	ix := schema.Index(q.Index)
-	cursor, err := t.s.collection(tab).Find(t.in(ctx), filter, options.Find().
-		SetSort(tab.sortBy(ix, len(q.Equal))).SetLimit(int64(max(q.Limit, 0))).SetHint(tab.indexName(ix)))
+	ix := tab.schema.Index(q.Index)
+	opts := options.Find().SetSort(tab.sortBy(ix, len(q.Equal))).SetLimit(int64(max(q.Limit, 0))).SetHint(tab.indexName(ix))
+	if fields != nil {
+		opts.SetProjection(fields)
+	}
+	cursor, err := t.s.collection(tab).Find(t.in(ctx), filter, opts)
 	if err != nil {
 		return nil, t.fail(ctx, err)
 	}
@@ -139,11 +181,7 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err := cursor.All(t.in(ctx), &docs); err != nil {
 		return nil, t.fail(ctx, err)
 	}
-	out := make([]store.Row, len(docs))
-	for i, doc := range docs {
-		out[i] = tab.row(doc)
-	}
-	return out, nil
+	return docs, nil
 }
 
 // Count implements store.Tx.

@@ -6,7 +6,7 @@ import (
 )
 
 // clusterSchema is the schema of both kinds of cluster. Its indexes find a name in a project, the
-// project's clusters newest first, and those of one status. A deleted cluster stays in the index of the
+// project's clusters newest first, the account's by project, and those of one status. A deleted cluster stays in the index of the
 // status alone: its name is free, and its project does not contain it.
 func clusterSchema(name string) store.Schema {
 	return store.Schema{
@@ -15,6 +15,7 @@ func clusterSchema(name string) store.Schema {
 		Indexes: []store.Index{
 			{Name: ByName, Columns: []string{"account", "place", "name"}, Unique: true},
 			{Name: ByProject, Columns: []string{"account", "place", "created"}, Descending: true},
+			{Name: ByPlace, Columns: []string{"account", "place"}},
 			{Name: ByStatus, Columns: []string{"account", "project", "status", "created"}, Descending: true},
 		},
 	}

@@ -48,6 +48,9 @@ const (
 	ByDue      = "by_due"
 	ByExpiry   = "by_expiry"
 	ByStatus   = "by_status"
+	ByPlace    = "by_place"
+	ByHolder   = "by_holder"
+	ByMember   = "by_member"
 )
 
 // NewCollections declares all collections.
@@ -118,6 +121,7 @@ func projects() store.Collection[resources.Project] {
 		Indexes: []store.Index{
 			{Name: ByName, Columns: []string{"account", "name"}, Unique: true},
 			{Name: ByAccount, Columns: []string{"account", "created"}},
+			{Name: ByPlace, Columns: []string{"account"}},
 		},
 	}, func(p *resources.Project) string { return p.ID }, func(p *resources.Project) []store.Value {
 		if p.State == resources.ProjectDeleted {
@@ -160,14 +164,18 @@ func AssignmentID(a resources.Assignment) string {
 func assignments() store.Collection[resources.Assignment] {
 	return store.NewCollection(store.Schema{
 		Name:    "role_assignments",
-		Columns: append(text("account", "role", "type", "assignee", "project"), createdColumn()),
+		Columns: append(text("account", "role", "type", "assignee", "project", "place"), createdColumn()),
 		Indexes: []store.Index{
 			{Name: ByRole, Columns: []string{"account", "role", "created"}},
 			{Name: ByAssignee, Columns: []string{"account", "type", "assignee", "created"}},
 			{Name: ByProject, Columns: []string{"account", "project", "created"}},
+			{Name: ByHolder, Columns: []string{"account", "role", "place", "type", "assignee"}},
 		},
 	}, func(a *resources.Assignment) string { return AssignmentID(*a) }, func(a *resources.Assignment) []store.Value {
-		return []store.Value{store.String(a.AccountID), store.String(a.RoleID), store.String(a.AssigneeType), store.String(a.AssigneeID), store.OptionalString(a.ProjectID), created(a.CreatedAt)}
+		return []store.Value{
+			store.String(a.AccountID), store.String(a.RoleID), store.String(a.AssigneeType), store.String(a.AssigneeID), store.OptionalString(a.ProjectID),
+			store.String(compositeKey(a.ProjectID, a.ResourceID)), created(a.CreatedAt),
+		}
 	})
 }
 
@@ -194,6 +202,7 @@ func members() store.Collection[resources.GroupMember] {
 		Indexes: []store.Index{
 			{Name: ByGroup, Columns: []string{"group_id", "added"}},
 			{Name: ByUser, Columns: []string{"account", "user_id", "added"}},
+			{Name: ByMember, Columns: []string{"group_id", "user_id"}},
 		},
 	}, func(m *resources.GroupMember) string { return MemberID(m.GroupID, m.UserID) },
 		func(m *resources.GroupMember) []store.Value {

@@ -11,7 +11,7 @@ import (
 // snapshot. Absence is a fact too, and no error. It is the one reader of these facts: caches are filled
 // with it, and changes check their caller by it.
 func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, project string) (resources.Facts, error) {
-	return c.LoadFactsThrough(ctx, tx, account, user, project, func(int64) ReadThrough { return readOnce() })
+	return c.LoadFactsThrough(ctx, tx, account, user, project, func(int64) ReadThrough { return ReadOnce() })
 }
 
 // ProjectState returns the project's state as the facts of the account have it: absent where there is

@@ -31,6 +31,7 @@ func securityGroups() store.Collection[resources.SecurityGroup] {
 		Indexes: []store.Index{
 			{Name: ByName, Columns: []string{"account", "project", "name"}, Unique: true},
 			{Name: ByCreated, Columns: []string{"account", "project", "created"}, Descending: true},
+			{Name: ByPlace, Columns: []string{"account", "project"}},
 			{Name: ByStatus, Columns: []string{"account", "project", "status", "created"}, Descending: true},
 		},
 	}, func(g *resources.SecurityGroup) string { return g.ID }, func(g *resources.SecurityGroup) []store.Value {

@@ -16,8 +16,8 @@ const (
 // result. An error is not cached, nor the result of a read in a view that fails.
 type ReadThrough func(kind Shared, id string, read func() (any, error)) (any, error)
 
-// readOnce caches for one user: thousands of assignments can be of a few roles.
-func readOnce() ReadThrough {
+// ReadOnce caches for one snapshot: thousands of assignments can be of a few roles.
+func ReadOnce() ReadThrough {
 	type name struct {
 		kind Shared
 		id   string

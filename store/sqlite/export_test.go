@@ -17,6 +17,9 @@ func (s *Store) Queries() map[string]string {
 		for sh, text := range t.find {
 			out[text] = t.schema.Name + "." + sh.index
 		}
+		for sh, text := range t.scan {
+			out[text] = t.schema.Name + "." + sh.index
+		}
 		for sh, text := range t.count {
 			out[text] = t.schema.Name + "." + sh.index
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// query returns the text of a query, and args with the query's arguments appended.
-func (t *table) query(args []any, q store.Query) (string, []any, error) {
+// query returns that one of the texts which is the query's, and args with the query's arguments appended.
+func (t *table) query(texts map[shape]string, args []any, q store.Query) (string, []any, error) {
 	args, err := t.equal(args, q)
 	if err != nil {
 		return "", nil, err
@@ -27,7 +27,7 @@ func (t *table) query(args []any, q store.Query) (string, []any, error) {
 			args = append(args, q.After.Key)
 		}
 	}
-	text := t.find[shape{q.Index, len(q.Equal), q.After != nil}]
+	text := texts[shape{q.Index, len(q.Equal), q.After != nil}]
 	if q.Limit > 0 {
 		return text, append(args, int64(q.Limit)), nil
 	}

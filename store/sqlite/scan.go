@@ -2,8 +2,14 @@ package sqlite
 
 import (
 	"database/sql/driver"
+	"errors"
 	"fmt"
+
+	"github.com/portcullis-authz/portcullis/store"
 )
+
+var errPlace = errors.New("a value of an index is neither a string nor an integer")
+
 
 // scan copies a row into variables of the types that the statement returns.
 func scan(row []driver.Value, into []any) error {
@@ -25,4 +31,23 @@ func scan(row []driver.Value, into []any) error {
 		}
 	}
 	return nil
+}
+
+// cursor returns the place that a row of a key and columns names.
+func cursor(row []driver.Value) (store.Cursor, error) {
+	var out store.Cursor
+	if err := scan(row[:1], []any{&out.Key}); err != nil {
+		return store.Cursor{}, err
+	}
+	for _, v := range row[1:] {
+		switch v := v.(type) {
+		case string:
+			out.Values = append(out.Values, store.String(v))
+		case int64:
+			out.Values = append(out.Values, store.Int(v))
+		default:
+			return store.Cursor{}, errPlace
+		}
+	}
+	return out, nil
 }

@@ -20,6 +20,7 @@ type table struct {
 	get, revision, insert, replace, delete string
 	hasUnique                              map[string]string
 	find                                   map[shape]string
+	scan                                   map[shape]string
 	count                                  map[shape]string
 }
 
@@ -55,6 +56,7 @@ func newTable(s *store.Schema) (*table, error) {
 		delete:    "DELETE FROM " + name + " WHERE key = ? AND revision = ?",
 		hasUnique: map[string]string{},
 		find:      map[shape]string{},
+		scan:      map[shape]string{},
 		count:     map[shape]string{},
 	}
 	for _, ix := range s.Indexes {
@@ -71,8 +73,9 @@ func (t *table) addIndex(ix store.Index) {
 	for n := range len(ix.Columns) + 1 {
 		t.count[shape{ix.Name, n, false}] = "SELECT count(*) FROM " + from(t.schema, ix) + where(ix, n, false)
 		for _, after := range []bool{false, true} {
-			t.find[shape{ix.Name, n, after}] = "SELECT " + record + " FROM " + from(t.schema, ix) +
-				where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
+			found := " FROM " + from(t.schema, ix) + where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
+			t.find[shape{ix.Name, n, after}] = "SELECT " + record + found
+			t.scan[shape{ix.Name, n, after}] = "SELECT " + strings.Join(append([]string{"key"}, columnsOf(ix)[n:]...), ", ") + found
 		}
 	}
 }

@@ -65,5 +65,5 @@ func (t *tx) read(args []any, r store.Read) (string, []any, error) {
 	if r.Query.Index == "" {
 		return tab.get, append(args, r.Key), nil
 	}
-	return tab.query(args, r.Query)
+	return tab.query(tab.find, args, r.Query)
 }

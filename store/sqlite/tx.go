@@ -99,7 +99,7 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 	if err != nil {
 		return nil, err
 	}
-	text, args, err := tab.query(nil, q)
+	text, args, err := tab.query(tab.find, nil, q)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +111,31 @@ func (t *tx) Find(ctx context.Context, schema *store.Schema, q store.Query) ([]s
 		var r store.Row
 		err := scan(row, []any{&r.Key, &r.Revision, &r.Body})
 		out = append(out, r)
+		return err
+	})
+	if err != nil {
+		return nil, t.fail(ctx, err)
+	}
+	return out, nil
+}
+
+// Scan implements store.Tx.
+func (t *tx) Scan(ctx context.Context, schema *store.Schema, q store.Query) ([]store.Cursor, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return nil, err
+	}
+	text, args, err := tab.query(tab.scan, nil, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	var out []store.Cursor
+	err = t.ses.each(ctx, text, args, func(row []driver.Value) error {
+		place, err := cursor(row)
+		out = append(out, place)
 		return err
 	})
 	if err != nil {

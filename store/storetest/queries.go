@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -16,6 +17,7 @@ func queries() []testCase {
 		{"a count is what the query matches, whatever the cursor and the limit", countMatches},
 		{"the first is the one that a list begins with", firstIsHead},
 		{"a query reads what its transaction wrote", queryReadsOwnWrites},
+		{"a scan gives the places of what is found", scanGivesPlaces},
 	}
 }
 
@@ -129,4 +131,36 @@ func queryReadsOwnWrites(t *testing.T, e *env) {
 		}
 		return err
 	})
+}
+
+func scanGivesPlaces(t *testing.T, e *env) {
+	e.putRanked(t)
+	e.put(t, thing{ID: "f", Account: "x", Name: "f", Rank: 3, Tag: "t"})
+	x := store.String("x")
+	for _, q := range []store.Query{
+		rank(byRank), rank(byRank, x), rank(byRank, x, store.Int(2)), rank(byLatest, x), rank(byName, x),
+		rank(byName, x, store.String("d")), rank(byTag), rank(byTag, store.Value{}), rank(byRank, store.String("z")),
+	} {
+		for range 2 {
+			e.see(t, func(tx store.Tx) error {
+				found, err := e.things.Find(e.ctx, tx, q)
+				if err != nil {
+					return err
+				}
+				places, err := tx.Scan(e.ctx, e.things.Schema(), q)
+				if err != nil || len(places) != len(found) {
+					return fmt.Errorf("%+v: %+v for %d records, %w", q, places, len(found), err)
+				}
+				for i, rec := range found {
+					if want := e.things.CursorAt(q, rec.Value); !reflect.DeepEqual(places[i], *want) {
+						t.Errorf("%+v: %+v, want %+v", q, places[i], *want)
+					}
+				}
+				if len(places) > 0 {
+					q.After, q.Limit = &places[0], 2
+				}
+				return nil
+			})
+		}
+	}
 }

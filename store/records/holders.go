@@ -1,0 +1,119 @@
+package records
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Holding names roles at a place, and what is wanted of their holders.
+type Holding struct {
+	AccountID string
+	RoleIDs   []string
+	// ProjectID and ResourceID are "" where the place is no project's, or no resource's.
+	ProjectID, ResourceID string
+	// After is the user after whom to begin; Limit is at least 1.
+	After string
+	Limit int
+}
+
+// Holders returns users to whom one of the roles is assigned where the assignment covers the place, as
+// themselves or through a group: the first Limit of them by id. It looks neither at the state of an
+// assignment nor at the user. It costs as much as there are roles and groups, and reads no more users
+// of each than Limit.
+func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]string, error) {
+	var found []string
+	groups := map[string]bool{}
+	for _, role := range h.RoleIDs {
+		for _, place := range h.places() {
+			users, err := c.holdersAt(ctx, tx, h, role, place, resources.AssigneeUser, h.After, h.Limit)
+			if err != nil {
+				return nil, err
+			}
+			held, err := c.holdersAt(ctx, tx, h, role, place, resources.AssigneeGroup, "", 0)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, users...)
+			for _, group := range held {
+				groups[group] = true
+			}
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		users, err := c.membersAfter(ctx, tx, group, h.After, h.Limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, users...)
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	return found[:min(len(found), h.Limit)], nil
+}
+
+// place is where a role is assigned.
+type place struct{ project, resource string }
+
+// places are those whose assignments cover the place: the account, the project, the resource.
+func (h Holding) places() []place {
+	out := []place{{}}
+	if h.ProjectID != "" {
+		out = append(out, place{h.ProjectID, ""})
+		if h.ResourceID != "" {
+			out = append(out, place{h.ProjectID, h.ResourceID})
+		}
+	}
+	return out
+}
+
+// holdersAt returns, by id, to whom the role is assigned at that place.
+func (c Collections) holdersAt(
+	ctx context.Context, tx store.Tx, h Holding, role string, at place, kind, after string, limit int,
+) ([]string, error) {
+	q := store.Query{Index: ByHolder, Limit: limit, Equal: []store.Value{
+		store.String(h.AccountID), store.String(role), store.String(compositeKey(at.project, at.resource)), store.String(kind),
+	}}
+	if after != "" {
+		q.After = &store.Cursor{Values: []store.Value{store.String(after)}, Key: AssignmentID(resources.Assignment{
+			AccountID: h.AccountID, RoleID: role, AssigneeType: kind, AssigneeID: after, ProjectID: at.project, ResourceID: at.resource,
+		})}
+	}
+	return firstValues(tx.Scan(ctx, c.Assignments.Schema(), q))
+}
+
+// membersAfter returns, by id, the members of a group.
+func (c Collections) membersAfter(ctx context.Context, tx store.Tx, group, after string, limit int) ([]string, error) {
+	q := store.Query{Index: ByMember, Equal: []store.Value{store.String(group)}, Limit: limit}
+	if after != "" {
+		q.After = &store.Cursor{Values: []store.Value{store.String(after)}, Key: MemberID(group, after)}
+	}
+	return firstValues(tx.Scan(ctx, c.Members.Schema(), q))
+}
+
+// firstValues returns the first value of each place.
+func firstValues(places []store.Cursor, err error) ([]string, error) {
+	out := make([]string, len(places))
+	for i, at := range places {
+		out[i] = at.Values[0].Text()
+	}
+	return out, err
+}
+
+// CustomRolesWith returns the custom roles of the account that hold one of the patterns.
+func (c Collections) CustomRolesWith(ctx context.Context, tx store.Tx, account string, patterns []string) ([]string, error) {
+	found, err := c.Roles.Find(ctx, tx, store.Query{Index: ByName, Equal: []store.Value{store.String(account)}})
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, rec := range found {
+		if slices.ContainsFunc(rec.Value.Permissions, func(p string) bool { return slices.Contains(patterns, p) }) {
+			out = append(out, rec.Value.ID)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,62 @@
+package records
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Located names a resource of an account. A project has its own id twice.
+type Located struct{ ProjectID, ID string }
+
+// Locate returns the resources of a collection that has ByPlace, by project and id: the first of the
+// account after that one, or of one project where it is named.
+func (c Collections) Locate(
+	ctx context.Context, tx store.Tx, of *store.Schema, account, project string, after Located, limit int,
+) ([]Located, error) {
+	q := store.Query{Index: ByPlace, Equal: []store.Value{store.String(account)}, Limit: limit}
+	switch {
+	case of == c.Projects.Schema():
+		if project != "" {
+			return c.locateProject(ctx, tx, account, project, after)
+		}
+		if after.ID != "" {
+			q.After = &store.Cursor{Key: after.ID}
+		}
+	case project != "":
+		q.Equal = append(q.Equal, store.String(project))
+		if after.ProjectID > project {
+			return nil, nil
+		}
+		if after.ProjectID == project {
+			q.After = &store.Cursor{Key: after.ID}
+		}
+	case after.ID != "":
+		q.After = &store.Cursor{Values: []store.Value{store.String(after.ProjectID)}, Key: after.ID}
+	}
+	found, err := tx.Scan(ctx, of, q)
+	out := make([]Located, len(found))
+	for i, at := range found {
+		out[i] = Located{ProjectID: at.Key, ID: at.Key}
+		switch {
+		case len(at.Values) > 0:
+			out[i].ProjectID = at.Values[0].Text()
+		case project != "":
+			out[i].ProjectID = project
+		}
+	}
+	return out, err
+}
+
+// locateProject returns the project itself, where it is one of the account's.
+func (c Collections) locateProject(ctx context.Context, tx store.Tx, account, project string, after Located) ([]Located, error) {
+	if project <= after.ID {
+		return nil, nil
+	}
+	rec, err := store.Lookup(c.Projects.Get(ctx, tx, project))
+	if err != nil || rec == nil || rec.Value.AccountID != account || rec.Value.State == resources.ProjectDeleted {
+		return nil, err
+	}
+	return []Located{{ProjectID: project, ID: project}}, nil
+}
