@@ -104,14 +104,14 @@ func firstValues(places []store.Cursor, err error) ([]string, error) {
 }
 
 // CustomRolesWith returns the custom roles of the account that hold one of the patterns.
-func (c Collections) CustomRolesWith(ctx context.Context, tx store.Tx, account string, patterns []string) ([]string, error) {
+func (c Collections) CustomRolesWith(ctx context.Context, tx store.Tx, account string, patterns [8]string) ([]string, error) {
 	found, err := c.Roles.Find(ctx, tx, store.Query{Index: ByName, Equal: []store.Value{store.String(account)}})
 	if err != nil {
 		return nil, err
 	}
 	var out []string
 	for _, rec := range found {
-		if slices.ContainsFunc(rec.Value.Permissions, func(p string) bool { return slices.Contains(patterns, p) }) {
+		if slices.ContainsFunc(rec.Value.Permissions, func(p string) bool { return slices.Contains(patterns[:], p) }) {
 			out = append(out, rec.Value.ID)
 		}
 	}

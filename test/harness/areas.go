@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// splitUp says whether the resource areas are in a process of their own behind every
-// gateway that a test starts: PORTCULLIS_TEST_PROCESSES=two.
-func splitUp() bool { return os.Getenv("PORTCULLIS_TEST_PROCESSES") == "two" }
+// AreasElsewhere says whether the resource areas are in a process of their own, with a store of its own,
+// behind every gateway that a test starts: PORTCULLIS_TEST_PROCESSES=two.
+func AreasElsewhere() bool { return os.Getenv("PORTCULLIS_TEST_PROCESSES") == "two" }
 
 // beside are the processes with the areas, by the data folder of their gateway: one that
 // is started again finds its areas as they were.
@@ -21,7 +21,7 @@ var beside struct {
 // areasBeside gives the arguments of a gateway whose areas are elsewhere, and starts those.
 func areasBeside(t testing.TB, dataDir string, args []string) []string {
 	t.Helper()
-	if !splitUp() || slices.Contains(args, "--role") {
+	if !AreasElsewhere() || slices.Contains(args, "--role") {
 		return nil
 	}
 	beside.Lock()

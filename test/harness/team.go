@@ -28,9 +28,8 @@ func TeamMember(n int, name string) string { return "user-" + TeamName(n) + name
 // SeedUsers writes users into a data folder that no gateway holds.
 func SeedUsers(t testing.TB, dir string, users ...resources.User) {
 	t.Helper()
-	ctx, c := context.Background(), records.NewCollections()
-	db := openStoreOf(t, dir, c)
-	err := db.Transact(ctx, func(tx store.Tx) error {
+	c := records.NewCollections()
+	SeedRecords(t, dir, c, func(ctx context.Context, tx store.Tx) error {
 		for _, u := range users {
 			if _, err := tx.Bump(ctx, u.AccountID); err != nil {
 				return err
@@ -41,6 +40,13 @@ func SeedUsers(t testing.TB, dir string, users ...resources.User) {
 		}
 		return nil
 	})
+}
+
+// SeedRecords makes a change in a data folder that no gateway holds.
+func SeedRecords(t testing.TB, dir string, c records.Collections, change func(ctx context.Context, tx store.Tx) error) {
+	t.Helper()
+	ctx, db := context.Background(), openStoreOf(t, dir, c)
+	err := db.Transact(ctx, func(tx store.Tx) error { return change(ctx, tx) })
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
