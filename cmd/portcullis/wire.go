@@ -51,6 +51,7 @@ type core struct {
 	clusters    *clusters.Service
 	firewall    *firewall.Service
 	ids         resources.IDs
+	tokens      wire.PageTokens
 	// assertions vouch for callers between processes.
 	assertions *assertion.Keys
 }
@@ -76,6 +77,7 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 	if err != nil {
 		return nil, err
 	}
+	c.tokens = tokens
 	if c.store, err = openStore(ctx, settings.Store, c.collections); err != nil {
 		return nil, err
 	}
@@ -213,12 +215,15 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	questions := a.newQuestions(calls)
 	return gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
-			"authorization.check":   e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
-			"authzen.evaluation":    authzen.Evaluation{Questions: questions},
-			"authzen.evaluations":   authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations},
-			"authzen.configuration": authzen.Metadata{Base: a.settings.Listeners.PublicURL},
-			"forward_auth.check":    forwardauth.Door{Judge: originals},
-			"forward_auth.verify":   forwardauth.Verify{Judge: originals},
+			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+			"authzen.evaluation":      authzen.Evaluation{Questions: questions},
+			"authzen.evaluations":     authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations},
+			"authzen.search_subject":  a.newSearch(authzen.Subjects, judge, questions),
+			"authzen.search_resource": a.newSearch(authzen.Resources, judge, questions),
+			"authzen.search_action":   a.newSearch(authzen.Actions, judge, questions),
+			"authzen.configuration":   authzen.Metadata{Base: a.settings.Listeners.PublicURL},
+			"forward_auth.check":      forwardauth.Door{Judge: originals},
+			"forward_auth.verify":     forwardauth.Verify{Judge: originals},
 		},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, TLS: a.edgeTLS(),
@@ -230,7 +235,10 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
-		return verdict.Pinned{Policy: policy, Revision: policy.Revision(), Apps: policy}
+		return verdict.Pinned{
+			Policy: policy, Revision: policy.Revision(), Apps: policy,
+			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
+		}
 	}
 	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}, Calls: calls}
 }

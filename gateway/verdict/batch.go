@@ -13,14 +13,20 @@ type Pinned struct {
 	Policy Policy
 	// Revision names the tree.
 	Revision string
+	// ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
+	ByRoles bool
+	// Granting returns the system roles that grant an action.
+	Granting func(resources.Action) []string
+	// Actions returns the actions that the tree names.
+	Actions func() []string
 	// Apps decide about types of their own; nil where the tree has none.
 	Apps Apps
 }
 
 // Apps are the apps of a policy tree (policies/engine). An error is never an allow.
 type Apps interface {
-	// Claims says whether an app answers for resources of the type.
-	Claims(resourceType string) bool
+	// App returns the app that answers for resources of the type, false where none does.
+	App(resourceType string) (resources.App, bool)
 	// DecideApp has the app decide that claims the type.
 	DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error)
 }
@@ -93,7 +99,16 @@ func (b *Batch) Revision() string { return b.policy.Revision }
 
 // Claims says whether an app of the batch's policy tree answers for resources of the type.
 func (b *Batch) Claims(resourceType string) bool {
-	return b.policy.Apps != nil && b.policy.Apps.Claims(resourceType)
+	_, claimed := b.policy.App(resourceType)
+	return claimed
+}
+
+// App returns the app that answers for resources of the type, false where none does.
+func (p *Pinned) App(resourceType string) (resources.App, bool) {
+	if p.Apps == nil {
+		return resources.App{}, false
+	}
+	return p.Apps.App(resourceType)
 }
 
 // Home returns the account of which the user is a member, "" where there is no such user.
@@ -112,9 +127,8 @@ func (b *Batch) Home(ctx context.Context, user string) (account string, err erro
 	return account, nil
 }
 
-// Ask judges the items in their order and hands each outcome to more, until that returns false. It is
-// called once. Its error is of KindUnavailable: facts that can't be had are no fault of one item.
-func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
+// need notes whose facts the items rest on.
+func (b *Batch) need(items []Item) {
 	for i := range items {
 		if item := &items[i]; item.Err == nil {
 			in := b.within(item.AccountID)
@@ -123,6 +137,23 @@ func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) 
 			}
 		}
 	}
+}
+
+// Gather gathers the facts that the items rest on in the account, which Ask does otherwise, and returns
+// their revision. It is for a caller whose facts can be had no later. The error is of KindUnavailable.
+func (b *Batch) Gather(ctx context.Context, account string, items []Item) (revision int64, err error) {
+	b.need(items)
+	in := b.within(account)
+	if err := in.gather(ctx); err != nil {
+		return 0, err
+	}
+	return in.facts[0].Revision, nil
+}
+
+// Ask judges the items in their order and hands each outcome to more, until that returns false. It is
+// called once. Its error is of KindUnavailable: facts that can't be had are no fault of one item.
+func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
+	b.need(items)
 	for i := range items {
 		outcome := Outcome{Err: items[i].Err}
 		if outcome.Err == nil {

@@ -43,7 +43,9 @@ func (m *many) Home(_ context.Context, user string) (string, error) {
 	return m.homes[user], m.homeErr
 }
 
-func (m *many) Claims(resourceType string) bool { return resourceType == "todo" }
+func (m *many) App(resourceType string) (resources.App, bool) {
+	return resources.App{}, resourceType == "todo"
+}
 
 func (m *many) DecideApp(_ context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
 	m.asked = append(m.asked, q)

@@ -203,12 +203,6 @@ func (a *apps) put(key []byte, d resources.AppDecision) {
 	a.answers.Put(string(key), d)
 }
 
-// Claims says whether an app of the tree decides about resources of the type.
-func (p Pinned) Claims(resourceType string) bool {
-	_, found := p.App(resourceType)
-	return found
-}
-
 // App is Engine.App.
 func (p Pinned) App(resourceType string) (resources.App, bool) { return p.engine.App(resourceType) }
 

@@ -47,6 +47,7 @@ type Compiled struct {
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.
 type Set struct {
 	of      Compiled
+	byRoles bool // says that only roles allow that are assigned
 	queries map[string]*query
 	txn     storage.Transaction // open for as long as the set lives
 	bounds  sync.Pool           // of *builtins.Bounds
@@ -75,6 +76,9 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	}
 	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
 	s.bounds.New = func() any { return builtins.NewBounds() }
+	if s.byRoles, err = byRoles(of.Compiler); err != nil {
+		return nil, err
+	}
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
 		s.queries[entry].plan = reuse.NewPlan(of.Compiler, entry, i)

@@ -4,12 +4,12 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 var errPlace = errors.New("a value of an index is neither a string nor an integer")
-
 
 // scan copies a row into variables of the types that the statement returns.
 func scan(row []driver.Value, into []any) error {
@@ -35,19 +35,16 @@ func scan(row []driver.Value, into []any) error {
 
 // cursor returns the place that a row of a key and columns names.
 func cursor(row []driver.Value) (store.Cursor, error) {
-	var out store.Cursor
-	if err := scan(row[:1], []any{&out.Key}); err != nil {
-		return store.Cursor{}, err
-	}
-	for _, v := range row[1:] {
+	values := make([]store.Value, 0, len(row))
+	for _, v := range row {
 		switch v := v.(type) {
 		case string:
-			out.Values = append(out.Values, store.String(v))
+			values = append(values, store.String(v))
 		case int64:
-			out.Values = append(out.Values, store.Int(v))
+			values = append(values, store.Int(v))
 		default:
 			return store.Cursor{}, errPlace
 		}
 	}
-	return out, nil
+	return store.Cursor{Key: values[0].Text(), Values: slices.Clip(values[1:])}, nil
 }

@@ -174,6 +174,7 @@ func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	free := []string{
 		"Metadata", "OpenAPIDocument", "AuthZENAttributes", "AuthZENProperties", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
 		"AuthZENEvaluation", "AuthZENEvaluations", "AuthZENItem", "AuthZENOptions", "AuthZENDecisionContext",
+		"AuthZENSearchedSubject", "AuthZENSearchedResource", "AuthZENSubjectSearch", "AuthZENResourceSearch", "AuthZENActionSearch", "AuthZENPage",
 	}
 	schemas := c.document["components"].(map[string]any)["schemas"].(map[string]any)
 	for name, schema := range schemas {

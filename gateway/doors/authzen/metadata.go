@@ -21,6 +21,9 @@ type document struct {
 	PolicyDecisionPoint string `json:"policy_decision_point"`
 	Evaluation          string `json:"access_evaluation_endpoint"`
 	Evaluations         string `json:"access_evaluations_endpoint"`
+	SearchSubject       string `json:"search_subject_endpoint"`
+	SearchResource      string `json:"search_resource_endpoint"`
+	SearchAction        string `json:"search_action_endpoint"`
 }
 
 // Answer implements doors.Door: 404 without a base.
@@ -37,7 +40,9 @@ func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) 
 	case m.Base == "":
 		return doors.Answer{}, resources.NotFound("document: the gateway does not know under which URL its clients reach it (--public-url)")
 	}
-	body, err := wire.Render(document{m.Base, m.Base + pathEvaluation, m.Base + pathEvaluations})
+	body, err := wire.Render(document{
+		m.Base, m.Base + pathEvaluation, m.Base + pathEvaluations, m.Base + pathSearch + "subject", m.Base + pathSearch + "resource", m.Base + pathSearch + "action",
+	})
 	return doors.Answer{Status: 200, Body: body}, err
 }
 
@@ -45,6 +50,7 @@ func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) 
 const (
 	pathEvaluation  = "/access/v1/evaluation"
 	pathEvaluations = "/access/v1/evaluations"
+	pathSearch      = "/access/v1/search/"
 )
 
 // Unavailable implements doors.Door: the body is the area's.

@@ -1,0 +1,195 @@
+package authzen
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// find makes the page. complete is false where the search does not know all that could be found.
+func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
+	app, claimed := q.policy.App(q.Resource.Type)
+	switch {
+	case claimed:
+		all, complete := q.ofApp(&app)
+		w, err = q.among(ctx, all)
+		return w, complete, err
+	case q.Of == Actions:
+		w, err = q.among(ctx, q.actions())
+		return w, true, err
+	case q.Of == Subjects && (q.Subject.Type != typeUser || q.account == ""), q.Of == Resources && !stored(q.Resource.Type):
+		return q.newWalk(), false, nil
+	case q.differ || q.account == "":
+		return q.newWalk(), true, nil
+	}
+	w, err = q.inStore(ctx)
+	return w, q.policy.ByRoles && (q.Of != Resources || !q.Elsewhere[q.Resource.Type]), err
+}
+
+// among makes the page of what is known without a look into the store.
+func (q *search) among(ctx context.Context, all []candidate) (walk, error) {
+	return q.walk(ctx, func(after Place, size int) (chunk, error) {
+		rest := behind(all, after)
+		return q.chunk(ctx, q.Batches.Facts, rest[:min(len(rest), size)])
+	})
+}
+
+// inStore makes the page of what is found in the store, and judges while no snapshot is held.
+func (q *search) inStore(ctx context.Context) (walk, error) {
+	find := q.users
+	if q.Of == Resources {
+		find = q.resources
+	}
+	return q.walk(ctx, func(after Place, size int) (c chunk, err error) {
+		err = q.Directory.Look(ctx, q.account, func(s Snapshot) error {
+			of, err := find(ctx, s, after, size)
+			if err == nil {
+				c, err = q.chunk(ctx, s, of)
+			}
+			return err
+		})
+		return c, err
+	})
+}
+
+// chunk is candidates with their questions, whose facts are gathered, all at one revision of the account
+// in question.
+type chunk struct {
+	translator
+	of       []candidate
+	items    []verdict.Item
+	revision int64
+}
+
+// chunk gathers the facts for the candidates.
+func (q *search) chunk(ctx context.Context, facts verdict.Gatherer, of []candidate) (c chunk, err error) {
+	c = chunk{of: of, translator: q.translator(facts), items: make([]verdict.Item, len(of))}
+	for i := range of {
+		if c.items[i], err = c.item(ctx, &of[i].tuple); err != nil {
+			return chunk{}, err
+		}
+	}
+	if q.account != "" {
+		c.revision, err = c.Gather(ctx, q.account, c.items)
+	}
+	return c, err
+}
+
+// stored says whether resources of the type are stored.
+func stored(kind string) bool {
+	switch kind {
+	case typeAccount, typeProject, TypeSecurityGroup, TypeKubernetesCluster, TypeGPUCluster:
+		return true
+	}
+	return false
+}
+
+// grant is what a candidate must hold.
+func (q *search) grant() Grant {
+	return Grant{Action: q.probe.Action, SystemRoles: q.policy.Granting(q.probe.Action)}
+}
+
+// users returns the next users who may do the action there.
+func (q *search) users(ctx context.Context, s Snapshot, after Place, limit int) ([]candidate, error) {
+	if q.probe.Denied != "" {
+		return nil, nil
+	}
+	ids, err := s.Holders(ctx, q.grant(), q.probe.Target, after.ID, limit)
+	out := make([]candidate, len(ids))
+	for i, id := range ids {
+		out[i] = candidate{at: Place{ID: id}, tuple: q.Tuple, result: result{Type: typeUser, ID: id}}
+		out[i].tuple.Subject = &Entity{Type: typeUser, ID: id}
+	}
+	return out, err
+}
+
+// resources returns the next resources with which the subject may do the action.
+func (q *search) resources(ctx context.Context, s Snapshot, after Place, limit int) ([]candidate, error) {
+	places, err := q.places(ctx, s, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]candidate, len(places))
+	for i, at := range places {
+		in := resultPlace{Account: q.account, Project: at.ProjectID}
+		out[i] = candidate{at: at, tuple: q.Tuple, result: result{Type: q.Resource.Type, ID: at.ID, Properties: &in}}
+		out[i].tuple.Resource = &Entity{
+			Type: q.Resource.Type, ID: at.ID, Properties: Properties{Account: in.Account, Project: in.Project},
+		}
+	}
+	return out, nil
+}
+
+// places returns where the next resources are.
+func (q *search) places(ctx context.Context, s Snapshot, after Place, limit int) ([]Place, error) {
+	project := q.Resource.Properties.Project
+	switch {
+	case q.Resource.Type != typeAccount:
+		return s.Stored(ctx, q.grant(), q.subject, q.Resource.Type, project, after, limit)
+	case after == Place{} && project == "":
+		return []Place{{ID: q.account}}, nil
+	}
+	return nil, nil
+}
+
+// actions returns the known actions, on a route the methods.
+func (q *search) actions() []candidate {
+	names := q.policy.Actions()
+	if q.Resource.Type == typeRoute {
+		names = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} // those that rows have
+	}
+	return q.named(names)
+}
+
+// named returns the question with each of the actions.
+func (q *search) named(names []string) []candidate {
+	out := make([]candidate, len(names))
+	for i, name := range names {
+		found := result{Name: name}
+		out[i] = candidate{at: Place{ID: name}, tuple: q.Tuple, result: found}
+		out[i].tuple.Action = &Action{Name: name, Sent: found.marshal()}
+	}
+	return inOrder(out)
+}
+
+// ofApp returns what the app lists of what is looked for; complete is false where it lists nothing.
+func (q *search) ofApp(app *resources.App) (all []candidate, complete bool) {
+	switch q.Of {
+	case Actions:
+		return q.named(app.Actions), app.Actions != nil
+	case Resources:
+		return q.listed(app.Resources, q.Resource.Type, func(t *Tuple, e *Entity) { t.Resource = e }), app.Resources != nil
+	default:
+		return q.listed(app.Subjects, q.Subject.Type, func(t *Tuple, e *Entity) { t.Subject = e }), app.Subjects != nil
+	}
+}
+
+// listed returns the question with each of the entities of that type, put in its place.
+func (q *search) listed(entities []resources.Entity, kind string, put func(*Tuple, *Entity)) []candidate {
+	var out []candidate
+	for _, e := range entities {
+		if e.Type != kind {
+			continue
+		}
+		found := result{Type: e.Type, ID: e.ID}
+		c := candidate{at: Place{ID: e.ID}, tuple: q.Tuple, result: found}
+		put(&c.tuple, &Entity{Type: e.Type, ID: e.ID, Sent: found.marshal()})
+		out = append(out, c)
+	}
+	return inOrder(out)
+}
+
+// behind returns those of the candidates, which are in order, that come after the place.
+func behind(of []candidate, after Place) []candidate {
+	return of[sort.Search(len(of), func(i int) bool { return of[i].at.ID > after.ID }):]
+}
+
+// inOrder returns each candidate once, by id.
+func inOrder(of []candidate) []candidate {
+	slices.SortFunc(of, func(a, b candidate) int { return strings.Compare(a.at.ID, b.at.ID) })
+	return slices.CompactFunc(of, func(a, b candidate) bool { return a.at == b.at })
+}

@@ -1,0 +1,168 @@
+package authzen
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Wanted is what a search finds.
+type Wanted int
+
+// The searches.
+const (
+	Subjects Wanted = iota
+	Resources
+	Actions
+)
+
+// Search answers `POST /access/v1/search/subject`, `/resource` or `/action`: each result is one for which
+// evaluation says true. All of its fields are needed.
+type Search struct {
+	Questions
+	Of        Wanted
+	Judge     *verdict.Judge
+	Directory Directory
+	// Elsewhere are the types of resources that the directory does not hold.
+	Elsewhere map[string]bool
+	Tokens    wire.PageTokens
+}
+
+// Answer implements doors.Door.
+func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
+	q := search{Search: s, caller: c.Caller, door: c.Route, page: page{limit: defaultLimit}, policy: s.Batches.Pin(), now: s.Batches.Now()}
+	if err := read(c, &q.Tuple, q.member); err != nil {
+		return doors.Answer{}, err
+	}
+	binding, err := q.begin(ctx)
+	if err != nil {
+		return doors.Answer{}, err
+	}
+	asked := verdict.Question{Door: c.Route, SubjectID: q.subject, AccountID: q.account}
+	if s.Of != Actions {
+		asked.Action = q.probe.Action
+	}
+	may, err := s.Judge.Enter(ctx, c.Caller, verdict.Call{
+		Route: c.Route, AccountID: q.account, Target: resources.Target{UserID: q.subject},
+	})
+	if err != nil {
+		return doors.Answer{Question: asked, Verdict: may}, err
+	}
+	w, complete, err := q.find(ctx)
+	if err != nil {
+		return doors.Answer{Question: asked}, failed(err)
+	}
+	out := answer{Results: w.results, Context: answerContext{
+		Complete: complete, PolicyRevision: q.policy.Revision,
+	}}
+	if q.account != "" {
+		out.Context.AccountRevision = cmp.Or(w.revision, may.AccountRevision)
+	}
+	if w.more {
+		out.Page.NextToken = s.Tokens.Seal(w.last.marshal(), binding)
+	}
+	body, err := json.Marshal(out)
+	return doors.Answer{Status: 200, Body: body, Question: asked, Verdict: may}, err
+}
+
+// failed makes an error of the store that is none of the domain's one of KindUnavailable.
+func failed(err error) error {
+	if _, known := errors.AsType[*resources.Error](err); known {
+		return err
+	}
+	return resources.Unavailable("The search could not be made now; try again.", err)
+}
+
+// search is one search.
+type search struct {
+	Search
+	page
+	caller resources.Principal
+	door   *verdict.Route
+	policy verdict.Pinned
+	now    time.Time
+	// from is where the page begins.
+	from Place
+	// account is the account in question, "" for none; differ says that two are named.
+	account string
+	differ  bool
+	// subject is the user in question, "" where subjects are looked for.
+	subject string
+	// probe is the question with any id or name in place of what is looked for.
+	probe verdict.Item
+}
+
+// begin reads what the request asks. The error is a 400 with all problems, or that of a look-up.
+func (q *search) begin(ctx context.Context) (binding string, err error) {
+	switch {
+	case q.Of == Subjects && q.Subject != nil:
+		q.Subject.ID = "" // it is of no meaning
+	case q.Of == Resources && q.Resource != nil:
+		q.Resource.ID = ""
+	}
+	q.complete(q.Of != Subjects, q.Of != Resources, q.Of != Actions)
+	if binding, err = q.binding(q.door.Row.Name, q.caller); err != nil {
+		return "", err
+	}
+	q.from = q.after(q.Tokens, binding)
+	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
+	if len(q.Problems) > 0 {
+		return "", resources.BadRequest(q.Problems...)
+	}
+	t := q.translator(q.Batches.Facts)
+	q.account, q.subject = strings.Clone(q.account), strings.Clone(q.user()) // caches keep them
+	if q.account, err = t.orHome(ctx, q.account, q.subject); err != nil {
+		return "", err
+	}
+	probed := q.any()
+	if q.probe, err = t.item(ctx, &probed); err == nil {
+		err = q.probe.Err
+	}
+	return binding, err
+}
+
+// translator judges by the tree and at the time of the search, on the facts that are given.
+func (q *search) translator(facts verdict.Gatherer) translator {
+	batches := verdict.Batches{
+		Pin: func() verdict.Pinned { return q.policy }, Facts: facts, IDs: q.Batches.IDs, Now: func() time.Time { return q.now },
+	}
+	return translator{batches.Begin(q.caller, q.door), q.Calls}
+}
+
+// any is the question with something in place of what is looked for, whose other parts are then held
+// to the rules of an evaluation.
+func (q *search) any() Tuple {
+	out := q.Tuple
+	switch q.Of {
+	case Subjects:
+		out.Subject = &Entity{Type: typeUser, ID: anyID}
+	case Resources:
+		of := *q.Resource
+		of.ID = anyID
+		if of.Properties.Project == "" && !of.Properties.OddProject {
+			of.Properties.Project = anyID
+		}
+		out.Resource = &of
+	case Actions:
+		out.Action = &Action{Name: anyAction}
+		if q.Resource.Type == typeRoute {
+			out.Action = &Action{Name: anyMethod}
+		}
+	}
+	return out
+}
+
+// What stands in the question for what is looked for.
+const (
+	anyID     = "any"
+	anyAction = "account:any:any"
+	anyMethod = "GET"
+)

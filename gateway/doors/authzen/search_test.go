@@ -1,0 +1,225 @@
+package authzen_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+const account = "acct-a-v1"
+
+// searched is a policy, its facts and a directory of users; each can be made to fail.
+type searched struct {
+	users   []string
+	allowed func(user string) bool
+	// looks is how often the snapshot is taken for one Look.
+	looks int
+	// err is the error of the part that fails.
+	access, decide, facts, holders, look error
+	app                                  *resources.App
+	decided                              int
+}
+
+func (s *searched) Access(context.Context, resources.Question) (resources.Decision, error) {
+	return resources.Decision{Allowed: true}, s.access
+}
+
+func (s *searched) Decide(_ context.Context, q resources.Question) (resources.Decision, error) {
+	s.decided++
+	return resources.Decision{Allowed: s.allowed(q.Facts.Subject.UserID)}, s.decide
+}
+
+func (s *searched) App(kind string) (resources.App, bool) {
+	if s.app == nil || !slices.Contains(s.app.Types, kind) {
+		return resources.App{}, false
+	}
+	return *s.app, true
+}
+
+func (s *searched) DecideApp(_ context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
+	var e struct{ ID, Name string }
+	part := map[string][]byte{"subject": q.Subject, "resource": q.Resource, "action": q.Action}[s.users[0]]
+	err := json.Unmarshal(part, &e)
+	return resources.AppDecision{Decision: resources.Decision{Allowed: s.allowed(e.ID + e.Name)}}, errors.Join(err, s.decide)
+}
+
+func (s *searched) Facts(_ context.Context, account, user, _ string) (resources.Facts, error) {
+	return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, s.facts
+}
+
+func (s *searched) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
+	all := make([]resources.Facts, len(of))
+	for i, about := range of {
+		all[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
+	}
+	return all, s.facts
+}
+
+func (s *searched) Home(context.Context, string) (string, error) { return "", nil }
+
+func (s *searched) Look(_ context.Context, _ string, fn func(authzen.Snapshot) error) error {
+	for range s.looks {
+		if err := fn(s); err != nil {
+			return err
+		}
+	}
+	return s.look
+}
+
+func (s *searched) Holders(_ context.Context, _ authzen.Grant, _ resources.Target, after string, limit int) ([]string, error) {
+	from, found := slices.BinarySearch(s.users, after)
+	if found {
+		from++
+	}
+	return s.users[from:min(len(s.users), from+limit)], s.holders
+}
+
+func (s *searched) Stored(context.Context, authzen.Grant, string, string, string, authzen.Place, int) ([]authzen.Place, error) {
+	return nil, s.holders
+}
+
+// ask makes one search by a service.
+func (s *searched) ask(t *testing.T, of authzen.Wanted, body string) (results []string, next string, complete bool, err error) {
+	t.Helper()
+	tokens, err := wire.NewPageTokens([][]byte{make([]byte, 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
+	pinned := verdict.Pinned{
+		Policy: s, Apps: s, Revision: "rev-1", ByRoles: true,
+		Granting: func(resources.Action) []string { return nil }, Actions: func() []string { return nil },
+	}
+	door := authzen.Search{
+		Questions: authzen.Questions{Batches: &verdict.Batches{Pin: func() verdict.Pinned { return pinned }, Facts: s, IDs: ids, Now: time.Now}},
+		Of:        of, Judge: &verdict.Judge{Policy: s, Facts: s, IDs: ids, Now: time.Now}, Directory: s, Tokens: tokens,
+	}
+	a, err := door.Answer(t.Context(), doors.Call{
+		Caller: resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Route: &verdict.Route{},
+		Headers: jsonOnly{}, Body: []byte(body),
+	})
+	if err != nil {
+		if a.Body != nil {
+			t.Errorf("an error comes with %s", a.Body)
+		}
+		return nil, "", false, err
+	}
+	var out struct {
+		Page struct {
+			Next string `json:"next_token"`
+		}
+		Results []struct{ ID, Name string }
+		Context struct{ Complete bool }
+	}
+	if err := json.Unmarshal(a.Body, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range out.Results {
+		results = append(results, r.ID+r.Name)
+	}
+	return results, out.Page.Next, out.Context.Complete, nil
+}
+
+// jsonOnly are the headers of a call that says what its body is.
+type jsonOnly struct{}
+
+func (jsonOnly) Identity(string) (value, problem string) { return "", "" }
+
+func (jsonOnly) Values(string) (values []string, odd bool) { return []string{"application/json"}, false }
+
+func numbered(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("u%05d", i))
+	}
+	return all
+}
+
+const whoReads = `{"subject":{"type":"user"},"action":{"name":"account:user:read"},"resource":{"type":"account","id":"` + account + `"}`
+
+// TestSnapshotThatIsTakenAgainStartsAnew: what an attempt found that the store gave up is not in the page.
+func TestSnapshotThatIsTakenAgainStartsAnew(t *testing.T) {
+	s := &searched{users: numbered(5), allowed: func(string) bool { return true }, looks: 3}
+	got, next, complete, err := s.ask(t, authzen.Subjects, whoReads+`}`)
+	if err != nil || !slices.Equal(got, s.users) || next != "" || !complete {
+		t.Errorf("%q %q %t, %v", got, next, complete, err)
+	}
+}
+
+// TestPageOfFewAmongManyIsBounded: a page judges no more candidates than its bound, and the next one goes
+// on from there.
+func TestPageOfFewAmongManyIsBounded(t *testing.T) {
+	s := &searched{users: numbered(10_000), allowed: func(user string) bool { return strings.HasSuffix(user, "999") }, looks: 1}
+	var all []string
+	for pages, token := 1, ""; ; pages++ {
+		before := s.decided
+		got, next, _, err := s.ask(t, authzen.Subjects, whoReads+fmt.Sprintf(`,"page":{"limit":50,"token":%q}}`, token))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := s.decided - before; n > 4100 {
+			t.Errorf("page %d judged %d candidates", pages, n)
+		}
+		all = append(all, got...)
+		if token = next; token == "" {
+			if pages < 3 || len(all) != 10 {
+				t.Errorf("%d pages, %q", pages, all)
+			}
+			return
+		}
+	}
+}
+
+// TestNoErrorIsAResult: whatever fails, there is no answer, and no 500 either.
+func TestNoErrorIsAResult(t *testing.T) {
+	for name, fail := range map[string]func(*searched, error){
+		"access": func(s *searched, err error) { s.access = err }, "decide": func(s *searched, err error) { s.decide = err },
+		"facts": func(s *searched, err error) { s.facts = err }, "holders": func(s *searched, err error) { s.holders = err },
+		"look": func(s *searched, err error) { s.look = err },
+	} {
+		s := &searched{users: numbered(5), allowed: func(string) bool { return true }, looks: 1}
+		fail(s, errors.New("broken"))
+		if _, _, _, err := s.ask(t, authzen.Subjects, whoReads+`}`); !resources.IsKind(err, resources.KindUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestAppIsSearchedByWhatItLists: each listed entity of the type once, in pages, and nothing where the app
+// lists nothing.
+func TestAppIsSearchedByWhatItLists(t *testing.T) {
+	entities := []resources.Entity{{Type: "record", ID: "b"}, {Type: "other", ID: "a"}, {Type: "record", ID: "a"}, {Type: "record", ID: "c"}, {Type: "record", ID: "no"}}
+	listing := &resources.App{Types: []string{"record", "other"}, Subjects: entities, Resources: entities, Actions: []string{"b", "c", "a", "no"}}
+	mute := &resources.App{Types: listing.Types}
+	for of, body := range map[authzen.Wanted]string{
+		authzen.Subjects:  `{"subject":{"type":"record"},"action":{"name":"view"},"resource":{"type":"other","id":"1"}`,
+		authzen.Resources: `{"subject":{"type":"user","id":"u"},"action":{"name":"view"},"resource":{"type":"record"}`,
+		authzen.Actions:   `{"subject":{"type":"user","id":"u"},"resource":{"type":"record","id":"1"}`,
+	} {
+		part := map[authzen.Wanted]string{authzen.Subjects: "subject", authzen.Resources: "resource", authzen.Actions: "action"}[of]
+		s := &searched{users: []string{part}, allowed: func(id string) bool { return id != "no" }, app: listing}
+		first, next, complete, err := s.ask(t, of, body+`,"page":{"limit":2}}`)
+		if err != nil || !slices.Equal(first, []string{"a", "b"}) || next == "" || !complete {
+			t.Fatalf("%s: %q %q %t, %v", part, first, next, complete, err)
+		}
+		last, next, _, err := s.ask(t, of, body+`,"page":{"limit":2,"token":"`+next+`"}}`)
+		if err != nil || !slices.Equal(last, []string{"c"}) || next != "" {
+			t.Errorf("%s: %q %q, %v", part, last, next, err)
+		}
+		s.app = mute
+		if got, next, complete, err := s.ask(t, of, body+`}`); err != nil || len(got) > 0 || next != "" || complete {
+			t.Errorf("%s: %q %q %t, %v", part, got, next, complete, err)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package authzen
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+)
+
+// maxCandidates bounds how many candidates a page judges. A page that meets the bound is shorter than its
+// limit, and others follow.
+const maxCandidates = 4000
+
+// candidate is what a search may give, with the question that decides on it.
+type candidate struct {
+	at     Place
+	tuple  Tuple
+	result result
+}
+
+// walk is one page of a search in the making. It holds the candidates that evaluation allows.
+type walk struct {
+	limit   int
+	results []result
+	// last is the last candidate that the page has done with; more says that others may follow.
+	last     Place
+	more     bool
+	judged   int
+	revision int64
+}
+
+func (q *search) newWalk() walk { return walk{limit: q.limit, results: []result{}, last: q.from} }
+
+// walk takes candidates from read, which gives the next ones after a place, until the page is full or they
+// end. The page is shorter where it meets maxCandidates, or where the account has moved between two reads:
+// a page is judged on one revision.
+func (q *search) walk(ctx context.Context, read func(after Place, size int) (chunk, error)) (walk, error) {
+	w := q.newWalk()
+	for size := w.limit + 1; ; {
+		c, err := read(w.last, size)
+		switch {
+		case err != nil:
+			return w, err
+		case w.judged > 0 && len(c.of) > 0 && (c.revision != w.revision || w.judged >= maxCandidates):
+			w.more = true
+			return w, nil
+		}
+		w.revision = c.revision
+		if err := w.take(ctx, c); err != nil || w.more || len(c.of) < size {
+			return w, err
+		}
+	}
+}
+
+// take judges candidates in their order until the page is full or they end. The error is of KindForbidden
+// or KindUnavailable, or a 400 of the question.
+func (w *walk) take(ctx context.Context, c chunk) error {
+	var failed error
+	err := c.Ask(ctx, c.items, func(o verdict.Outcome) bool {
+		this := c.of[0]
+		c.of = c.of[1:]
+		switch {
+		case o.Err != nil:
+			failed = o.Err
+			return false
+		case o.Allowed && len(w.results) == w.limit:
+			w.more = true
+			return false
+		case o.Allowed:
+			w.results = append(w.results, this.result)
+		}
+		w.last = this.at
+		w.judged++
+		return true
+	})
+	return cmp.Or(failed, err)
+}

@@ -1,0 +1,71 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+// TestTreeThatAllowsOtherwiseIsNotByRoles: a search over the holders of roles is complete for the embedded
+// tree, and one that denies more, and not where anything else allows.
+func TestTreeThatAllowsOtherwiseIsNotByRoles(t *testing.T) {
+	embedded := policytest.Copy(t, policies.Tree())
+	changed := func(name, from, to string) policytest.Tree {
+		text := string(embedded[name].Data)
+		if !strings.Contains(text, from) {
+			t.Fatalf("%s does not hold %q", name, from)
+		}
+		return embedded.With(name, strings.Replace(text, from, to, 1))
+	}
+	for name, c := range map[string]struct {
+		tree policytest.Tree
+		want bool
+	}{
+		"the embedded tree": {embedded, true},
+		"a deny rule more": {embedded.With("authz/own.rego", `package authz
+
+deny contains "not today" if input.action.id == "account:project:delete"
+`), true},
+		"a branch more of the decision": {changed("authz/decision.rego", "else := reason_no_role if preconditions_met", `else := allowed("self", []) if input.subject.id == "user-root-v1"
+
+else := reason_no_role if preconditions_met`), false},
+		"a role from elsewhere": {embedded.With("authz/own.rego", `package authz
+
+granting_role := "own" if input.subject.id == "user-root-v1"
+`), false},
+		"another role for the action": {changed("authz/roles.rego", "role.permissions[pattern] == true", "role.permissions[pattern] != false"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := engine.New(t.Context(), c.tree, proof.Load, engine.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := e.Pin().ByRoles(); got != c.want {
+				t.Errorf("%t, want %t", got, c.want)
+			}
+		})
+	}
+}
+
+// TestGrantingRolesAreThoseOfTheTable, by the eight patterns of the action.
+func TestGrantingRolesAreThoseOfTheTable(t *testing.T) {
+	e, err := engine.New(t.Context(), policies.Tree(), proof.Load, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[string]string{
+		"project:instance:read":   "account_admin account_reader project_admin project_reader",
+		"project:instance:create": "account_admin project_admin",
+		"account:user:read":       "account_admin account_reader team_member",
+		"resource:disk:read":      "account_admin",
+	} {
+		q := policytest.Question(policytest.ActiveSubject(), action)
+		if got := strings.Join(e.Pin().Granting(q.Action), " "); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+	}
+}

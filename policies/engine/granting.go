@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Granting returns the system roles that grant the action, by id.
+func (p Pinned) Granting(a resources.Action) []string {
+	patterns := a.Patterns()
+	var out []string
+	for _, role := range p.engine.current.Load().of.Roles {
+		if slices.ContainsFunc(role.Permissions, func(held string) bool { return slices.Contains(patterns[:], held) }) {
+			out = append(out, role.ID)
+		}
+	}
+	return out
+}
+
+// ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
+func (p Pinned) ByRoles() bool { return p.engine.current.Load().byRoles }
+
+// Actions returns the actions that the tree lists, by id.
+func (p Pinned) Actions() []string {
+	var out []string
+	for _, listed := range p.engine.Actions() {
+		out = append(out, listed.ID)
+	}
+	return out
+}

@@ -1,0 +1,206 @@
+package api_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// searchBodies are a sound body of each search, in a scene.
+func searchBodies(s *harness.Scene) map[string]searchBody {
+	in := map[string]string{"account_id": s.Account}
+	return map[string]searchBody{
+		"subject": {
+			Subject: &thing{Type: "user"}, Action: named("account:user:read"),
+			Resource: &thing{Type: "account", ID: s.Account},
+		},
+		"resource": {
+			Subject: &thing{Type: "user", ID: s.Admin}, Action: named("account:user:read"),
+			Resource: &thing{Type: "account", Properties: in},
+		},
+		"action": {Subject: &thing{Type: "user", ID: s.Admin}, Resource: &thing{Type: "project", ID: s.Project, Properties: in}},
+	}
+}
+
+// TestWhoMaySearch: as who may ask for an evaluation. Subjects are looked for by those alone who may ask
+// about anybody.
+func TestWhoMaySearch(t *testing.T) {
+	g := harness.Shared(t)
+	s, other := harness.NewTeam(t), harness.NewScene(t, g)
+	bob := g.UserToken(t, s.Bob)
+	for of, body := range searchBodies(s.Scene) {
+		about := body
+		if of != "subject" {
+			about.Subject = &thing{Type: "user", ID: s.Bob}
+		}
+		for name, c := range map[string]struct {
+			token string
+			body  searchBody
+			want  int
+		}{
+			"200 a service with authz:check":    {s.Checker, body, 200},
+			"200 an admin":                      {s.AdminToken, body, 200},
+			"403 a service without":             {s.Platform, body, 403},
+			"403 another account's admin":       {other.AdminToken, body, 403},
+			"403 a member about another":        {bob, body, 403},
+			"200 a member about itself":         {bob, about, map[bool]int{true: 403, false: 200}[of == "subject"]},
+			"401 nobody":                        {"", body, 401},
+			"401 a token without its signature": {s.Checker[:strings.LastIndex(s.Checker, ".")+1], body, 401},
+		} {
+			t.Run(of+" "+name, func(t *testing.T) {
+				r := post(t, s.Gateway, "search/"+of, c.token, c.body)
+				if _, told := r.Body["results"]; r.Status != c.want || told != (c.want == 200) {
+					t.Errorf("%d %s", r.Status, r.Raw)
+				}
+			})
+		}
+	}
+}
+
+// TestMalformedSearchIsRefused with 400, and names what is wrong.
+func TestMalformedSearchIsRefused(t *testing.T) {
+	s := harness.NewScene(t, harness.Shared(t))
+	for of, body := range searchBodies(s) {
+		for problem, change := range map[string]func(*searchBody){
+			"page.limit: must be an integer from 1 to 1000": func(a *searchBody) { a.Page = map[string]any{"limit": 0} },
+			"page.limit":                 func(a *searchBody) { a.Page = map[string]any{"limit": 1001} },
+			"page.limit: must":           func(a *searchBody) { a.Page = map[string]any{"limit": "5"} },
+			"page.limit: must be":        func(a *searchBody) { a.Page = map[string]any{"limit": 1.5} },
+			"page.limit: must be an":     func(a *searchBody) { a.Page = map[string]any{"limit": -1} },
+			"page.token: must":           func(a *searchBody) { a.Page = map[string]any{"token": 7} },
+			"page.token: is not a token": func(a *searchBody) { a.Page = map[string]any{"token": "AAAA"} },
+			"page.token: is not":         func(a *searchBody) { a.Page = map[string]any{"token": strings.Repeat("A", 5000)} },
+			"subject: is missing":        func(a *searchBody) { a.Subject = nil },
+			"resource: is missing":       func(a *searchBody) { a.Resource = nil },
+			"resource.type: ":            func(a *searchBody) { a.Resource.Type = "" },
+			"resource.properties.account_id: ": func(a *searchBody) {
+				a.Resource.Properties = map[string]string{"account_id": "a/b"}
+			},
+		} {
+			t.Run(of+" "+problem, func(t *testing.T) {
+				changed := body
+				on := *body.Resource
+				on.Properties = maps.Clone(on.Properties)
+				changed.Resource = &on
+				change(&changed)
+				r := post(t, s.Gateway, "search/"+of, s.Checker, changed)
+				if r.Status != 400 || !slices.ContainsFunc(problems(t, r), func(p string) bool { return strings.HasPrefix(p, problem) }) {
+					t.Errorf("%d %s", r.Status, r.Raw)
+				}
+			})
+		}
+	}
+	for of, action := range map[string]map[string]any{"subject": named("read"), "resource": named("project:instance")} {
+		body := searchBodies(s)[of]
+		body.Action = action
+		if r := post(t, s.Gateway, "search/"+of, s.Checker, body); r.Status != 400 || !strings.Contains(string(r.Raw), "action.name") {
+			t.Errorf("%s: %d %s", of, r.Status, r.Raw)
+		}
+	}
+}
+
+// TestPageTokenIsForItsCallerAndRequest: with another caller, limit, thing or search it is a 400.
+func TestPageTokenIsForItsCallerAndRequest(t *testing.T) {
+	g := harness.Shared(t)
+	s := harness.NewScene(t, g)
+	body := searchBodies(s)["action"]
+	body.Page = map[string]any{"limit": 2}
+	first := search(t, g, "action", s.Checker, body)
+	if *first.Page.Next == "" || len(first.Results) != 2 {
+		t.Fatalf("%+v", first)
+	}
+	with := func(limit any, change func(*searchBody)) searchBody {
+		next := body
+		next.Page = map[string]any{"limit": limit, "token": *first.Page.Next}
+		change(&next)
+		return next
+	}
+	same := func(*searchBody) {}
+	for name, c := range map[string]struct {
+		token, of string
+		body      searchBody
+		want      int
+	}{
+		"200 the same":          {s.Checker, "action", with(2, same), 200},
+		"200 the same again":    {s.Checker, "action", with(2, same), 200},
+		"400 another limit":     {s.Checker, "action", with(3, same), 400},
+		"400 another caller":    {s.AdminToken, "action", with(2, same), 400},
+		"400 another context":   {s.Checker, "action", with(2, func(a *searchBody) { a.Context = map[string]any{"x": 1} }), 400},
+		"400 another subject":   {s.Checker, "action", with(2, func(a *searchBody) { a.Subject = &thing{Type: "user", ID: "user-else-v1"} }), 400},
+		"400 another resource":  {s.Checker, "action", with(2, func(a *searchBody) { a.Resource = &thing{Type: "account", ID: s.Account} }), 400},
+		"400 another search":    {s.Checker, "subject", with(2, func(a *searchBody) { a.Action = named("account:user:read") }), 400},
+		"400 a changed token":   {s.Checker, "action", with(2, func(a *searchBody) { a.Page["token"] = *first.Page.Next + "A" }), 400},
+		"200 no token is a new": {s.Checker, "action", with(2, func(a *searchBody) { a.Page["token"] = "" }), 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := post(t, g, "search/"+c.of, c.token, c.body); r.Status != c.want {
+				t.Errorf("%d %s", r.Status, r.Raw)
+			}
+		})
+	}
+}
+
+// TestActionSearchGivesTheCatalogue: the actions that the tree names, each of which evaluation allows.
+func TestActionSearchGivesTheCatalogue(t *testing.T) {
+	s := harness.NewTeam(t)
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	on := thing{Type: "project", ID: s.Project, Properties: map[string]string{"account_id": s.Account}}
+	var each []searchBody
+	var names []string
+	for _, action := range catalogueActions(t) {
+		each = append(each, searchBody{Subject: &thing{Type: "user", ID: s.Bob}, Action: named(action), Resource: &on})
+		names = append(names, action+marshalled(t, thing{}))
+	}
+	w := &searchWorld{Gateway: s.Gateway, checker: s.Checker}
+	want := w.evaluated(t, each, names)
+	got := walk(t, s.Gateway, "action", s.Checker, searchBody{Subject: &thing{Type: "user", ID: s.Bob}, Resource: &on}, 3, func() {})
+	same(t, "what Bob may do", got, want)
+	if len(want) < 2 || len(want) == len(names) {
+		t.Errorf("%d of %d are allowed", len(want), len(names))
+	}
+}
+
+// TestActionSearchOnARouteGivesItsMethods, those that evaluation allows.
+func TestActionSearchOnARouteGivesItsMethods(t *testing.T) {
+	s := harness.NewTeam(t)
+	s.Grant(t, "team_member", s.Bob, "")
+	w := &searchWorld{Gateway: s.Gateway, checker: s.Checker}
+	on := thing{Type: "route", ID: "/api/v1/accounts/" + s.Account + "/projects", Properties: map[string]string{"account_id": s.Account}}
+	for user, want := range map[string][]string{s.Admin: {"GET", "POST"}, s.Bob: {"GET"}, s.Carol: nil} {
+		var each []searchBody
+		var names []string
+		for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
+			each = append(each, searchBody{Subject: &thing{Type: "user", ID: user}, Action: named(method), Resource: &on})
+			names = append(names, method+marshalled(t, thing{}))
+		}
+		evaluated := w.evaluated(t, each, names)
+		got := walk(t, s.Gateway, "action", s.Checker, searchBody{Subject: &thing{Type: "user", ID: user}, Resource: &on}, 2, func() {})
+		same(t, "the methods for "+user, got, evaluated)
+		for _, method := range want {
+			if !slices.Contains(got, method+marshalled(t, thing{})) {
+				t.Errorf("%s may not %s: %q", user, method, got)
+			}
+		}
+		if len(want) == 0 && len(got) > 0 {
+			t.Errorf("%s may %q", user, got)
+		}
+	}
+}
+
+// TestSearchOfUnknownTypesIsEmpty and says that it is not complete.
+func TestSearchOfUnknownTypesIsEmpty(t *testing.T) {
+	s := harness.NewScene(t, harness.Shared(t))
+	subjects, elsewhere, things := searchBodies(s)["subject"], searchBodies(s)["subject"], searchBodies(s)["resource"]
+	subjects.Subject = &thing{Type: "device"}
+	elsewhere.Resource = &thing{Type: "project", ID: s.Project}
+	things.Resource = &thing{Type: "path", Properties: map[string]string{"account_id": s.Account}}
+	for of, body := range map[string]searchBody{"subject": subjects, "subject ": elsewhere, "resource": things} {
+		out := search(t, s.Gateway, strings.TrimSpace(of), s.Checker, body)
+		if len(out.Results) > 0 || out.Context.Complete || *out.Page.Next != "" {
+			t.Errorf("%s: %+v", of, out)
+		}
+	}
+}
