@@ -39,6 +39,9 @@ type world struct {
 	// assignments of each user, the k-th of them of role (user+k) in project (user+k).
 	assignments int
 	roles       []role
+	// holders are the users to whom the last role is assigned in the whole account, at equal distances;
+	// 0 is nobody.
+	holders int
 	// tokens are the service's and the known users', key is what checks their signatures.
 	tokens struct {
 		service string
@@ -52,15 +55,23 @@ func projectID(p int) string { return fmt.Sprintf("proj-%04d-v1", p%projects) }
 
 // held is the k-th role of a user, and the project that it is in.
 func (w *world) held(user, k int) (role, string) {
-	return w.roles[(user+k)%len(w.roles)], projectID(user + k)
+	of := w.roles
+	if w.holders > 0 {
+		of = of[:len(of)-1]
+	}
+	return of[(user+k)%len(of)], projectID(user + k)
 }
 
 // newWorld fills a data folder.
 func newWorld(b *testing.B, users, assignments int, tree string, roles []role) *world {
 	b.Helper()
-	w := &world{
-		dir: b.TempDir(), tree: tree, account: "acct-load-v1", users: users, assignments: assignments, roles: roles,
-	}
+	return (&world{users: users, assignments: assignments, tree: tree, roles: roles}).fill(b)
+}
+
+// fill fills a data folder with what the world is declared to have.
+func (w *world) fill(b *testing.B) *world {
+	b.Helper()
+	w.dir, w.account = b.TempDir(), "acct-load-v1"
 	key := w.masterKey(b)
 	c := records.NewCollections()
 	s, err := sqlite.Open(context.Background(), sqlite.Options{Dir: w.dir, Schemas: c.Schemas()})
@@ -174,14 +185,19 @@ func (w *world) seedUser(ctx context.Context, tx store.Tx, c records.Collections
 		ExternalID: userID(u), UUID: ids.UUID(), AccountID: w.account, Email: userID(u) + "@load.example", Name: userID(u),
 		Status: resources.StatusActive, AuthenticationType: "unknown", MemberSince: now, CreatedAt: now, UpdatedAt: now,
 	})
-	for k := 0; err == nil && k < w.assignments; k++ {
-		r, project := w.held(u, k)
+	assign := func(r role, project string) error {
 		a := resources.Assignment{
 			AccountID: w.account, RoleID: r.id, RoleScope: r.scope, ProjectID: project,
 			AssigneeType: resources.AssigneeUser, AssigneeID: userID(u), Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
 		}
 		a.ID = records.AssignmentID(a)
-		err = c.Assignments.Insert(ctx, tx, a)
+		return c.Assignments.Insert(ctx, tx, a)
+	}
+	for k := 0; err == nil && k < w.assignments; k++ {
+		err = assign(w.held(u, k))
+	}
+	if err == nil && w.holders > 0 && u%(w.users/w.holders) == 0 {
+		err = assign(w.roles[len(w.roles)-1], "")
 	}
 	return err
 }
