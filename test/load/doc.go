@@ -10,6 +10,13 @@
 // 5 % of every kind are denied. Known users have their facts cached; every other one of them asks
 // with a token of their own, the rest are asked about by a service. Nobody's facts change.
 //
+// # Searches
+//
+// BenchmarkLoadOfSearch asks for the first 100 of 1,000 users who hold a role in the whole account, among
+// 100,000 users who hold another role each, and among those 1,000 alone. Measured on one core, machine
+// shared: 4.0 and 4.2 ms (p50) and 5.6 and 5.3 ms of CPU a page, a ratio of 1.03 (at most 1.2). A page
+// reads the facts of its users anew, and judges them.
+//
 // # Peers
 //
 //   - The gateway, with its defaults: access log, decision ids and metrics are on. It caches the
