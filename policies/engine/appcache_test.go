@@ -143,7 +143,7 @@ func appEngines(t *testing.T) (cached, fresh *engine.Engine) {
 
 // firstDifference asks both the same random questions, of a small world, so that many share a part.
 func firstDifference(ctx context.Context, cached, fresh *engine.Engine, seed uint64, questions int) string {
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a test's
+	random := rand.New(rand.NewPCG(seed, 0))
 	one := func(of ...string) string { return of[random.IntN(len(of))] }
 	values := []string{`1`, `1.0`, `"1"`, `null`, `true`, `[]`, `{}`, `[1]`, `{"a":1}`, `{"b":1}`, `{"a":{"a":1}}`, `["a","b"]`, `["ab"]`, `"ab"`, `["a",["b"]]`}
 	subjects := appSubjects()

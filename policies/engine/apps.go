@@ -192,15 +192,15 @@ func (e *Engine) cachedApp(ctx context.Context, set *Set, key []byte) (d resourc
 }
 
 // put keeps what is no larger than a verdict.
-func (a *apps) put(key []byte, d resources.AppDecision) {
+func (all *apps) put(key []byte, d resources.AppDecision) {
 	size := len(key) + len(d.Reason)
 	for _, m := range d.Context {
 		size += len(m.Name) + len(m.Value)
 	}
-	if a.answers == nil || key == nil || size > maxVerdict {
+	if all.answers == nil || key == nil || size > maxVerdict {
 		return
 	}
-	a.answers.Put(string(key), d)
+	all.answers.Put(string(key), d)
 }
 
 // App is Engine.App.
