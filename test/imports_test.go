@@ -124,6 +124,7 @@ var mayImport = map[string]row{
 	"test/load":        {all: true, peers: true},
 	"test/attacks":     {all: true},
 	"test/clients":     {},
+	"test/interop":     {},
 
 	"test/harness": {
 		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers"},

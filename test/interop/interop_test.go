@@ -1,0 +1,83 @@
+package interop_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// scenario is a gateway whose policy tree has the apps of the scenarios.
+func scenario(t *testing.T) *harness.Scene {
+	t.Helper()
+	tree := harness.CopyPolicies(t)
+	if err := os.CopyFS(filepath.Join(tree, "apps"), os.DirFS("policies/apps")); err != nil {
+		t.Fatal(err)
+	}
+	return harness.NewScene(t, harness.Start(t, "--policy-dir", tree))
+}
+
+// exchange is a request with what is expected of its answer.
+type exchange struct {
+	Request, Expected json.RawMessage
+}
+
+// read reads a file of exchanges, by their kind.
+func read(t *testing.T, file string) (kinds map[string][]exchange) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", file))
+	if err == nil {
+		err = json.Unmarshal(text, &kinds)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kinds
+}
+
+// parsed reads JSON into values.
+func parsed[T any](t *testing.T, text []byte) (value T) {
+	t.Helper()
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+// TestDecisionsOfTheToDoList guarantees the answers of all versions of the scenario, one at a time and in batches.
+func TestDecisionsOfTheToDoList(t *testing.T) {
+	s := scenario(t)
+	type decision struct{ Decision bool }
+	for file, many := range map[string]map[string]int{
+		"decisions-authorization-api-1_0-00.json": {"evaluation": 40},
+		"decisions-authorization-api-1_0-01.json": {"evaluation": 40},
+		"decisions-authorization-api-1_0-02.json": {"evaluation": 40, "evaluations": 3},
+	} {
+		kinds := read(t, file)
+		for kind, number := range many {
+			if len(kinds[kind]) != number {
+				t.Errorf("%s: %d of %s, want %d", file, len(kinds[kind]), kind, number)
+			}
+			for i, e := range kinds[kind] {
+				r := harness.Call(t, "POST", s.URL+"/access/v1/"+kind, s.Checker, string(e.Request))
+				if r.Status != 200 {
+					t.Errorf("%s: %s %d: %d %s", file, kind, i, r.Status, r.Raw)
+					continue
+				}
+				if kind == "evaluation" {
+					if got, want := parsed[decision](t, r.Raw).Decision, parsed[bool](t, e.Expected); got != want {
+						t.Errorf("%s: %s: %v, want %v", file, e.Request, got, want)
+					}
+					continue
+				}
+				got := parsed[struct{ Evaluations []decision }](t, r.Raw).Evaluations
+				if want := parsed[[]decision](t, e.Expected); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: %s: %v, want %v", file, e.Request, got, want)
+				}
+			}
+		}
+	}
+}
