@@ -118,6 +118,7 @@ var mayImport = map[string]row{
 	"test/cli":         {},
 	"test/faults":      {},
 	"test/proxies":     {},
+	"test/doors":       {},
 	"test/raw":         {},
 	"test/consistency": {all: true},
 	"test/flood":       {},

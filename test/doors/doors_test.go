@@ -1,0 +1,205 @@
+package doors_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// door asks questions in one way. Its answers are in their order.
+type door struct {
+	name string
+	ask  func(t *testing.T, w *world, questions []question) []answer
+}
+
+// doors are all ways to ask; the first is what the others are held against.
+func doors() []door {
+	return []door{{"E3", each(askE3)}, {"AuthZEN", each(askEvaluation)}, {"AuthZEN batch", askBatches}}
+}
+
+// workers is how many questions are asked at once.
+const workers = 8
+
+// each makes a door of one that answers one question.
+func each(one func(t *testing.T, w *world, q question) answer) func(t *testing.T, w *world, questions []question) []answer {
+	return func(t *testing.T, w *world, questions []question) []answer {
+		out := make([]answer, len(questions))
+		var all sync.WaitGroup
+		for worker := range workers {
+			all.Go(func() {
+				for i := worker; i < len(questions); i += workers {
+					out[i] = one(t, w, questions[i])
+				}
+			})
+		}
+		all.Wait()
+		return out
+	}
+}
+
+// call makes a call by a raw target. What was not decided in time is asked again.
+func (w *world) call(t *testing.T, by caller, target, body string, headers ...string) (status int, raw []byte) {
+	for range 20 {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL, strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return 0, nil
+		}
+		request.URL = &url.URL{Scheme: "http", Host: request.URL.Host, Opaque: target}
+		if by.token != "" {
+			request.Header.Set("Authorization", "Bearer "+by.token)
+		}
+		if by.key != "" {
+			request.Header.Set("X-API-Key", by.key)
+		}
+		for i := 0; i < len(headers); i += 2 {
+			request.Header.Set(headers[i], headers[i+1])
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			return 0, nil
+		}
+		raw, err = io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if status = response.StatusCode; err != nil || status != http.StatusServiceUnavailable || !harness.SaysUndecided(raw) {
+			return status, raw
+		}
+	}
+	return status, raw
+}
+
+// refusal is the reason of a 403 in the body of access management.
+func refusal(raw []byte) string {
+	var body struct{ Error struct{ Details []string } }
+	if json.Unmarshal(raw, &body) != nil || len(body.Error.Details) == 0 {
+		return ""
+	}
+	return body.Error.Details[0]
+}
+
+func askE3(t *testing.T, w *world, q question) answer {
+	status, raw := w.call(t, q.caller, "/api/v1/authorize/"+q.path, "", "X-User-ID", q.subject, "X-Account-ID", q.account, "X-Action", q.action)
+	switch status {
+	case 200:
+		var body struct {
+			Allowed bool
+			Reason  string
+		}
+		if err := json.Unmarshal(raw, &body); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+		return answer{status, body.Allowed, body.Reason}
+	case 403:
+		return answer{status: status, reason: refusal(raw)}
+	}
+	return answer{status: status}
+}
+
+// evaluation is the question in the words of AuthZEN.
+func (q question) evaluation() map[string]any {
+	return map[string]any{
+		"subject": map[string]any{"type": "user", "id": q.subject}, "action": map[string]any{"name": q.action},
+		"resource": map[string]any{"type": "path", "id": q.path}, "context": map[string]any{"account_id": q.account},
+	}
+}
+
+// decision is an answer of AuthZEN.
+type decision struct {
+	Decision bool
+	Context  struct {
+		Reason string
+		Error  *struct {
+			Status  int
+			Message string
+		}
+	}
+}
+
+func (d decision) answer() answer {
+	if failed := d.Context.Error; failed != nil {
+		a := answer{status: failed.Status}
+		if a.status == 403 {
+			_, a.reason, _ = strings.Cut(failed.Message, ". ")
+		}
+		return a
+	}
+	return answer{200, d.Decision, d.Context.Reason}
+}
+
+func (w *world) evaluate(t *testing.T, by caller, path string, body, into any) answer {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(body); err != nil {
+		t.Error(err)
+	}
+	status, raw := w.call(t, by, path, text.String(), "Content-Type", "application/json")
+	switch status {
+	case 200:
+		if err := json.Unmarshal(raw, into); err != nil {
+			t.Errorf("%s: %v", raw, err)
+		}
+	case 403:
+		return answer{status: status, reason: refusal(raw)}
+	}
+	return answer{status: status}
+}
+
+func askEvaluation(t *testing.T, w *world, q question) answer {
+	var d decision
+	if a := w.evaluate(t, q.caller, "/access/v1/evaluation", q.evaluation(), &d); a.status != 200 {
+		return a
+	}
+	return d.answer()
+}
+
+// batchSize is how many questions a batch has.
+const batchSize = 100
+
+// askBatches asks the questions of each caller together.
+func askBatches(t *testing.T, w *world, questions []question) []answer {
+	out := make([]answer, len(questions))
+	waiting := map[caller][]int{}
+	ask := func(by caller) {
+		var batch []map[string]any
+		for _, i := range waiting[by] {
+			batch = append(batch, questions[i].evaluation())
+		}
+		var answers struct{ Evaluations []decision }
+		whole := w.evaluate(t, by, "/access/v1/evaluations", map[string]any{"evaluations": batch}, &answers)
+		if whole.status == 200 && len(answers.Evaluations) != len(batch) {
+			t.Fatalf("%d answers to %d questions", len(answers.Evaluations), len(batch))
+		}
+		for at, i := range waiting[by] {
+			if out[i] = whole; whole.status == 200 {
+				out[i] = answers.Evaluations[at].answer()
+			}
+		}
+		waiting[by] = nil
+	}
+	for i, q := range questions {
+		if waiting[q.caller] = append(waiting[q.caller], i); len(waiting[q.caller]) == batchSize {
+			ask(q.caller)
+		}
+	}
+	for by, rest := range waiting {
+		if len(rest) > 0 {
+			ask(by)
+		}
+	}
+	return out
+}
+
+// took prints how long a door took.
+func took(t *testing.T, name string, began time.Time, n int) {
+	t.Logf("%-14s %d questions in %s", name, n, time.Since(began).Round(time.Millisecond))
+}

@@ -1,0 +1,81 @@
+package doors_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// question is one that every door can ask, well-formed or not.
+type question struct {
+	caller                         caller
+	subject, account, action, path string
+}
+
+func (q question) String() string {
+	return fmt.Sprintf("%s asks whether %s may %s at %q in %s", q.caller.name, q.subject, q.action, q.path, q.account)
+}
+
+// answer is a door's answer: an HTTP status, and beside 200 and 403 the reason.
+type answer struct {
+	status  int
+	allowed bool
+	reason  string
+}
+
+func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
+
+// questions makes a corpus: most questions are of users about their own account, and well-formed.
+func (w *world) questions(random *rand.Rand, n int) []question {
+	all := make([]question, n)
+	for i := range all {
+		q := question{caller: w.callers[0], subject: pick(random, w.users...), account: pick(random, w.accounts...)}
+		if random.IntN(2) == 0 {
+			if q.caller = pick(random, w.callers...); q.caller.user != "" && random.IntN(2) == 0 {
+				q.subject = q.caller.user
+			}
+		}
+		if random.IntN(4) > 0 { // a user's account is in the user's id
+			if name, found := strings.CutPrefix(q.subject, "user-team"); found {
+				q.account = "acct-team" + name[:strings.IndexFunc(name, func(r rune) bool { return r > '9' })] + "-v1"
+			}
+		}
+		q.action = pick(random, "project:instance:read", "project:instance:create", "project:instance:start", "account:role:read", "account:user:invite",
+			"resource:instance:stop", "project:security_group:read", "account:authorization:check")
+		q.path = w.path(random, q.account)
+		if random.IntN(40) == 0 {
+			q.action = pick(random, "", "read", "project:*:read", "project:instance:read:more", "Project:instance:read", "project:instance:"+strings.Repeat("a", 65))
+		}
+		if random.IntN(40) == 0 {
+			q.account = pick(random, "a b", "a/b", "é", strings.Repeat("a", 129), "..")
+		}
+		all[i] = q
+	}
+	return all
+}
+
+// path is a place, now and then one that two servers could read differently.
+func (w *world) path(random *rand.Rand, account string) string {
+	var b strings.Builder
+	if random.IntN(4) == 0 {
+		b.WriteString("api/v1/")
+	}
+	if random.IntN(3) > 0 {
+		b.WriteString("accounts/" + pick(random, account, account, account, pick(random, w.accounts...)))
+	}
+	if random.IntN(4) > 0 {
+		of := w.projects
+		if own := w.own[account]; own != nil && random.IntN(4) > 0 {
+			of = own[:2]
+		}
+		b.WriteString("/projects/" + pick(random, of...))
+	}
+	b.WriteString(pick(random, "", "/x", "/instances", "/instances/i-1", "/security-groups/sg-1/rules", "/a%20b", "/caf%C3%A9", "/a:b@c", "/..."))
+	path := strings.TrimPrefix(b.String(), "/")
+	if random.IntN(8) == 0 {
+		odd := pick(random, "", "/", "//", ".", "..", "%2e%2E", "%2f", "%5c", `\`, ";x", "%00", "%0a", "#x", "%61", "%zz", "%", "%FF", "%C2%85", "%EF%BC%8E", "accounts/a", "projects/p",
+			"Projects/p", "accounts", strings.Repeat("a", 2049), "[0]", "|", "%u002e")
+		path = pick(random, path+"/"+odd, odd+"/"+path, path+odd, odd)
+	}
+	return path
+}

@@ -1,0 +1,98 @@
+package doors_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// world is what the questions are about: accounts with users, projects, roles and groups in every state.
+type world struct {
+	*harness.Gateway
+	accounts, projects, users []string
+	// own are the projects of an account.
+	own map[string][]string
+	// callers are credentials; the first is that of a service that may ask about anybody.
+	callers []caller
+}
+
+// caller is a credential: a token, or a key. user is whose it is, "" for a service's.
+type caller struct{ name, user, token, key string }
+
+// absent are ids of what does not exist.
+const (
+	absentUser    = "user-ghost-v1"
+	absentAccount = "acct-absent-v1"
+	absentProject = "proj-absent-v1"
+)
+
+func newWorld(t *testing.T, random *rand.Rand) *world {
+	t.Helper()
+	teams := []*harness.Team{harness.NewTeam(t), harness.NewTeam(t), harness.NewTeam(t)}
+	s := teams[0]
+	w := &world{
+		Gateway: s.Gateway, own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
+		callers: []caller{
+			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody"}, {name: "a broken token", token: harness.OtherEnding(s.Checker)},
+		},
+	}
+	for i, team := range teams {
+		w.furnish(t, team, random)
+		w.accounts = append(w.accounts, team.Account)
+		members := []string{team.Admin, team.Bob, team.Carol, team.Dan}
+		w.users = append(w.users, members...)
+		w.callers = append(w.callers, caller{name: "an admin", user: team.Admin, token: team.AdminToken})
+		for _, member := range members[1:3] {
+			w.callers = append(w.callers, caller{name: "a member", user: member, token: team.UserToken(t, member)})
+		}
+		for _, scopes := range []string{`"read"`, `"write"`} {
+			r := harness.Call(t, "POST", team.Path("/users/"+team.Bob+"/keys"), team.UserToken(t, team.Bob), `{"key_name":"k","scopes":[`+scopes+`]}`)
+			key, _ := harness.At(r.Body, "data", "raw_key").(string)
+			w.callers = append(w.callers, caller{name: "a key of " + scopes, user: team.Bob, key: key})
+		}
+		if i == 2 {
+			harness.Call(t, "PATCH", team.Path(""), team.Platform, `{"status":"SUSPENDED"}`)
+		}
+	}
+	return w
+}
+
+// furnish gives an account projects, custom roles, a group and assignments at random.
+func (w *world) furnish(t *testing.T, s *harness.Team, random *rand.Rand) {
+	t.Helper()
+	own := []string{s.Project}
+	for i := range 2 {
+		id, _ := harness.At(s.Must(t, 201, "POST", "/projects", fmt.Sprintf(`{"name":"P%d"}`, i)).Body, "project", "id").(string)
+		own = append(own, id)
+	}
+	w.projects, w.own[s.Account] = append(w.projects, own...), own
+	roles := []string{"account_admin", "account_reader", "team_member", "project_admin", "project_reader"}
+	for i, body := range []string{
+		`"scope":"ACCOUNT","permissions":["account:*:read","project:instance:*"]`, `"scope":"PROJECT","permissions":["project:instance:start"]`,
+		`"scope":"RESOURCE","permissions":["resource:*:*"]`, `"scope":"PROJECT","permissions":["project:*:*"],"status":"INACTIVE"`,
+	} {
+		r := s.Must(t, 201, "POST", "/roles", fmt.Sprintf(`{"name":"r%d",%s}`, i, body))
+		if id, _ := harness.At(r.Body, "role", "id").(string); id != "" {
+			roles = append(roles, id)
+		}
+	}
+	group, _ := harness.At(s.Must(t, 201, "POST", "/groups", `{"name":"g"}`).Body, "group", "id").(string)
+	s.Must(t, 200, "PUT", "/groups/"+group+"/members/"+s.Dan, "")
+	assigned := 0
+	for range 24 { // some do not fit: a role of a project at account level, say
+		body, assignee := `{}`, []string{s.Bob, s.Carol, group}[random.IntN(3)]
+		if assignee == group {
+			body = `{"assigneeType":"IAMGROUP"}`
+		}
+		place := append(own, "")[random.IntN(4)]
+		if r := s.Do(t, "PUT", harness.AssignmentPath(roles[random.IntN(len(roles))], assignee, place), body); r.Status == 200 {
+			assigned++
+		}
+	}
+	if assigned < 3 {
+		t.Fatalf("%d assignments", assigned)
+	}
+	s.Must(t, 200, "DELETE", "/projects/"+own[2], "")
+}
