@@ -1,6 +1,10 @@
 package gateway
 
-import "github.com/portcullis-authz/portcullis/resources"
+import (
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
 
 // maxRequestID bounds in bytes a request id that is taken over from a caller.
 const maxRequestID = 128
@@ -18,6 +22,19 @@ func ValidRequestID(id string) bool {
 		}
 	}
 	return !resources.HoldsCredential(id)
+}
+
+// maxAnyRequestID bounds in bytes a request id of any form.
+const maxAnyRequestID = 1 << 10
+
+// keepRequestID takes over a request id that is visible ASCII text and holds no credential.
+func (x *exchange) keepRequestID() {
+	id := string(x.raw.Request.Header.Peek("X-Request-ID"))
+	if len(id) == 0 || len(id) > maxAnyRequestID || strings.ContainsFunc(id, func(r rune) bool { return r < ' ' || r > '~' }) || resources.HoldsCredential(id) {
+		return
+	}
+	x.record.RequestID = id
+	x.raw.Response.Header.Set("X-Request-ID", id)
 }
 
 func alphanumeric(c byte) bool {

@@ -24,9 +24,11 @@ type entry struct {
 	// One of the three serves it.
 	door doors.Door
 	// asked is the door, where it is one that is asked about other calls; else nil.
-	asked    doors.SubRequest
-	handler  wire.Handler
-	upstream *upstream
+	asked doors.SubRequest
+	// anyRequestID says that the door takes any request id.
+	anyRequestID bool
+	handler      wire.Handler
+	upstream     *upstream
 }
 
 // table finds entries by method and raw path.
@@ -109,6 +111,7 @@ func (s server) bind(r resources.Route) (*entry, error) {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}
 		e.asked, _ = e.door.(doors.SubRequest)
+		_, e.anyRequestID = e.door.(doors.AnyRequestID)
 		return e, nil
 	}
 	if e.upstream = s.upstreams[r.Upstream]; e.upstream != nil {

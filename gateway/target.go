@@ -21,6 +21,9 @@ func (e *Edge) find(x *exchange) error {
 		x.entry, x.values = m.Found, m.Values
 		x.record.Route = m.Found.Row.Name
 		x.public = m.Found.Public
+		if m.Found.anyRequestID {
+			x.keepRequestID()
+		}
 		if m.Found.asked != nil { // about another call, which decides
 			x.public = m.Found.asked.Open(x.doorCall())
 		}

@@ -24,6 +24,13 @@ type SubRequest interface {
 	Open(c Call) bool
 }
 
+// AnyRequestID is a door whose protocol takes any text as the id of a request, which the answer has
+// again.
+type AnyRequestID interface {
+	Door
+	TakesAnyRequestID()
+}
+
 // Call is a call of a door. Its headers are valid until the door has answered.
 type Call struct {
 	Caller resources.Principal

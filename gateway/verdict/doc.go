@@ -10,6 +10,11 @@
 // that fail in any way are an error of resources.KindUnavailable: a verdict that could not be
 // reached is not an allow, and is no fault of the request.
 //
+// Batches judges questions that are asked together: all by one policy tree, those about an account on
+// facts of one revision, which are gathered once. What one item lacks is its own error; facts that can't
+// be had end the batch. Rejected: a batch as a loop over Ask, in which a change between two items shows
+// a state that never was.
+//
 // Verdicts are not cached here: policies/engine caches its decisions by all that they depend on,
 // and store/rolecache the facts, so each question is judged on the facts of now. Rejected: a cache
 // of whole responses in front of both, which had to know what every later step would look at.

@@ -14,6 +14,9 @@
 // lease, a barrier that began within the lease will do; the store's writers wait for the lease to end
 // before they answer.
 //
+// FactsOf gathers the facts of several users at one revision: what turns out older than the rest is read
+// again, a few times, and then the gathering fails.
+//
 // # Levels
 //
 // The first level is in the process (resources/memo). A second one that replicas share (Remote) holds

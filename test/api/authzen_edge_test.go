@@ -1,7 +1,9 @@
 package api_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
@@ -84,6 +86,32 @@ func TestLogTellsOfEvaluations(t *testing.T) {
 		for name, value := range want[i] {
 			if lines[i][name] != value {
 				t.Errorf("%s is %v, want %v", name, lines[i][name], value)
+			}
+		}
+	}
+}
+
+// TestRequestIDIsEchoed, of any form that is text, with every answer; one that could be taken for something
+// else is replaced.
+func TestRequestIDIsEchoed(t *testing.T) {
+	t.Parallel()
+	s := harness.NewTeam(t)
+	body := marshalled(t, question(entity("user", s.Admin), "project:instance:read", entity("project", s.Project)))
+	ask := func(path, token, id string) harness.RawAnswer {
+		return harness.SendRaw(t, s.URL, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\nX-Request-ID: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+			path, token, id, len(body), body))
+	}
+	for _, path := range []string{pathEvaluation, pathEvaluations} {
+		for _, id := range []string{"bfe9eb29-ab87-4ca3-be83-a1d5d8305716", "urn:req/1?a=\"b c\"", strings.Repeat("x", 1024)} {
+			for token, want := range map[string]int{s.Checker: 200, s.Platform: 403, "x": 401} {
+				if r := ask(path, token, id); r.Status != want || r.Header.Get("X-Request-ID") != id {
+					t.Errorf("%s: %d, X-Request-ID %q, want %q", path, r.Status, r.Header.Get("X-Request-ID"), id)
+				}
+			}
+		}
+		for _, id := range []string{"caf\xc3\xa9", "a\tb", strings.Repeat("x", 1025), s.Checker} {
+			if r := ask(path, s.Checker, id); r.Status != 200 || len(r.Header.Get("X-Request-ID")) != 26 {
+				t.Errorf("%s: %d, X-Request-ID %q of %q", path, r.Status, r.Header.Get("X-Request-ID"), id)
 			}
 		}
 	}

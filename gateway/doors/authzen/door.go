@@ -50,6 +50,9 @@ func (d Questions) single(ctx context.Context, c doors.Call, q *Tuple) (doors.An
 	return a, nil
 }
 
+// TakesAnyRequestID implements doors.AnyRequestID (Authorization API 1.0, 10.1.4).
+func (Questions) TakesAnyRequestID() {}
+
 // Unavailable implements doors.Door: the body is the area's.
 func (Questions) Unavailable(error) []byte { return nil }
 
