@@ -81,3 +81,46 @@ func TestDecisionsOfTheToDoList(t *testing.T) {
 		}
 	}
 }
+
+// found is a result of a search.
+type found struct{ Type, ID, Name string }
+
+// results are those of an answer, whose order is the gateway's own.
+func results(t *testing.T, text []byte) map[found]int {
+	t.Helper()
+	out := map[found]int{}
+	for _, one := range parsed[struct{ Results []found }](t, text).Results {
+		out[one]++
+	}
+	return out
+}
+
+// TestSearchesOfTheRecords guarantees what a search for subjects, resources and actions finds, each once, and that an
+// evaluation agrees.
+func TestSearchesOfTheRecords(t *testing.T) {
+	s := scenario(t)
+	for file, of := range map[string]struct {
+		kind, path string
+		number     int
+	}{
+		"search-subject.json":      {"evaluation", "subject", 60},
+		"search-resource.json":     {"evaluation", "resource", 18},
+		"search-action.json":       {"evaluation", "action", 120},
+		"idp-search-resource.json": {"search", "resource", 6},
+	} {
+		exchanges := read(t, file)[of.kind]
+		if len(exchanges) != of.number {
+			t.Errorf("%s: %d, want %d", file, len(exchanges), of.number)
+		}
+		for _, e := range exchanges {
+			r := harness.Call(t, "POST", s.URL+"/access/v1/search/"+of.path, s.Checker, string(e.Request))
+			if r.Status != 200 {
+				t.Errorf("%s: %s: %d %s", file, e.Request, r.Status, r.Raw)
+				continue
+			}
+			if got, want := results(t, r.Raw), results(t, e.Expected); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s: %v, want %v", file, e.Request, got, want)
+			}
+		}
+	}
+}
