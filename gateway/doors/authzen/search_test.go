@@ -137,7 +137,9 @@ type jsonOnly struct{}
 
 func (jsonOnly) Identity(string) (value, problem string) { return "", "" }
 
-func (jsonOnly) Values(string) (values []string, odd bool) { return []string{"application/json"}, false }
+func (jsonOnly) Values(string) (values []string, odd bool) {
+	return []string{"application/json"}, false
+}
 
 func numbered(n int) (all []string) {
 	for i := range n {
