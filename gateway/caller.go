@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"time"
-
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -12,15 +10,7 @@ func (e *Edge) identify(x *exchange) error {
 	if x.public {
 		return e.authenticate(x)
 	}
-	if v := e.cfg.Rates.ofFailures(x.raw); !v.Allowed {
-		x.record.Limited = LimitFailures
-		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
-	}
-	err := e.authenticate(x)
-	if failures := e.cfg.Rates.Failures; failures != nil && resources.IsKind(err, resources.KindBadCredential) {
-		failures.Take(x.ctx, addressOf(x.raw), 1, time.Time{}) // it is not shared: nobody is asked
-	}
-	return err
+	return e.cfg.Rates.ofFailures(x.ctx, &x.record, func() string { return addressOf(x.raw) }, func() error { return e.authenticate(x) })
 }
 
 // authenticate finds out who calls. A public call takes an anonymous caller.
@@ -81,14 +71,11 @@ func (e *Edge) charge(x *exchange, requests int) error {
 	if !e.cfg.Rates.ofCallers() {
 		return nil
 	}
-	paid := e.cfg.Rates.charge(x.ctx, &x.principal, requests)
-	if x.rated = paid.told; x.rated != nil {
+	var err error
+	if x.rated, err = e.cfg.Rates.ofCaller(x.ctx, &x.record, &x.principal, requests); x.rated != nil {
 		tellRate(&x.raw.Response.Header, x.rated)
 	}
-	if x.record.Limited = paid.refused; x.record.Limited == "" {
-		return nil
-	}
-	return tooMany("Too many requests; wait before sending another one.", *x.rated)
+	return err
 }
 
 // Charge implements doors.Rates.

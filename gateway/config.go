@@ -2,13 +2,13 @@ package gateway
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
 	"net/url"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -21,7 +21,7 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Config holds the parts of an edge. Every field but Calls, Upstreams, TLS, Rates and Observe is needed.
+// Config holds the parts of an edge. Every field but Calls, Upstreams, Certificates, Rates and Observe is needed.
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
@@ -37,13 +37,13 @@ type Config struct {
 	Upstreams map[string]*url.URL
 	// Assertions vouch for callers to Upstreams; an inner edge checks them.
 	Assertions *assertion.Keys
-	// TLS is what the listeners speak; nil is plain HTTP.
-	TLS    *tls.Config
-	Limits Limits
-	Rates  Rates
-	IDs    resources.IDs
-	Now    func() time.Time
-	Log    *slog.Logger
+	// Certificates are those of the listeners; nil is plain HTTP.
+	Certificates *listen.Certificates
+	Limits       Limits
+	Rates        Rates
+	IDs          resources.IDs
+	Now          func() time.Time
+	Log          *slog.Logger
 	// Observe is called with the record of every answered request; it must not block.
 	Observe func(Record)
 }

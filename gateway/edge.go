@@ -109,7 +109,7 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 
 // Listen serves the listener until Shutdown.
 func (e *Edge) Listen(l net.Listener) error {
-	if err := e.app.Listener(headListener{e.open.Listener(l, e.cfg.TLS)}); err != nil {
+	if err := e.app.Listener(headListener{e.open.Listener(l, e.cfg.Certificates.Config("http/1.1"))}); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}
 	return nil

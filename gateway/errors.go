@@ -17,10 +17,7 @@ import (
 // there is no verdict.
 func (e *Edge) refuse(x *exchange, err error) {
 	domain := resources.AsError(err)
-	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
-	if !full && (domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil) {
-		x.record.Err = err
-	}
+	x.record.Err = loggable(err, domain)
 	if x.record.Reason == "" { // no decision was reached
 		x.record.Reason = domain.Message
 	}
@@ -44,6 +41,16 @@ func (e *Edge) refuse(x *exchange, err error) {
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// loggable returns the error of a request for the log, nil for one that says nothing more than its
+// answer.
+func loggable(err error, domain *resources.Error) error {
+	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
+	if !full && (domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil) {
+		return err
+	}
+	return nil
 }
 
 // malformed answers bytes that are no request, and closes the connection. Of the server's error it

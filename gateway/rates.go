@@ -31,12 +31,31 @@ const (
 	LimitFailures  = "failures"
 )
 
-// ofFailures says whether a credential of the request's address is looked at, a cached one included.
-func (r *Rates) ofFailures(raw *fasthttp.RequestCtx) ratelimit.Verdict {
+// ofFailures authenticates, unless too many credentials of the address were refused: 429, also for a
+// cached one.
+func (r *Rates) ofFailures(ctx context.Context, record *Record, address func() string, authenticate func() error) error {
 	if r.Failures == nil {
-		return ratelimit.Verdict{Allowed: true}
+		return authenticate()
 	}
-	return r.Failures.Peek(addressOf(raw))
+	if v := r.Failures.Peek(address()); !v.Allowed {
+		record.Limited = LimitFailures
+		return tooMany("Too many credentials from this address were refused; wait before sending another one.", v)
+	}
+	err := authenticate()
+	if resources.IsKind(err, resources.KindBadCredential) {
+		r.Failures.Take(ctx, address(), 1, time.Time{}) // it is not shared: nobody is asked
+	}
+	return err
+}
+
+// ofCaller takes so many requests from the rates of the caller and then of their account: 429. It
+// returns the tighter of the two, nil where the caller has none.
+func (r *Rates) ofCaller(ctx context.Context, record *Record, caller *resources.Principal, requests int) (*ratelimit.Verdict, error) {
+	paid := r.charge(ctx, caller, requests)
+	if record.Limited = paid.refused; record.Limited == "" {
+		return paid.told, nil
+	}
+	return paid.told, tooMany("Too many requests; wait before sending another one.", *paid.told)
 }
 
 // ofCallers says whether authenticated callers have a rate.

@@ -47,6 +47,10 @@ const (
 	metrics  = "github.com/prometheus/client_golang"
 	schema   = "github.com/santhosh-tekuri/jsonschema/v6"
 	cedar    = "github.com/cedar-policy/cedar-go"
+	grpc     = "google.golang.org/grpc"
+	envoy    = "github.com/envoyproxy/go-control-plane/envoy"
+	genproto = "google.golang.org/genproto/googleapis/rpc"
+	protobuf = "google.golang.org/protobuf"
 	casbin   = "github.com/casbin/casbin/v2"
 )
 
@@ -95,6 +99,7 @@ var mayImport = map[string]row{
 	"gateway/route":             {inside: []string{"resources"}},
 	"gateway/verdict":           {inside: []string{"resources"}},
 	"gateway/doors":             {inside: []string{"resources", "gateway/verdict"}},
+	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/doors/original", "gateway/route"}, outside: []string{grpc, envoy, genproto, protobuf}},
 	"gateway/doors/forwardauth": {inside: []string{"resources", "gateway/doors", "gateway/doors/original", "gateway/route"}},
 	"gateway/doors/original":    {inside: []string{"resources", "gateway/doors", "gateway/peer/assertion", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/route", "gateway/verdict"}},

@@ -69,7 +69,7 @@ func (c *core) occupants() (all []access.Occupant) {
 // newInnerEdge makes the edge of a process behind gateways.
 func (a *app) newInnerEdge() (*gateway.Edge, error) {
 	return gateway.NewInner(gateway.Config{
-		Catalogue: a.policy.Routes(), Assertions: a.assertions, TLS: a.edgeTLS(),
+		Catalogue: a.policy.Routes(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe,
 	}, a.localAreas())
 }

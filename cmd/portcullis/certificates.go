@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"os"
 	"os/signal"
@@ -22,14 +21,6 @@ func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
 	}
 	a.metrics.WatchCertificates(a.certificates.Ends)
 	return nil
-}
-
-// edgeTLS returns what the edge's listeners speak, nil for plain HTTP. They offer HTTP/1.1 alone.
-func (a *app) edgeTLS() *tls.Config {
-	if a.certificates == nil {
-		return nil
-	}
-	return a.certificates.Config("http/1.1")
 }
 
 // watchCertificates takes changed files into use until ctx ends. On SIGHUP it looks at once.

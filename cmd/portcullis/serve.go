@@ -119,7 +119,10 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 // listen answers on all listeners and watches the policy tree. The channel tells the first
 // failure.
 func (a *app) listen(ctx context.Context, open listeners, private *http.Server) <-chan error {
-	failed := make(chan error, len(open.edge)+2)
+	failed := make(chan error, len(open.edge)+3)
+	if open.extAuthz != nil {
+		go func() { failed <- listenerEnded(a.checks.Serve(a.edge.Listener(open.extAuthz, "h2"))) }()
+	}
 	for _, l := range open.edge {
 		go func() { failed <- listenerEnded(a.edge.Listen(l)) }()
 	}
@@ -141,7 +144,12 @@ func listenerEnded(err error) error { return fmt.Errorf("a listener ended: %w", 
 func (a *app) drain(private *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), a.settings.Limits.Drain)
 	defer cancel()
+	var checks sync.WaitGroup
+	if a.checks != nil {
+		checks.Go(func() { a.checks.Shutdown(ctx) })
+	}
 	err := a.edge.Shutdown(ctx)
+	checks.Wait()
 	if errors.Is(err, context.DeadlineExceeded) {
 		a.log.Warn("some requests did not end in time", "drain_timeout", a.settings.Limits.Drain)
 		err = nil
@@ -154,6 +162,8 @@ type listeners struct {
 	// edge has one listener in a process behind gateways, and two in a gateway.
 	edge   []net.Listener
 	health net.Listener
+	// extAuthz is nil where there is none.
+	extAuthz net.Listener
 }
 
 // addresses returns the fields of the log line that says where to call.
@@ -161,6 +171,9 @@ func (l listeners) addresses() []any {
 	out := []any{"listen", l.edge[0].Addr().String()}
 	if len(l.edge) > 1 {
 		out = append(out, "users_listen", l.edge[1].Addr().String())
+	}
+	if l.extAuthz != nil {
+		out = append(out, "ext_authz_listen", l.extAuthz.Addr().String())
 	}
 	return append(out, "health_listen", l.health.Addr().String())
 }
@@ -178,7 +191,11 @@ func openListeners(ctx context.Context, settings *config.Config) (listeners, err
 		}
 		open = append(open, l)
 	}
-	return listeners{edge: open[1:], health: open[0]}, nil
+	all := listeners{edge: open[1:], health: open[0]}
+	if last := len(all.edge) - 1; settings.Listeners.ExtAuthz != "" {
+		all.edge, all.extAuthz = all.edge[:last], all.edge[last]
+	}
+	return all, nil
 }
 
 // background is the work beside requests; it ends before the store is closed.

@@ -16,6 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
+	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
 	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
@@ -111,8 +112,9 @@ type app struct {
 	uses    *apikeys.Uses
 	cache   *rolecache.Cache
 	gates   gates
-	// certificates is nil without TLS.
+	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
+	checks       *extauthz.Server
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
@@ -213,7 +215,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
-	return gateway.New(gateway.Config{
+	edge, err := gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
 			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
 			"authzen.evaluation":      authzen.Evaluation{Questions: questions},
@@ -226,9 +228,15 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 			"forward_auth.verify":     forwardauth.Verify{Judge: originals},
 		},
 		Catalogue: a.policy.Routes(), Handlers: handlers,
-		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, TLS: a.edgeTLS(),
+		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
+	if err == nil && a.settings.Listeners.ExtAuthz != "" {
+		l := a.settings.Limits.Edge
+		a.checks = extauthz.NewServer(&extauthz.Door{Edge: edge, Judge: originals},
+			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle}, a.log.Logger)
+	}
+	return edge, err
 }
 
 // newQuestions returns what the doors of AuthZEN judge with.

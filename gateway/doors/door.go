@@ -2,6 +2,7 @@ package doors
 
 import (
 	"context"
+	"net"
 
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -66,6 +67,23 @@ type Headers interface {
 type Rates interface {
 	// Charge takes so many further questions from them, all or none: 429.
 	Charge(further int) error
+}
+
+// Foreign is a call in a protocol that the edge does not speak itself.
+type Foreign struct {
+	// Route names the door in records.
+	Route string
+	// RequestID, Method and Path are those of the original call.
+	RequestID, Method, Path string
+	// Peer is the address of the connection.
+	Peer net.Addr
+	// Authorization and APIKey are the values of the credential's headers; Open says that none is
+	// looked at. Problems are those of these headers.
+	Authorization, APIKey []string
+	Open                  bool
+	Problems              []resources.Problem
+	// Answer answers a call of this caller under this id.
+	Answer func(ctx context.Context, caller resources.Principal, requestID string) (Answer, error)
 }
 
 // Answer is a door's answer.

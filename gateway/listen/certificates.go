@@ -62,10 +62,13 @@ func ReadCertificates(files CertificateFiles, now func() time.Time) (*Certificat
 	return c, nil
 }
 
-// Config returns the settings of a listener that offers these protocols (ALPN). Each handshake uses
-// the certificates of its moment.
-func (c *Certificates) Config(protocols ...string) *tls.Config {
-	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols}
+// Config returns the settings of a listener that offers this protocol alone (ALPN). Each handshake uses
+// the certificates of its moment. Without certificates it returns nil, which is no TLS.
+func (c *Certificates) Config(protocol string) *tls.Config {
+	if c == nil {
+		return nil
+	}
+	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{protocol}}
 	if c.files.ClientCA != "" {
 		base.ClientAuth = tls.RequireAndVerifyClientCert
 		base.SessionTicketsDisabled = true // a resumed session would outlive its authority

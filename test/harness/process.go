@@ -21,7 +21,9 @@ type Gateway struct {
 	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private
 	// one. See edgeFirst for which of the first two is which.
 	URL, UsersURL, HealthURL string
-	DataDir                  string
+	// ExtAuthz is the host:port of Envoy's checks, "" where there is none.
+	ExtAuthz string
+	DataDir  string
 
 	// replicas are those behind the addresses, where there are several.
 	replicas []*Gateway
@@ -89,7 +91,7 @@ func (g *Gateway) Await(t testing.TB, args ...string) {
 	t.Helper()
 	select {
 	case where := <-g.Ready:
-		g.HealthURL = address(where["health_listen"])
+		g.HealthURL, g.ExtAuthz = address(where["health_listen"]), where["ext_authz_listen"]
 		if g.URL = address(where["listen"]); where["users_listen"] != "" { // else a process behind gateways
 			g.URL, g.UsersURL = edgeFirst(g.URL, address(where["users_listen"]))
 		}

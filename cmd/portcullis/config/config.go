@@ -108,6 +108,9 @@ func (c *Config) validateTogether() (found []resources.Problem) {
 		found = append(found, problem("--demo", "prints commands for plain HTTP; leave it or --tls-cert-file out"))
 	}
 	if c.Areas.BehindGateways() {
+		if c.Listeners.ExtAuthz != "" {
+			found = append(found, problem("--ext-authz-listen", "is for gateways; leave it out with --role resources"))
+		}
 		if c.Demo {
 			found = append(found, problem("--demo", "is for gateways; leave it out with --role resources"))
 		}

@@ -21,6 +21,8 @@ type Listeners struct {
 	Edge, Users string
 	// PublicURL is the URL under which clients reach the edge, "" for unknown.
 	PublicURL string
+	// ExtAuthz is the address of Envoy's checks, "" for none.
+	ExtAuthz string
 	// Health is the private listener of health and metrics.
 	Health string
 	// TLS are the files of the edge's certificates.
@@ -31,6 +33,7 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.Edge, "listen", "127.0.0.1:8080", "the `host:port` of the edge; :8080 is every address of the machine")
 	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
 	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
+	f.StringVar(&l.ExtAuthz, "ext-authz-listen", "", "the `host:port` of Envoy's external authorization over gRPC (default: none)")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
 	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
 	f.StringVar(&l.TLS.Key, "tls-key-file", "", "the `file` of the certificate's private key, in PEM, which only its owner and its group can read")
@@ -43,12 +46,15 @@ func (l Listeners) HasTLS() bool { return l.TLS.Cert != "" }
 // Listener is one address to listen on, and the flag that names it.
 type Listener struct{ Flag, Address string }
 
-// All returns the health listener first, then those of the edge: one behind gateways, else
-// two.
+// All returns the health listener first, then those of the edge: one behind gateways, else two, and
+// then Envoy's, if there is one.
 func (l Listeners) All(behindGateways bool) []Listener {
 	all := []Listener{{"--health-listen", l.Health}, {"--listen", l.Edge}}
 	if !behindGateways {
 		all = append(all, Listener{"--users-listen", l.Users})
+	}
+	if l.ExtAuthz != "" {
+		all = append(all, Listener{"--ext-authz-listen", l.ExtAuthz})
 	}
 	return all
 }

@@ -28,6 +28,8 @@ type Question struct {
 	Headers doors.Headers
 	// RequestID is the call's id.
 	RequestID string
+	// Named is what the proxy's own configuration says, in place of a row.
+	Named Named
 	// Problems are those that the door has found.
 	Problems []resources.Problem
 }
@@ -43,7 +45,9 @@ type Answer struct {
 }
 
 // Open says whether the call is for anybody, so that no credential has to be looked at.
-func (j *Judge) Open(q Question) bool { return len(q.Problems) == 0 && j.Calls.Public(q.Request) }
+func (j *Judge) Open(q Question) bool {
+	return len(q.Problems) == 0 && q.Named.Action.ID == "" && j.Calls.Public(q.Request)
+}
 
 // Judge has the call judged. Errors are *resources.Error: KindBadRequest with all problems,
 // KindNotFound where no row is for the call, KindNoCredential, KindForbidden with the reason, and
@@ -51,7 +55,7 @@ func (j *Judge) Open(q Question) bool { return len(q.Problems) == 0 && j.Calls.P
 func (j *Judge) Judge(ctx context.Context, q Question) (Answer, error) {
 	claims, problems := readClaims(q.Headers)
 	problems = append(problems, q.Problems...)
-	call, err := j.Calls.Find(q.Request, q.Caller.AccountID)
+	call, err := j.find(q)
 	if resources.IsKind(err, resources.KindBadRequest) && (q.Path != "" || len(problems) == 0) {
 		problems = append(problems, resources.AsError(err).Problems...)
 	}

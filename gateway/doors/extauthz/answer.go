@@ -1,0 +1,109 @@
+package extauthz
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+	kind "github.com/envoyproxy/go-control-plane/envoy/type/v3"
+	status "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// ours are the headers that a service takes for the gateway's word, and the credentials, which are
+// the gateway's alone.
+func ours() []string {
+	return []string{
+		"X-User-ID", "X-Account-ID", "X-Action", "X-Principal-Kind", "X-Request-ID", "X-Portcullis-Assertion",
+		"Authorization", "X-API-Key",
+	}
+}
+
+// allowed lets the call pass with what the service may rely on.
+func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
+	ok := &auth.OkHttpResponse{}
+	set := map[string]bool{}
+	for _, h := range a.Headers {
+		if h.Value != "" {
+			ok.Headers = append(ok.Headers, option(h.Name, h.Value))
+			set[h.Name] = true
+		}
+	}
+	for _, name := range ours() {
+		if !set[name] {
+			ok.HeadersToRemove = append(ok.HeadersToRemove, strings.ToLower(name))
+		}
+		for _, one := range sent[fold(name)] {
+			if strings.Contains(one.name, "_") { // some servers read it as the other one
+				ok.HeadersToRemove = append(ok.HeadersToRemove, one.name)
+			}
+		}
+	}
+	v := a.Verdict
+	text := func(value string) *structpb.Value { return structpb.NewStringValue(valid(value)) }
+	return &auth.CheckResponse{
+		Status:       &status.Status{Code: int32(codes.OK)},
+		HttpResponse: &auth.CheckResponse_OkResponse{OkResponse: ok},
+		DynamicMetadata: &structpb.Struct{Fields: map[string]*structpb.Value{
+			"decision_id": text(v.ID), "reason": text(v.Reason), "policy_revision": text(v.PolicyRevision),
+			"account_revision": text(strconv.FormatInt(v.AccountRevision, 10)),
+		}},
+	}
+}
+
+// denied keeps the call out, with the status and the body that any door would give.
+func denied(e *resources.Error, requestID string) *auth.CheckResponse {
+	answer := &auth.DeniedHttpResponse{
+		Status: &kind.HttpStatus{Code: kind.StatusCode(wire.Status(e.Kind))}, //nolint:gosec // of a table
+		Body:   valid(string(wire.ErrorBody(resources.AreaAccess, e))),
+		Headers: []*core.HeaderValueOption{
+			option("Content-Type", "application/json"), option("Cache-Control", "no-store"), option("X-Request-ID", requestID),
+		},
+	}
+	switch e.Kind {
+	case resources.KindNoCredential, resources.KindBadCredential:
+		answer.Headers = append(answer.Headers, option("WWW-Authenticate", "Bearer"))
+	case resources.KindUnavailable, resources.KindRateLimited:
+		seconds := max(1, int64((e.RetryAfter+time.Second-1)/time.Second))
+		answer.Headers = append(answer.Headers, option("Retry-After", strconv.FormatInt(seconds, 10)))
+	}
+	return &auth.CheckResponse{
+		Status:       &status.Status{Code: int32(code(e.Kind)), Message: valid(resources.MaskCredentials(e.Message))}, //nolint:gosec // of a table
+		HttpResponse: &auth.CheckResponse_DeniedResponse{DeniedResponse: answer},
+	}
+}
+
+// code returns the code of gRPC.
+func code(k resources.Kind) codes.Code {
+	switch k {
+	case resources.KindNoCredential, resources.KindBadCredential:
+		return codes.Unauthenticated
+	case resources.KindRateLimited:
+		return codes.ResourceExhausted
+	case resources.KindUnavailable:
+		return codes.Unavailable
+	case resources.KindInternal:
+		return codes.Internal
+	default:
+		return codes.PermissionDenied
+	}
+}
+
+// valid makes any text one that a message can hold: an answer that can't be sent is an error to Envoy,
+// which may let the call pass then.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
+
+// option sets a header in place of any that was sent.
+func option(name, value string) *core.HeaderValueOption {
+	return &core.HeaderValueOption{
+		Header:       &core.HeaderValue{Key: strings.ToLower(name), Value: valid(value)},
+		AppendAction: core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
+	}
+}

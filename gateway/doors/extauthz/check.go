@@ -1,0 +1,111 @@
+package extauthz
+
+import (
+	"context"
+	"strings"
+
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+	"google.golang.org/grpc/peer"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// nameInRecords is the door's name in records.
+const nameInRecords = "ext_authz.check"
+
+// maxAudience bounds an audience in bytes.
+const maxAudience = 255
+
+// Edge has calls answered within the bounds and the rates of all doors (gateway.Edge).
+type Edge interface {
+	Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answer, requestID string, err error)
+}
+
+// Door answers checks. All of its fields are needed.
+type Door struct {
+	auth.UnimplementedAuthorizationServer
+	Edge  Edge
+	Judge *original.Judge
+}
+
+// Check implements the service. It never fails: what has no verdict is denied.
+func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckResponse, error) {
+	http := in.GetAttributes().GetRequest().GetHttp()
+	h := readHeaders(http)
+	q, strict := question(in, h)
+	c := doors.Foreign{Route: nameInRecords, Method: q.Method, Path: q.Path, Open: d.Judge.Open(q)}
+	c.RequestID, _ = h.Identity("X-Request-ID")
+	c.Authorization, c.APIKey = h.credential("Authorization", &c.Problems), h.credential("X-API-Key", &c.Problems)
+	if p, ok := peer.FromContext(ctx); ok {
+		c.Peer = p.Addr
+	}
+	c.Answer = func(ctx context.Context, caller resources.Principal, requestID string) (doors.Answer, error) {
+		if strict {
+			ctx = resources.WithStrict(ctx)
+		}
+		q.Caller, q.RequestID = caller, requestID
+		a, err := d.Judge.Judge(ctx, q)
+		if a.Verdict.PolicyRevision != "" { // there is one, and the service is told its name
+			a.Verdict.ID = d.Judge.Verdicts.IDs.ULID()
+		}
+		return doors.Answer{Status: 200, Headers: a.Headers, Question: a.Asked, Verdict: a.Verdict}, err
+	}
+	a, requestID, err := d.Edge.Foreign(ctx, c)
+	if err != nil {
+		return denied(resources.AsError(err), requestID), nil
+	}
+	return allowed(a, h), nil
+}
+
+// validAudience holds an audience to the form that a row's has.
+func validAudience(text string) bool {
+	other := func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9')
+	}
+	return text != "" && len(text) <= maxAudience && !other(rune(text[0])) &&
+		!strings.ContainsFunc(text, func(c rune) bool { return other(c) && !strings.ContainsRune("._:/@-", c) })
+}
+
+// question reads the original call; strict says that its facts are to be read anew.
+func question(in *auth.CheckRequest, h headers) (q original.Question, strict bool) {
+	attributes := in.GetAttributes()
+	http := attributes.GetRequest().GetHttp()
+	q = original.Question{Headers: h}
+	note := func(field, text string) { q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text}) }
+	if http == nil {
+		note("attributes.request.http", "must be sent")
+	}
+	q.Method = http.GetMethod()
+	q.Path, q.Query, q.HasQuery = strings.Cut(http.GetPath(), "?")
+	if strings.Contains(q.Query, "#") {
+		note("query", "holds a #, at which some servers end it")
+	}
+	var ok bool
+	if q.Host, ok = route.ParseHost(http.GetHost()); !ok && http.GetHost() != "" {
+		note("Host", "must be the name of one host, with or without a port and without a dot at its end")
+	}
+	consistency, problem := h.Identity("X-Consistency")
+	switch {
+	case problem != "":
+		note("X-Consistency", problem)
+	case len(h[fold("X-Consistency")]) > 0 && consistency != resources.ConsistencyStrict:
+		note("X-Consistency", "must be "+resources.ConsistencyStrict+", or not be sent")
+	}
+	if name, sent := attributes.GetContextExtensions()["action"]; sent {
+		action, err := resources.ParseAction(name)
+		if err != nil {
+			note("context_extensions.action", err.Error())
+		}
+		q.Named.Action = action
+	}
+	if audience, sent := attributes.GetContextExtensions()["audience"]; sent {
+		if !validAudience(audience) {
+			note("context_extensions.audience", "must have 1 to 255 characters of [A-Za-z0-9._:/@-], and begin with a letter or a digit")
+		}
+		q.Named.Audience = audience
+	}
+	return q, consistency == resources.ConsistencyStrict
+}

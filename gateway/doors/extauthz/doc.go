@@ -1,0 +1,17 @@
+// Package extauthz is the door for Envoy's external authorization over gRPC:
+// envoy.service.auth.v3.Authorization/Check, with grpc.health.v1 and reflection beside it.
+//
+// A check tells an original call in its attributes, which is judged by the rules of
+// gateway/doors/original, as the doors of forward-auth judge theirs. The answer is always a
+// CheckResponse: OK with the headers on which the service may rely, or a denial with the status and the
+// body that Envoy gives to its client. The edge finds out who calls and bounds what a caller takes.
+//
+// Envoy adds headers before it removes some. So headers_to_remove has the credential, what OK does not
+// set, and every spelling of an identity header with underscores.
+//
+// # Rejected
+//
+//   - An error of gRPC for a denial: Envoy would take it for a failure of the gateway, and with
+//     failure_mode_allow let the call pass.
+//   - The body of the original call (with_request_body): it is not part of the question.
+package extauthz

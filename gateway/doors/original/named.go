@@ -1,0 +1,55 @@
+package original
+
+import (
+	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Named is what the configuration of a proxy says of a call; no client can.
+type Named struct {
+	// Action is what the call does; the zero value is the row's. With one, no row is needed.
+	Action resources.Action
+	// Audience is the service that the assertion is for; "" is the row's.
+	Audience string
+}
+
+// nameOfNamed names the calls without a row in questions.
+const nameOfNamed = "external.named"
+
+// find returns the call of the question: its row's, or that of the action which is named.
+func (j *Judge) find(q Question) (verdict.Call, error) {
+	var call verdict.Call
+	var err error
+	if q.Named.Action.ID == "" {
+		call, err = j.Calls.Find(q.Request, q.Caller.AccountID)
+	} else {
+		call, err = q.named()
+	}
+	if err != nil || q.Named.Audience == "" {
+		return call, err
+	}
+	of := *call.Route
+	of.Row.Audience = q.Named.Audience
+	call.Route = &of
+	return call, nil
+}
+
+// named returns the call of the action at the path, by the rules of Find.
+func (q Question) named() (verdict.Call, error) {
+	if problems := q.problems(); len(problems) > 0 {
+		return verdict.Call{}, resources.BadRequest(problems...)
+	}
+	target, problem := route.ParseTarget(q.Path[1:])
+	if problem != "" {
+		return verdict.Call{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
+	}
+	of := &verdict.Route{Action: q.Named.Action, Row: resources.Route{
+		Name: nameOfNamed, Method: q.Method, Path: q.Path, Action: q.Named.Action.ID, Upstream: resources.UpstreamExternal,
+	}}
+	call := verdict.Call{Route: of, AccountID: q.Caller.AccountID, Target: of.Place(target, nil)}
+	if target.AccountID != "" {
+		call.AccountID = target.AccountID
+	}
+	return call, nil
+}
