@@ -21,15 +21,23 @@
 //
 //   - The gateway, with its defaults: access log, decision ids and metrics are on. It caches the
 //     tokens that it has verified.
+//
 //   - The bare handler of fiber: it reads the headers and answers a constant.
+//
 //   - The same one, after it has verified the request's token with golang-jwt, each time.
+//
 //   - OPA's server with the same policy tree. The client hands it the whole input that a gateway
 //     would build, with the user's assignments.
+//
 //   - OPA's server with a policy of a dozen lines that knows roles in projects and nothing else, and
 //     only the input that it looks at.
+//
 //   - cedar-go in a fiber handler: one policy for each role, a user has the places of each role.
+//
 //   - casbin in a fiber handler: its model of roles in domains, its cached enforcer. That cache has
 //     no bound.
+//
+//   - For Envoy's checks: a bare gRPC service that answers the same message each time.
 //
 // Where they differ in what they have to do, the difference is in the others' favour: only the
 // gateway and the second handler verify tokens, and only the gateway logs, names revisions, and

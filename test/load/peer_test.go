@@ -59,6 +59,9 @@ func servePeer(settings string) int {
 		if err := json.Unmarshal([]byte(settings), &p); err != nil {
 			return err
 		}
+		if p.Kind == peerEcho {
+			return serveEcho()
+		}
 		decide, err := p.decider()
 		if err != nil {
 			return err
