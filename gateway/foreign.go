@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
@@ -24,8 +25,9 @@ func (e *Edge) Listener(l net.Listener, protocol string) net.Listener {
 // *resources.Error.
 func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answer, requestID string, err error) {
 	started := e.cfg.Now()
-	ctx, cancel := context.WithTimeout(ctx, e.cfg.Limits.Handle)
-	defer cancel()
+	life := &lifetime{parent: ctx, deadline: time.Now().Add(e.cfg.Limits.Handle)}
+	defer life.end()
+	ctx = life
 	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Route: c.Route}
 	if !ValidRequestID(r.RequestID) {
 		r.RequestID = e.cfg.IDs.ULID()

@@ -1,6 +1,7 @@
 package extauthz
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,30 +20,23 @@ import (
 
 // ours are the headers that a service takes for the gateway's word, and the credentials, which are
 // the gateway's alone.
-func ours() []string {
-	return []string{
-		"X-User-ID", "X-Account-ID", "X-Action", "X-Principal-Kind", "X-Request-ID", "X-Portcullis-Assertion",
-		"Authorization", "X-API-Key",
-	}
-}
+const ours = "x-user-id x-account-id x-action x-principal-kind x-request-id x-portcullis-assertion authorization x-api-key"
 
 // allowed lets the call pass with what the service may rely on.
 func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
-	ok := &auth.OkHttpResponse{}
-	set := map[string]bool{}
+	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers))}
 	for _, h := range a.Headers {
 		if h.Value != "" {
-			ok.Headers = append(ok.Headers, option(h.Name, h.Value))
-			set[h.Name] = true
+			ok.Headers = append(ok.Headers, option(strings.ToLower(h.Name), h.Value))
 		}
 	}
-	for _, name := range ours() {
-		if !set[name] {
-			ok.HeadersToRemove = append(ok.HeadersToRemove, strings.ToLower(name))
+	for name := range strings.SplitSeq(ours, " ") {
+		if !slices.ContainsFunc(ok.Headers, func(o *core.HeaderValueOption) bool { return o.Header.Key == name }) {
+			ok.HeadersToRemove = append(ok.HeadersToRemove, name)
 		}
-		for _, one := range sent[fold(name)] {
-			if strings.Contains(one.name, "_") { // some servers read it as the other one
-				ok.HeadersToRemove = append(ok.HeadersToRemove, one.name)
+		for i := range sent {
+			if sent[i].is(name) && sent[i].odd() { // some servers read it as the other one
+				ok.HeadersToRemove = append(ok.HeadersToRemove, sent[i].name)
 			}
 		}
 	}
@@ -64,15 +58,15 @@ func denied(e *resources.Error, requestID string) *auth.CheckResponse {
 		Status: &kind.HttpStatus{Code: kind.StatusCode(wire.Status(e.Kind))}, //nolint:gosec // of a table
 		Body:   valid(string(wire.ErrorBody(resources.AreaAccess, e))),
 		Headers: []*core.HeaderValueOption{
-			option("Content-Type", "application/json"), option("Cache-Control", "no-store"), option("X-Request-ID", requestID),
+			option("content-type", "application/json"), option("cache-control", "no-store"), option("x-request-id", requestID),
 		},
 	}
 	switch e.Kind {
 	case resources.KindNoCredential, resources.KindBadCredential:
-		answer.Headers = append(answer.Headers, option("WWW-Authenticate", "Bearer"))
+		answer.Headers = append(answer.Headers, option("www-authenticate", "Bearer"))
 	case resources.KindUnavailable, resources.KindRateLimited:
 		seconds := max(1, int64((e.RetryAfter+time.Second-1)/time.Second))
-		answer.Headers = append(answer.Headers, option("Retry-After", strconv.FormatInt(seconds, 10)))
+		answer.Headers = append(answer.Headers, option("retry-after", strconv.FormatInt(seconds, 10)))
 	}
 	return &auth.CheckResponse{
 		Status:       &status.Status{Code: int32(code(e.Kind)), Message: valid(resources.MaskCredentials(e.Message))}, //nolint:gosec // of a table
@@ -100,10 +94,10 @@ func code(k resources.Kind) codes.Code {
 // which may let the call pass then.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
-// option sets a header in place of any that was sent.
+// option sets a header, of a name in small letters, in place of any that was sent.
 func option(name, value string) *core.HeaderValueOption {
 	return &core.HeaderValueOption{
-		Header:       &core.HeaderValue{Key: strings.ToLower(name), Value: valid(value)},
+		Header:       &core.HeaderValue{Key: name, Value: valid(value)},
 		AppendAction: core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 	}
 }

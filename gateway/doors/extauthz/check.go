@@ -91,7 +91,7 @@ func question(in *auth.CheckRequest, h headers) (q original.Question, strict boo
 	switch {
 	case problem != "":
 		note("X-Consistency", problem)
-	case len(h[fold("X-Consistency")]) > 0 && consistency != resources.ConsistencyStrict:
+	case h.sent("X-Consistency") && consistency != resources.ConsistencyStrict:
 		note("X-Consistency", "must be "+resources.ConsistencyStrict+", or not be sent")
 	}
 	if name, sent := attributes.GetContextExtensions()["action"]; sent {

@@ -9,8 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// headers are those of an original call, by their names in small letters with hyphens.
-type headers map[string][]header
+// headers are those of an original call. There are few, so that to look through all of them costs less
+// than a map.
+type headers []header
 
 // header is one that was sent.
 type header struct {
@@ -21,48 +22,81 @@ type header struct {
 
 // readHeaders reads both forms in which Envoy tells headers.
 func readHeaders(http *auth.AttributeContext_HttpRequest) headers {
-	all := headers{}
-	add := func(name, value string, raw bool) {
-		folded := fold(name)
-		all[folded] = append(all[folded], header{name, value, raw})
+	plain, raw := http.GetHeaders(), http.GetHeaderMap().GetHeaders()
+	all := make(headers, 0, len(plain)+len(raw))
+	for name, value := range plain {
+		all = append(all, header{name, value, false})
 	}
-	for name, value := range http.GetHeaders() {
-		add(name, value, false)
-	}
-	for _, one := range http.GetHeaderMap().GetHeaders() {
+	for _, one := range raw {
 		value := one.GetValue()
 		if raw := one.GetRawValue(); len(raw) > 0 {
 			if value != "" && value != string(raw) {
-				add(one.GetKey(), value, true) // two values of one header
+				all = append(all, header{one.GetKey(), value, true}) // two values of one header
 			}
 			value = string(raw)
 		}
-		add(one.GetKey(), value, true)
+		all = append(all, header{one.GetKey(), value, true})
 	}
 	return all
 }
 
-// fold returns a header's name as every server may read it.
-func fold(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+// is reports whether some server may read the header's name as this one.
+func (h *header) is(name string) bool {
+	if len(h.name) != len(name) {
+		return false
+	}
+	for i := range len(name) {
+		if fold(h.name[i]) != fold(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fold returns a small letter for a capital one, and a hyphen for an underscore.
+func fold(c byte) byte {
+	switch {
+	case c == '_':
+		return '-'
+	case c >= 'A' && c <= 'Z':
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// odd says that the name has underscores.
+func (h *header) odd() bool { return strings.Contains(h.name, "_") }
+
+// sent says whether the header was sent, in any spelling.
+func (h headers) sent(name string) bool {
+	for i := range h {
+		if h[i].is(name) {
+			return true
+		}
+	}
+	return false
+}
 
 // sentOnce is what an identity header must be, in headers and in header_map alike.
 const sentOnce = "must be sent once, in one spelling, with hyphens and without padding"
 
 // Identity implements doors.Headers.
 func (h headers) Identity(name string) (value, problem string) {
-	sent := h[fold(name)]
-	if len(sent) == 0 {
-		return "", ""
-	}
-	value = sent[0].value
 	var plain, raw int
-	for _, one := range sent {
+	for i := range h {
+		one := &h[i]
+		if !one.is(name) {
+			continue
+		}
+		if plain+raw == 0 {
+			value = one.value
+		}
 		if one.raw {
 			raw++
 		} else {
 			plain++
 		}
-		if one.value != value || one.value != textproto.TrimString(one.value) || strings.Contains(one.name, "_") {
+		if one.value != value || one.value != textproto.TrimString(one.value) || one.odd() {
 			problem = sentOnce
 		}
 	}
@@ -74,9 +108,11 @@ func (h headers) Identity(name string) (value, problem string) {
 
 // Values implements doors.Headers.
 func (h headers) Values(name string) (values []string, odd bool) {
-	for _, one := range h[fold(name)] {
-		values = append(values, one.value)
-		odd = odd || strings.Contains(one.name, "_")
+	for i := range h {
+		if h[i].is(name) {
+			values = append(values, h[i].value)
+			odd = odd || h[i].odd()
+		}
 	}
 	return values, odd
 }
@@ -87,7 +123,7 @@ func (h headers) credential(name string, problems *[]resources.Problem) []string
 	if problem != "" {
 		*problems = append(*problems, resources.Problem{Field: name, Text: problem})
 	}
-	if len(h[fold(name)]) == 0 {
+	if !h.sent(name) {
 		return nil
 	}
 	return []string{value}

@@ -21,6 +21,9 @@ import (
 const (
 	// streams is how many checks one connection may have under way.
 	streams = 256
+	// workers is how many goroutines answer one check after the other: a new one for each spends
+	// its time on a stack that grows.
+	workers = 32
 	// pingGap is the least time between two pings of a client.
 	pingGap = 10 * time.Second
 	// messageRoom is what a check has beside the headers, which it may have twice, in bytes.
@@ -48,7 +51,7 @@ type Server struct {
 func NewServer(door *Door, l Limits, log *slog.Logger) *Server {
 	s := &Server{health: health.NewServer(), grpc: grpc.NewServer(
 		grpc.MaxRecvMsgSize(2*l.Header+messageRoom), grpc.MaxHeaderListSize(metadata), grpc.MaxConcurrentStreams(streams),
-		grpc.ConnectionTimeout(l.Read),
+		grpc.ConnectionTimeout(l.Read), grpc.NumStreamWorkers(workers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: l.Idle, Time: l.Idle, Timeout: l.Write}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingGap, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(survivor(log)),
