@@ -34,6 +34,28 @@ var cases = map[string]func(t *testing.T, g *gateway, answer map[string]any){
 			t.Errorf("%d rules of the one that was sent", len(rules))
 		}
 	},
+	"evaluation": func(t *testing.T, g *gateway, answer map[string]any) {
+		want := g.call(t, "POST", "/access/v1/evaluation", `{"subject":{"type":"user","id":"user-alice-v1"},"action":{"name":"project:instance:create"},
+			"resource":{"type":"instances","id":"i-1","properties":{"project_id":"proj-demo-v1"}}}`)
+		for _, of := range []map[string]any{answer, want} {
+			if context, ok := of["context"].(map[string]any); ok {
+				delete(context, "decision_id")
+			}
+		}
+		same(t, answer, want)
+		if answer["decision"] != true {
+			t.Errorf("alice may not: %v", answer)
+		}
+	},
+	"evaluations": func(t *testing.T, _ *gateway, answer map[string]any) {
+		items, _ := answer["evaluations"].([]any)
+		var said []any
+		for _, item := range items {
+			decision, _ := item.(map[string]any)
+			said = append(said, decision["decision"])
+		}
+		same(t, said, []any{true, false})
+	},
 	"refused security group": func(t *testing.T, g *gateway, answer map[string]any) {
 		same(t, answer, g.call(t, "POST", groupsPath, `{"project_id":"proj-demo-v1","name":""}`))
 	},

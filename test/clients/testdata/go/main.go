@@ -22,6 +22,8 @@ var asks = map[string]func(context.Context, *portcullis.ClientWithResponses) (an
 	"security group":         securityGroup,
 	"new security group":     newSecurityGroup,
 	"refused security group": refusedSecurityGroup,
+	"evaluation":             evaluation,
+	"evaluations":            evaluations,
 }
 
 func main() {
@@ -96,6 +98,42 @@ func refusedSecurityGroup(ctx context.Context, c *portcullis.ClientWithResponses
 		return nil, fmt.Errorf("%s: %s", r.Status(), r.Body)
 	}
 	return r.JSON400, nil
+}
+
+// instance is a place in the demo project.
+func instance() portcullis.AuthZENResource {
+	return portcullis.AuthZENResource{
+		Type: "instances", Id: "i-1", Properties: &portcullis.AuthZENProperties{AdditionalProperties: map[string]any{"project_id": project}},
+	}
+}
+
+func evaluation(ctx context.Context, c *portcullis.ClientWithResponses) (any, error) {
+	r, err := c.EvaluateWithResponse(ctx, nil, portcullis.AuthZENEvaluation{
+		Subject: portcullis.AuthZENSubject{Type: "user", Id: "user-alice-v1"}, Action: portcullis.AuthZENAction{Name: "project:instance:create"},
+		Resource: instance(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.JSON200 == nil {
+		return nil, fmt.Errorf("%s: %s", r.Status(), r.Body)
+	}
+	return r.JSON200, nil
+}
+
+func evaluations(ctx context.Context, c *portcullis.ClientWithResponses) (any, error) {
+	alice, bob := portcullis.AuthZENSubject{Type: "user", Id: "user-alice-v1"}, portcullis.AuthZENSubject{Type: "user", Id: "user-bob-v1"}
+	r, err := c.EvaluateAllWithResponse(ctx, nil, portcullis.AuthZENEvaluations{
+		Action: &portcullis.AuthZENAction{Name: "project:instance:create"}, Resource: new(instance()),
+		Evaluations: &[]portcullis.AuthZENItem{{Subject: &alice}, {Subject: &bob}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if r.JSON200 == nil {
+		return nil, fmt.Errorf("%s: %s", r.Status(), r.Body)
+	}
+	return r.JSON200, nil
 }
 
 func create(ctx context.Context, c *portcullis.ClientWithResponses, g portcullis.SecurityGroupCreate) (*portcullis.CreateSecurityGroupResponse, error) {

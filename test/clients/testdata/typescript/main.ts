@@ -52,12 +52,36 @@ async function refusedSecurityGroup(): Promise<Schemas["FirewallError"]> {
   return error;
 }
 
+const instance: Schemas["AuthZENResource"] = { type: "instances", id: "i-1", properties: { project_id: path.projectId } };
+
+async function evaluation(): Promise<Schemas["AuthZENDecision"]> {
+  const { data, error } = await client.POST("/access/v1/evaluation", {
+    body: { subject: { type: "user", id: "user-alice-v1" }, action: { name: "project:instance:create" }, resource: instance },
+  });
+  if (!data) throw new Error(JSON.stringify(error));
+  return data;
+}
+
+async function evaluations(): Promise<Schemas["AuthZENDecisions"]> {
+  const { data, error } = await client.POST("/access/v1/evaluations", {
+    body: {
+      action: { name: "project:instance:create" },
+      resource: instance,
+      evaluations: [{ subject: { type: "user", id: "user-alice-v1" } }, { subject: { type: "user", id: "user-bob-v1" } }],
+    },
+  });
+  if (!data) throw new Error(JSON.stringify(error));
+  return data;
+}
+
 // The test's cases by name. Each makes one request.
 const asks: Record<string, () => Promise<unknown>> = {
   "role list": roleList,
   "security group": securityGroup,
   "new security group": newSecurityGroup,
   "refused security group": refusedSecurityGroup,
+  evaluation,
+  evaluations,
 };
 
 console.log(JSON.stringify(await asks[process.argv[2]]()));
