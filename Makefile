@@ -18,7 +18,7 @@ BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 BIN                   = .tools/bin
 
 MODULE      = $(shell go list -m)
-BLACK_BOX   = ./test/api ./test/cli ./test/faults ./test/raw
+BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
 # Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
 # minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
 RACE        = $(if $(filter true,$(CI)),-race)
@@ -64,7 +64,7 @@ check: test setups race fuzz-briefly lint bench-limits ## before a merge: all th
 # all of their tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/faults ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/doors ./test/faults ./test/flood ./test/proxies \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
