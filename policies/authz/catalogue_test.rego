@@ -41,11 +41,9 @@ test_every_route_admits_somebody[name] if {
 	object.get(row, "access", []) != object.get(row, "action", [])
 }
 
-test_known_actions_have_the_form_of_their_schema if {
-	[true, []] == json.match_schema(listed_actions, data.schemas.actions)
-}
-
 # A tree without the file lists nothing.
-default listed_actions := {}
-
-listed_actions := data.actions
+test_known_actions_have_the_form_of_their_schema if {
+	every listed in [data.actions | true] {
+		[true, []] == json.match_schema(listed, data.schemas.actions)
+	}
+}

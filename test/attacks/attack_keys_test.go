@@ -18,6 +18,7 @@ func keyAttacks(w *world, r *refusals) {
 	r.unchanged("scopes", func() { scopes(w, r, list) })
 	r.unchanged("keys of others", func() { othersKeys(w, r) })
 	r.unchanged("dead keys on every endpoint", func() { deadEverywhere(w, r, list, revoked) })
+	r.unchanged("dead credentials at the doors", func() { doorsWithoutCredential(w, r, revoked) })
 	onceOnly(w, r)
 }
 
@@ -74,7 +75,7 @@ func summed(body string) string {
 func scopes(w *world, r *refusals, list []operation) {
 	for _, o := range list {
 		g, known := w.granted(o)
-		if o.public || o.private || o.route == "authorization.check" || !known || g.token != w.ours.adminToken {
+		if o.public || o.private || o.door() || !known || g.token != w.ours.adminToken {
 			continue
 		}
 		wrong := w.ours.readKey
@@ -130,7 +131,7 @@ func othersKeys(w *world, r *refusals) {
 func deadEverywhere(w *world, r *refusals, list []operation, revoked string) {
 	for _, o := range list {
 		g, known := w.granted(o)
-		if o.public || o.private || o.route == "authorization.check" || !known {
+		if o.public || o.private || o.door() || !known {
 			continue
 		}
 		for _, key := range []string{revoked, unknownKey(revoked), w.ours.adminToken + "x", "x"} {

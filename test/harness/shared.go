@@ -17,7 +17,7 @@ var shared struct {
 }
 
 // sharedTeams is how many accounts have their users ready in the shared gateway.
-const sharedTeams = 150
+const sharedTeams = 250
 
 // lasting is a test whose clean-up waits for the end of the whole run.
 type lasting struct{ testing.TB }

@@ -1,0 +1,89 @@
+package attacks_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// door says whether an operation answers questions. Its calls name others by right, so that the matrices of
+// endpoints do not fit: the path class asks authorization.check, and doorsAboutOthers the rest.
+func (o operation) door() bool {
+	return o.route == "authorization.check" || strings.HasPrefix(o.route, "authzen.") || strings.HasPrefix(o.route, "forward_auth.")
+}
+
+// asked are calls of the doors about a user in a project of an account, by the door.
+func asked(account, project, user, token string, lines ...string) map[string]string {
+	if token != "" {
+		lines = append(lines, bearer(token))
+	}
+	place := "/api/v1/accounts/" + account + "/roles"
+	subject, action := fmt.Sprintf(`"subject":{"type":"user","id":%q}`, user), `"action":{"name":"project:instance:read"}`
+	resource := fmt.Sprintf(`"resource":{"type":"project","id":%q,"properties":{"account_id":%q}}`, project, account)
+	within := fmt.Sprintf(`"resource":{"type":"project","properties":{"account_id":%q}}`, account)
+	post := func(path, body string) string { return request("POST", "/access/v1/"+path, body, lines...) }
+	return map[string]string{
+		"evaluation":      post("evaluation", "{"+subject+","+action+","+resource+"}"),
+		"evaluations":     post("evaluations", "{"+subject+","+action+`,"evaluations":[{`+resource+`},{`+resource+"}]}"),
+		"search_subject":  post("search/subject", `{"subject":{"type":"user"},`+action+","+resource+"}"),
+		"search_resource": post("search/resource", "{"+subject+","+action+","+within+"}"),
+		"search_action":   post("search/action", "{"+subject+","+resource+"}"),
+		"forward-auth":    request("GET", "/forward-auth", "", append(slices.Clone(lines), "X-Original-Method: GET", "X-Original-URI: "+place)...),
+		"verify":          request("GET", "/verify"+place, "", lines...),
+	}
+}
+
+// newID is an id that every answer has anew, and revision what the caller is told of an account.
+var newID, revision = regexp.MustCompile(`[0-9a-hjkmnp-tv-z]{26}`), regexp.MustCompile(`"account_revision":[0-9]+`)
+
+// doorsAboutOthers: what others may do is told to nobody, nor whether they exist.
+func doorsAboutOthers(w *world, r *refusals) {
+	theirs, nobody := w.theirs, [3]string{"acct-absent-v1", "proj-absent-v1", "user-absent-v1"}
+	for who, token := range map[string]string{"admin": w.ours.adminToken, "member": w.ours.bobToken, "key": w.ours.keySecret} {
+		absent := asked(nobody[0], nobody[1], nobody[2], token)
+		for door, raw := range asked(theirs.account, theirs.project, theirs.admin, token) {
+			name := door + " about others by " + who
+			a, b := r.decided(name, raw), r.decided(name+", who are not there", absent[door])
+			if door != "evaluations" && a.Status != 403 {
+				r.fault("%s: %d %s", name, a.Status, a.Body)
+			}
+			if strings.Contains(a.Body, "true") || strings.Contains(a.Body, `"results":[{`) || a.Header.Get("X-User-ID") != "" {
+				r.fault("%s: %d %s", name, a.Status, a.Body)
+			}
+			alike := func(body string) string { return revision.ReplaceAllString(newID.ReplaceAllString(body, "ID"), "R") }
+			for from, to := range map[string]string{theirs.account: nobody[0], theirs.project: nobody[1], theirs.admin: nobody[2]} {
+				a.Body = strings.ReplaceAll(a.Body, from, to)
+			}
+			if a.Status != b.Status || alike(a.Body) != alike(b.Body) {
+				r.fault("%s: %d %s\nwhere nobody is: %d %s", name, a.Status, a.Body, b.Status, b.Body)
+			}
+		}
+	}
+}
+
+// doorsWithoutCredential: no door answers anybody who shows no credential, or a dead one.
+func doorsWithoutCredential(w *world, r *refusals, revoked string) {
+	ours := w.ours
+	for what, raw := range map[string]map[string]string{
+		"without a credential":  asked(ours.account, ours.project, ours.admin, ""),
+		"with a revoked key":    asked(ours.account, ours.project, ours.admin, revoked),
+		"with a key's own name": asked(ours.account, ours.project, ours.admin, ours.key),
+		"with an odd token":     asked(ours.account, ours.project, ours.admin, ours.adminToken+"x"),
+		"with claims alone":     asked(ours.account, ours.project, ours.admin, "", "X-User-ID: "+ours.admin, "X-Account-ID: "+ours.account, "X-Principal-Kind: user"),
+	} {
+		for door, raw := range raw {
+			r.send(door+" "+what, raw, 401)
+		}
+	}
+}
+
+// doorsAsTheyAre: what was refused to others is answered where it is asked by right.
+func doorsAsTheyAre(w *world, r *refusals) {
+	for door, raw := range asked(w.ours.account, w.ours.project, w.ours.admin, w.ours.adminToken) {
+		a := r.decided(door+" about oneself", raw)
+		if a.Status != 200 || strings.Contains(a.Body, "false") {
+			r.fault("%s about oneself: %d %s", door, a.Status, a.Body)
+		}
+	}
+}
