@@ -106,6 +106,9 @@ func (in *inAccount) ask(ctx context.Context, item *Item) Outcome {
 	if err == nil && item.Denied == "" {
 		out.Decision, out.Context, err = in.decide(ctx, item, facts)
 	}
+	if resources.IsKind(err, resources.KindBadRequest) { // an app's: what was sent is no question
+		return Outcome{Err: err}
+	}
 	if err != nil {
 		return Outcome{Err: unavailable(err)}
 	}

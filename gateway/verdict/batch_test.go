@@ -148,6 +148,10 @@ func TestNoErrorOfABatchAllows(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
+	odd := &many{parts: parts{access: yes}, app: resources.AppDecision{Decision: yes}, appErr: resources.BadRequest()}
+	if out, err := odd.ask(t, app); err != nil || len(out) != 1 || out[0].Allowed || !resources.IsKind(out[0].Err, resources.KindBadRequest) {
+		t.Errorf("what no app is given: %+v, %v", out, err)
+	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	var pins int
