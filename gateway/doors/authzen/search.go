@@ -46,6 +46,9 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	if err != nil {
 		return doors.Answer{}, err
 	}
+	if err := c.Rates.Charge((q.limit - 1) / defaultLimit); err != nil { // one is charged for each call
+		return doors.Answer{}, err
+	}
 	asked := verdict.Question{Door: c.Route, SubjectID: q.subject, AccountID: q.account}
 	if s.Of != Actions {
 		asked.Action = q.probe.Action

@@ -24,12 +24,14 @@ const account = "acct-a-v1"
 type searched struct {
 	users   []string
 	allowed func(user string) bool
-	// looks is how often the snapshot is taken for one Look.
-	looks int
+	// looks is how often the snapshot is taken for one Look, looked how often there was a Look.
+	looks, looked int
+	// charged is what searches were charged beside one for each call.
+	charged int
 	// err is the error of the part that fails.
-	access, decide, facts, holders, look error
-	app                                  *resources.App
-	decided                              int
+	access, decide, facts, holders, look, rate error
+	app                                        *resources.App
+	decided                                    int
 }
 
 func (s *searched) Access(context.Context, resources.Question) (resources.Decision, error) {
@@ -70,12 +72,19 @@ func (s *searched) FactsOf(ctx context.Context, account string, of []resources.A
 func (s *searched) Home(context.Context, string) (string, error) { return "", nil }
 
 func (s *searched) Look(_ context.Context, _ string, fn func(authzen.Snapshot) error) error {
+	s.looked++
 	for range s.looks {
 		if err := fn(s); err != nil {
 			return err
 		}
 	}
 	return s.look
+}
+
+// Charge implements doors.Rates.
+func (s *searched) Charge(further int) error {
+	s.charged += further
+	return s.rate
 }
 
 func (s *searched) Holders(_ context.Context, _ authzen.Grant, _ resources.Target, after string, limit int) ([]string, error) {
@@ -108,7 +117,7 @@ func (s *searched) ask(t *testing.T, of authzen.Wanted, body string) (results []
 	}
 	a, err := door.Answer(t.Context(), doors.Call{
 		Caller: resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Route: &verdict.Route{},
-		Headers: jsonOnly{}, Body: []byte(body),
+		Headers: jsonOnly{}, Rates: s, Body: []byte(body),
 	})
 	if err != nil {
 		if a.Body != nil {
@@ -179,6 +188,30 @@ func TestPageOfFewAmongManyIsBounded(t *testing.T) {
 				t.Errorf("%d pages, %q", pages, all)
 			}
 			return
+		}
+	}
+}
+
+// TestSmallPageOfNobodyTakesFewReads: where few are allowed, the limit does not say how often the store is read.
+func TestSmallPageOfNobodyTakesFewReads(t *testing.T) {
+	s := &searched{users: numbered(10_000), allowed: func(string) bool { return false }, looks: 1}
+	got, next, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1}}`)
+	if err != nil || len(got) > 0 || next == "" || s.looked > 20 {
+		t.Errorf("%q %q in %d reads of the store, %v", got, next, s.looked, err)
+	}
+}
+
+// TestSearchIsChargedByItsLimit: one for each hundred, and nothing is judged where the rate refuses.
+func TestSearchIsChargedByItsLimit(t *testing.T) {
+	for limit, want := range map[int]int{1: 0, 100: 0, 101: 1, 1000: 9} {
+		s := &searched{users: numbered(1), allowed: func(string) bool { return true }, looks: 1}
+		body := whoReads + fmt.Sprintf(`,"page":{"limit":%d}}`, limit)
+		if _, _, _, err := s.ask(t, authzen.Subjects, body); err != nil || s.charged != want {
+			t.Errorf("limit %d: %d, %v", limit, s.charged, err)
+		}
+		s = &searched{looks: 1, rate: &resources.Error{Kind: resources.KindRateLimited}}
+		if _, _, _, err := s.ask(t, authzen.Subjects, body); !resources.IsKind(err, resources.KindRateLimited) || s.looked > 0 {
+			t.Errorf("limit %d: %d reads, %v", limit, s.looked, err)
 		}
 	}
 }

@@ -49,6 +49,7 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 		if err := w.take(ctx, c); err != nil || w.more || len(c.of) < size {
 			return w, err
 		}
+		size = min(2*size, maxLimit, max(1, maxCandidates-w.judged)) // where few are allowed, a small page takes few reads
 	}
 }
 
