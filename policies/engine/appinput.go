@@ -26,7 +26,7 @@ type appInput struct {
 }
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
-func newAppInput(q *resources.AppQuestion, known *subjects) (*appInput, error) {
+func newAppInput(q *resources.AppQuestion, known *subjects, sent sentTerms) (*appInput, error) {
 	in := &appInput{Inputs: reuse.OfQuestion(&resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	})}
@@ -38,13 +38,37 @@ func newAppInput(q *resources.AppQuestion, known *subjects) (*appInput, error) {
 		name string
 		sent []byte
 	}{{"subject", q.Subject}, {"action", q.Action}, {"resource", q.Resource}, {"context", q.Context}} {
-		value, problem := objectTerm(part.sent)
+		value, problem := sent.object(part.sent)
 		if problem != "" {
 			return nil, resources.BadRequest(resources.Problem{Field: part.name, Text: problem})
 		}
 		in.sent = append(in.sent, field(part.name, value))
 	}
 	return in, nil
+}
+
+// sentTerms are the JSON objects that were read of bytes that do not change. Thousands of questions can be sent with
+// one object, which is then read once. nil remembers nothing.
+type sentTerms map[sentBytes]*ast.Term
+
+// sentBytes names bytes by their place.
+type sentBytes struct {
+	first *byte
+	size  int
+}
+
+// object is objectTerm.
+func (known sentTerms) object(sent []byte) (of *ast.Term, problem string) {
+	if known == nil || len(sent) == 0 {
+		return objectTerm(sent)
+	}
+	at := sentBytes{&sent[0], len(sent)}
+	if of = known[at]; of == nil {
+		if of, problem = objectTerm(sent); problem == "" {
+			known[at] = of
+		}
+	}
+	return of, problem
 }
 
 // objectTerm is a JSON object as OPA's own value, an empty one for what was not sent.

@@ -88,7 +88,12 @@ func (e *Engine) App(resourceType string) (resources.App, bool) {
 
 // DecideApp has the app decide that claims the type. Errors are as for Decide, and a *resources.Error of KindBadRequest
 // for a question that no policy is given; each comes with the zero decision.
-func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (d resources.AppDecision, err error) {
+func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
+	return e.decideApp(ctx, q, nil)
+}
+
+// decideApp is DecideApp with what was read of the same bytes before.
+func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent sentTerms) (d resources.AppDecision, err error) {
 	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key was made; judgeApp recovers by itself
@@ -105,7 +110,7 @@ func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (d reso
 	if a == nil {
 		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", q.ResourceType)}
 	}
-	in, err := newAppInput(&q, e.subjects)
+	in, err := newAppInput(&q, e.subjects, sent)
 	if err != nil {
 		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
 		return d, err
@@ -132,7 +137,7 @@ func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (d reso
 
 // JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
 func (s *Set) JudgeApp(ctx context.Context, name string, q resources.AppQuestion, within time.Duration) (resources.AppDecision, error) {
-	in, err := newAppInput(&q, newSubjects())
+	in, err := newAppInput(&q, newSubjects(), nil)
 	if err != nil {
 		return resources.AppDecision{}, err
 	}
@@ -175,7 +180,7 @@ func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, in.named(), in.about.facts, in.Now)
+	return a.plan.Key(b, in.named(), in.about.facts, in.Now, maxVerdict)
 }
 
 // cachedApp returns the answer to an equal question; false is a miss.
@@ -206,7 +211,7 @@ func (all *apps) put(key []byte, d resources.AppDecision) {
 // App is Engine.App.
 func (p Pinned) App(resourceType string) (resources.App, bool) { return p.engine.App(resourceType) }
 
-// DecideApp is Engine.DecideApp.
+// DecideApp is Engine.DecideApp. What questions have in common is read once; their bytes must not change.
 func (p Pinned) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
-	return p.engine.DecideApp(ctx, q)
+	return p.engine.decideApp(ctx, q, p.sent)
 }

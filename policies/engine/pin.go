@@ -7,14 +7,17 @@ import (
 )
 
 // Pinned is the engine by one tree, whatever is brought into force meanwhile. It is for questions that
-// are answered together.
-type Pinned struct{ engine *Engine }
+// are answered together, by one goroutine.
+type Pinned struct {
+	engine *Engine
+	sent   sentTerms
+}
 
 // Pin returns the engine by the tree that is in force now.
 func (e *Engine) Pin() Pinned {
 	p := &Engine{load: e.load, opts: e.opts, subjects: e.subjects}
 	p.current.Store(e.current.Load())
-	return Pinned{p}
+	return Pinned{p, sentTerms{}}
 }
 
 // Decide is Engine.Decide.

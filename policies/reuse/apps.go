@@ -62,14 +62,18 @@ func readsAppTime(path string) bool {
 }
 
 // Key appends what names the question's answer. Every part says where it ends, so no two questions share a key. The
-// input may lack what the facts stand for.
-func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Time) []byte {
+// input may lack what the facts stand for. It is nil where what was sent takes more than most bytes, which are not gone
+// through.
+func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Time, most int) []byte {
 	k := bytesOfTerms(binary.AppendVarint(b, int64(p.Entry)))
 	for _, path := range p.Paths {
-		if found := at(input, path); found != nil {
-			k.term(found)
-		} else {
+		switch found := at(input, path); {
+		case found == nil:
 			k = append(k, '-') // which no value begins with
+		case fits(found, &most):
+			k.term(found)
+		default:
+			return nil
 		}
 	}
 	if p.Facts {
@@ -79,6 +83,22 @@ func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Tim
 		k = binary.AppendVarint(k, int64(facts.Period(now)))
 	}
 	return k
+}
+
+// fits takes from left what a key needs for a term at least, and says whether there was enough.
+func fits(t *ast.Term, left *int) bool {
+	*left--
+	switch v := t.Value.(type) {
+	case ast.String:
+		*left -= len(v)
+	case ast.Number:
+		*left -= len(v)
+	case ast.Object:
+		return !v.Until(func(key, value *ast.Term) bool { return !fits(key, left) || !fits(value, left) })
+	case *ast.Array:
+		return !v.Until(func(t *ast.Term) bool { return !fits(t, left) })
+	}
+	return *left >= 0
 }
 
 // Until is when the answer to an equal question may be another one.
