@@ -51,6 +51,7 @@ var proxies = map[string]proxy{
 var forged = []string{
 	"X-User-ID", "user-mallory-v1", "X-Account-ID", "acct-other-v1", "X-Action", "project:*:*", "X-Principal-Kind", "service",
 	"X-Portcullis-Assertion", "forged", "X_User_ID", "user-mallory-v1", "X_Portcullis_Assertion", "forged",
+	"X-User_ID", "user-mallory-v1", "X-Principal_Kind", "service", "X-Portcullis_Assertion", "forged", "X_Request-ID", "forged",
 	"X-Original-Method", "GET", "X-Original-URI", "/status", "X-Forwarded-Method", "GET", "X-Forwarded-Uri", "/status", "X-Forwarded-Host", "other.example",
 }
 
@@ -113,8 +114,28 @@ func (b behind) check(t *testing.T) {
 			b.arrives(t, name, call{method: c.method, target: c.target}, c.identity, c.assertion)
 		}
 	}
+	b.keepsIdentity(t, bob)
 	b.uploads(t, dan)
 	b.closes(t, bob)
+}
+
+// keepsIdentity names the identity headers as those of one connection, which proxies take away, and
+// asks for facts that are read anew by another word than the one that there is.
+func (b behind) keepsIdentity(t *testing.T, token string) {
+	t.Helper()
+	target := "/projects/" + b.Project + "/widgets/1"
+	for _, connection := range []string{"X-User-ID", "close, x-principal-kind", "x-portcullis-assertion,X-Account-ID"} {
+		status := b.send(t, "GET", target, token, nil, "Connection", connection)
+		if status == http.StatusOK {
+			b.arrives(t, "Connection: "+connection, call{method: "GET", target: target}, b.Bob+" "+b.Account+" project:widget:read user", true)
+		} else if status != http.StatusBadRequest || len(b.service.arrived()) > 0 {
+			t.Errorf("Connection: %s: %d", connection, status)
+		}
+	}
+	if status := b.send(t, "GET", target, token, nil, "X-Consistency", "strictly"); status != http.StatusBadRequest && status != http.StatusInternalServerError {
+		t.Errorf("X-Consistency does not reach the gateway: %d", status)
+	}
+	b.arrives(t, "X-Consistency", call{}, "", false)
 }
 
 // arrives holds what arrived to the call and to its identity; "" is that nothing arrives.

@@ -5,7 +5,7 @@ local socket = require("socket")
 
 local address, port = "127.0.0.1", 8080
 local trusted = { "X-User-ID", "X-Account-ID", "X-Action", "X-Principal-Kind", "X-Request-ID", "X-Portcullis-Assertion" }
-local asked = { "Authorization", "X-API-Key", "X-Request-ID", "Idempotency-Key" }
+local asked = { "Authorization", "X-API-Key", "X-Request-ID", "X-Consistency", "Idempotency-Key" }
 
 -- ask returns the status and the headers of the answer by their names in small letters; nil without one.
 local function ask(r)
@@ -44,6 +44,10 @@ local function ask(r)
 end
 
 function check(r)
+	-- A header that Connection names ends at Apache: the service would miss what the gateway says.
+	if (r.headers_in["Connection"] or ""):lower():find("x-", 1, true) then
+		return 400
+	end
 	local status, headers = ask(r)
 	if not status or status < 200 then
 		return 503
