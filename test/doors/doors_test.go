@@ -18,11 +18,26 @@ import (
 type door struct {
 	name string
 	ask  func(t *testing.T, w *world, questions []question) []answer
+	// takes says which questions can be asked there, says what it says where E3 says that. Without them
+	// it takes all, and says the same.
+	takes func(q question) bool
+	says  func(q question, e3 answer) answer
+	// call says that it judges calls: the caller is the subject, and the path says the account.
+	call bool
 }
 
 // doors are all ways to ask; the first is what the others are held against.
 func doors() []door {
-	return []door{{"E3", each(askE3)}, {"AuthZEN", each(askEvaluation)}, {"AuthZEN batch", askBatches}}
+	return []door{
+		{name: "E3", ask: each(askE3)},
+		{name: "AuthZEN", ask: each(askEvaluation)},
+		{name: "AuthZEN batch", ask: askBatches},
+		{"forward-auth", each(askForwardAuth), question.isCall, asCall, true},
+		{"verify", each(askVerify), question.isCall, asCall, true},
+		{"ext_authz", each(askEnvoy), question.isCall, asEnvoy, true},
+		{"ext_authz, named", each(askEnvoyNamed), question.isNamed, asEnvoy, true},
+		{"proxied", each(askProxied), question.isCall, asProxied, true},
+	}
 }
 
 // workers is how many questions are asked at once.
@@ -45,15 +60,22 @@ func each(one func(t *testing.T, w *world, q question) answer) func(t *testing.T
 	}
 }
 
-// call makes a call by a raw target. What was not decided in time is asked again.
+// call asks at a raw target.
 func (w *world) call(t *testing.T, by caller, target, body string, headers ...string) (status int, raw []byte) {
+	status, _, raw = w.exchange(t, by, http.MethodPost, "", target, body, headers...)
+	return status, raw
+}
+
+// exchange makes a call by a raw target. What was not decided in time is asked again.
+func (w *world) exchange(t *testing.T, by caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
 	for range 20 {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.URL, strings.NewReader(body))
+		request, err := http.NewRequestWithContext(t.Context(), method, w.URL, strings.NewReader(body))
 		if err != nil {
 			t.Error(err)
-			return 0, nil
+			return 0, nil, nil
 		}
 		request.URL = &url.URL{Scheme: "http", Host: request.URL.Host, Opaque: target}
+		request.Host = host
 		if by.token != "" {
 			request.Header.Set("Authorization", "Bearer "+by.token)
 		}
@@ -66,15 +88,16 @@ func (w *world) call(t *testing.T, by caller, target, body string, headers ...st
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Errorf("%s: %v", target, err)
-			return 0, nil
+			return 0, nil, nil
 		}
 		raw, err = io.ReadAll(response.Body)
 		_ = response.Body.Close()
-		if status = response.StatusCode; err != nil || status != http.StatusServiceUnavailable || !harness.SaysUndecided(raw) {
-			return status, raw
+		status, header = response.StatusCode, response.Header
+		if err != nil || status != http.StatusServiceUnavailable || !harness.SaysUndecided(raw) {
+			break
 		}
 	}
-	return status, raw
+	return status, header, raw
 }
 
 // refusal is the reason of a 403 in the body of access management.

@@ -25,23 +25,37 @@ type answer struct {
 
 func pick[T any](random *rand.Rand, of ...T) T { return of[random.IntN(len(of))] }
 
+// actions are those that are asked about.
+func actions() []string {
+	return []string{
+		"project:instance:read", "project:instance:create", "project:instance:start", "account:role:read", "account:user:invite",
+		"resource:instance:stop", "project:security_group:read", "account:authorization:check",
+	}
+}
+
+// accountOf returns the account of a user, which is in the id; "" is not known.
+func accountOf(user string) string {
+	name, found := strings.CutPrefix(user, "user-team")
+	if !found {
+		return ""
+	}
+	return "acct-team" + name[:strings.IndexFunc(name, func(r rune) bool { return r > '9' })] + "-v1"
+}
+
 // questions makes a corpus: most questions are of users about their own account, and well-formed.
 func (w *world) questions(random *rand.Rand, n int) []question {
 	all := make([]question, n)
 	for i := range all {
 		q := question{caller: w.callers[0], subject: pick(random, w.users...), account: pick(random, w.accounts...)}
 		if random.IntN(2) == 0 {
-			if q.caller = pick(random, w.callers...); q.caller.user != "" && random.IntN(2) == 0 {
+			if q.caller = pick(random, w.callers...); q.caller.user != "" && random.IntN(4) > 0 {
 				q.subject = q.caller.user
 			}
 		}
-		if random.IntN(4) > 0 { // a user's account is in the user's id
-			if name, found := strings.CutPrefix(q.subject, "user-team"); found {
-				q.account = "acct-team" + name[:strings.IndexFunc(name, func(r rune) bool { return r > '9' })] + "-v1"
-			}
+		if own := accountOf(q.subject); own != "" && random.IntN(4) > 0 {
+			q.account = own
 		}
-		q.action = pick(random, "project:instance:read", "project:instance:create", "project:instance:start", "account:role:read", "account:user:invite",
-			"resource:instance:stop", "project:security_group:read", "account:authorization:check")
+		q.action = pick(random, actions()...)
 		q.path = w.path(random, q.account)
 		if random.IntN(40) == 0 {
 			q.action = pick(random, "", "read", "project:*:read", "project:instance:read:more", "Project:instance:read", "project:instance:"+strings.Repeat("a", 65))

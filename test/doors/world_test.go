@@ -5,12 +5,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // world is what the questions are about: accounts with users, projects, roles and groups in every state.
 type world struct {
 	*harness.Gateway
+	envoy                     auth.AuthorizationClient
 	accounts, projects, users []string
 	// own are the projects of an account.
 	own map[string][]string
@@ -18,8 +21,12 @@ type world struct {
 	callers []caller
 }
 
-// caller is a credential: a token, or a key. user is whose it is, "" for a service's.
-type caller struct{ name, user, token, key string }
+// caller is a credential: a token, or a key. user is whose it is, "" for a service's. It is unknown
+// where the gateway takes no credential of theirs.
+type caller struct {
+	name, user, token, key string
+	unknown                bool
+}
 
 // absent are ids of what does not exist.
 const (
@@ -28,14 +35,18 @@ const (
 	absentProject = "proj-absent-v1"
 )
 
+// brokenToken is the place of that caller.
+const brokenToken = 3
+
 func newWorld(t *testing.T, random *rand.Rand) *world {
 	t.Helper()
-	teams := []*harness.Team{harness.NewTeam(t), harness.NewTeam(t), harness.NewTeam(t)}
+	upstream := newUpstream(t)
+	teams := harness.StartTeams(t, 3, "--policy-dir", policies(t), "--upstream", upstreamName+"="+upstream.URL, "--ext-authz-listen", "127.0.0.1:0")
 	s := teams[0]
 	w := &world{
-		Gateway: s.Gateway, own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
+		Gateway: s.Gateway, envoy: newEnvoy(t, s.Gateway), own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
 		callers: []caller{
-			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody"}, {name: "a broken token", token: harness.OtherEnding(s.Checker)},
+			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody", unknown: true}, {name: "a broken token", token: harness.OtherEnding(s.Checker), unknown: true},
 		},
 	}
 	for i, team := range teams {

@@ -91,9 +91,20 @@ func TeamIn(t testing.TB, g *Gateway, n int) *Team {
 // StartTeam is a team in a gateway of its own.
 func StartTeam(t testing.TB, args ...string) *Team {
 	t.Helper()
+	return StartTeams(t, 1, args...)[0]
+}
+
+// StartTeams are so many teams in a gateway of their own.
+func StartTeams(t testing.TB, n int, args ...string) []*Team {
+	t.Helper()
 	dir := t.TempDir()
-	seedTeams(t, dir, 1, 1)
-	return TeamIn(t, StartIn(t, dir, args...), 1)
+	seedTeams(t, dir, 1, n)
+	g := StartIn(t, dir, args...)
+	var teams []*Team
+	for i := range n {
+		teams = append(teams, TeamIn(t, g, i+1))
+	}
+	return teams
 }
 
 // Do is a request below the account by the admin.

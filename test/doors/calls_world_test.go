@@ -1,0 +1,134 @@
+package doors_test
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// upstreamName is the service's in the rows of the catalogue.
+const upstreamName = "corpus"
+
+// method is that of the calls: no other row of the catalogue has it.
+const method = "SEARCH"
+
+// arrived begins the headers in which the service answers with what it was sent.
+const arrived = "Arrived-"
+
+// identity are the headers of an allowed call, as the service gets them.
+var identity = [...]string{"X-User-ID", "X-Account-ID", "X-Action"}
+
+// hostOf is the host whose calls do the action.
+func hostOf(action string) string {
+	return strings.NewReplacer(":", "-", "_", "-").Replace(action) + ".example"
+}
+
+// policies is the policy tree with a row for each action.
+func policies(t *testing.T) string {
+	t.Helper()
+	rows := map[string]any{}
+	for _, action := range actions() {
+		rows["corpus."+strings.ReplaceAll(action, ":", "_")] = map[string]any{
+			"method": "*", "host": hostOf(action), "path": "/{rest+}", "action": action, "effect": "read", "upstream": upstreamName,
+		}
+	}
+	dir := harness.CopyPolicies(t)
+	file := filepath.Join(dir, "routes", "data.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]any{}
+	if err := json.Unmarshal(text, &known); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(rows, known)
+	if text, err = json.Marshal(rows); err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, file, string(text))
+	return dir
+}
+
+// newUpstream starts the service: it answers with what it was sent.
+func newUpstream(t *testing.T) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(arrived+"Target", r.RequestURI)
+		for _, name := range identity {
+			w.Header().Set(arrived+name, r.Header.Get(name))
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// newEnvoy connects to the gateway as Envoy does.
+func newEnvoy(t *testing.T, g *harness.Gateway) auth.AuthorizationClient {
+	t.Helper()
+	c, err := grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return auth.NewAuthorizationClient(c)
+}
+
+// isNamed says whether the question equals a call whose action the proxy names: the caller is the
+// subject, and the account is the path's, else the caller's own. Left out is an account action on a path
+// that goes on to a project: E3 denies it, and the call is judged in the account.
+func (q question) isNamed() bool {
+	if q.caller.unknown { // 401, whatever they ask
+		return true
+	}
+	account := accountOf(q.caller.user)
+	segments := strings.Split(q.path, "/")
+	if at := slices.Index(segments, "accounts"); at >= 0 && at+1 < len(segments) {
+		account = segments[at+1]
+	}
+	of := strings.HasPrefix(q.action, "account:") && slices.Contains(segments, "projects")
+	return q.caller.user != "" && q.subject == q.caller.user && q.account == account && !of
+}
+
+// isCall says whether the question equals a call of a row: the action is one of the rows'.
+func (q question) isCall() bool { return q.isNamed() && slices.Contains(actions(), q.action) }
+
+// asEnvoy is what Envoy is told where E3 says this: a denied call is a 403.
+func asEnvoy(_ question, e3 answer) answer {
+	if e3.status == 200 && !e3.allowed {
+		e3.status = 403
+	}
+	return e3
+}
+
+// asCall is asEnvoy at a door whose 200 has no place for a reason.
+func asCall(q question, e3 answer) answer {
+	a := asEnvoy(q, e3)
+	if a.allowed {
+		a.reason = ""
+	}
+	return a
+}
+
+// asProxied is what a call through the gateway is answered where E3 says this: its 403 has the words of
+// its area, which name no reason, and at / there is nothing.
+func asProxied(q question, e3 answer) answer {
+	a := asCall(q, e3)
+	a.reason = ""
+	if q.path == "" {
+		a = answer{status: 404}
+	}
+	return a
+}
