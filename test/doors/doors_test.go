@@ -24,6 +24,8 @@ type door struct {
 	says  func(q question, e3 answer) answer
 	// call says that it judges calls: the caller is the subject, and the path says the account.
 	call bool
+	// slow has it asked a sample only.
+	slow bool
 }
 
 // doors are all ways to ask; the first is what the others are held against.
@@ -32,11 +34,15 @@ func doors() []door {
 		{name: "E3", ask: each(askE3)},
 		{name: "AuthZEN", ask: each(askEvaluation)},
 		{name: "AuthZEN batch", ask: askBatches},
-		{"forward-auth", each(askForwardAuth), question.isCall, asCall, true},
-		{"verify", each(askVerify), question.isCall, asCall, true},
-		{"ext_authz", each(askEnvoy), question.isCall, asEnvoy, true},
-		{"ext_authz, named", each(askEnvoyNamed), question.isNamed, asEnvoy, true},
-		{"proxied", each(askProxied), question.isCall, asProxied, true},
+		{name: "forward-auth", ask: each(askForwardAuth), takes: question.isCall, says: asCall, call: true},
+		{name: "verify", ask: each(askVerify), takes: question.isCall, says: asCall, call: true},
+		{name: "ext_authz", ask: each(askEnvoy), takes: question.isCall, says: asEnvoy, call: true},
+		{name: "ext_authz, named", ask: each(askEnvoyNamed), takes: question.isNamed, says: asEnvoy, call: true},
+		{name: "proxied", ask: each(askProxied), takes: question.isCall, says: asProxied, call: true},
+		{name: "Go client, E3", ask: each(asking(clientCheck)), takes: question.isSent, says: asE3},
+		{name: "Go client, AuthZEN", ask: each(asking(clientEvaluate)), takes: question.hasToken, says: asE3},
+		{name: "Go client, batch", ask: askClientBatches, takes: question.hasToken, says: asE3},
+		{name: "CLI", ask: each(askCommand), takes: question.isCommand, says: asE3, slow: true},
 	}
 }
 
@@ -188,41 +194,56 @@ func askEvaluation(t *testing.T, w *world, q question) answer {
 // batchSize is how many questions a batch has.
 const batchSize = 100
 
-// askBatches asks the questions of each caller together.
-func askBatches(t *testing.T, w *world, questions []question) []answer {
+// batches asks the questions of each caller together.
+func batches(questions []question, ask func(by caller, some []question) []answer) []answer {
 	out := make([]answer, len(questions))
 	waiting := map[caller][]int{}
-	ask := func(by caller) {
-		var batch []map[string]any
+	send := func(by caller) {
+		var some []question
 		for _, i := range waiting[by] {
-			batch = append(batch, questions[i].evaluation())
+			some = append(some, questions[i])
+		}
+		for at, a := range ask(by, some) {
+			out[waiting[by][at]] = a
+		}
+		waiting[by] = nil
+	}
+	for i, q := range questions {
+		if waiting[q.caller] = append(waiting[q.caller], i); len(waiting[q.caller]) == batchSize {
+			send(q.caller)
+		}
+	}
+	for by, rest := range waiting {
+		if len(rest) > 0 {
+			send(by)
+		}
+	}
+	return out
+}
+
+// askBatches asks the questions of each caller together.
+func askBatches(t *testing.T, w *world, questions []question) []answer {
+	return batches(questions, func(by caller, some []question) []answer {
+		var batch []map[string]any
+		for _, q := range some {
+			batch = append(batch, q.evaluation())
 		}
 		var answers struct{ Evaluations []decision }
 		whole := w.evaluate(t, by, "/access/v1/evaluations", map[string]any{"evaluations": batch}, &answers)
 		if whole.status == 200 && len(answers.Evaluations) != len(batch) {
 			t.Fatalf("%d answers to %d questions", len(answers.Evaluations), len(batch))
 		}
-		for at, i := range waiting[by] {
+		out := make([]answer, len(some))
+		for i := range out {
 			if out[i] = whole; whole.status == 200 {
-				out[i] = answers.Evaluations[at].answer()
+				out[i] = answers.Evaluations[i].answer()
 			}
 		}
-		waiting[by] = nil
-	}
-	for i, q := range questions {
-		if waiting[q.caller] = append(waiting[q.caller], i); len(waiting[q.caller]) == batchSize {
-			ask(q.caller)
-		}
-	}
-	for by, rest := range waiting {
-		if len(rest) > 0 {
-			ask(by)
-		}
-	}
-	return out
+		return out
+	})
 }
 
 // took prints how long a door took.
 func took(t *testing.T, name string, began time.Time, n int) {
-	t.Logf("%-14s %d questions in %s", name, n, time.Since(began).Round(time.Millisecond))
+	t.Logf("%-18s %d questions in %s", name, n, time.Since(began).Round(time.Millisecond))
 }

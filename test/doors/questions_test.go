@@ -88,7 +88,7 @@ func (w *world) path(random *rand.Rand, account string) string {
 	path := strings.TrimPrefix(b.String(), "/")
 	if random.IntN(8) == 0 {
 		odd := pick(random, "", "/", "//", ".", "..", "%2e%2E", "%2f", "%5c", `\`, ";x", "%00", "%0a", "#x", "%61", "%zz", "%", "%FF", "%C2%85", "%EF%BC%8E", "accounts/a", "projects/p",
-			"Projects/p", "accounts", strings.Repeat("a", 2049), "[0]", "|", "%u002e")
+			"Projects/p", "accounts", strings.Repeat("a", 2049), "[0]", "|", "%u002e", "%2f|", "%5b^", "caf%C3%A9<", "é", "{x}", "a\"b")
 		path = pick(random, path+"/"+odd, odd+"/"+path, path+odd, odd)
 	}
 	return path
