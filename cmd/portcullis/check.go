@@ -39,9 +39,6 @@ func newCheck() *cobra.Command {
 			if q.user == "" || q.account == "" || q.action == "" {
 				return errors.New("--user, --account and --action are needed")
 			}
-			if strings.Contains(q.path, "#") {
-				return errors.New("the path has a #: it would end there, and the question would be about another path; leave the # out")
-			}
 			if q.token == "" {
 				token, err := sign(settings, authn.TokenRequest{
 					Subject: resources.ServicePrefix + "check", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Minute,
@@ -90,13 +87,20 @@ func (d decided) String() string {
 	return "denied: " + d.reason
 }
 
+var errPath = errors.New("the path can't be sent as it is, and the question would be about another path; " +
+	"leave a # out, and percent-encode other characters that a URL can't hold")
+
 // decide asks the gateway.
 func (q question) decide(ctx context.Context) (decided, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+"/api/v1/authorize/"+q.path, http.NoBody)
+	target := "/api/v1/authorize/" + q.path
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+target, http.NoBody)
 	if err != nil {
 		return decided{}, err
+	}
+	if !strings.HasSuffix(req.URL.RequestURI(), target) {
+		return decided{}, errPath
 	}
 	req.Header.Set("Authorization", "Bearer "+q.token)
 	req.Header.Set("X-User-ID", q.user)

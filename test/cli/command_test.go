@@ -64,6 +64,7 @@ func TestCheckAsksTheGateway(t *testing.T) {
 		"2 malformed action":  {ask(nil, s.Admin, "create", path), "400"},
 		"2 ambiguous path":    {ask(nil, s.Admin, action, "accounts/../x"), "400"},
 		"2 a fragment":        {ask(nil, s.Admin, action, path+"#x"), "#"},
+		"2 not sent as it is": {ask(nil, s.Admin, action, path+"/a%2Fb|"), "percent-encode"},
 		"2 may not ask":       {ask(nil, s.Admin, action, path, "--token", s.UserToken(t, s.Dan)), "403"},
 		"2 broken token":      {ask(nil, s.Admin, action, path, "--token", "x"), "401"},
 		"2 nobody listens":    {ask(nil, s.Admin, action, path, "--url", "http://127.0.0.1:1"), "does not answer"},
