@@ -143,7 +143,7 @@ func (c *client) receive(n *conn, h *heard) error {
 	switch {
 	case status != "200":
 		h.refused++
-	case len(c.yes) > 0 && bytes.Contains(body, c.yes) != n.what.allowed:
+	case len(c.yes) > 0 && !n.what.agrees(body, c.yes):
 		return fmt.Errorf("the answer is %s, want allowed: %t", body, n.what.allowed)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -29,9 +30,29 @@ type question struct {
 	action, project, resource string
 	// own says that the user asks with a token of their own, and not a service.
 	own, allowed bool
+	// batch are questions that are asked together; the fields above are then of none.
+	batch []question
+}
+
+// agrees reports whether an answer says what the world says: yes is there where the question is allowed,
+// of a batch once for each question that is.
+func (q *question) agrees(body, yes []byte) bool {
+	if q.batch == nil {
+		return bytes.Contains(body, yes) == q.allowed
+	}
+	allowed := 0
+	for i := range q.batch {
+		if q.batch[i].allowed {
+			allowed++
+		}
+	}
+	return bytes.Count(body, yes) == allowed
 }
 
 func (q question) String() string {
+	if q.batch != nil {
+		return fmt.Sprintf("a batch of %d", len(q.batch))
+	}
 	return fmt.Sprintf("%s %s in %s on %s", userID(q.user), q.action, q.project, q.resource)
 }
 
