@@ -14,7 +14,7 @@ import (
 func Example() {
 	gateway, err := client.New(client.Options{
 		URL:   "https://gateway.example",
-		Token: client.StaticToken(os.Getenv("GATEWAY_TOKEN")), // of a service with authz:check
+		Token: client.StaticToken(os.Getenv("GATEWAY_TOKEN")), // portcullis token --service widgets --scope authz:check
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -22,8 +22,8 @@ const (
 )
 
 // ByCatalogue asks whether the user may make the request: the action is that of the gateway's
-// catalogue for its method and path. user returns the id of the user whom the service has
-// authenticated.
+// catalogue for its method and path. A row with a host is not found, and one without an action denies.
+// user returns the id of the user whom the service has authenticated.
 func ByCatalogue(user func(*http.Request) (string, error)) Ask {
 	return func(r *http.Request) (Evaluation, error) {
 		id, err := user(r)
