@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -249,6 +250,53 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	_ = silent.SetDeadline(time.Now().Add(30 * time.Second))
 	if _, err := io.Copy(io.Discard, silent); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a connection that says nothing stays open")
+	}
+}
+
+// TestChecksThatNeverArriveEnd, and are no more than the bound; nor does a stream that has no end by
+// itself hold the process.
+func TestChecksThatNeverArriveEnd(t *testing.T) {
+	t.Parallel()
+	g := harness.Launch(t, t.TempDir(), "--ext-authz-listen", "127.0.0.1:0", "--max-requests", "2", "--read-timeout", "1s", "--handle-timeout", "1s", "--drain-timeout", "10m")
+	c := dial(t, g, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	begin := func() grpc.ClientStream {
+		s, err := c.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, auth.Authorization_Check_FullMethodName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var hanging []grpc.ClientStream
+	for range 4 {
+		hanging = append(hanging, begin())
+	}
+	if err := begin().RecvMsg(&auth.CheckResponse{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("over the bound: %v", err)
+	}
+	for _, s := range hanging {
+		if err := s.RecvMsg(&auth.CheckResponse{}); status.Code(err) == codes.OK {
+			t.Error("a check that never came is answered")
+		}
+		if ctx.Err() != nil {
+			t.Fatal("a check that never came has no end")
+		}
+	}
+	harness.Soon(t, "there is room again", func() bool {
+		_, err := grpc_health_v1.NewHealthClient(c).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+		return err == nil
+	})
+	watch, err := grpc_health_v1.NewHealthClient(c).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	if err == nil {
+		_, err = watch.Recv()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Terminate(t)
+	if code := g.Ended(t); code != 0 {
+		t.Errorf("exit %d", code)
 	}
 }
 

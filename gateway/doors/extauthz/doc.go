@@ -9,6 +9,8 @@
 // Envoy adds headers before it removes some. So headers_to_remove has the credential, what OK does not
 // set, and every spelling of an identity header with underscores.
 //
+// Streams are bounded before their message has come: the edge's bounds begin only behind it.
+//
 // # Rejected
 //
 //   - An error of gRPC for a denial: Envoy would take it for a failure of the gateway, and with

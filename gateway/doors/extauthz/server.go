@@ -39,17 +39,26 @@ type Limits struct {
 	// Read bounds the beginning of a connection, Write how long the peer may leave data without a word
 	// that it has come, Idle a connection without checks.
 	Read, Write, Idle time.Duration
+	// Handle bounds the answer to a check.
+	Handle time.Duration
+	// Requests are the edge's at once; 0 is no bound.
+	Requests int
 }
 
 // Server serves a Door.
 type Server struct {
 	grpc   *grpc.Server
 	health *health.Server
+	// close ends the streams of other services.
+	close context.CancelFunc
 }
 
 // NewServer makes a server. log gets what would otherwise end the process.
 func NewServer(door *Door, l Limits, log *slog.Logger) *Server {
-	s := &Server{health: health.NewServer(), grpc: grpc.NewServer(
+	closing, end := context.WithCancel(context.Background())
+	streamed := &opened{most: 2 * int64(l.Requests), within: l.Read + l.Handle, closing: closing}
+	s := &Server{close: end, health: health.NewServer(), grpc: grpc.NewServer(
+		grpc.InTapHandle(streamed.open),
 		grpc.MaxRecvMsgSize(2*l.Header+messageRoom), grpc.MaxHeaderListSize(metadata), grpc.MaxConcurrentStreams(streams),
 		grpc.ConnectionTimeout(l.Read), grpc.NumStreamWorkers(workers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: l.Idle, Time: l.Idle, Timeout: l.Write}),
@@ -83,10 +92,11 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Shutdown stops accepting, tells health, lets checks under way finish within the context's time, and
-// closes.
+// Shutdown stops accepting, tells health, ends what asks for it or for the services, lets checks under
+// way finish within the context's time, and closes.
 func (s *Server) Shutdown(ctx context.Context) {
 	s.health.Shutdown()
+	s.close()
 	done := make(chan struct{})
 	go func() {
 		s.grpc.GracefulStop()
