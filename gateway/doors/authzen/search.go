@@ -60,6 +60,9 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 		return doors.Answer{Question: asked, Verdict: may}, err
 	}
 	w, complete, err := q.find(ctx)
+	if err == nil && w.judged > 0 && q.account != "" && w.revision < may.AccountRevision {
+		err = errOldSnapshot
+	}
 	if err != nil {
 		return doors.Answer{Question: asked}, failed(err)
 	}
@@ -75,6 +78,10 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	body, err := json.Marshal(out)
 	return doors.Answer{Status: 200, Body: body, Question: asked, Verdict: may}, err
 }
+
+// errOldSnapshot is the error of a store that breaks its contract: what was found is of a revision before that by which
+// the caller may search.
+var errOldSnapshot = errors.New("authzen: a snapshot is older than facts that were known before it was taken")
 
 // failed makes an error of the store that is none of the domain's one of KindUnavailable.
 func failed(err error) error {

@@ -26,6 +26,8 @@ type searched struct {
 	allowed func(user string) bool
 	// looks is how often the snapshot is taken for one Look, looked how often there was a Look.
 	looks, looked int
+	// behind is how many revisions a snapshot is behind what is known.
+	behind int64
 	// charged is what searches were charged beside one for each call.
 	charged int
 	// err is the error of the part that fails.
@@ -65,6 +67,7 @@ func (s *searched) FactsOf(ctx context.Context, account string, of []resources.A
 	all := make([]resources.Facts, len(of))
 	for i, about := range of {
 		all[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
+		all[i].Revision -= s.behind
 	}
 	return all, s.facts
 }
@@ -198,6 +201,14 @@ func TestSmallPageOfNobodyTakesFewReads(t *testing.T) {
 	got, next, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1}}`)
 	if err != nil || len(got) > 0 || next == "" || s.looked > 20 {
 		t.Errorf("%q %q in %d reads of the store, %v", got, next, s.looked, err)
+	}
+}
+
+// TestOldSnapshotIsNoAnswer: a page is no older than what the caller's right to search rests on.
+func TestOldSnapshotIsNoAnswer(t *testing.T) {
+	s := &searched{users: numbered(5), allowed: func(string) bool { return true }, looks: 1, behind: 1}
+	if got, _, _, err := s.ask(t, authzen.Subjects, whoReads+`}`); !resources.IsKind(err, resources.KindUnavailable) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
