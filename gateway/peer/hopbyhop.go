@@ -29,8 +29,15 @@ var errUnheard = errors.New("the head of the upstream's answer is too long, or w
 // connection alone.
 type heardConn struct {
 	net.Conn
+	mu  sync.Mutex
+	now *hearing
+}
+
+// hearing is what is heard of one answer. It is not the connection's: the client gives a connection to
+// the next call before the call that it served has seen its answer, where that has no body.
+type hearing struct {
 	mu    sync.Mutex
-	hears bool
+	ended bool
 	heads []byte
 }
 
@@ -58,26 +65,36 @@ func heardTransport() *http.Transport {
 func (c *heardConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.hears && len(c.heads) <= maxAnswerHeads {
-		c.heads = append(c.heads, p[:n]...)
+	now := c.now
+	c.mu.Unlock()
+	if now != nil {
+		now.add(p[:n])
 	}
 	return n, err
 }
 
-// hear keeps what comes from now on until somebody asks for it.
-func (c *heardConn) hear() {
+// hear keeps what comes from now on, for one answer.
+func (c *heardConn) hear() *hearing {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.hears, c.heads = true, nil
+	c.now = &hearing{}
+	return c.now
 }
 
-// names are the headers that Connection names in the heads that were heard.
-func (c *heardConn) names() (map[string]bool, error) {
-	c.mu.Lock()
-	heads := c.heads
-	c.hears, c.heads = false, nil
-	c.mu.Unlock()
+func (h *hearing) add(part []byte) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended && len(h.heads) <= maxAnswerHeads {
+		h.heads = append(h.heads, part...)
+	}
+}
+
+// names are the headers that Connection names in the heads that were heard. Nothing is kept after it.
+func (h *hearing) names() (map[string]bool, error) {
+	h.mu.Lock()
+	heads := h.heads
+	h.ended, h.heads = true, nil
+	h.mu.Unlock()
 	if len(heads) > maxAnswerHeads {
 		return nil, errUnheard
 	}
@@ -99,11 +116,10 @@ func (c *heardConn) names() (map[string]bool, error) {
 
 // endToEnd sends a request and gives the answer without the headers that belong to its connection.
 func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
-	on := &heardConn{}
+	on := &hearing{}
 	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { // once more where it is sent again
 		if c, ok := info.Conn.(*heardConn); ok {
-			on = c
-			on.hear()
+			on = c.hear()
 		}
 	}}
 	in, err := client.Do(out.WithContext(httptrace.WithClientTrace(out.Context(), trace)))
