@@ -122,13 +122,16 @@ func asCall(q question, e3 answer) answer {
 	return a
 }
 
-// asProxied is what a call through the gateway is answered where E3 says this: its 403 has the words of
-// its area, which name no reason, and at / there is nothing.
+// asProxied is what a call through the gateway is answered where E3 says this. Its 403 has the words of
+// its area, which name no reason; at / there is nothing; and what begins with // is refused first of all.
 func asProxied(q question, e3 answer) answer {
 	a := asCall(q, e3)
 	a.reason = ""
-	if q.path == "" {
+	switch {
+	case q.path == "": // nobody is asked for a credential there
 		a = answer{status: 404}
+	case q.path[0] == '/': // a target with two of them is no HTTP that servers read alike
+		a = answer{status: 400}
 	}
 	return a
 }
