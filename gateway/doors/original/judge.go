@@ -119,7 +119,8 @@ func (j *Judge) headers(q Question, caller resources.Principal, call verdict.Cal
 // claims are what a call says of its caller, by the header's name.
 type claims map[string]string
 
-// readClaims reads the claims that were sent.
+// readClaims reads the claims that were sent. It refuses a key of repeats of which an assertion would
+// vouch for one reading.
 func readClaims(h doors.Headers) (claims, []resources.Problem) {
 	out := claims{}
 	var problems []resources.Problem
@@ -130,6 +131,9 @@ func readClaims(h doors.Headers) (claims, []resources.Problem) {
 		} else if value != "" {
 			out[name] = value
 		}
+	}
+	if _, problem := h.Identity("Idempotency-Key"); problem != "" {
+		problems = append(problems, resources.Problem{Field: "Idempotency-Key", Text: problem})
 	}
 	return out, problems
 }
