@@ -10,6 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
@@ -18,6 +19,8 @@ import (
 type searchStore struct {
 	store       store.Store
 	collections records.Collections
+	// gate is passed before a snapshot is taken.
+	gate *gate.Gate
 }
 
 // newSearch returns the door of a search.
@@ -26,7 +29,7 @@ func (a *app) newSearch(of authzen.Wanted, judge *verdict.Judge, questions authz
 	_, firewall := local[config.UpstreamFirewall]
 	_, clusters := local[config.UpstreamClusters]
 	return authzen.Search{
-		Questions: questions, Of: of, Judge: judge, Directory: searchStore{a.store, a.collections}, Tokens: a.tokens,
+		Questions: questions, Of: of, Judge: judge, Directory: searchStore{a.store, a.collections, a.gates.searches}, Tokens: a.tokens,
 		Elsewhere: map[string]bool{
 			authzen.TypeSecurityGroup: !firewall, authzen.TypeKubernetesCluster: !clusters, authzen.TypeGPUCluster: !clusters,
 		},
@@ -38,6 +41,10 @@ var errElsewhere = errors.New("the snapshot is of another account")
 
 // Look implements authzen.Directory.
 func (d searchStore) Look(ctx context.Context, account string, fn func(authzen.Snapshot) error) error {
+	if err := d.gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer d.gate.Leave()
 	return d.store.View(ctx, func(tx store.Tx) error {
 		return fn(&snapshot{
 			searchStore: d, tx: tx, account: account, shared: records.ReadOnce(), custom: map[string][]string{}, states: map[string]string{},

@@ -31,6 +31,9 @@ const (
 	// databaseReads are under way at once on a database; its other connections are for changes
 	// and for reads of the epoch.
 	databaseReads = 64
+	// searchReads are snapshots that searches hold at once: a page takes as long as hundreds of other
+	// reads, for which the store's other connections are left.
+	searchReads = 2
 )
 
 // openStore opens the embedded store of the data folder, or the database.
@@ -63,12 +66,12 @@ type gates struct {
 	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
 	// embedded store.
 	work *gate.Gate
-	// reads are those of the store.
-	reads *gate.Gate
+	// reads are those of the store; searches are the snapshots of searches.
+	reads, searches *gate.Gate
 }
 
 func newGates(s *config.Config) gates {
-	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.Limits.Waiting)}
+	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting)}
 	if g.reads = g.work; s.Store.MongoURL != "" {
 		g.reads = gate.New(databaseReads, s.Limits.Waiting)
 	}
@@ -78,7 +81,7 @@ func newGates(s *config.Config) gates {
 // allGates returns the gates by the names that metrics give them.
 func (a *app) allGates() map[string]*gate.Gate {
 	all := a.edge.Gates()
-	all["work"] = a.gates.work
+	all["work"], all["searches"] = a.gates.work, a.gates.searches
 	if a.gates.reads != a.gates.work {
 		all["reads"] = a.gates.reads
 	}

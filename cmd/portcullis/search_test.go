@@ -1,0 +1,21 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// TestSearchTakesNoSnapshotBeforeItsGate: a search that finds no room is refused, and has not asked the store.
+func TestSearchTakesNoSnapshotBeforeItsGate(t *testing.T) {
+	full := gate.New(1, 0)
+	if err := full.Enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	err := searchStore{nil, records.NewCollections(), full}.Look(t.Context(), "acct-a-v1", nil)
+	if !resources.IsKind(err, resources.KindUnavailable) {
+		t.Error(err)
+	}
+}
