@@ -22,13 +22,13 @@ const (
 	// batchYes is what an answer holds for each question that is allowed.
 	batchYes = `"decision":true`
 	// coldMost is how many batches about users who are seen for the first time a window asks at most.
-	coldMost = 20
+	coldMost = 60
 )
 
 // together makes batches of a stream's questions.
 func together(next stream) stream {
 	return func() question {
-		q := question{batch: make([]question, batchSize)}
+		q := question{batch: new([batchSize]question)}
 		for i := range q.batch {
 			q.batch[i] = next()
 		}

@@ -20,13 +20,13 @@
 // # Batches
 //
 // BenchmarkLoadOfBatch asks the same questions again, 100 of them together and one by one, all by a service
-// and warm. Measured on one core, machine busy: in two runs 1.2 and 1.3 ms of CPU a batch, 43 and 81 µs a
-// call of E3, so 0.30 and 0.16 of 100 calls (at most 0.3). What else runs costs the calls more than the
-// batch: only a machine that does nothing else says how near the limit is.
+// and warm. Measured on one core, machine busy, in three runs: 1.2 to 1.4 ms of CPU a batch, 43 to 81 µs
+// a call of E3, so 0.30, 0.16 and 0.33 of 100 calls. At most 0.3 is wanted: that is not shown to hold
+// before it is measured on a machine that does nothing else.
 //
 // It asks 100 questions about a user who is seen for the first time, too, in one project. They have to cost
 // less than the same about a user whose facts are known and a new user's first call together, and would
-// not with a second fill of the facts: 0.93 and 0.86 of it (at most 1).
+// not with a second fill of the facts: 0.93, 0.86 and 0.72 of it (at most 1).
 //
 // # Peers
 //

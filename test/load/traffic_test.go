@@ -31,7 +31,7 @@ type question struct {
 	// own says that the user asks with a token of their own, and not a service.
 	own, allowed bool
 	// batch are questions that are asked together; the fields above are then of none.
-	batch []question
+	batch *[batchSize]question
 }
 
 // agrees reports whether an answer says what the world says: yes is there where the question is allowed,
