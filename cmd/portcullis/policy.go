@@ -27,7 +27,7 @@ func newPolicy() *cobra.Command {
 					others = "denies others"
 				}
 				return fmt.Sprintf(
-					"ok: policy %s with %d routes, %d system roles, %d apps and %d tests; it lists %d actions and %s",
+					"ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
 					s.Revision(), len(s.Routes()), len(s.Roles()), len(s.Apps()), tests, len(s.Actions()), others,
 				)
 			}),

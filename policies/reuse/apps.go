@@ -109,7 +109,7 @@ func (p *AppPlan) Until(facts *Facts, now resources.Time) resources.Time {
 	return facts.nextEnd(now)
 }
 
-// at is the value at a path, nil for none. What is no object has no members: a path stands for members only.
+// at is the value at a path, nil for none. A path stands for members of objects only: other values have none.
 func at(v ast.Value, path string) (found *ast.Term) {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(ast.Object)

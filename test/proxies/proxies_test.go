@@ -42,7 +42,7 @@ var proxies = map[string]proxy{
 		program: "apache2", files: []string{"apache.conf", "portcullis-apache.lua"}, closed: []int{503},
 		args: func(dir string) []string { return []string{"-f", dir + "/apache.conf", "-X"} },
 		change: func(dir, text string) string {
-			return strings.NewReplacer("/tmp/apache-portcullis.pid", dir+"/pid", "${PWD}", dir).Replace(text)
+			return strings.ReplaceAll(text, "${PWD}", dir)
 		},
 	},
 }

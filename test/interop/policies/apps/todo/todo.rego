@@ -44,7 +44,7 @@ decision if {
 	_owner == _person.mail
 }
 
-# Who does it with the to-dos of others.
+# The roles whose holders may do it with the to-dos of other users.
 _all := {"can_update_todo": {"evil_genius"}, "can_delete_todo": {"admin"}}
 
 _person := data.apps.todo.people[input.subject.id] if input.subject.type == "user"
