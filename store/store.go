@@ -88,6 +88,16 @@ type Tx interface {
 	// Count returns how many records the query matches, whatever its After and Limit.
 	Count(ctx context.Context, schema *Schema, query Query) (int, error)
 
+	// List returns the first records whose keys come after that key, in the order of the keys' bytes,
+	// limit at most. Unlike Find it also returns records that are in no index.
+	List(ctx context.Context, schema *Schema, after string, limit int) ([]Row, error)
+	// Load writes a record as it is, with its revision, in place of the one with its key. Another error
+	// than those of every write, as that of a value that a unique index has already, ends the transaction.
+	// Load and LoadRevision make a copy of a whole store; a change uses Insert and Replace, which check.
+	Load(ctx context.Context, schema *Schema, row Row) error
+	// LoadRevision sets the account's revision. The epoch moves as with Bump.
+	LoadRevision(ctx context.Context, account string, revision int64) error
+
 	// Bump moves the account's revision. Every change that can alter a decision or an authentication
 	// calls it before it reads what the change depends on. The engine moves the epoch once, in the
 	// same commit. A second Bump of an account in a transaction has no effect, and transactions that

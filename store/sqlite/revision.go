@@ -11,6 +11,7 @@ import (
 // find one whose COMMIT failed.
 const (
 	bumpText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, 1, 0) ON CONFLICT (account) DO UPDATE SET rev = rev + 1 RETURNING rev"
+	loadText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, ?, 0) ON CONFLICT (account) DO UPDATE SET rev = excluded.rev"
 	revisionText = "SELECT rev FROM authz_rev WHERE account = ?"
 	togetherText = "SELECT -1, account, rev, x'' FROM authz_rev WHERE account = ?"
 	sealText     = "UPDATE authz_meta SET seq = seq + 1, epoch = epoch + ? WHERE id = 1 RETURNING seq, epoch"
@@ -33,12 +34,32 @@ func (t *tx) Bump(ctx context.Context, account string) (int64, error) {
 	if err := t.ses.one(ctx, bumpText, []any{account}, []any{&rev}); err != nil {
 		return 0, t.fail(ctx, err)
 	}
+	t.moved(account, rev)
+	return rev, nil
+}
+
+// LoadRevision implements store.Tx.
+func (t *tx) LoadRevision(ctx context.Context, account string, revision int64) error {
+	if err := t.ready(ctx); err != nil {
+		return err
+	}
+	if !t.writable {
+		return store.ErrReadOnly
+	}
+	if _, err := t.ses.exec(ctx, loadText, account, revision); err != nil {
+		return t.fail(ctx, err)
+	}
+	t.moved(account, revision)
+	return nil
+}
+
+// moved notes an account's revision, whose epoch is written before the commit.
+func (t *tx) moved(account string, revision int64) {
 	if t.bumped == nil {
 		t.bumped = map[string]int64{}
 	}
-	t.bumped[account] = rev
+	t.bumped[account] = revision
 	t.wrote = true
-	return rev, nil
 }
 
 // Revision implements store.Tx.

@@ -18,6 +18,7 @@ type shape struct {
 type table struct {
 	schema                                 *store.Schema
 	get, revision, insert, replace, delete string
+	list, load                             string
 	hasUnique                              map[string]string
 	find                                   map[shape]string
 	scan                                   map[shape]string
@@ -42,18 +43,22 @@ func newTable(s *store.Schema) (*table, error) {
 		return nil, fmt.Errorf("the name of the collection %q must not begin with %s or sqlite_", s.Name, ownPrefix)
 	}
 	name, cols := quote(s.Name), names(s.Columns)
-	set, marks := "", ""
+	set, marks, taken := "", "", ""
 	for _, c := range cols {
 		set += ", " + c + " = ?"
 		marks += ", ?"
+		taken += ", " + c + " = excluded." + c
 	}
+	into := "INSERT INTO " + name + " (" + strings.Join(append([]string{record}, cols...), ", ") + ") VALUES (?, "
 	t := &table{
 		schema:    s,
 		get:       "SELECT " + record + " FROM " + name + " WHERE key = ?",
 		revision:  "SELECT revision FROM " + name + " WHERE key = ?",
-		insert:    "INSERT INTO " + name + " (" + strings.Join(append([]string{record}, cols...), ", ") + ") VALUES (?, 1, ?" + marks + ")",
+		insert:    into + "1, ?" + marks + ")",
 		replace:   "UPDATE " + name + " SET revision = revision + 1, body = ?" + set + " WHERE key = ? AND revision = ?",
 		delete:    "DELETE FROM " + name + " WHERE key = ? AND revision = ?",
+		list:      "SELECT " + record + " FROM " + name + " WHERE key > ? ORDER BY key" + limit,
+		load:      into + "?, ?" + marks + ") ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, body = excluded.body" + taken,
 		hasUnique: map[string]string{},
 		find:      map[shape]string{},
 		scan:      map[shape]string{},

@@ -26,6 +26,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		{"concurrency", concurrency()},
 		{"revisions", revisions()},
 		{"changes", changes()},
+		{"whole stores", whole()},
 		{"contexts", contexts()},
 	} {
 		t.Run(group.name, func(t *testing.T) {

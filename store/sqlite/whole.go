@@ -1,0 +1,47 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// List implements store.Tx.
+func (t *tx) List(ctx context.Context, schema *store.Schema, after string, limit int) ([]store.Row, error) {
+	tab, err := t.table(schema)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.ready(ctx); err != nil {
+		return nil, err
+	}
+	var out []store.Row
+	err = t.ses.each(ctx, tab.list, []any{after, int64(max(limit, 0))}, func(row []driver.Value) error {
+		var r store.Row
+		err := scan(row, []any{&r.Key, &r.Revision, &r.Body})
+		out = append(out, r)
+		return err
+	})
+	if err != nil {
+		return nil, t.fail(ctx, err)
+	}
+	return out, nil
+}
+
+// Load implements store.Tx.
+func (t *tx) Load(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	columns, err := tab.columns(row)
+	if err != nil {
+		return err
+	}
+	if _, err := t.ses.exec(ctx, tab.load, append([]any{row.Key, row.Revision, row.Body}, columns...)...); err != nil {
+		return t.fail(ctx, err)
+	}
+	t.wrote = true
+	return nil
+}
