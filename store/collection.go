@@ -37,6 +37,9 @@ func NewCollection[T any](schema Schema, key func(*T) string, columns func(*T) [
 // Schema returns what engines need.
 func (c Collection[T]) Schema() *Schema { return c.schema }
 
+// Key returns the key of a value.
+func (c Collection[T]) Key(v T) string { return c.key(&v) }
+
 // Get returns one record, or ErrNotFound.
 func (c Collection[T]) Get(ctx context.Context, tx Tx, key string) (Record[T], error) {
 	row, err := tx.Get(ctx, c.schema, key)

@@ -82,6 +82,8 @@ var mayImport = map[string]row{
 	"store/records":   {inside: []string{"store", "resources"}},
 	"store/storetest": {inside: []string{"store", "resources"}},
 	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
+	"store/backup":    {},
+	"store/transfer":  {inside: []string{"store", "store/records", "store/sqlite"}},
 	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
 	"store/redis":     {outside: []string{breaker, redis}},
 	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
@@ -120,7 +122,7 @@ var mayImport = map[string]row{
 	"test": {},
 
 	"test/api":         {},
-	"test/cli":         {},
+	"test/cli":         {inside: []string{"store/sqlite"}},
 	"test/faults":      {},
 	"test/proxies":     {},
 	"test/doors":       {},

@@ -20,6 +20,7 @@ const (
 	exitOK       = 0
 	exitDenied   = 1
 	exitNotReady = 1
+	exitDamaged  = 1
 	exitError    = 2
 )
 
@@ -43,6 +44,9 @@ func run(args []string) int {
 	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))
 	if errors.Is(err, errNotReady) {
 		return exitNotReady
+	}
+	if errors.Is(err, errDamaged) {
+		return exitDamaged
 	}
 	return exitError
 }

@@ -33,7 +33,7 @@ func newStore() *cobra.Command {
 		},
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
-	parent.AddCommand(cmd)
+	parent.AddCommand(newBackup(), newRestore(), newVerify(), newCopy(), cmd)
 	return parent
 }
 

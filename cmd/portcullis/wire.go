@@ -37,6 +37,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/transfer"
 )
 
 // core holds what every command that opens the store needs.
@@ -82,7 +83,10 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 	if c.store, err = openStore(ctx, settings.Store, c.collections); err != nil {
 		return nil, err
 	}
-	if err := masterkey.CheckStore(ctx, c.store, c.collections, c.master); err != nil {
+	if err = transfer.Complete(ctx, c.store, c.collections); err == nil {
+		err = masterkey.CheckStore(ctx, c.store, c.collections, c.master)
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
 	keeper := idempotency.New(c.store, c.collections, time.Now)

@@ -28,6 +28,8 @@ type Options struct {
 	// Schemas are all collections. Open adds and fills what is missing in the database. It drops
 	// nothing, because an older release may still use it.
 	Schemas []*store.Schema
+	// Maintenance is set by a process that is no gateway.
+	Maintenance bool
 	// Monitor is called for every command, for tests; nil is none.
 	Monitor *event.CommandMonitor
 }
@@ -45,6 +47,9 @@ const (
 // applicationName names the gateways of a database to the server. Those of another database on the same
 // server have another name, so their transactions are left alone.
 func applicationName(database string) string { return "portcullis/" + database }
+
+// maintenanceName names the processes that are no gateways.
+func maintenanceName(database string) string { return "portcullis-maintenance/" + database }
 
 // Errors of Open, with texts for the operator; compare with errors.Is.
 var (
@@ -79,7 +84,11 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, ErrURL
 	}
 	database := cmp.Or(where.Database, defaultDatabase)
-	client, err := mongo.Connect(options.Client().ApplyURI(o.URL).SetAppName(applicationName(database)).SetMonitor(o.Monitor).
+	name := applicationName(database)
+	if o.Maintenance {
+		name = maintenanceName(database)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(o.URL).SetAppName(name).SetMonitor(o.Monitor).
 		SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(durable()).
 		SetServerSelectionTimeout(selectionTime).SetTimeout(operationTime))
 	if err != nil {

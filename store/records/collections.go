@@ -23,6 +23,7 @@ type Collections struct {
 	Answers     store.Collection[Answer]
 	Occupancies store.Collection[Occupancy]
 	Seals       store.Collection[Seal]
+	Copies      store.Collection[Copy]
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
@@ -69,6 +70,7 @@ func NewCollections() Collections {
 		Answers:     answers(),
 		Occupancies: occupancies(),
 		Seals:       seals(),
+		Copies:      copies(),
 
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
@@ -84,7 +86,7 @@ func (c Collections) Schemas() []*store.Schema {
 	return []*store.Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
-		c.Occupancies.Schema(), c.Seals.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(), c.Copies.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}

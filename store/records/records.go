@@ -40,6 +40,21 @@ func seals() store.Collection[Seal] {
 	return store.NewCollection(store.Schema{Name: "seals"}, func(s *Seal) string { return s.ID }, func(*Seal) []store.Value { return nil })
 }
 
+// Copy marks a store that is an unfinished copy of another one. No gateway serves it.
+type Copy struct {
+	// ID is CopyID: a store is a copy of one other store.
+	ID string `json:"id"`
+	// Source names the store that is copied.
+	Source string `json:"source"`
+}
+
+// CopyID is the key of the one Copy.
+const CopyID = "unfinished"
+
+func copies() store.Collection[Copy] {
+	return store.NewCollection(store.Schema{Name: "copies"}, func(c *Copy) string { return c.ID }, func(*Copy) []store.Value { return nil })
+}
+
 func apiKeys() store.Collection[resources.APIKey] {
 	return store.NewCollection(store.Schema{
 		Name:    "api_keys",

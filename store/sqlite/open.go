@@ -93,8 +93,12 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 }
 
 func connect(path string, reader bool, size int) *pool {
-	d, name := &sqlite3.Driver{}, dsn(path, reader)
-	return newPool(func() (driver.Conn, error) { return d.Open(name) }, size)
+	return newPool(opener(dsn(path, reader)), size)
+}
+
+func opener(name string) func() (driver.Conn, error) {
+	d := &sqlite3.Driver{}
+	return func() (driver.Conn, error) { return d.Open(name) }
 }
 
 // start brings the file to the declared schemas and begins a new generation.

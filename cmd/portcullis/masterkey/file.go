@@ -104,3 +104,20 @@ func makeKey(dir, path string) error {
 	}
 	return nil
 }
+
+// Copy copies the master key of one data folder into another that has none.
+func Copy(from, to string) error {
+	if _, err := (File{DataDir: from}).Read(); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(filepath.Join(from, FileName))
+	if err != nil {
+		return fmt.Errorf("master key: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(to, FileName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("master key: %w", err)
+	}
+	_, err = f.Write(raw)
+	return errors.Join(err, f.Sync(), f.Close())
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/store/backup"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/store/transfer"
+)
+
+// copyFolder is the pattern of the folder in which a command works on a copy of the store.
+const copyFolder = ".portcullis-store-*"
+
+func newBackup() *cobra.Command {
+	settings := &config.Config{}
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Write the embedded store into one file, also while a server runs on it", Args: oneFile,
+		Long: "Writes the embedded store of --data-dir, as it is at one instant, into FILE, which must not exist. It\n" +
+			"is checked on the way. The master key is not in it: keep that apart. With --mongo-url use MongoDB's\n" +
+			"own backup.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			if settings.Store.MongoURL != "" {
+				return errors.New("--mongo-url: use MongoDB's own backup (mongodump, or a snapshot of a volume), and `portcullis store new-generation` after a restore; " +
+					"`portcullis store verify` checks the database")
+			}
+			m, err := backUp(cmd.Context(), settings.Store.DataDir, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d bytes, epoch %d, sha256 %s; the master key is not in it\n", args[0], m.Database.Size, m.Epoch, m.Database.SHA256)
+			return err
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
+	return cmd
+}
+
+// oneFile wants one argument, the name of a file.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return fmt.Errorf("%s takes one argument, the FILE (`%s --help` has the flags)", cmd.Name(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// backUp writes the embedded store of a data folder into a new file.
+func backUp(ctx context.Context, dir, file string) (m backup.Manifest, err error) {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return backup.Manifest{}, fmt.Errorf("%s is there already; name a file that is not", file)
+	}
+	work, err := os.MkdirTemp(filepath.Dir(file), copyFolder)
+	if err != nil {
+		return backup.Manifest{}, fmt.Errorf("FILE: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	copied := filepath.Join(work, "store.db")
+	at, err := sqlite.Snapshot(ctx, dir, copied)
+	if err != nil {
+		return backup.Manifest{}, err
+	}
+	return backup.Write(file, copied, backup.Manifest{
+		Version: version(), MadeAt: time.Now().UTC().Truncate(time.Second), Generation: at.Generation, Epoch: at.Epoch,
+	})
+}
+
+func newRestore() *cobra.Command {
+	settings := &config.Config{}
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Bring a backup into an empty data folder, or into an empty database", Args: oneFile,
+		Long: "Brings a backup into the data folder, in which nothing may be but the master key, or with --mongo-url\n" +
+			"into an empty database. All that gateways have cached is void then. The master key of the time of the\n" +
+			"backup is needed to start.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			var err error
+			if settings.Store.MongoURL == "" {
+				err = restoreFolder(cmd.Context(), args[0], settings.Store.DataDir)
+			} else {
+				err = restoreDatabase(cmd, args[0], settings.Store)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "restored; bring the master key of that time, and start")
+			return err
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
+	return cmd
+}
+
+// restoreFolder brings a backup into a data folder without a store.
+func restoreFolder(ctx context.Context, file, dir string) (err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	for _, e := range entries {
+		if e.Name() != masterkey.FileName {
+			return fmt.Errorf("--data-dir: the folder %s holds %s; a backup is restored into an empty folder, or one with the master key alone", dir, e.Name())
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	work, err := os.MkdirTemp(dir, copyFolder)
+	if err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
+	_, database, err := backup.Read(file, work)
+	if err != nil {
+		return err
+	}
+	return sqlite.Restore(ctx, database, dir)
+}
+
+// restoreDatabase copies a backup into an empty database.
+func restoreDatabase(cmd *cobra.Command, file string, to config.Store) (err error) {
+	ctx, c := cmd.Context(), records.NewCollections()
+	m, from, closeFrom, err := openBackup(ctx, file, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeFrom()) }()
+	target, err := openStore(ctx, to, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	_, err = transfer.Copier{
+		From: from, To: target, Collections: c, Source: "backup " + m.Database.SHA256, Progress: progress(cmd),
+	}.Copy(ctx)
+	return err
+}

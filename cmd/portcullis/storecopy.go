@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/store/transfer"
+)
+
+// copyRequest is what `store copy` is asked for.
+type copyRequest struct {
+	from, to string
+	// withKey copies the master key of the source's folder into the target's.
+	withKey bool
+}
+
+func newCopy() *cobra.Command {
+	var r copyRequest
+	cmd := &cobra.Command{
+		Use: "copy --from STORE --to STORE", Short: "Copy a store into an empty one: embedded to MongoDB, or back", Args: noArguments,
+		Long: "Copies everything but the master key. A STORE is a data folder or a mongodb:// URL. Stop the gateways\n" +
+			"of both first. A copy that was interrupted is completed by a repeat; until then no gateway serves it.\n" +
+			"At the end both are compared, record by record.",
+		Example: "  portcullis store copy --from ./data --to 'mongodb://h1,h2,h3/portcullis?replicaSet=rs0'",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := r.validate(); err != nil {
+				return err
+			}
+			digest, err := copyStore(cmd, r)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "copied and compared: %d records\n", digest.Total())
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&r.from, "from", "", "the `STORE` to copy: a data folder or a mongodb:// URL")
+	cmd.Flags().StringVar(&r.to, "to", "", "the empty `STORE` to copy into")
+	cmd.Flags().BoolVar(&r.withKey, "with-master-key", false, "also copy the master key; both stores are data folders then")
+	return cmd
+}
+
+func isURL(at string) bool {
+	return strings.HasPrefix(at, "mongodb://") || strings.HasPrefix(at, "mongodb+srv://")
+}
+
+func (r copyRequest) validate() error {
+	switch {
+	case r.from == "" || r.to == "":
+		return errors.New("--from and --to are both needed: each is a data folder or a mongodb:// URL")
+	case r.from == r.to:
+		return errors.New("--from and --to name the same store")
+	case r.withKey && (isURL(r.from) || isURL(r.to)):
+		return errors.New("--with-master-key is for two data folders; a database has no key beside it: copy the file yourself, and name it with --master-key-file")
+	}
+	if !isURL(r.from) && !sqlite.Exists(r.from) {
+		return fmt.Errorf("--from: there is no store in the folder %s", r.from)
+	}
+	return nil
+}
+
+func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error) {
+	ctx, c := cmd.Context(), records.NewCollections()
+	from, err := openUnserved(ctx, r.from, c)
+	if err != nil {
+		return nil, fmt.Errorf("--from: %w", err)
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	if err := transfer.Complete(ctx, from, c); err != nil {
+		return nil, fmt.Errorf("--from: %w", err)
+	}
+	to, err := openUnserved(ctx, r.to, c)
+	if err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	source, err := nameOf(r.from)
+	if err != nil {
+		return nil, err
+	}
+	digest, err := transfer.Copier{From: from, To: to, Collections: c, Source: source, Progress: progress(cmd)}.Copy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.withKey {
+		err = masterkey.Copy(r.from, r.to)
+	}
+	return digest, err
+}
+
+// openUnserved opens a store that no gateway serves. The data folder's lock keeps others away from an
+// embedded store; a database tells who is connected.
+func openUnserved(ctx context.Context, at string, c records.Collections) (store.Store, error) {
+	if !isURL(at) {
+		return openStore(ctx, config.Store{DataDir: at}, c)
+	}
+	opened, err := mongodb.Open(ctx, mongodb.Options{URL: at, Schemas: c.Schemas(), Maintenance: true})
+	if err != nil {
+		return nil, err
+	}
+	n, err := opened.Gateways(ctx)
+	if err == nil && n > 0 {
+		err = fmt.Errorf("gateways are connected to the database (%d connections); stop them first", n)
+	}
+	if err != nil {
+		return nil, errors.Join(err, opened.Close())
+	}
+	return opened, nil
+}
+
+// nameOf returns a name of a store for the mark of its copy, in which no password can be.
+func nameOf(at string) (string, error) {
+	if isURL(at) {
+		return mongodb.Name(at)
+	}
+	dir, err := filepath.Abs(at)
+	return "folder " + dir, err
+}
+
+// progress returns a function that tells on standard error how far a copy has come.
+func progress(cmd *cobra.Command) func(collection string, written int) {
+	return func(collection string, written int) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d records\n", collection, written)
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/backup"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// errDamaged ends `store verify` with the exit code of damage.
+var errDamaged = errors.New("the store is damaged")
+
+func newVerify() *cobra.Command {
+	settings := &config.Config{}
+	cmd := &cobra.Command{
+		Use: "verify [FILE]", Short: "Check a backup, the embedded store or a database, also while servers run on it", Args: cobra.MaximumNArgs(1),
+		Long: "Checks the pages of the file, that every record can be read, that what it names is there, revisions,\n" +
+			"and that each account has an admin. It changes nothing. Exit 0: good; 1: damage, a line for each fault;\n" +
+			"2: it could not look.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			found, err := verifyStore(cmd.Context(), settings.Store, args)
+			if errors.Is(err, sqlite.ErrCorrupt) || errors.Is(err, backup.ErrDamaged) {
+				return fmt.Errorf("%w: %w", errDamaged, err)
+			}
+			if err != nil {
+				return err
+			}
+			return tellVerified(cmd.OutOrStdout(), found)
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
+	return cmd
+}
+
+// verifyStore checks the store that the arguments and settings name: a backup, a database, or a copy of
+// the embedded store, which a server may have open.
+func verifyStore(ctx context.Context, s config.Store, args []string) (found records.Verified, err error) {
+	c := records.NewCollections()
+	var opened store.Store
+	shut := func() error { return opened.Close() }
+	switch {
+	case len(args) == 1:
+		_, opened, shut, err = openBackup(ctx, args[0], c)
+	case s.MongoURL != "":
+		opened, err = openStore(ctx, s, c)
+	default:
+		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
+	}
+	if err != nil {
+		return records.Verified{}, err
+	}
+	found, err = c.Verify(ctx, opened)
+	return found, errors.Join(err, shut())
+}
+
+// openBackup opens the store in a backup file, in a folder of its own that the returned function removes.
+func openBackup(ctx context.Context, file string, c records.Collections) (m backup.Manifest, opened store.Store, shut func() error, err error) {
+	work, err := os.MkdirTemp("", copyFolder)
+	if err != nil {
+		return m, nil, nil, err
+	}
+	m, database, err := backup.Read(file, work)
+	if err == nil {
+		opened, shut, err = openCopy(ctx, database, work, c)
+	}
+	if err != nil {
+		return m, nil, nil, errors.Join(err, os.RemoveAll(work))
+	}
+	return m, opened, shut, nil
+}
+
+// openSnapshot opens a copy of the embedded store of a data folder.
+func openSnapshot(ctx context.Context, dir string, c records.Collections) (opened store.Store, shut func() error, err error) {
+	work, err := os.MkdirTemp("", copyFolder)
+	if err != nil {
+		return nil, nil, err
+	}
+	copied := filepath.Join(work, "store.db")
+	if _, err = sqlite.Snapshot(ctx, dir, copied); err == nil {
+		opened, shut, err = openCopy(ctx, copied, work, c)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(work))
+	}
+	return opened, shut, nil
+}
+
+// openCopy opens a database file in the folder work, which the returned function removes.
+func openCopy(ctx context.Context, database, work string, c records.Collections) (store.Store, func() error, error) {
+	dir := filepath.Join(work, "data")
+	if err := sqlite.Restore(ctx, database, dir); err != nil {
+		return nil, nil, err
+	}
+	opened, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, Schemas: c.Schemas()})
+	if err != nil {
+		return nil, nil, err
+	}
+	return opened, func() error { return errors.Join(opened.Close(), os.RemoveAll(work)) }, nil
+}
+
+// tellVerified writes what a check found, and returns errDamaged where that is damage.
+func tellVerified(to io.Writer, found records.Verified) error {
+	to = observe.Printable(to)
+	for _, fault := range found.Damage {
+		fmt.Fprintln(to, fault)
+	}
+	faults, all := len(found.Damage)+found.More, 0
+	for _, n := range found.Records {
+		all += n
+	}
+	if faults > 0 {
+		return fmt.Errorf("%w: %d faults in %d records; restore a backup (`portcullis store restore`)", errDamaged, faults, all)
+	}
+	fmt.Fprintf(to, "good: %d records of %d accounts\n", all, found.Records["accounts"])
+	return nil
+}

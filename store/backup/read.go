@@ -1,0 +1,87 @@
+package backup
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Errors of Read; compare with errors.Is.
+var (
+	// ErrDamaged is the error of a file that is no backup, or not the one that was written.
+	ErrDamaged = errors.New("damaged, or no backup")
+	// ErrNewer is the error of a backup whose layout a newer release has made.
+	ErrNewer = errors.New("written by a newer release")
+)
+
+// maxManifest bounds the manifest, in bytes.
+const maxManifest = 1 << 20
+
+// Read writes the database of a backup into a new file of the folder dir, after which it has been held
+// against the manifest. Where it does not fit, the file is removed again.
+func Read(path, dir string) (m Manifest, database string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Manifest{}, "", err
+	}
+	defer func() { _ = f.Close() }()
+	in := tar.NewReader(f)
+	if m, err = readManifest(in); err != nil {
+		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
+	}
+	if database, err = extract(in, m, dir); err != nil {
+		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return m, database, nil
+}
+
+func readManifest(in *tar.Reader) (m Manifest, err error) {
+	head, err := in.Next()
+	if err != nil || head.Name != manifestName || head.Size > maxManifest {
+		return Manifest{}, ErrDamaged
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w: %w", ErrDamaged, err)
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Manifest{}, fmt.Errorf("the manifest is %w: %w", ErrDamaged, err)
+	}
+	switch {
+	case m.Format > format:
+		return Manifest{}, fmt.Errorf("%w: its format is %d, known is %d", ErrNewer, m.Format, format)
+	case m.Format < 1 || m.Database.Size <= 0:
+		return Manifest{}, ErrDamaged
+	}
+	return m, nil
+}
+
+func extract(in *tar.Reader, m Manifest, dir string) (database string, err error) {
+	head, err := in.Next()
+	if err != nil || head.Name != databaseName || head.Size != m.Database.Size {
+		return "", fmt.Errorf("it has no database of the size in its manifest: %w", ErrDamaged)
+	}
+	f, err := os.CreateTemp(dir, databaseName+".*") // 0600
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(f, sum), in)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fmt.Errorf("the file ends too soon: %w", ErrDamaged)
+	}
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil && hex.EncodeToString(sum.Sum(nil)) != m.Database.SHA256 {
+		err = fmt.Errorf("the database is not the one of the manifest, by its SHA-256: %w", ErrDamaged)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return filepath.Clean(f.Name()), nil
+}

@@ -1,0 +1,70 @@
+package backup
+
+import (
+	"archive/tar"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Write makes the backup file path, for the owner alone, of a database file. It takes the place of
+// no file, and leaves none behind where it fails. It returns the manifest that it has written.
+func Write(path, database string, m Manifest) (Manifest, error) {
+	about, err := describe(database)
+	if err != nil {
+		return Manifest{}, err
+	}
+	m.Format, m.Database = format, about
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return Manifest{}, err
+	}
+	err = errors.Join(write(f, database, m), f.Sync(), f.Close())
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
+	if err != nil {
+		return Manifest{}, errors.Join(err, os.Remove(path))
+	}
+	return m, nil
+}
+
+func write(to io.Writer, database string, m Manifest) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(to)
+	head := tar.Header{Name: manifestName, Mode: 0o600, Size: int64(len(text)), ModTime: m.MadeAt}
+	if err := out.WriteHeader(&head); err != nil {
+		return err
+	}
+	if _, err := out.Write(text); err != nil {
+		return err
+	}
+	head = tar.Header{Name: databaseName, Mode: 0o600, Size: m.Database.Size, ModTime: m.MadeAt}
+	if err := out.WriteHeader(&head); err != nil {
+		return err
+	}
+	f, err := os.Open(database)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	if n, err := io.Copy(out, f); err != nil || n != m.Database.Size {
+		return fmt.Errorf("the database file changed while it was read: %w", errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	return out.Close()
+}
+
+// syncDir makes the name of a new file durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

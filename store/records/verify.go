@@ -1,0 +1,213 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// verifyPage is how many records are checked on one snapshot. A snapshot of a server that is shared
+// with others must not be long.
+const verifyPage = 200
+
+// Verified is what a check of a whole store found.
+type Verified struct {
+	// Records counts the records of each collection.
+	Records map[string]int
+	// Damage holds a sentence for each fault. At most maxDamage are named; More counts the others.
+	Damage []string
+	More   int
+}
+
+// maxDamage bounds what Verify names.
+const maxDamage = 1000
+
+// Verify reads every record and checks that it can be read, that its revision and its account's are
+// positive, that what it names is there, and that each account has somebody who is its admin or is
+// invited to be. An error means that the store could not be read. Each record is checked on the
+// snapshot that it is read from, so changes that are made meanwhile are no damage.
+func (c Collections) Verify(ctx context.Context, s store.Store) (Verified, error) {
+	v := &verification{c: c, store: s, found: Verified{Records: map[string]int{}}}
+	for _, step := range v.steps() {
+		if err := step(ctx); err != nil {
+			return Verified{}, err
+		}
+	}
+	return v.found, nil
+}
+
+// verification is one run of Verify.
+type verification struct {
+	c     Collections
+	store store.Store
+	found Verified
+}
+
+func (v *verification) steps() []func(context.Context) error {
+	c := v.c
+	return []func(context.Context) error{
+		checked(v, c.Accounts, v.account),
+		checked(v, c.Projects, func(r *refs, p resources.Project) { r.account(p.AccountID) }),
+		checked(v, c.Users, func(r *refs, u resources.User) {
+			if u.AccountID != "" {
+				r.account(u.AccountID)
+			}
+		}),
+		checked(v, c.Roles, func(r *refs, role resources.Role) { r.account(role.AccountID) }),
+		checked(v, c.Groups, func(r *refs, g resources.Group) { r.account(g.AccountID) }),
+		checked(v, c.Members, func(r *refs, m resources.GroupMember) {
+			r.group(m.AccountID, m.GroupID)
+			r.user(m.UserID)
+		}),
+		checked(v, c.Assignments, v.assignment),
+		checked(v, c.APIKeys, func(r *refs, k resources.APIKey) {
+			r.account(k.AccountID)
+			r.user(k.UserID)
+		}),
+		checked(v, c.KeyUses, func(*refs, KeyUse) {}),
+		checked(v, c.Outbox, func(*refs, resources.Message) {}),
+		checked(v, c.Answers, func(*refs, Answer) {}),
+		checked(v, c.Occupancies, func(*refs, Occupancy) {}),
+		checked(v, c.Seals, func(*refs, Seal) {}),
+		checked(v, c.KubernetesClusters, func(r *refs, k resources.KubernetesRecord) {
+			r.project(k.Cluster.Base.AccountID, k.Cluster.Base.ProjectID)
+		}),
+		checked(v, c.GPUClusters, func(r *refs, g resources.GPURecord) { r.project(g.Cluster.AccountID, g.Cluster.ProjectID) }),
+		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
+		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),
+		checked(v, c.SecurityGroupReferences, v.reference),
+	}
+}
+
+// checked returns a step that runs check for each record of a collection, page by page.
+func checked[T any](v *verification, c store.Collection[T], check func(*refs, T)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		name := c.Schema().Name
+		for after := ""; ; {
+			var faults []string
+			n := 0
+			last := after
+			err := v.store.View(ctx, func(tx store.Tx) error {
+				faults, n = nil, 0
+				rows, err := tx.List(ctx, c.Schema(), after, verifyPage)
+				if err != nil {
+					return err
+				}
+				r := &refs{ctx: ctx, tx: tx, c: v.c, known: map[string]bool{}}
+				for _, row := range rows {
+					r.found = nil
+					readable(c, row, r, check)
+					for _, fault := range r.found {
+						faults = append(faults, fmt.Sprintf("%s %q: %s", name, row.Key, fault))
+					}
+					n, last = n+1, row.Key
+				}
+				return r.err
+			})
+			if err != nil {
+				return err
+			}
+			v.found.Records[name] += n
+			v.add(faults)
+			if n < verifyPage {
+				return nil
+			}
+			after = last
+		}
+	}
+}
+
+// readable checks one record by itself, and then what it names.
+func readable[T any](c store.Collection[T], row store.Row, r *refs, check func(*refs, T)) {
+	if row.Revision < 1 {
+		r.fault("its revision is %d; it must be 1 or more", row.Revision)
+	}
+	var value T
+	if err := json.Unmarshal(row.Body, &value); err != nil {
+		r.fault("it can't be read: %v", err)
+		return
+	}
+	if key := c.Key(value); key != row.Key {
+		r.fault("it is stored under another key than its own, %q", key)
+	}
+	check(r, value)
+}
+
+func (v *verification) add(faults []string) {
+	room := min(maxDamage-len(v.found.Damage), len(faults))
+	v.found.Damage = append(v.found.Damage, faults[:room]...)
+	v.found.More += len(faults) - room
+}
+
+// account checks an account's revision and its admins.
+func (v *verification) account(r *refs, a resources.Account) {
+	revision, err := r.tx.Revision(r.ctx, a.ID)
+	if r.failed(err) {
+		return
+	}
+	if revision < 1 {
+		r.fault("the account has no revision")
+	}
+	admins, err := v.c.Assignments.Find(r.ctx, r.tx, store.Query{
+		Index: ByRole, Equal: []store.Value{store.String(a.ID), store.String(resources.RoleAccountAdmin)},
+	})
+	if r.failed(err) {
+		return
+	}
+	for _, rec := range admins {
+		if held, err := v.held(r, a.ID, rec.Value); r.failed(err) || held {
+			return
+		}
+	}
+	r.fault("it has no account admin whose role does not end, and nobody is invited to be one")
+}
+
+// held reports whether an assignment of account_admin that does not end reaches somebody who is an
+// active member of the account, or is invited.
+func (v *verification) held(r *refs, account string, a resources.Assignment) (bool, error) {
+	if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.Status != resources.StatusActive || a.ExpiresAt != 0 {
+		return false, nil
+	}
+	users, err := v.c.assignees(r.ctx, r.tx, a)
+	if err != nil {
+		return false, err
+	}
+	for _, id := range users {
+		u, err := store.Lookup(v.c.Users.Get(r.ctx, r.tx, id))
+		if err != nil {
+			return false, err
+		}
+		if u != nil && u.Value.AccountID == account && (u.Value.Status == resources.StatusActive || u.Value.Status == resources.StatusInvited) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (v *verification) assignment(r *refs, a resources.Assignment) {
+	r.account(a.AccountID)
+	if a.AssigneeType == resources.AssigneeGroup {
+		r.group(a.AccountID, a.AssigneeID)
+	} else {
+		r.user(a.AssigneeID)
+	}
+	if a.ProjectID != "" {
+		r.project(a.AccountID, a.ProjectID)
+	}
+	// System roles stand in the policy; a custom role's id is made here.
+	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") && !r.there("role "+a.RoleID, v.c.Roles.Schema(), a.RoleID) {
+		r.fault("the role %s is missing", a.RoleID)
+	}
+}
+
+func (v *verification) reference(r *refs, ref SecurityGroupReference) {
+	for _, id := range []string{ref.GroupID, ref.RemoteID} {
+		if !r.there("security group "+id, v.c.SecurityGroups.Schema(), id) {
+			r.fault("the security group %s is missing", id)
+		}
+	}
+}

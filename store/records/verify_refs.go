@@ -1,0 +1,71 @@
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// refs looks up what the records of one page name.
+type refs struct {
+	ctx   context.Context //nolint:containedctx // lives for one snapshot
+	tx    store.Tx
+	c     Collections
+	known map[string]bool
+	found []string
+	err   error
+}
+
+func (r *refs) fault(format string, args ...any) {
+	r.found = append(r.found, fmt.Sprintf(format, args...))
+}
+
+// failed notes an error of the store, which ends the check.
+func (r *refs) failed(err error) bool {
+	r.err = errors.Join(r.err, err)
+	return err != nil
+}
+
+// there reports whether a record is there. It asks the store once for each name, and says yes after an
+// error, which is no damage.
+func (r *refs) there(name string, schema *store.Schema, key string) bool {
+	found, asked := r.known[name]
+	if asked {
+		return found
+	}
+	_, err := r.tx.Get(r.ctx, schema, key)
+	found = !errors.Is(err, store.ErrNotFound)
+	if found {
+		r.failed(err)
+	}
+	r.known[name] = found
+	return found
+}
+
+func (r *refs) account(id string) {
+	if !r.there("account "+id, r.c.Accounts.Schema(), id) {
+		r.fault("the account %s is missing", id)
+	}
+}
+
+func (r *refs) user(id string) {
+	if !r.there("user "+id, r.c.Users.Schema(), id) {
+		r.fault("the user %s is missing", id)
+	}
+}
+
+func (r *refs) group(account, id string) {
+	r.account(account)
+	if !r.there("group "+id, r.c.Groups.Schema(), id) {
+		r.fault("the group %s is missing", id)
+	}
+}
+
+func (r *refs) project(account, id string) {
+	r.account(account)
+	if !r.there("project "+id, r.c.Projects.Schema(), id) {
+		r.fault("the project %s is missing", id)
+	}
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Snapshot writes everything that is committed at one instant into a new file, which is one for Restore.
+// It works beside a process that has the data folder open, and asks it nothing. It checks the file that
+// it reads, whole, and the one that it has written. Where one is damaged the error wraps ErrCorrupt and
+// names what was found.
+func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
+	path := filepath.Join(dir, fileName)
+	if _, err := os.Stat(path); err != nil {
+		return store.Freshness{}, fmt.Errorf("there is no store in the data folder: %w", err)
+	}
+	if err := inspect(ctx, path); err != nil {
+		return store.Freshness{}, err
+	}
+	if err := whole(ctx, path, func(ses *session) error {
+		_, err := ses.exec(ctx, "VACUUM INTO ?", into)
+		return err
+	}); err != nil {
+		return store.Freshness{}, err
+	}
+	var at store.Freshness
+	err := whole(ctx, into, func(ses *session) error {
+		return ses.one(ctx, "SELECT generation, epoch FROM authz_meta WHERE id = 1", nil, []any{&at.Generation, &at.Epoch})
+	})
+	return at, errors.Join(err, durable(into))
+}
+
+// Restore moves a file that Snapshot has written into a data folder without a store. The next Open
+// begins a new generation.
+func Restore(ctx context.Context, from, dir string) error {
+	if err := whole(ctx, from, func(*session) error { return inspect(ctx, from) }); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("the data folder can't be made: %w", err)
+	}
+	held, err := lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock(held) }()
+	if err := durable(from); err != nil {
+		return err
+	}
+	// A link, unlike a rename, never takes the place of a file.
+	if err := os.Link(from, filepath.Join(dir, fileName)); err != nil {
+		return fmt.Errorf("the store can't be put into the data folder: %w", err)
+	}
+	return syncDir(dir)
+}
+
+// whole checks every page and index of a file, and then runs fn on it.
+func whole(ctx context.Context, path string, fn func(*session) error) error {
+	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_defensive": {"1"}}
+	ses, err := newSession(opener((&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()))
+	if err != nil {
+		return fmt.Errorf("the data file %s can't be opened: %w", path, translate(ctx, err))
+	}
+	defer ses.close()
+	var found string
+	if err := ses.long(ctx, "PRAGMA integrity_check(1)", nil, []any{&found}); err != nil {
+		return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
+	}
+	if found != "ok" {
+		return fmt.Errorf("the data file %s is %w: %s", path, ErrCorrupt, found)
+	}
+	if err := fn(ses); err != nil {
+		return fmt.Errorf("the data file %s: %w", path, translate(ctx, err))
+	}
+	return nil
+}
+
+// durable writes a file's content through to the disk, and closes it to others.
+func durable(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Chmod(0o600), f.Sync(), f.Close())
+}

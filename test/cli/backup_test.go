@@ -1,0 +1,286 @@
+package cli_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// onTheEmbeddedStore leaves a test of the data folder out where gateways are on a database.
+func onTheEmbeddedStore(t *testing.T) {
+	t.Helper()
+	if harness.OnMongoDB() {
+		t.Skip("it is about the embedded store")
+	}
+}
+
+// names is a list that several goroutines add to.
+type names struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (n *names) add(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.list = append(n.list, name)
+}
+
+func (n *names) all() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.list)
+}
+
+// keep copies the master key from one data folder to another one.
+func keep(t *testing.T, from, to string) {
+	t.Helper()
+	key, err := os.ReadFile(filepath.Join(from, "master.key"))
+	if err == nil {
+		err = os.MkdirAll(to, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to, "master.key"), key, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantExit holds a command to an exit code and texts on standard output and error.
+func wantExit(t *testing.T, o harness.Outcome, code int, says ...string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit %d, want %d: %s%s", o.Code, code, o.Stdout, o.Stderr)
+	}
+	for _, text := range says {
+		if !strings.Contains(o.Stdout+o.Stderr, text) {
+			t.Errorf("%q does not say %q", o.Stdout+o.Stderr, text)
+		}
+	}
+}
+
+// TestBackupBesideChanges: a backup that is made while changes go on is good, and has every change that
+// was answered before it began. A gateway on the restored folder knows tokens and assignments of before.
+func TestBackupBesideChanges(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	team := harness.StartTeam(t)
+	team.Grant(t, "team_member", team.Bob, "")
+	var answered names
+	stop := make(chan struct{})
+	var changing sync.WaitGroup
+	for range 8 {
+		changing.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				name := rand.Text()
+				if r := team.Do(t, "POST", "/groups", `{"name":"`+name+`"}`); r.Status != http.StatusCreated {
+					t.Errorf("%d %s", r.Status, r.Raw)
+					return
+				}
+				answered.add(name)
+			}
+		})
+	}
+	harness.Soon(t, "changes are made", func() bool { return len(answered.all()) > 50 })
+	file, began := filepath.Join(t.TempDir(), "a.backup"), answered.all()
+	started := time.Now()
+	made := harness.Command(t, nil, "store", "backup", "--data-dir", team.Gateway.DataDir, file)
+	took, during := time.Since(started), len(answered.all())-len(began)
+	close(stop)
+	changing.Wait()
+	t.Logf("%d changes were answered before it began, %d while it ran, %.0f a second", len(began), during, float64(during)/took.Seconds())
+	wantExit(t, made, 0, file, "sha256", "the master key is not in it")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:")
+
+	dir := filepath.Join(t.TempDir(), "restored")
+	keep(t, team.Gateway.DataDir, dir)
+	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", dir, file), 0, "restored")
+	g := harness.StartIn(t, dir)
+	restored := map[string]bool{}
+	for page := ""; ; {
+		r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/groups?page_size=100"+page, team.AdminToken, "")
+		if r.Status != 200 {
+			t.Fatalf("%d %s", r.Status, r.Raw)
+		}
+		for i := range r.Body["groups"].([]any) {
+			restored[harness.At(r.Body, "groups", i, "name").(string)] = true
+		}
+		token, _ := r.Body["next_page_token"].(string)
+		if token == "" {
+			break
+		}
+		page = "&page_token=" + token
+	}
+	for _, name := range began {
+		if !restored[name] {
+			t.Errorf("%s was answered before the backup began, and is not in it", name)
+		}
+	}
+	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/roles/team_member/assignments", team.AdminToken, "")
+	if r.Status != 200 || !bytes.Contains(r.Raw, []byte(team.Bob)) {
+		t.Errorf("%d %s", r.Status, r.Raw)
+	}
+}
+
+// TestBackupRefusals: nothing is overwritten, and a failure leaves nothing behind.
+func TestBackupRefusals(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	dir, to := t.TempDir(), t.TempDir()
+	taken := filepath.Join(to, "taken")
+	if err := os.WriteFile(taken, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seedStore(t, dir)
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, taken), taken, "already")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir), "FILE")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", to, filepath.Join(to, "a")), "no store")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(to, "no", "a")), "no such file")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "backup", "--mongo-url", "mongodb://h/x", filepath.Join(to, "a")), "mongodump", "store verify")
+	if left, err := os.ReadDir(to); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	if raw, err := os.ReadFile(taken); err != nil || string(raw) != "mine" {
+		t.Errorf("%q %v", raw, err)
+	}
+}
+
+// seedStore makes a store with one account in a data folder.
+func seedStore(t *testing.T, dir string) {
+	t.Helper()
+	wantExit(t, harness.Command(t, nil, "bootstrap", "--data-dir", dir, "--account", "acct-kept-v1", "--name", "Kept",
+		"--admin-email", "ada@kept.example", "--user", "user-ada-v1", "--project", "proj-kept-v1"), 0)
+}
+
+func backedUp(t *testing.T) (dir, file string) {
+	t.Helper()
+	dir, file = t.TempDir(), filepath.Join(t.TempDir(), "a.backup")
+	seedStore(t, dir)
+	wantExit(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, file), 0)
+	return dir, file
+}
+
+// TestDamagedBackupIsRefused: a cut, changed or foreign file is damage, named, and nothing is restored of it.
+func TestDamagedBackupIsRefused(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	_, file := backedUp(t)
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:", "1 accounts")
+	changed := func(at int) []byte {
+		out := bytes.Clone(good)
+		out[at] ^= 1
+		return out
+	}
+	for name, raw := range map[string][]byte{
+		"empty": {}, "cut": good[:len(good)/2], "cut in the manifest": good[:700], "another file": bytes.Repeat([]byte("x"), 4096),
+		"a changed page": changed(len(good) - 8192), "a changed manifest": changed(600),
+	} {
+		bad := filepath.Join(t.TempDir(), "bad")
+		if err := os.WriteFile(bad, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(t.TempDir(), "new")
+		if o := harness.Command(t, nil, "store", "verify", bad); o.Code != 1 || !strings.Contains(o.Stderr, "damaged") {
+			t.Errorf("%s: verify: %+v", name, o)
+		}
+		if o := harness.Command(t, nil, "store", "restore", "--data-dir", to, bad); o.Code != 2 || sqlite.Exists(to) {
+			t.Errorf("%s: restore: %+v", name, o)
+		}
+		if left, err := os.ReadDir(to); err == nil && len(left) > 0 {
+			t.Errorf("%s: left behind: %v", name, left)
+		}
+	}
+	wantExit(t, harness.Command(t, nil, "store", "verify", filepath.Join(t.TempDir(), "none")), 2, "no such file")
+}
+
+// TestRestoreTakesTheFolderOfNobody: a folder with anything but the master key is left as it is.
+func TestRestoreTakesTheFolderOfNobody(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	dir, file := backedUp(t)
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "restore", "--data-dir", dir, file), dir, "portcullis.db", "empty")
+	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", dir), 0, "good:")
+	other := filepath.Join(t.TempDir(), "other")
+	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", other, file), 0)
+	o := harness.Command(t, nil, harness.Ephemeral(other)...)
+	harness.WantOneLine(t, o, "master.key is missing")
+}
+
+// TestVerifyFindsDamagedPages of a folder that no server runs on, and says that it could not look at one
+// without a store.
+func TestVerifyFindsDamagedPages(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	dir := t.TempDir()
+	seedStore(t, dir)
+	path := filepath.Join(dir, "portcullis.db")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int(binary.BigEndian.Uint16(raw[16:]))
+	for at := 2 * size; at < len(raw); at += 3 * size { // every third page but the first
+		copy(raw[at:at+size/2], bytes.Repeat([]byte{0xff}, size/2))
+	}
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", dir), 1, "damaged")
+	wantExit(t, harness.Command(t, nil, "store", "backup", "--data-dir", dir, filepath.Join(t.TempDir(), "a")), 2, "damaged")
+	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", t.TempDir()), 2, "no store")
+}
+
+// TestCopyToAnotherFolder: tokens of before are taken, a served folder and one that is not empty are refused.
+func TestCopyToAnotherFolder(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	from, to := t.TempDir(), filepath.Join(t.TempDir(), "to")
+	seedStore(t, from)
+	copied := harness.Command(t, nil, "store", "copy", "--from", from, "--to", to, "--with-master-key")
+	wantExit(t, copied, 0, "copied and compared:", "users: 1 records")
+	g := harness.StartIn(t, to)
+	token := harness.Command(t, nil, "token", "--data-dir", from, "--user", "user-ada-v1", "--ttl", time.Minute.String())
+	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-kept-v1/projects", strings.TrimSpace(token.Stdout), "")
+	if r.Status != 200 || harness.At(r.Body, "projects", 0, "id") != "proj-kept-v1" {
+		t.Errorf("%d %s", r.Status, r.Raw)
+	}
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", to, "--to", t.TempDir()), "--from", "in use")
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", from, "--to", to), "--to", "in use")
+	other := t.TempDir()
+	seedStore(t, other)
+	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", from, "--to", other), 2, "not empty")
+	for _, args := range [][]string{
+		{},
+		{"--from", from},
+		{"--from", from, "--to", from},
+		{"--from", filepath.Join(from, "no"), "--to", to},
+		{"--from", t.TempDir(), "--to", to},
+		{"--from", "mongodb://h/x", "--to", to, "--with-master-key"},
+	} {
+		harness.WantOneLine(t, harness.Command(t, nil, append([]string{"store", "copy"}, args...)...), "--")
+	}
+}
