@@ -32,6 +32,9 @@ type APIKey struct {
 	Scopes    []string `json:"scopes"`
 	// Hash is the keyed hash of the whole key.
 	Hash []byte `json:"hash"`
+	// MadeWith is the fingerprint of the master key with which Hash was made, "" where an earlier release
+	// made it.
+	MadeWith string `json:"made_with,omitempty"`
 	// Last4 holds the last four characters of the key, for the masked form.
 	Last4 string `json:"last4"`
 	// RevokedAt is zero for a key that is not revoked.
@@ -58,11 +61,21 @@ type KeyFact struct {
 }
 
 // APIKeys is the maker and checker of API keys.
-type APIKeys struct{ secrets [][]byte }
+type APIKeys struct {
+	secrets [][]byte
+	// fingerprint is that of the master key of the first secret.
+	fingerprint string
+}
 
 // NewAPIKeys derives the secrets of the hash from the master key (PurposeAPIKey). Hash uses
 // the first one, Match all of them.
-func NewAPIKeys(m MasterKey) APIKeys { return APIKeys{secrets: m.Derive(PurposeAPIKey)} }
+func NewAPIKeys(m MasterKey) APIKeys {
+	out := APIKeys{secrets: m.Derive(PurposeAPIKey)}
+	if prints := m.Fingerprints(); len(prints) > 0 {
+		out.fingerprint = prints[0]
+	}
+	return out
+}
 
 // IsZero says whether there is no secret to hash with. Match is false then.
 func (a APIKeys) IsZero() bool { return len(a.secrets) == 0 }
@@ -81,6 +94,9 @@ func (a APIKeys) New(ids IDs) (raw, id string) {
 
 // Hash returns the keyed hash of a raw key.
 func (a APIKeys) Hash(raw string) []byte { return hashWith(a.secrets[0], raw) }
+
+// Fingerprint returns that of the master key with which Hash works.
+func (a APIKeys) Fingerprint() string { return a.fingerprint }
 
 // Match says whether hash is the hash of the raw key. It takes the same time for every key.
 func (a APIKeys) Match(raw string, hash []byte) bool {

@@ -78,13 +78,16 @@ func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], e
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Record[T], len(rows))
-	for i, row := range rows {
-		if out[i], err = c.decode(row); err != nil {
-			return nil, err
-		}
+	return c.decodeAll(rows)
+}
+
+// List returns the first records whose keys come after that key; see Tx.List.
+func (c Collection[T]) List(ctx context.Context, tx Tx, after string, limit int) ([]Record[T], error) {
+	rows, err := tx.List(ctx, c.schema, after, limit)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return c.decodeAll(rows)
 }
 
 // Count returns how many records the query matches, whatever its After and Limit.
@@ -152,6 +155,16 @@ func (c Collection[T]) encode(rec Record[T]) (Row, error) {
 		Key: c.key(&rec.Value), Revision: rec.Revision, Columns: c.columns(&rec.Value),
 		Body: bytes.TrimSuffix(body.Bytes(), []byte("\n")),
 	}, nil
+}
+
+func (c Collection[T]) decodeAll(rows []Row) (out []Record[T], err error) {
+	out = make([]Record[T], len(rows))
+	for i, row := range rows {
+		if out[i], err = c.decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func (c Collection[T]) decode(row Row) (Record[T], error) {

@@ -83,7 +83,7 @@ var mayImport = map[string]row{
 	"store/storetest": {inside: []string{"store", "resources"}},
 	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
 	"store/backup":    {},
-	"store/transfer":  {inside: []string{"store", "store/records", "store/sqlite"}},
+	"store/transfer":  {inside: []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/servers"}},
 	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
 	"store/redis":     {outside: []string{breaker, redis}},
 	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
@@ -122,7 +122,7 @@ var mayImport = map[string]row{
 	"test": {},
 
 	"test/api":         {},
-	"test/cli":         {inside: []string{"store/sqlite"}},
+	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}},
 	"test/faults":      {},
 	"test/proxies":     {},
 	"test/doors":       {},

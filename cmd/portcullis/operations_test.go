@@ -25,7 +25,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	for _, cmd := range newRoot().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
 	}
-	for _, page := range []string{"OPERATIONS.md", "CONFIGURATION.md", "../../README.md", "compose/compose.yaml"} {
+	for _, page := range []string{"OPERATIONS.md", "STORE.md", "CONFIGURATION.md", "../../README.md", "compose/compose.yaml"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

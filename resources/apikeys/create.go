@@ -46,7 +46,7 @@ func (s *Service) createKey(_ context.Context, r *wire.Request) (idempotency.Com
 	}
 	raw, id := s.Keys.New(s.IDs)
 	key.ID, key.AccountID, key.UserID, key.CreatedAt = id, p.account, p.user, now
-	key.Hash, key.Last4 = s.Keys.Hash(raw), raw[len(raw)-4:]
+	key.Hash, key.MadeWith, key.Last4 = s.Keys.Hash(raw), s.Keys.Fingerprint(), raw[len(raw)-4:]
 	created := createdKey{
 		ID: key.ID, Name: key.Name, Raw: raw, Scopes: key.Scopes, CreatedAt: key.CreatedAt, ExpiresAt: key.ExpiresAt,
 	}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
@@ -226,8 +229,18 @@ func TestRestoreTakesTheFolderOfNobody(t *testing.T) {
 	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", dir), 0, "good:")
 	other := filepath.Join(t.TempDir(), "other")
 	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", other, file), 0)
-	o := harness.Command(t, nil, harness.Ephemeral(other)...)
-	harness.WantOneLine(t, o, "master.key is missing")
+	harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(other)...), "master.key is missing")
+}
+
+// TestUnfinishedCopyIsServedByNobody, and the refusal says how to finish it.
+func TestUnfinishedCopyIsServedByNobody(t *testing.T) {
+	t.Parallel()
+	dir, c := t.TempDir(), records.NewCollections()
+	harness.SeedRecords(t, dir, c, func(ctx context.Context, tx store.Tx) error {
+		return c.Copies.Insert(ctx, tx, records.Copy{ID: records.CopyID, Source: "folder /elsewhere"})
+	})
+	args := append(harness.Ephemeral(dir), harness.StoreArgs(t, dir, nil)...)
+	harness.WantOneLine(t, harness.Command(t, nil, args...), "unfinished copy", "portcullis store copy")
 }
 
 // TestVerifyFindsDamagedPages of a folder that no server runs on, and says that it could not look at one

@@ -86,8 +86,8 @@ func makeKey(dir, path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
+	key, err := newKey()
+	if err != nil {
 		return err
 	}
 	tmp, err := os.CreateTemp(dir, FileName+".*")
@@ -95,7 +95,7 @@ func makeKey(dir, path string) error {
 		return err
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // the link stays
-	_, err = tmp.WriteString(base64.StdEncoding.EncodeToString(key) + "\n")
+	_, err = tmp.WriteString(key + "\n")
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}
@@ -103,6 +103,15 @@ func makeKey(dir, path string) error {
 		return err
 	}
 	return nil
+}
+
+// newKey returns 32 random bytes as a line of the file.
+func newKey() (string, error) {
+	key := make([]byte, 32)
+	if _, err := rand.Read(key); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(key), nil
 }
 
 // Copy copies the master key of one data folder into another that has none.

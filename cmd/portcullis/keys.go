@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+func newKeys() *cobra.Command {
+	parent := &cobra.Command{
+		Use: "keys", Short: "Work with the master key", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	parent.AddCommand(newKeysRotate(), newKeysStatus())
+	return parent
+}
+
+func newKeysRotate() *cobra.Command {
+	settings := &config.Config{}
+	var use bool
+	cmd := &cobra.Command{
+		Use: "rotate", Short: "Write the next master key into the file", Args: noArguments,
+		Long: "Writes a new random key into the master key's file: in front of the others for the embedded store,\n" +
+			"behind them with --mongo-url, where every gateway has to know a key before one uses it. Restart the\n" +
+			"gateways after each step.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			text, err := rotate(settings.Store, use)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
+	cmd.Flags().BoolVar(&use, "use", false, "with --mongo-url: move the last key in front of the others, once every gateway knows it")
+	return cmd
+}
+
+// rotate makes one step of a rotation, and returns what to do next.
+func rotate(s config.Store, use bool) (next string, err error) {
+	file, after := masterKeyFile(s), "`portcullis keys status` tells what still needs the older keys"
+	switch {
+	case use && s.MongoURL == "":
+		return "", errors.New("--use is for replicas (--mongo-url); the embedded store's new key is in use from the next start on")
+	case use:
+		fingerprint, err := file.Use()
+		return fmt.Sprintf("master key %s is on the first line now; restart the gateways one after the other, and it is in use; %s", fingerprint, after), err
+	case s.MongoURL != "":
+		fingerprint, err := file.Add(masterkey.Last)
+		return fmt.Sprintf("master key %s is on the last line now; bring the file to every gateway, restart them one after the other, and then run `portcullis keys rotate --use`", fingerprint), err
+	}
+	fingerprint, err := file.Add(masterkey.First)
+	return fmt.Sprintf("master key %s is on the first line now; restart the gateway, and it is in use; %s", fingerprint, after), err
+}
+
+func newKeysStatus() *cobra.Command {
+	settings := &config.Config{}
+	cmd := &cobra.Command{
+		Use: "status", Short: "Tell which master keys there are, and what still needs each of them", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			master, err := masterKeyFile(settings.Store).Read()
+			if err != nil {
+				return err
+			}
+			counts, err := countKeys(cmd.Context(), settings.Store)
+			if err != nil {
+				return err
+			}
+			return tellKeys(cmd, master.Fingerprints(), counts)
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
+	return cmd
+}
+
+// countKeys counts the API keys by master key. It reads a copy of the embedded store, which a server may
+// have open.
+func countKeys(ctx context.Context, s config.Store) (counts map[string]int, err error) {
+	c := records.NewCollections()
+	var opened store.Store
+	shut := func() error { return opened.Close() }
+	if s.MongoURL == "" {
+		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
+	} else {
+		opened, err = openStore(ctx, s, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	counts, err = c.KeysByMasterKey(ctx, opened, resources.At(time.Now()))
+	return counts, errors.Join(err, shut())
+}
+
+func tellKeys(cmd *cobra.Command, prints []string, counts map[string]int) error {
+	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "LINE\tMASTER KEY\tSTATE\tAPI KEYS\tTO TAKE IT OUT")
+	for i, fingerprint := range prints {
+		state, remedy := "accepted", "wait for the tokens that it signed to end"
+		if i == 0 {
+			state, remedy = "in use", "not before another one is in use"
+		} else if counts[fingerprint] > 0 {
+			remedy += ", and have the API keys made anew"
+		}
+		fmt.Fprintf(out, "%d\t%s\t%s\t%d\t%s\n", i+1, fingerprint, state, counts[fingerprint], remedy)
+		delete(counts, fingerprint)
+	}
+	if n := counts[""]; n > 0 {
+		fmt.Fprintf(out, "\tunknown\t\t%d\tmade by a release that did not note the key: any of the lines may be theirs\n", n)
+		delete(counts, "")
+	}
+	for _, fingerprint := range slices.Sorted(maps.Keys(counts)) {
+		fmt.Fprintf(out, "\t%s\tmissing\t%d\trefused: the key is not in the file\n", fingerprint, counts[fingerprint])
+	}
+	return out.Flush()
+}

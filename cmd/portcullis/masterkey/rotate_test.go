@@ -1,0 +1,80 @@
+package masterkey_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+)
+
+// prints returns the fingerprints of a file's keys.
+func prints(t *testing.T, f masterkey.File) []string {
+	t.Helper()
+	m, err := f.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Fingerprints()
+}
+
+// TestRotationKeepsOlderKeys, comments and the file's mode; a new key is first or last as asked, and Use
+// moves the last one in front.
+func TestRotationKeepsOlderKeys(t *testing.T) {
+	f := masterkey.File{DataDir: t.TempDir()}
+	if _, err := f.ReadOrMake(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(f.DataDir, masterkey.FileName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append([]byte("# of the office\n\n"), raw...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := prints(t, f)[0]
+	front, err := f.Add(masterkey.First)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := f.Add(masterkey.Last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := prints(t, f); !slices.Equal(got, []string{front, first, back}) {
+		t.Errorf("%v, want %v", got, []string{front, first, back})
+	}
+	if used, err := f.Use(); err != nil || used != back || !slices.Equal(prints(t, f), []string{back, front, first}) {
+		t.Errorf("%s %v %v", used, err, prints(t, f))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.HasPrefix(string(text), "# of the office\n\n") {
+		t.Errorf("%v %q", err, text[:20])
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	if left, err := os.ReadDir(f.DataDir); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestRotationOfNothing: no file is made, and a single key can't be moved.
+func TestRotationOfNothing(t *testing.T) {
+	f := masterkey.File{DataDir: t.TempDir()}
+	if _, err := f.Add(masterkey.First); err == nil {
+		t.Error("a key was added to no file")
+	}
+	if left, err := os.ReadDir(f.DataDir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	if _, err := f.ReadOrMake(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Use(); err == nil || !strings.Contains(err.Error(), "keys rotate") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package mongodb_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/storetest"
+)
+
+// TestGatewaysAreSeen while they are connected, idle or not; a process of maintenance is none of them, and
+// neither is a gateway of another database.
+func TestGatewaysAreSeen(t *testing.T) {
+	here, elsewhere := database(t), database(t)
+	open := func(url string, maintenance bool) *mongodb.Store {
+		s, err := mongodb.Open(t.Context(), mongodb.Options{URL: url, Schemas: storetest.Schemas(), Maintenance: maintenance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	tool, _ := open(here, true), open(elsewhere, false)
+	count := func() int {
+		n, err := tool.Gateways(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if n := count(); n != 0 {
+		t.Errorf("%d connections before a gateway is there", n)
+	}
+	gateway := open(here, false)
+	if count() == 0 {
+		t.Error("a gateway is not seen")
+	}
+	if err := gateway.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); count() > 0; { // the server notices closed connections
+		if time.Now().After(end) {
+			t.Fatalf("%d connections after the gateway has gone", count())
+		}
+	}
+}
+
+// TestNameHasNoPassword: the name of a store is written into the target of its copy.
+func TestNameHasNoPassword(t *testing.T) {
+	for url, want := range map[string]string{
+		"mongodb://ann:secret@h2:2,h1:1/x?replicaSet=r": "mongodb h1:1,h2:2/x",
+		"mongodb://h1":     "mongodb h1/portcullis",
+		"mongodb://[::":    "",
+		"postgres://h1/db": "",
+	} {
+		got, err := mongodb.Name(url)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", url, got, err)
+		}
+	}
+}

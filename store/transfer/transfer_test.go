@@ -1,0 +1,191 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/mongodb"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+	"github.com/portcullis-authz/portcullis/store/transfer"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+func TestMain(m *testing.M) { os.Exit(servers.Run(m)) }
+
+func embedded(t *testing.T, c records.Collections) store.Store {
+	t.Helper()
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), Schemas: c.Schemas()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func database(t *testing.T, c records.Collections) store.Store {
+	t.Helper()
+	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: servers.Mongo(t, 1).Database(t), Schemas: c.Schemas(), Maintenance: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// fill writes users of some accounts, some of them changed again, so that revisions differ.
+func fill(t *testing.T, s store.Store, c records.Collections, users int) {
+	t.Helper()
+	for i := range users {
+		account := fmt.Sprintf("acct-%d-v1", i%7)
+		err := s.Transact(t.Context(), func(tx store.Tx) error {
+			if _, err := tx.Bump(t.Context(), account); err != nil {
+				return err
+			}
+			id := fmt.Sprintf("user-%04d-v1", i)
+			u := resources.User{ExternalID: id, UUID: "uuid-" + id, Email: id + "@example.com", AccountID: account, Name: "Ä \"" + id}
+			if err := c.Users.Insert(t.Context(), tx, u); err != nil || i%3 > 0 {
+				return err
+			}
+			rec, err := c.Users.Get(t.Context(), tx, id)
+			if err != nil {
+				return err
+			}
+			rec.Value.Status = resources.StatusActive
+			return c.Users.Replace(t.Context(), tx, rec)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A deleted project is in no index.
+	err := s.Transact(t.Context(), func(tx store.Tx) error {
+		return c.Projects.Insert(t.Context(), tx, resources.Project{ID: "proj-gone-v1", State: resources.ProjectDeleted})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copier(from, to store.Store, c records.Collections) transfer.Copier {
+	return transfer.Copier{From: from, To: to, Collections: c, Source: "a", Progress: func(string, int) {}}
+}
+
+func digest(t *testing.T, s store.Store, c records.Collections) transfer.Digest {
+	t.Helper()
+	d, err := transfer.Read(t.Context(), s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestCopyIsEqual: records, their revisions and those of accounts, also of records in no index.
+func TestCopyIsEqual(t *testing.T) {
+	c := records.NewCollections()
+	from, to := embedded(t, c), embedded(t, c)
+	fill(t, from, c, 1203)
+	said, err := copier(from, to, c).Copy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := digest(t, from, c), digest(t, to, c)
+	if differ := want.Differences(got); len(differ) > 0 || len(said.Differences(got)) > 0 || got.Total() != 1204 {
+		t.Errorf("%v, %d records", differ, got.Total())
+	}
+	if err := transfer.Complete(t.Context(), to, c); err != nil {
+		t.Error(err)
+	}
+	if _, err := copier(from, to, c).Copy(t.Context()); !errors.Is(err, transfer.ErrNotEmpty) {
+		t.Errorf("a second copy: %v", err)
+	}
+}
+
+// TestThereAndBack: embedded, MongoDB, embedded, equal at each step.
+func TestThereAndBack(t *testing.T) {
+	c := records.NewCollections()
+	from, between, back := embedded(t, c), database(t, c), embedded(t, c)
+	fill(t, from, c, 700)
+	for _, step := range [][2]store.Store{{from, between}, {between, back}} {
+		if _, err := copier(step[0], step[1], c).Copy(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if differ := digest(t, from, c).Differences(digest(t, back, c)); len(differ) > 0 {
+		t.Error(differ)
+	}
+}
+
+// TestInterruptedCopyGoesOn where it ended, and is served by nobody meanwhile; that of another source does not.
+func TestInterruptedCopyGoesOn(t *testing.T) {
+	c := records.NewCollections()
+	from, to := embedded(t, c), embedded(t, c)
+	fill(t, from, c, 1700)
+	ctx, cancel := context.WithCancel(t.Context())
+	first := copier(from, to, c)
+	first.Progress = func(name string, written int) {
+		if name == "users" && written == 1000 {
+			cancel()
+		}
+	}
+	if _, err := first.Copy(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if err := transfer.Complete(t.Context(), to, c); !errors.Is(err, transfer.ErrUnfinished) {
+		t.Errorf("served: %v", err)
+	}
+	other := copier(from, to, c)
+	other.Source = "b"
+	if _, err := other.Copy(t.Context()); !errors.Is(err, transfer.ErrOtherCopy) {
+		t.Errorf("another source: %v", err)
+	}
+	pages := 0
+	second := copier(from, to, c)
+	second.Progress = func(name string, _ int) {
+		if name == "users" {
+			pages++
+		}
+	}
+	if _, err := second.Copy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if differ := digest(t, from, c).Differences(digest(t, to, c)); len(differ) > 0 || pages != 2 {
+		t.Errorf("%v, %d pages after the first 1,000", differ, pages)
+	}
+}
+
+// TestCopyOfAStoreThatChangesIsRefused: a record that was changed behind the copy is found at the end, and
+// the target stays marked.
+func TestCopyOfAStoreThatChangesIsRefused(t *testing.T) {
+	c := records.NewCollections()
+	from, to := embedded(t, c), embedded(t, c)
+	fill(t, from, c, 600)
+	changing := copier(from, to, c)
+	changing.Progress = func(name string, written int) {
+		if name != "users" || written != 600 {
+			return
+		}
+		err := from.Transact(t.Context(), func(tx store.Tx) error {
+			rec, err := c.Users.Get(t.Context(), tx, "user-0001-v1")
+			if err != nil {
+				return err
+			}
+			rec.Value.Name = "changed"
+			return c.Users.Replace(t.Context(), tx, rec)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := changing.Copy(t.Context()); !errors.Is(err, transfer.ErrDiffers) {
+		t.Errorf("%v", err)
+	}
+	if err := transfer.Complete(t.Context(), to, c); !errors.Is(err, transfer.ErrUnfinished) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,46 @@
+package cli_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// TestOneMachineIsOutgrown: the store of a data folder goes to MongoDB and back, and tokens, API keys and
+// assignments go on working at each place. A database that a gateway is connected to is not copied.
+func TestOneMachineIsOutgrown(t *testing.T) {
+	onTheEmbeddedStore(t)
+	t.Parallel()
+	url := servers.Mongo(t, 1).Database(t)
+	team := harness.StartTeam(t)
+	team.Grant(t, "team_member", team.Bob, "")
+	key, bob := makeKey(t, team.Scene, "kept"), team.UserToken(t, team.Bob)
+	dir := team.Gateway.DataDir
+	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", dir, "--to", url), "--from", "in use")
+	team.Terminate(t)
+	team.Ended(t)
+	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", dir, "--to", url), 0, "copied and compared")
+
+	works := func(g *harness.Gateway) {
+		t.Helper()
+		for name, credential := range map[string]string{"key": key, "token": team.AdminToken, "bob": bob} {
+			if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/projects", credential, ""); r.Status != 200 {
+				t.Errorf("%s: %d %s", name, r.Status, r.Raw)
+			}
+		}
+	}
+	g := harness.Launch(t, t.TempDir(), "--mongo-url", url, "--master-key-file", filepath.Join(dir, "master.key"))
+	works(g)
+	back := filepath.Join(t.TempDir(), "back")
+	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", url, "--to", back), 2, "--from", "connected", "stop them")
+	wantExit(t, harness.Command(t, nil, "store", "verify", "--mongo-url", url), 0, "good:")
+	g.Terminate(t)
+	g.Ended(t)
+	harness.Soon(t, "the server has noticed that the gateway is gone", func() bool {
+		return harness.Command(t, nil, "store", "copy", "--from", url, "--to", back).Code == 0
+	})
+	keep(t, dir, back)
+	works(harness.StartIn(t, back))
+}
