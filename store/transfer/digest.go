@@ -10,6 +10,7 @@ import (
 	"hash"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/store"
@@ -117,7 +118,7 @@ type summer struct {
 // add hashes each part with its length before it, so that no two records give the same bytes.
 func (s *summer) add(key string, revision int64, body []byte) {
 	s.count++
-	for _, part := range [][]byte{[]byte(key), binary.BigEndian.AppendUint64(nil, uint64(revision)), body} {
+	for _, part := range [][]byte{[]byte(key), strconv.AppendInt(nil, revision, 10), body} {
 		s.hash.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		s.hash.Write(part)
 	}

@@ -104,7 +104,7 @@ func TestBackupBesideChanges(t *testing.T) {
 	harness.Soon(t, "changes are made", func() bool { return len(answered.all()) > 50 })
 	file, began := filepath.Join(t.TempDir(), "a.backup"), answered.all()
 	started := time.Now()
-	made := harness.Command(t, nil, "store", "backup", "--data-dir", team.Gateway.DataDir, file)
+	made := harness.Command(t, nil, "store", "backup", "--data-dir", team.DataDir, file)
 	took, during := time.Since(started), len(answered.all())-len(began)
 	close(stop)
 	changing.Wait()
@@ -116,7 +116,7 @@ func TestBackupBesideChanges(t *testing.T) {
 	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:")
 
 	dir := filepath.Join(t.TempDir(), "restored")
-	keep(t, team.Gateway.DataDir, dir)
+	keep(t, team.DataDir, dir)
 	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", dir, file), 0, "restored")
 	g := harness.StartIn(t, dir)
 	restored := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 // makeKey makes an API key of the admin.
 func makeKey(t *testing.T, s *harness.Scene, name string) string {
 	t.Helper()
-	r := harness.Call(t, "POST", s.Gateway.URL+"/api/v1/accounts/"+s.Account+"/users/"+s.Admin+"/keys", s.AdminToken, `{"key_name":"`+name+`","scopes":["read"]}`)
+	r := harness.Call(t, "POST", s.URL+"/api/v1/accounts/"+s.Account+"/users/"+s.Admin+"/keys", s.AdminToken, `{"key_name":"`+name+`","scopes":["read"]}`)
 	if r.Status != 201 {
 		t.Fatalf("%d %s", r.Status, r.Raw)
 	}
@@ -25,7 +25,7 @@ func TestKeysAreRotated(t *testing.T) {
 	onTheEmbeddedStore(t)
 	t.Parallel()
 	team := harness.StartTeam(t)
-	dir := team.Gateway.DataDir
+	dir := team.DataDir
 	old := makeKey(t, team.Scene, "old")
 	before := harness.Command(t, nil, "keys", "status", "--data-dir", dir)
 	wantExit(t, before, 0, "in use")

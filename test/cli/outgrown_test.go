@@ -17,7 +17,7 @@ func TestOneMachineIsOutgrown(t *testing.T) {
 	team := harness.StartTeam(t)
 	team.Grant(t, "team_member", team.Bob, "")
 	key, bob := makeKey(t, team.Scene, "kept"), team.UserToken(t, team.Bob)
-	dir := team.Gateway.DataDir
+	dir := team.DataDir
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", dir, "--to", url), "--from", "in use")
 	team.Terminate(t)
 	team.Ended(t)
