@@ -16,6 +16,8 @@ import (
 type Stream struct {
 	dec  *jsontext.Decoder
 	body []byte
+	// text is a copy of the body, made for the first text that is read: texts are parts of it.
+	text string
 	err  error
 }
 
@@ -77,7 +79,8 @@ func (s *Stream) more(end byte) bool {
 	return s.err == nil && byte(s.dec.PeekKind()) != end
 }
 
-// Text reads a string. The next value must be one.
+// Text reads a string. The next value must be one. What keeps the text has to copy it, or keeps a copy of
+// the whole body.
 func (s *Stream) Text() string {
 	if s.err != nil {
 		return ""
@@ -88,7 +91,11 @@ func (s *Stream) Text() string {
 		return ""
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1])
+		if s.text == "" {
+			s.text = string(s.body)
+		}
+		end := int(s.dec.InputOffset())
+		return s.text[end-len(raw)+1 : end-1]
 	}
 	text, err := jsontext.AppendUnquote(nil, raw)
 	switch {

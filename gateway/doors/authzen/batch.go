@@ -60,11 +60,11 @@ func (b *batch) readItems(r *reader) {
 }
 
 func (b *batch) readSemantic(r *reader) bool {
-	const field = "options.evaluations_semantic"
-	switch b.semantic = r.text(field); b.semantic {
+	const field, member = "options", "evaluations_semantic"
+	switch b.semantic = r.text(field, member); b.semantic {
 	case executeAll, firstDenies, firstPermits, "": // the problem of an empty one is known
 	default:
-		b.problem(field, "must be one of "+executeAll+", "+firstDenies+", "+firstPermits)
+		b.problem(field+"."+member, "must be one of "+executeAll+", "+firstDenies+", "+firstPermits)
 	}
 	return true
 }

@@ -78,16 +78,16 @@ func (r *reader) object(field string, member func(name string) bool) bool {
 	return true
 }
 
-// text reads the next value as a string that is not empty.
-func (r *reader) text(field string) string {
+// text reads the next value as a string that is not empty. It is a member of the field.
+func (r *reader) text(field, member string) string {
 	if r.Kind() != '"' {
-		r.into.problem(field, "must be a string")
+		r.into.problem(field+"."+member, "must be a string")
 		r.Skip()
 		return ""
 	}
 	text := r.Text()
 	if text == "" {
-		r.into.problem(field, "must not be empty")
+		r.into.problem(field+"."+member, "must not be empty")
 	}
 	return text
 }
@@ -115,9 +115,9 @@ func (r *reader) entity(field string) *Entity {
 		found = r.object(field, func(name string) bool {
 			switch name {
 			case "type":
-				e.Type = r.text(field + ".type")
+				e.Type = r.text(field, name)
 			case "id":
-				e.ID = r.text(field + ".id")
+				e.ID = r.text(field, name)
 			case "properties":
 				r.properties(field+".properties", &e.Properties)
 			default:
@@ -138,7 +138,7 @@ func (r *reader) action() *Action {
 		found = r.object("action", func(name string) bool {
 			switch name {
 			case "name":
-				a.Name = r.text("action.name")
+				a.Name = r.text("action", name)
 			case "properties":
 				r.object("action.properties", func(string) bool { return false })
 			default:
@@ -167,7 +167,7 @@ func (r *reader) properties(field string, into *Properties) bool {
 	return r.object(field, func(name string) bool {
 		switch name {
 		case "account_id":
-			into.Account = r.text(field + ".account_id")
+			into.Account = r.text(field, name)
 		case "project_id":
 			if into.OddProject = r.Kind() != '"'; into.OddProject {
 				return false
