@@ -119,6 +119,9 @@ func AsError(err error) *Error {
 
 // IsKind says whether the chain of err holds a domain error of that kind.
 func IsKind(err error, kind Kind) bool {
+	if err == nil {
+		return false
+	}
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind
 }

@@ -61,6 +61,8 @@ type Batch struct {
 	door     *Route
 	homes    map[string]string
 	accounts map[string]*inAccount
+	// room is how many items there are; the first account has room for all of them.
+	room int
 }
 
 // Item is one question of a batch.
@@ -88,8 +90,10 @@ type Outcome struct {
 
 // Begin begins a batch of questions that the caller asks at that door.
 func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
+	now, ids := b.Now(), b.IDs
+	ids.Now = func() time.Time { return now }
 	return &Batch{
-		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: b.IDs, now: b.Now(), door: door,
+		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: ids, now: now, door: door,
 		homes: map[string]string{}, accounts: map[string]*inAccount{},
 	}
 }
@@ -129,6 +133,7 @@ func (b *Batch) Home(ctx context.Context, user string) (account string, err erro
 
 // need notes whose facts the items rest on.
 func (b *Batch) need(items []Item) {
+	b.room = len(items)
 	for i := range items {
 		if item := &items[i]; item.Err == nil {
 			in := b.within(item.AccountID)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -20,11 +19,12 @@ type inAccount struct {
 	// order.
 	needed map[resources.About]int
 	facts  []resources.Facts
-	// rights are the verdicts on the right to ask about each subject, with the error of each.
-	rights map[string]right
+	// refused are the verdicts on the right to ask about each subject, nil for one that the caller has.
+	refused map[string]*refusal
 }
 
-type right struct {
+// refusal is a verdict on the right to ask, with its error.
+type refusal struct {
 	Verdict
 	err error
 }
@@ -34,7 +34,8 @@ func (b *Batch) within(account string) *inAccount {
 	in := b.accounts[account]
 	if in == nil {
 		account = strings.Clone(account) // caches keep it
-		in = &inAccount{Batch: b, account: account, needed: map[resources.About]int{}, rights: map[string]right{}}
+		in = &inAccount{Batch: b, account: account, needed: make(map[resources.About]int, b.room), refused: make(map[string]*refusal, b.room)}
+		b.room = 0
 		in.need(b.asker())
 		b.accounts[account] = in
 	}
@@ -93,9 +94,8 @@ func (in *inAccount) Facts(_ context.Context, _, user, project string) (resource
 
 // ask judges the right to ask and then the question.
 func (in *inAccount) ask(ctx context.Context, item *Item) Outcome {
-	may, err := in.right(ctx, item)
-	if err != nil {
-		return Outcome{Verdict: may, Err: err}
+	if no := in.mayNot(ctx, item); no != nil {
+		return Outcome{Verdict: no.Verdict, Err: no.err}
 	}
 	about := item.about()
 	if item.Denied != "" {
@@ -131,21 +131,24 @@ func (in *inAccount) decide(ctx context.Context, item *Item, facts resources.Fac
 	return d.Decision, d.Context, err
 }
 
-// right judges whether the caller may ask about the item's subject, once for each subject. Only
-// services may ask an app about a subject that is no user: no role grants that where no account is in
-// question.
-func (in *inAccount) right(ctx context.Context, item *Item) (Verdict, error) {
+// mayNot judges whether the caller may ask about the item's subject, once for each subject; nil is that the
+// caller may. Only services may ask an app about a subject that is no user: no role grants that where no
+// account is in question.
+func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 	if item.App != nil && item.SubjectID == "" {
 		in = in.within("")
 		if err := in.gather(ctx); err != nil {
-			return Verdict{}, err
+			return &refusal{err: err}
 		}
 	}
-	if may, known := in.rights[item.SubjectID]; known {
-		return may.Verdict, may.err
+	if no, known := in.refused[item.SubjectID]; known {
+		return no
 	}
-	judge := Judge{Policy: in.policy.Policy, Facts: in, IDs: in.ids, Now: func() time.Time { return in.now }}
-	v, err := judge.Enter(ctx, in.caller, Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: item.SubjectID}})
-	in.rights[item.SubjectID] = right{v, err}
-	return v, err
+	judge := Judge{Policy: in.policy.Policy, Facts: in, IDs: in.ids, Now: in.ids.Now}
+	var no *refusal
+	if v, err := judge.Enter(ctx, in.caller, Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: item.SubjectID}}); err != nil || !v.Allowed {
+		no = &refusal{v, err}
+	}
+	in.refused[item.SubjectID] = no
+	return no
 }
