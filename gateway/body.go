@@ -61,7 +61,9 @@ func (e *Edge) readBody(x *exchange) error {
 	}
 	err := c.goOn(&x.headers)
 	if err == nil {
-		x.body, err = io.ReadAll(io.LimitReader(counting{c.body(&x.headers), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
+		into := bytes.NewBuffer(make([]byte, 0, len(c.rest)+bytes.MinRead)) // most bodies came along with their heads
+		_, err = into.ReadFrom(io.LimitReader(counting{c.body(&x.headers), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
+		x.body = into.Bytes()
 	}
 	switch {
 	case errors.Is(err, gate.ErrFull):
