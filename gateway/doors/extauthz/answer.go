@@ -14,24 +14,31 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // ours are the headers that a service takes for the gateway's word, and the credentials, which are
 // the gateway's alone.
-const ours = "x-user-id x-account-id x-action x-principal-kind x-request-id x-portcullis-assertion authorization x-api-key"
+func ours() [8]string {
+	return [...]string{
+		"x-user-id", "x-account-id", "x-action", "x-principal-kind", "x-request-id", "x-portcullis-assertion", "authorization", "x-api-key",
+	}
+}
 
 // allowed lets the call pass with what the service may rely on.
 func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
-	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers))}
-	for _, h := range a.Headers {
-		if h.Value != "" {
-			ok.Headers = append(ok.Headers, option(strings.ToLower(h.Name), h.Value))
-		}
-	}
-	for name := range strings.SplitSeq(ours, " ") {
-		if !slices.ContainsFunc(ok.Headers, func(o *core.HeaderValueOption) bool { return o.Header.Key == name }) {
+	made := make([]struct {
+		option core.HeaderValueOption
+		value  core.HeaderValue
+	}, len(a.Headers))
+	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers)), HeadersToRemove: make([]string, 0, len(ours()))}
+	for _, name := range ours() {
+		if i := slices.IndexFunc(a.Headers, func(h doors.Header) bool { return strings.EqualFold(h.Name, name) }); i >= 0 && a.Headers[i].Value != "" {
+			set(&made[i].option, &made[i].value, name, a.Headers[i].Value)
+			ok.Headers = append(ok.Headers, &made[i].option)
+		} else {
 			ok.HeadersToRemove = append(ok.HeadersToRemove, name)
 		}
 		for i := range sent {
@@ -40,16 +47,29 @@ func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
 			}
 		}
 	}
-	v := a.Verdict
-	text := func(value string) *structpb.Value { return structpb.NewStringValue(valid(value)) }
 	return &auth.CheckResponse{
-		Status:       &status.Status{Code: int32(codes.OK)},
-		HttpResponse: &auth.CheckResponse_OkResponse{OkResponse: ok},
-		DynamicMetadata: &structpb.Struct{Fields: map[string]*structpb.Value{
-			"decision_id": text(v.ID), "reason": text(v.Reason), "policy_revision": text(v.PolicyRevision),
-			"account_revision": text(strconv.FormatInt(v.AccountRevision, 10)),
-		}},
+		Status:          &status.Status{Code: int32(codes.OK)},
+		HttpResponse:    &auth.CheckResponse_OkResponse{OkResponse: ok},
+		DynamicMetadata: metadataOf(&a.Verdict),
 	}
+}
+
+// metadataOf tells Envoy of the verdict, for its log.
+func metadataOf(v *verdict.Verdict) *structpb.Struct {
+	fields := [...]struct{ name, text string }{
+		{"decision_id", v.ID}, {"reason", v.Reason}, {"policy_revision", v.PolicyRevision}, {"account_revision", strconv.FormatInt(v.AccountRevision, 10)},
+	}
+	made := make([]struct {
+		value structpb.Value
+		text  structpb.Value_StringValue
+	}, len(fields))
+	out := &structpb.Struct{Fields: make(map[string]*structpb.Value, len(fields))}
+	for i := range fields {
+		made[i].text.StringValue = valid(fields[i].text)
+		made[i].value.Kind = &made[i].text
+		out.Fields[fields[i].name] = &made[i].value
+	}
+	return out
 }
 
 // denied keeps the call out, with the status and the body that any door would give.
@@ -96,8 +116,13 @@ func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // option sets a header, of a name in small letters, in place of any that was sent.
 func option(name, value string) *core.HeaderValueOption {
-	return &core.HeaderValueOption{
-		Header:       &core.HeaderValue{Key: name, Value: valid(value)},
-		AppendAction: core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
-	}
+	out := &core.HeaderValueOption{}
+	set(out, &core.HeaderValue{}, name, value)
+	return out
+}
+
+// set is option for messages that are there.
+func set(option *core.HeaderValueOption, header *core.HeaderValue, name, value string) {
+	header.Key, header.Value = name, valid(value)
+	option.Header, option.AppendAction = header, core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD
 }

@@ -23,7 +23,7 @@ const (
 	streams = 256
 	// workers is how many goroutines answer one check after the other: a new one for each spends
 	// its time on a stack that grows.
-	workers = 32
+	workers = 128
 	// pingGap is the least time between two pings of a client.
 	pingGap = 10 * time.Second
 	// messageRoom is what a check has beside the headers, which it may have twice, in bytes.
