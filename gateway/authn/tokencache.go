@@ -61,7 +61,8 @@ func (a *Authenticator) token(ctx context.Context, token string) (*verified, err
 	if a.tokens == nil {
 		return a.verify(ctx, token)
 	}
-	hash := tokenHash(sha256.Sum256([]byte(token)))
+	var room [1024]byte // of most tokens
+	hash := tokenHash(sha256.Sum256(append(room[:0], token...)))
 	if cached := a.tokens.Get(hash); cached != nil {
 		valid, err := cached.stillValid(ctx, a.now())
 		if valid {
