@@ -3,6 +3,7 @@ package proof
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,61 @@ func Prove(ctx context.Context, src *policies.Source) (set *engine.Set, tests in
 	return prove(ctx, src, testsWithin)
 }
 
+// Compile returns a tree without having it prove itself. The warnings are of what a proof would find in its names;
+// the error is Problems.
+func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnings []string, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			set, err = nil, Problems{oneLine(fmt.Sprintf("policy tree: the compiler panicked: %v", r))}
+		}
+	}()
+	var p, warned Problems
+	c, list := read(ctx, src, &p)
+	if c == nil || len(p) > 0 {
+		return nil, nil, p.err()
+	}
+	unknownActions(c.serving, list.actions, func(at *ast.Location, problem string) { warned.at(at.File, at.Row, "%s", problem) })
+	if set = newSet(ctx, src, c, list, &p); set == nil {
+		return nil, nil, p.err()
+	}
+	slices.Sort(warned)
+	return set, slices.Compact(warned), nil
+}
+
+// read compiles a tree and reads its catalogue; nil where it has to stop at a problem.
+func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *catalogue) {
+	if checkSchemas(src, p); len(*p) > 0 {
+		return nil, nil
+	}
+	data, docs := readData(src, p)
+	list := readCatalogue(ctx, src, docs, p)
+	c, err := compile(ctx, src, data, p)
+	if err != nil {
+		if len(*p) == 0 {
+			p.add("policy tree: %v", err)
+		}
+		return nil, nil
+	}
+	checkEntries(c.serving, p)
+	checkApps(c.serving, c.apps, p)
+	return c, list
+}
+
+// newSet is nil where the tree is no set, with the problems.
+func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalogue, p *Problems) *engine.Set {
+	set, err := engine.NewSet(ctx, engine.Compiled{
+		Revision: src.Revision, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
+		Actions: list.actions, Strict: list.strict, Apps: c.apps,
+	})
+	if err == nil {
+		return set
+	}
+	for line := range strings.Lines(err.Error()) {
+		p.add("%s", strings.TrimSuffix(line, "\n"))
+	}
+	return nil
+}
+
 func prove(ctx context.Context, src *policies.Source, within time.Duration) (set *engine.Set, tests int, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -35,30 +91,17 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 		}
 	}()
 	var p Problems
-	if checkSchemas(src, &p); len(p) > 0 {
-		return nil, 0, p
+	c, list := read(ctx, src, &p)
+	if c == nil {
+		return nil, 0, p.err()
 	}
-	data, docs := readData(src, &p)
-	list := readCatalogue(ctx, src, docs, &p)
-	c, err := compile(ctx, src, data, &p)
-	if err != nil {
-		return nil, 0, p.orElse(err)
-	}
-	checkEntries(c.serving, &p)
-	checkApps(c.serving, c.apps, &p)
+	unknownActions(c.serving, list.actions, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
 	builtins.Charge(c.testing, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}
 	to := &prober{rules: c.serving, within: within, told: map[string]bool{}, p: &p}
-	to.set, err = engine.NewSet(ctx, engine.Compiled{
-		Revision: src.Revision, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
-		Actions: list.actions, Strict: list.strict, Apps: c.apps,
-	})
-	if err != nil {
-		for line := range strings.Lines(err.Error()) {
-			p.add("%s", strings.TrimSuffix(line, "\n"))
-		}
+	if to.set = newSet(ctx, src, c, list, &p); to.set == nil {
 		return nil, 0, p.err()
 	}
 	to.probe(ctx, list.routes)

@@ -53,14 +53,6 @@ func (p Problems) err() error {
 	return slices.Compact(p)
 }
 
-// orElse is the problems, or where there are none the error itself.
-func (p Problems) orElse(err error) error {
-	if own := p.err(); own != nil {
-		return own
-	}
-	return Problems{oneLine("policy tree: " + err.Error())}
-}
-
 func compilerLine(e *ast.Error) string {
 	parts := []string{e.Code + ": " + e.Message}
 	if why := builtins.WhyRefused(e.Message); why != "" {
