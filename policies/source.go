@@ -33,8 +33,10 @@ type Source struct {
 	// Files are the contents by name; Names are the names, sorted.
 	Files map[string][]byte
 	Names []string
-	// Revision names the tree: a hash over its files' names and bytes.
+	// Revision names the tree: a hash over its files' names and bytes, and over Bundle.
 	Revision string
+	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
+	Bundle string
 	// infos are the files as they were just before they were read, began is when the reading began.
 	infos map[string]fs.FileInfo
 	began time.Time
@@ -51,9 +53,20 @@ func Read(tree fs.FS) (*Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("policy tree: %w", err)
 	}
+	s.name()
+	return s, nil
+}
+
+// FromBundle returns the tree of a bundle: its files, and the revision that its manifest gives.
+func FromBundle(files map[string][]byte, revision string) *Source {
+	s := &Source{Files: files, Bundle: revision}
+	s.name()
+	return s
+}
+
+func (s *Source) name() {
 	s.Names = slices.Sorted(maps.Keys(s.Files))
 	s.Revision = s.hash()
-	return s, nil
 }
 
 // walk calls each for the tree's files.
@@ -116,6 +129,7 @@ func (s *Source) hash() string {
 			_, _ = h.Write(part)
 		}
 	}
+	_, _ = io.WriteString(h, s.Bundle)
 	return hex.EncodeToString(h.Sum(nil)[:6])
 }
 

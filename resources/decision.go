@@ -14,6 +14,9 @@ type Decision struct {
 	Reason string
 	// PolicyRevision names the policy tree that decided.
 	PolicyRevision string
+	// BundleRevision is what the manifest of that tree's bundle gives as its revision; "" for a tree that came in
+	// another way.
+	BundleRevision string
 	// Until ends the validity of the decision: before it, the same policy tree answers an
 	// equal question with the same decision. Zero means that no other question may be
 	// answered with it.

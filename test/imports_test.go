@@ -90,6 +90,7 @@ var mayImport = map[string]row{
 
 	"policies":                  {},
 	"policies/builtins":         {inside: []string{"resources"}, outside: []string{opa}},
+	"policies/bundles":          {inside: []string{"policies"}, outside: []string{opa}},
 	"policies/reuse":            {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/proof":            {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/policytest":       {inside: []string{"policies", "resources"}},
@@ -113,11 +114,12 @@ var mayImport = map[string]row{
 
 	"gateway/client/clienttest": {inside: []string{"gateway/client"}},
 
-	"cmd/portcullis":           {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
-	"cmd/portcullis/bootclock": {outside: []string{sysExt}},
-	"cmd/portcullis/config":    {inside: []string{"gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
-	"cmd/portcullis/masterkey": {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
-	"cmd/portcullis/observe":   {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis":            {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/bundlefeed", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
+	"cmd/portcullis/bootclock":  {outside: []string{sysExt}},
+	"cmd/portcullis/bundlefeed": {inside: []string{"policies", "policies/bundles"}},
+	"cmd/portcullis/config":     {inside: []string{"cmd/portcullis/bundlefeed", "gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
+	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
+	"cmd/portcullis/observe":    {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 
 	"test": {},
 

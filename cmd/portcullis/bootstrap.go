@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func newBootstrap() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			c, err := openCore(cmd.Context(), settings, engine.Options{})
+			c, err := openCore(cmd.Context(), settings, engine.Options{}, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
 			if err != nil {
 				return err
 			}

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
@@ -20,7 +19,7 @@ func newPolicy() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		policyCommand("check [DIR]", "Hold a policy tree to everything that a reload demands, and say what is wrong",
+		policyCommand("check [DIR|BUNDLE]", "Hold a policy tree to everything that a reload demands, and say what is wrong",
 			func(s *engine.Set, tests int) string {
 				others := "takes others"
 				if s.Strict() {
@@ -31,7 +30,7 @@ func newPolicy() *cobra.Command {
 					s.Revision(), len(s.Routes()), len(s.Roles()), len(s.Apps()), tests, len(s.Actions()), others,
 				)
 			}),
-		policyCommand("test [DIR]", "Run a policy tree's own tests as the gateway would",
+		policyCommand("test [DIR|BUNDLE]", "Run a policy tree's own tests as the gateway would",
 			func(_ *engine.Set, tests int) string { return fmt.Sprintf("PASS: %d/%d", tests, tests) }),
 	)
 	return cmd
@@ -39,14 +38,15 @@ func newPolicy() *cobra.Command {
 
 // policyCommand loads a tree, the embedded one where none is named, and prints its report.
 func policyCommand(use, short string, tell func(*engine.Set, int) string) *cobra.Command {
-	return &cobra.Command{
+	key := ""
+	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			tree, err := policyTree(strings.Join(args, ""))
+			src, err := readTree(args, key)
 			if err != nil {
 				return err
 			}
-			set, tests, err := proveTree(cmd.Context(), tree)
+			set, tests, err := proof.Prove(cmd.Context(), src)
 			if err != nil {
 				// One line a problem here: this is a list to work through, not a log.
 				if _, werr := fmt.Fprintln(cmd.ErrOrStderr(), err); werr != nil {
@@ -58,14 +58,20 @@ func policyCommand(use, short string, tell func(*engine.Set, int) string) *cobra
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&key, "policy-bundle-key", "", "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then")
+	return cmd
 }
 
-func proveTree(ctx context.Context, tree fs.FS) (*engine.Set, int, error) {
-	src, err := policies.Read(tree)
+// readTree reads the tree that is named, the embedded one where none is.
+func readTree(args []string, keyFile string) (*policies.Source, error) {
+	key, err := bundleKey(keyFile)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	return proof.Prove(ctx, src)
+	if len(args) == 0 {
+		return bundles.ReadTree(bundles.Embedded, key)
+	}
+	return bundles.ReadTree(args[0], key)
 }
 
 // policyTree returns the tree in a folder, or the embedded one for "".

@@ -119,7 +119,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 // listen answers on all listeners and watches the policy tree. The channel tells the first
 // failure.
 func (a *app) listen(ctx context.Context, open listeners, private *http.Server) <-chan error {
-	failed := make(chan error, len(open.edge)+3)
+	failed := make(chan error, len(open.edge)+4)
 	if open.extAuthz != nil {
 		go func() { failed <- listenerEnded(a.checks.Serve(a.edge.Listener(open.extAuthz, "h2"))) }()
 	}
@@ -128,6 +128,13 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server) 
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
 	a.watchCertificates(ctx)
+	if a.feed != nil {
+		go func() {
+			if err := a.feed.Follow(ctx, a.policy); ctx.Err() == nil {
+				failed <- fmt.Errorf("--policy-bundle: following: %w", err)
+			}
+		}()
+	}
 	if dir := a.settings.Policy.Dir; dir != "" {
 		go func() {
 			if err := a.policy.Watch(ctx, dir); ctx.Err() == nil {

@@ -5,9 +5,10 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
@@ -23,7 +24,6 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
@@ -47,30 +47,28 @@ type core struct {
 	store       store.Store
 	collections records.Collections
 	policy      *engine.Engine
-	access      *access.Service
-	users       *users.Service
-	keys        *apikeys.Service
-	clusters    *clusters.Service
-	firewall    *firewall.Service
-	ids         resources.IDs
-	tokens      wire.PageTokens
+	// feed is nil where the policy comes from no bundle.
+	feed     *bundlefeed.Feed
+	access   *access.Service
+	users    *users.Service
+	keys     *apikeys.Service
+	clusters *clusters.Service
+	firewall *firewall.Service
+	ids      resources.IDs
+	tokens   wire.PageTokens
 	// assertions vouch for callers between processes.
 	assertions *assertion.Keys
 }
 
 // openCore reads the master key, loads the policy and opens the store. The key comes first,
 // since the proof of the policy takes a second.
-func openCore(ctx context.Context, settings *config.Config, options engine.Options) (_ *core, err error) {
+func openCore(ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger) (_ *core, err error) {
 	c := &core{settings: settings, collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
 	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
 		return nil, err
 	}
-	tree, err := policyTree(settings.Policy.Dir)
-	if err != nil {
-		return nil, fmt.Errorf("--policy-dir: %w", err)
-	}
-	if c.policy, err = engine.New(ctx, tree, proof.Load, options); err != nil {
-		return nil, fmt.Errorf("policy: %w", err)
+	if c.policy, c.feed, err = openPolicy(ctx, settings, options, log); err != nil {
+		return nil, err
 	}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
 		return nil, err
@@ -144,7 +142,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if err = a.readCertificates(settings.Listeners.TLS); err != nil {
 		return nil, err
 	}
-	if a.core, err = openCore(ctx, settings, options); err != nil {
+	if a.core, err = openCore(ctx, settings, options, log.Logger); err != nil {
 		return nil, err
 	}
 	if settings.Areas.BehindGateways() {
@@ -154,6 +152,10 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.store.Close())
+	}
+	if a.feed != nil {
+		a.feed.Started()
+		a.feed.Observe = a.metrics.WatchBundle(bundlefeed.Results()...)
 	}
 	a.metrics.PolicyInForce(a.policy.Revision())
 	a.metrics.WatchBounds(a.edge, a.allGates())

@@ -60,7 +60,7 @@ func passesBack(name string) bool {
 	case "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection",
 		"Te", "Trailer", "Transfer-Encoding", "Upgrade": // hop-by-hop (RFC 9110, 7.6.1)
 		return false
-	case "Content-Length", "Server", "Date", "X-Request-Id", "X-Decision-Id", "X-Policy-Revision", "X-Account-Revision": // the gateway's own
+	case "Content-Length", "Server", "Date", "X-Request-Id", "X-Decision-Id", "X-Policy-Revision", "X-Policy-Bundle-Revision", "X-Account-Revision": // the gateway's own
 		return false
 	case "X-User-Id", "X-Account-Id", "X-Action", "X-Principal-Kind", "Authorization", "X-Api-Key":
 		return false // a server in front might take an echo for the gateway's word

@@ -66,6 +66,15 @@ type Loader func(ctx context.Context, src *policies.Source) (*Set, error)
 
 // New loads the tree. The error is of reading it, or the loader's.
 func New(ctx context.Context, tree fs.FS, load Loader, opts Options) (*Engine, error) {
+	src, err := policies.Read(tree)
+	if err != nil {
+		return nil, err
+	}
+	return NewOf(ctx, src, load, opts)
+}
+
+// NewOf is New for a tree that was read.
+func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options) (*Engine, error) {
 	if opts.Deadline <= 0 {
 		opts.Deadline = DefaultDeadline
 	}
@@ -74,10 +83,6 @@ func New(ctx context.Context, tree fs.FS, load Loader, opts Options) (*Engine, e
 	}
 	if opts.Verdicts == 0 {
 		opts.Verdicts = DefaultVerdicts
-	}
-	src, err := policies.Read(tree)
-	if err != nil {
-		return nil, err
 	}
 	set, err := load(ctx, src)
 	if err != nil {

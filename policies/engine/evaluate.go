@@ -110,7 +110,7 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 		reason, reasonOK := valueAt[ast.String](o, "reason")
 		code, codeOK := valueAt[ast.String](o, "code")
 		if allowOK && reasonOK && (o.Len() == 2 || o.Len() == 3 && codeOK) && len(reason)+len(code) <= maxReason {
-			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.of.Revision}, nil
+			return resources.Decision{Allowed: bool(allow), Code: string(code), Reason: string(reason), PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle}, nil
 		}
 	}
 	return resources.Decision{}, &failed{FailureIllTyped, fmt.Errorf(

@@ -13,12 +13,13 @@ import (
 func (e *Engine) Reload(ctx context.Context, tree fs.FS) error {
 	src, err := policies.Read(tree)
 	if err != nil {
-		return e.refuse(err)
+		return e.Refuse(err)
 	}
-	return e.take(ctx, src)
+	return e.Take(ctx, src)
 }
 
-func (e *Engine) take(ctx context.Context, src *policies.Source) error {
+// Take is Reload for a tree that was read.
+func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 	e.reload.Lock()
 	defer e.reload.Unlock()
 	now := e.current.Load()
@@ -31,11 +32,11 @@ func (e *Engine) take(ctx context.Context, src *policies.Source) error {
 		return ctx.Err() // the proof was broken off, which says nothing of the tree
 	}
 	if err != nil {
-		return e.refuse(err)
+		return e.Refuse(err)
 	}
 	if check := e.opts.CheckRoutes; check != nil && !sameRoutes(set.of.Routes, now.of.Routes) {
 		if err := check(set.Routes()); err != nil {
-			return e.refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
+			return e.Refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}
 	}
 	e.bring(set)
@@ -51,7 +52,8 @@ func (e *Engine) bring(set *Set) {
 	e.current.Store(set)
 }
 
-func (e *Engine) refuse(err error) error {
+// Refuse says that the newest tree is not taken: the observer is told, and it is the last refusal. It returns the error.
+func (e *Engine) Refuse(err error) error {
 	e.refusal.Store(&refusal{err})
 	e.opts.Observer.refused(err)
 	return err

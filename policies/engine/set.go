@@ -28,8 +28,8 @@ func EntryPoints() []string { return []string{EntryDecision, EntryAccess, EntryG
 
 // Compiled is a tree that was compiled without a problem.
 type Compiled struct {
-	// Revision names the tree.
-	Revision string
+	// Revision names the tree, Bundle the bundle in which it came, where it came in one.
+	Revision, Bundle string
 	// Compiler has the rules without their tests; they call built-ins by OPA's own names. The set takes it over.
 	Compiler *ast.Compiler
 	// Store has the data; nothing ever writes to it.
@@ -130,6 +130,9 @@ func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resource
 
 // Revision names the tree.
 func (s *Set) Revision() string { return s.of.Revision }
+
+// BundleRevision is the revision that the manifest of the tree's bundle gives; empty for a tree that came in another way.
+func (s *Set) BundleRevision() string { return s.of.Bundle }
 
 // Routes is the action catalogue by name, a copy.
 func (s *Set) Routes() []resources.Route {

@@ -28,6 +28,6 @@ func (s *Set) unlisted(entry string, in *reuse.Inputs) (resources.Decision, bool
 		return resources.Decision{}, false
 	}
 	return resources.Decision{
-		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, Until: reuse.Never,
+		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle, Until: reuse.Never,
 	}, true
 }

@@ -62,8 +62,8 @@ func (w *watcher) look(ctx context.Context) {
 	}
 	w.judged, w.seen = state, ""
 	if err != nil {
-		_ = w.engine.refuse(err) // told to the observer
+		_ = w.engine.Refuse(err) // told to the observer
 	} else {
-		_ = w.engine.take(ctx, src) // told to the observer
+		_ = w.engine.Take(ctx, src) // told to the observer
 	}
 }

@@ -72,7 +72,7 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 // newSet is nil where the tree is no set, with the problems.
 func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalogue, p *Problems) *engine.Set {
 	set, err := engine.NewSet(ctx, engine.Compiled{
-		Revision: src.Revision, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
+		Revision: src.Revision, Bundle: src.Bundle, Compiler: c.serving, Store: c.store, Routes: list.routes, Roles: list.roles,
 		Actions: list.actions, Strict: list.strict, Apps: c.apps,
 	})
 	if err == nil {

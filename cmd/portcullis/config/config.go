@@ -84,6 +84,7 @@ func (c *Config) AddFlags(f *pflag.FlagSet, names ...string) {
 // database beside serve.
 func (c *Config) AddDataFolderFlags(f *pflag.FlagSet) {
 	c.AddFlags(f, "config", "data-dir", "master-key-file", "mongo-url", "policy-dir",
+		"policy-bundle", "policy-bundle-key",
 		"jwks-url", "jwks-file", "jwt-issuer", "jwt-audience", "identity-provider", "invitation-ttl")
 }
 

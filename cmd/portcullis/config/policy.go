@@ -6,14 +6,26 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const (
+	defaultBundlePoll  = 30 * time.Second
+	shortestBundlePoll = 100 * time.Millisecond
 )
 
 // Policy says which policy tree decides, and how.
 type Policy struct {
 	// Dir is "" for the embedded tree.
 	Dir string
+	// Bundle is a file or a URL; "" where no bundle is followed.
+	Bundle string
+	// BundleKey is the file of the public key of its signature; "" takes unsigned bundles.
+	BundleKey string
+	// BundlePoll is the time between two looks at the bundle.
+	BundlePoll time.Duration
 	// Timeout bounds one evaluation.
 	Timeout time.Duration
 	// DenyStatus is the status of a denied authorize call.
@@ -22,12 +34,29 @@ type Policy struct {
 
 func (p *Policy) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.Dir, "policy-dir", "", "the `folder` of a policy tree, in place of the embedded one; it is watched and reloaded")
+	f.StringVar(&p.Bundle, "policy-bundle", "", "an OPA bundle, in place of the embedded tree: a `file or https URL`, which is asked again and again; the last good one is kept in the data folder")
+	f.StringVar(&p.BundleKey, "policy-bundle-key", "", "the `file` of the public key (PEM: RSA, ECDSA or a certificate) of the bundle's signature; an unsigned bundle is refused then")
+	DurationVar(f, &p.BundlePoll, "policy-bundle-poll", defaultBundlePoll, "how often the bundle is asked for; a fifth more or less each time")
 	DurationVar(f, &p.Timeout, "policy-timeout", engine.DefaultDeadline, "how long one evaluation of the policy may take, by the clock; at most --handle-timeout")
 	f.IntVar(&p.DenyStatus, "deny-status", http.StatusOK, "the `status` of a denied authorize call: 200, or 403 for callers that look at the status only")
 }
 
 // Validate returns what is wrong with the policy's settings.
 func (p Policy) Validate() (found []resources.Problem) {
+	if p.Bundle != "" && p.Dir != "" {
+		found = append(found, problem("--policy-bundle", "is in the place of --policy-dir; leave one of them out"))
+	}
+	if bundlefeed.IsURL(p.Bundle) {
+		if err := bundlefeed.CheckURL(p.Bundle); err != nil {
+			found = append(found, problem("--policy-bundle", "%v", err))
+		}
+	}
+	if p.BundleKey != "" && p.Bundle == "" {
+		found = append(found, problem("--policy-bundle-key", "is for the signature of --policy-bundle; leave it out"))
+	}
+	if p.BundlePoll < shortestBundlePoll {
+		found = append(found, tooSmall("--policy-bundle-poll", "at least "+shortestBundlePoll.String()))
+	}
 	if p.Timeout <= 0 {
 		found = append(found, tooSmall("--policy-timeout", "more than 0"))
 	}

@@ -35,6 +35,9 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 		{Name: "X-Policy-Revision", Value: v.PolicyRevision},
 		{Name: "X-Account-Revision", Value: strconv.FormatInt(v.AccountRevision, 10)},
 	}}
+	if v.BundleRevision != "" {
+		a.Headers = append(a.Headers, doors.Header{Name: "X-Policy-Bundle-Revision", Value: v.BundleRevision})
+	}
 	if !v.Allowed {
 		a.Status = d.DenyStatus
 	}

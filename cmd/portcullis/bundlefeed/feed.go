@@ -1,0 +1,178 @@
+package bundlefeed
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+)
+
+// Results of a poll.
+const (
+	ResultTaken     = "taken"
+	ResultUnchanged = "unchanged"
+	ResultRefused   = "refused"
+	ResultFailed    = "failed"
+)
+
+// Results are all results of a poll.
+func Results() []string { return []string{ResultTaken, ResultUnchanged, ResultRefused, ResultFailed} }
+
+// jitter is by how much of itself the time between two polls is longer or shorter.
+const jitter = 0.2
+
+// Config says where bundles come from.
+type Config struct {
+	// From is a file, or an https URL.
+	From string
+	// Key checks signatures; nil takes unsigned bundles.
+	Key *bundles.Key
+	// Dir is where the last good one is kept.
+	Dir string
+	// Poll is the time between two polls, but for the jitter.
+	Poll time.Duration
+	// Client asks for a URL; nil is a client of its own.
+	Client *http.Client
+	// Observe is told the result of each poll.
+	Observe func(result string)
+	Log     *slog.Logger
+}
+
+// Feed follows one source. It is not safe for concurrent use.
+type Feed struct {
+	Config
+	// etag and seen name the newest bundle that was judged.
+	etag string
+	seen [sha256.Size]byte
+	// failing says that the last poll failed.
+	failing bool
+	// started is the bundle that Start took from the source, until it is kept.
+	started []byte
+}
+
+// New returns a feed that has asked for nothing.
+func New(c Config) *Feed {
+	if c.Client == nil {
+		c.Client = newClient()
+	}
+	if c.Observe == nil {
+		c.Observe = func(string) {}
+	}
+	return &Feed{Config: c}
+}
+
+// Policy is what bundles are for.
+type Policy interface {
+	// Take brings a tree into force, or returns why not.
+	Take(ctx context.Context, src *policies.Source) error
+	// Refuse says that the newest bundle is no tree.
+	Refuse(err error) error
+}
+
+// Start has the tree of the source taken, or the last good one: refused is why the newest bundle is not in force, nil
+// where there is none. The error is that there is no tree at all.
+func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
+	raw, err := f.fetch(ctx)
+	if err == nil {
+		if err = f.judge(raw, take); err == nil {
+			f.started = raw
+			return nil, nil
+		}
+		refused = err
+	}
+	kept, keptErr := bundles.ReadFile(f.keptAt())
+	if keptErr == nil {
+		keptErr = f.judge(kept, take)
+	}
+	if keptErr != nil {
+		return nil, fmt.Errorf("%w; there is no last good one to start with either: %w", err, keptErr)
+	}
+	f.Log.Warn("the policy bundle was not taken; the last good one is in force", "from", f.From, "error", err.Error())
+	return refused, nil
+}
+
+// Started keeps the bundle with which the gateway has started: whoever calls it can serve its catalogue.
+func (f *Feed) Started() {
+	if f.started != nil {
+		f.keep(f.started)
+		f.started = nil
+	}
+}
+
+// judge has a bundle taken.
+func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
+	src, err := bundles.Open(raw, f.Key)
+	if err != nil {
+		return err
+	}
+	return take(src)
+}
+
+// Follow keeps the policy at the source until ctx is done, and returns ctx's error then.
+func (f *Feed) Follow(ctx context.Context, policy Policy) error {
+	for {
+		wait := time.NewTimer(time.Duration(float64(f.Poll) * (1 - jitter + 2*jitter*rand.Float64()))) //nolint:gosec // no secret
+		select {
+		case <-ctx.Done():
+			wait.Stop()
+			return ctx.Err()
+		case <-wait.C:
+			if result := f.look(ctx, policy); ctx.Err() == nil {
+				f.Observe(result)
+			}
+		}
+	}
+}
+
+// look asks the source once.
+func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
+	raw, err := f.fetch(ctx)
+	if ctx.Err() != nil {
+		return ResultFailed
+	}
+	if err != nil {
+		if !f.failing {
+			f.Log.Warn("the policy bundle can't be had; the tree in force stays", "from", f.From, "error", err.Error())
+		}
+		f.failing = true
+		return ResultFailed
+	}
+	if f.failing {
+		f.Log.Info("the policy bundle can be had again", "from", f.From)
+	}
+	f.failing = false
+	if raw == nil {
+		return ResultUnchanged
+	}
+	src, err := bundles.Open(raw, f.Key)
+	if err != nil {
+		f.etag = ""            // it may have come in part
+		_ = policy.Refuse(err) // which logs it
+		return ResultRefused
+	}
+	if policy.Take(ctx, src) != nil { // it was logged
+		return ResultRefused
+	}
+	f.keep(raw)
+	return ResultTaken
+}
+
+// keptAt is the file of the last good one.
+func (f *Feed) keptAt() string {
+	source := sha256.Sum256([]byte(f.From))
+	return filepath.Join(f.Dir, fmt.Sprintf("policy-bundle-%x.tar.gz", source[:8]))
+}
+
+// keep writes the last good bundle. Without it the gateway serves as well, until a start without the source.
+func (f *Feed) keep(raw []byte) {
+	if err := replace(f.keptAt(), raw); err != nil {
+		f.Log.Warn("the policy bundle can't be kept: a start without its source would fail", "error", err.Error())
+	}
+}

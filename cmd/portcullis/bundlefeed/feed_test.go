@@ -1,0 +1,251 @@
+package bundlefeed_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
+	"github.com/portcullis-authz/portcullis/policies"
+)
+
+// bundle is the least that is a bundle; the revision tells them apart.
+func bundle(t *testing.T, revision string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	w := tar.NewWriter(zipped)
+	for name, text := range map[string]string{
+		"/.manifest": `{"revision": "` + revision + `", "roots": [""]}`, "/data.json": `{"grants": {}, "routes": {}}`,
+		"/policies/authz/authz.rego": "package authz\n",
+	} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(text)), Mode: 0o600}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// source is a server of one bundle; what it answers can be changed.
+type source struct {
+	*httptest.Server
+	mu     sync.Mutex
+	status int
+	body   []byte
+	etag   string
+	// asked are the ETags of the requests.
+	asked []string
+}
+
+func newSource(t *testing.T, body []byte) *source {
+	t.Helper()
+	s := &source{}
+	s.set(http.StatusOK, body, `"1"`)
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		asked := r.Header.Get("If-None-Match")
+		s.asked = append(s.asked, asked)
+		w.Header().Set("ETag", s.etag)
+		if asked == s.etag && s.status == http.StatusOK {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.WriteHeader(s.status)
+		_, _ = w.Write(s.body)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *source) set(status int, body []byte, etag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status, s.body, s.etag = status, body, etag
+}
+
+// taker is a policy that takes every tree but those of the revision "bad".
+type taker struct{ taken, refused chan string }
+
+func newTaker() taker { return taker{make(chan string, 10), make(chan string, 10)} }
+
+func (p taker) Take(_ context.Context, src *policies.Source) error {
+	if src.Bundle == "bad" {
+		p.refused <- src.Bundle
+		return errors.New("refused: " + src.Bundle)
+	}
+	p.taken <- src.Bundle
+	return nil
+}
+
+func (p taker) Refuse(err error) error {
+	p.refused <- err.Error()
+	return err
+}
+
+func newFeed(t *testing.T, from, dir string) (*bundlefeed.Feed, chan string, *bytes.Buffer) {
+	t.Helper()
+	results, log := make(chan string, 100), &bytes.Buffer{}
+	return bundlefeed.New(bundlefeed.Config{
+		From: from, Dir: dir, Poll: time.Millisecond, Observe: func(r string) { results <- r }, Log: slog.New(slog.NewTextHandler(log, nil)),
+	}), results, log
+}
+
+// start returns the revision with which the feed has started.
+func start(t *testing.T, f *bundlefeed.Feed) (revision string, refused, err error) {
+	t.Helper()
+	refused, err = f.Start(t.Context(), func(src *policies.Source) error {
+		revision = src.Bundle
+		if src.Bundle == "bad" {
+			return errors.New("refused: bad")
+		}
+		return nil
+	})
+	return revision, refused, err
+}
+
+// next is the next result that is not the one to be left out.
+func next(results chan string, but string) string {
+	for r := range results {
+		if r != but {
+			return r
+		}
+	}
+	return ""
+}
+
+// TestAFeedFollowsItsSource: what is new is taken, what is the same is not fetched again, and a bad bundle, one that is
+// none and a source that fails leave the tree in force.
+func TestAFeedFollowsItsSource(t *testing.T) {
+	s, dir, policy := newSource(t, bundle(t, "v1")), t.TempDir(), newTaker()
+	f, results, log := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if revision, refused, err := start(t, f); revision != "v1" || refused != nil || err != nil {
+		t.Fatal(revision, refused, err)
+	}
+	f.Started()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- f.Follow(ctx, policy) }()
+	if got := <-results; got != bundlefeed.ResultUnchanged {
+		t.Errorf("%s of the bundle that is in force", got)
+	}
+	s.set(http.StatusOK, bundle(t, "v2"), `"2"`)
+	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
+		t.Errorf("%s of a new one", got)
+	}
+	s.set(http.StatusOK, bundle(t, "bad"), `"3"`)
+	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
+		t.Errorf("%s of a bad one", got)
+	}
+	s.set(http.StatusOK, []byte("no bundle"), `"4"`)
+	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused || !strings.Contains(<-policy.refused, "is not a bundle") {
+		t.Errorf("%s of no bundle", got)
+	}
+	s.set(http.StatusBadGateway, nil, "")
+	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultFailed {
+		t.Errorf("%s of a source that fails", got)
+	}
+	s.set(http.StatusOK, bundle(t, "v3"), `"5"`)
+	if got := next(results, bundlefeed.ResultFailed); got != bundlefeed.ResultTaken || <-policy.taken != "v3" {
+		t.Errorf("%s once it answers again", got)
+	}
+	stop()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	for _, line := range []string{"can't be had; the tree in force stays", "can be had again"} {
+		if strings.Count(log.String(), line) != 1 {
+			t.Errorf("the log does not say %q once:\n%s", line, log)
+		}
+	}
+	s.Close()
+	again, _, _ := newFeed(t, s.URL+"/b.tar.gz", dir)
+	if revision, _, err := start(t, again); revision != "v3" || err != nil {
+		t.Errorf("started with %q without the source: %v", revision, err)
+	}
+	other, _, _ := newFeed(t, s.URL+"/other.tar.gz", dir)
+	if revision, _, err := start(t, other); err == nil {
+		t.Errorf("started with %q of another source", revision)
+	}
+}
+
+// TestAStartTakesTheLastGoodBundle where the newest is refused, and says so; a bundle is not kept before the gateway
+// has started with it.
+func TestAStartTakesTheLastGoodBundle(t *testing.T) {
+	file, dir := filepath.Join(t.TempDir(), "b.tar.gz"), t.TempDir()
+	put := func(revision string) *bundlefeed.Feed {
+		if err := os.WriteFile(file, bundle(t, revision), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, _, _ := newFeed(t, file, dir)
+		return f
+	}
+	if _, _, err := start(t, put("bad")); err == nil || !strings.Contains(err.Error(), "no last good one") {
+		t.Errorf("started with nothing: %v", err)
+	}
+	if _, _, err := start(t, put("v1")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := start(t, put("bad")); err == nil {
+		t.Error("a bundle was kept before the gateway had started with it")
+	}
+	good := put("v1")
+	if _, _, err := start(t, good); err != nil {
+		t.Fatal(err)
+	}
+	good.Started()
+	if revision, refused, err := start(t, put("bad")); revision != "v1" || refused == nil || err != nil {
+		t.Errorf("started with %q, refused %v: %v", revision, refused, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%v: %v", entries, err)
+	}
+	if info, err := entries[0].Info(); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the kept bundle is %v: %v", info.Mode(), err)
+	}
+}
+
+// TestOnlySafeSources: nobody on the way can give another policy.
+func TestOnlySafeSources(t *testing.T) {
+	for from, safe := range map[string]bool{
+		"https://policies.example/b.tar.gz": true, "http://127.0.0.1:80/b": true, "http://[::1]/b": true, "http://localhost/b": true,
+		"http://policies.example/b": false, "https://user:word@policies.example/b": false, "https:///b": false, "http://127.0.0.1.example/b": false,
+	} {
+		if err := bundlefeed.CheckURL(from); (err == nil) != safe {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
+	s := newSource(t, nil)
+	away := httptest.NewServer(http.RedirectHandler("http://policies.example/b", http.StatusFound))
+	t.Cleanup(away.Close)
+	f, _, _ := newFeed(t, away.URL, t.TempDir())
+	if _, _, err := start(t, f); err == nil || !strings.Contains(err.Error(), "must be https") {
+		t.Errorf("followed a redirect to plain HTTP: %v", err)
+	}
+	back := httptest.NewServer(http.RedirectHandler(s.URL, http.StatusFound))
+	t.Cleanup(back.Close)
+	s.set(http.StatusOK, bundle(t, "v1"), `"1"`)
+	f, _, _ = newFeed(t, back.URL, t.TempDir())
+	if revision, _, err := start(t, f); revision != "v1" || err != nil {
+		t.Error(revision, err)
+	}
+}

@@ -1,0 +1,130 @@
+package bundlefeed
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+)
+
+const (
+	// fetchWithin bounds one poll.
+	fetchWithin = 30 * time.Second
+	// maxRedirects is how often the source may send the gateway elsewhere.
+	maxRedirects = 3
+)
+
+// IsURL says whether a source is a URL, and no file.
+func IsURL(from string) bool {
+	u, err := url.Parse(from)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http")
+}
+
+// CheckURL refuses a URL over which somebody else could give another tree: http beyond this machine. The error is the
+// remedy.
+func CheckURL(from string) error {
+	u, err := url.Parse(from)
+	switch {
+	case err != nil || u.Host == "" || u.User != nil || u.Fragment != "":
+		return errors.New("must be a file, or https://host/path without a user and a fragment")
+	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
+		return nil
+	}
+	return errors.New("must be https, or http on this machine: anybody on the way could give another policy")
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func newClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true // the bundle is compressed, and its size is bounded as it is sent
+	return &http.Client{Timeout: fetchWithin, Transport: transport, CheckRedirect: checkRedirect}
+}
+
+func checkRedirect(to *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	}
+	if err := CheckURL(to.URL.String()); err != nil {
+		return fmt.Errorf("redirected to %s: %w", to.URL.Redacted(), err)
+	}
+	return nil
+}
+
+// fetch returns the bundle at the source; nil where it is the one that was judged last.
+func (f *Feed) fetch(ctx context.Context) ([]byte, error) {
+	raw, etag, err := f.read(ctx)
+	if err != nil || raw == nil {
+		return nil, err
+	}
+	f.etag = etag
+	sum := sha256.Sum256(raw)
+	if sum == f.seen {
+		return nil, nil
+	}
+	f.seen = sum
+	return raw, nil
+}
+
+func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
+	if !IsURL(f.From) {
+		raw, err = bundles.ReadFile(f.From)
+		return raw, "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.From, http.NoBody)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.etag != "" {
+		req.Header.Set("If-None-Match", f.etag)
+	}
+	resp, err := f.Client.Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() {
+		_, _ = io.CopyN(io.Discard, resp.Body, 1<<10) // so that the connection is used again
+		_ = resp.Body.Close()
+	}()
+	switch {
+	case resp.StatusCode == http.StatusNotModified && f.etag != "":
+		return nil, "", nil
+	case resp.StatusCode != http.StatusOK:
+		return nil, "", fmt.Errorf("%s answers %s", req.URL.Redacted(), resp.Status)
+	}
+	raw, err = bundles.Limited(resp.Body)
+	return raw, resp.Header.Get("ETag"), err
+}
+
+// replace writes a file that only its owner can read, in one step.
+func replace(name string, content []byte) (err error) {
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}

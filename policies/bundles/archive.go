@@ -1,0 +1,100 @@
+package bundles
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// Bounds of a bundle. The predefined roles of a large cloud, 165,000 grants, are 9 MB of data.
+const (
+	// MaxSize bounds a bundle as it is sent, and what it holds.
+	MaxSize  = 64 << 20
+	maxFile  = 32 << 20
+	maxFiles = 4096
+)
+
+// inspect reads the whole archive within its bounds and keeps nothing of it. The error says why it is not handed to
+// OPA's reader, which holds all files in memory.
+func inspect(raw []byte) error {
+	if len(raw) > MaxSize {
+		return tooLarge()
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("is not a bundle (%w): give a .tar.gz as opa build -b makes it", err)
+	}
+	limited := &io.LimitedReader{R: unzipped, N: MaxSize + 1}
+	archive := tar.NewReader(limited)
+	names := map[string]bool{}
+	for {
+		header, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			if len(names) == 0 {
+				return errors.New("is not a bundle: there are no files in it; give a .tar.gz as opa build -b makes it")
+			}
+			return drain(limited)
+		case limited.N <= 0:
+			return tooLarge()
+		case err != nil:
+			return fmt.Errorf("is not a bundle (%w): give a .tar.gz as opa build -b makes it", err)
+		}
+		if err := checkEntry(header, names); err != nil {
+			return err
+		}
+	}
+}
+
+// drain reads to the end, so that the checksum of the archive is compared.
+func drain(limited *io.LimitedReader) error {
+	if _, err := io.Copy(io.Discard, limited); err != nil {
+		return fmt.Errorf("is not whole (%w): fetch or build it again", err)
+	}
+	if limited.N <= 0 {
+		return tooLarge()
+	}
+	return nil
+}
+
+// checkEntry refuses what is no plain file within the archive. The names are those that were seen.
+func checkEntry(header *tar.Header, names map[string]bool) error {
+	name := strings.TrimPrefix(header.Name, "/")
+	switch header.Typeflag {
+	case tar.TypeDir:
+		name = strings.TrimSuffix(name, "/")
+	case tar.TypeReg:
+	case tar.TypeXGlobalHeader:
+		return nil
+	default:
+		return fmt.Errorf("%q is a link or a device: put plain files into the bundle", header.Name)
+	}
+	if name != path.Clean(name) || strings.HasPrefix(name, "../") || name == ".." || strings.ContainsAny(name, "\\\x00") {
+		if header.Typeflag == tar.TypeDir && strings.Trim(name, "./") == "" {
+			return nil // the archive's root
+		}
+		return fmt.Errorf("%q does not name a place within the bundle: build it with opa build -b from a folder without such names", header.Name)
+	}
+	if header.Typeflag == tar.TypeDir {
+		return nil
+	}
+	switch {
+	case names[name]:
+		return fmt.Errorf("%q comes twice: leave one out", header.Name)
+	case len(names) == maxFiles:
+		return fmt.Errorf("has more than %d files: is it the right one?", maxFiles)
+	case header.Size > maxFile:
+		return fmt.Errorf("%q is larger than %d MiB: leave out what is no policy", header.Name, maxFile>>20)
+	}
+	names[name] = true
+	return nil
+}
+
+func tooLarge() error {
+	return fmt.Errorf("is larger than %d MiB: leave out what is no policy", MaxSize>>20)
+}

@@ -1,0 +1,96 @@
+package bundles
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/bundle"
+)
+
+const (
+	dataFile = "data.json"
+	// apps has a document for each app, schemas what the binary has itself.
+	apps    = "apps"
+	schemas = "schemas"
+)
+
+// addData adds the data as the documents of a tree, by its path in `data`.
+func addData(files map[string][]byte, all []bundle.Raw) error {
+	for _, raw := range all {
+		name := strings.TrimPrefix(raw.Path, "/")
+		var err error
+		switch path.Base(name) {
+		case dataFile:
+			err = addDocument(files, path.Dir(name), raw.Value)
+		case "data.yaml", "data.yml":
+			err = errors.New("is YAML: opa build -b makes JSON of it")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// addDocument adds what stands in `data` at a folder: in one document, or, at the root and for apps, in one for each
+// member.
+func addDocument(files map[string][]byte, folder string, value []byte) error {
+	if folder == schemas || strings.HasPrefix(folder, schemas+"/") {
+		return nil
+	}
+	if folder == "." || folder == apps {
+		return eachMember(value, func(name string, member json.RawMessage) error {
+			if strings.Contains(name, "/") {
+				return fmt.Errorf("%q can't be the name of a folder, as names in data are: take another one", name)
+			}
+			return addDocument(files, strings.TrimPrefix(folder+"/"+name, "./"), member)
+		})
+	}
+	if err := checkName(folder); err != nil {
+		return err
+	}
+	name := path.Join(folder, dataFile)
+	if files[name] != nil {
+		return fmt.Errorf("%s is there already: put the data of a folder into one document", name)
+	}
+	files[name] = value
+	return nil
+}
+
+// eachMember calls each for the members of an object, and refuses one that is given twice.
+func eachMember(object []byte, each func(name string, value json.RawMessage) error) error {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return errors.New("isn't a JSON object")
+	}
+	seen := map[string]bool{}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("isn't a JSON object: %w", err)
+		}
+		name, _ := key.(string) // as every key is
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return fmt.Errorf("isn't a JSON object: %w", err)
+		}
+		if seen[name] {
+			return fmt.Errorf("%q is given twice: leave one out", name)
+		}
+		seen[name] = true
+		if err := each(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return fmt.Errorf("isn't a JSON object: %w", err)
+	}
+	if dec.InputOffset() != int64(len(bytes.TrimRight(object, " \t\r\n"))) {
+		return errors.New("there is more after the JSON object")
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package bundles
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/portcullis-authz/portcullis/policies"
+)
+
+// Embedded names the tree of the binary.
+const Embedded = "embedded"
+
+// ReadTree reads the tree that an author names: a folder, the file of a bundle, or Embedded.
+func ReadTree(where string, key *Key) (*policies.Source, error) {
+	if where == Embedded {
+		return policies.Read(policies.Tree())
+	}
+	info, err := os.Stat(where)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is neither a folder nor a bundle that can be read", where)
+	}
+	if info.IsDir() {
+		return policies.Read(policies.Dir(where))
+	}
+	raw, err := ReadFile(where)
+	if err != nil {
+		return nil, err
+	}
+	return Open(raw, key)
+}
+
+// ReadFile reads the file of a bundle, or of its key, as policies.Dir reads files: a regular one that not every user of
+// the machine could change.
+func ReadFile(name string) ([]byte, error) {
+	f, err := policies.Dir(filepath.Dir(name)).Open(filepath.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // only read
+	return Limited(f)
+}
+
+// Limited reads all of a bundle, and refuses one that is too large.
+func Limited(from io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(from, MaxSize+1))
+	if err == nil && len(raw) > MaxSize {
+		return nil, fmt.Errorf("policy bundle: %w", tooLarge())
+	}
+	return raw, err
+}
