@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
@@ -18,60 +18,46 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(
-		policyCommand("check [DIR|BUNDLE]", "Hold a policy tree to everything that a reload demands, and say what is wrong",
-			func(s *engine.Set, tests int) string {
-				others := "takes others"
-				if s.Strict() {
-					others = "denies others"
-				}
-				return fmt.Sprintf(
-					"ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
-					s.Revision(), len(s.Routes()), len(s.Roles()), len(s.Apps()), tests, len(s.Actions()), others,
-				)
-			}),
-		policyCommand("test [DIR|BUNDLE]", "Run a policy tree's own tests as the gateway would",
-			func(_ *engine.Set, tests int) string { return fmt.Sprintf("PASS: %d/%d", tests, tests) }),
-	)
+	cmd.AddCommand(newPolicyCheck(), newPolicyTest(), newPolicyInit())
 	return cmd
 }
 
-// policyCommand loads a tree, the embedded one where none is named, and prints its report.
-func policyCommand(use, short string, tell func(*engine.Set, int) string) *cobra.Command {
-	key := ""
-	cmd := &cobra.Command{
-		Use: use, Short: short, Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			src, err := readTree(args, key)
-			if err != nil {
-				return err
-			}
-			set, tests, err := proof.Prove(cmd.Context(), src)
-			if err != nil {
-				// One line a problem here: this is a list to work through, not a log.
-				if _, werr := fmt.Fprintln(cmd.ErrOrStderr(), err); werr != nil {
-					return werr
-				}
-				return fmt.Errorf("the policy tree is not acceptable")
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), tell(set, tests))
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&key, "policy-bundle-key", "", "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then")
-	return cmd
+// treeArgument is the tree that a command is about: a folder or a bundle, the embedded one where none is named.
+type treeArgument struct {
+	where, keyFile string
+	key            *bundles.Key
 }
 
-// readTree reads the tree that is named, the embedded one where none is.
-func readTree(args []string, keyFile string) (*policies.Source, error) {
-	key, err := bundleKey(keyFile)
-	if err != nil {
-		return nil, err
+func (a *treeArgument) flags(cmd *cobra.Command) {
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.Flags().StringVar(&a.keyFile, "policy-bundle-key", "", "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then")
+}
+
+// fill takes what the command was given.
+func (a *treeArgument) fill(args []string) (err error) {
+	a.where = bundles.Embedded
+	if len(args) > 0 {
+		a.where = args[0]
 	}
-	if len(args) == 0 {
-		return bundles.ReadTree(bundles.Embedded, key)
+	a.key, err = bundleKey(a.keyFile)
+	return err
+}
+
+func (a *treeArgument) read() (*policies.Source, error) { return bundles.ReadTree(a.where, a.key) }
+
+// errTree ends a command of which the problems were told.
+var errTree = errors.New("the policy tree is not acceptable")
+
+// tellProblems prints the problems of a tree, one a line: this is a list to work through, not a log.
+func tellProblems(cmd *cobra.Command, err error) error {
+	var problems proof.Problems
+	if !errors.As(err, &problems) {
+		return err
 	}
-	return bundles.ReadTree(args[0], key)
+	if _, err := fmt.Fprintln(cmd.ErrOrStderr(), problems); err != nil {
+		return err
+	}
+	return errTree
 }
 
 // policyTree returns the tree in a folder, or the embedded one for "".

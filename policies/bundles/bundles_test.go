@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -85,7 +86,7 @@ func entries(t *testing.T, raw []byte) (out []entry) {
 	r := tar.NewReader(unzipped)
 	for {
 		header, err := r.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

@@ -55,6 +55,7 @@ type Set struct {
 	noMetadata map[string]any
 	verdicts   *verdicts
 	apps       *apps
+	uncached   []Uncached
 	listed     map[string]bool // the actions that the tree lists, by id
 }
 
@@ -84,6 +85,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 		s.queries[entry].plan = reuse.NewPlan(of.Compiler, entry, i)
 	}
 	s.apps = s.newApps()
+	s.findUncached()
 	builtins.Charge(of.Compiler, func(at *ast.Location, problem string) {
 		err = errors.Join(err, fmt.Errorf("%s:%d: %s", at.File, at.Row, problem))
 	})

@@ -37,12 +37,9 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 		return nil, *p
 	}
 	out := &compiled{apps: apps, store: newStore(data), testStore: newStore(withSchemas(data, src))}
-	compileWith := func(store storage.Store, caps *ast.Capabilities, do func(*ast.Compiler) error) (*ast.Compiler, error) {
-		var c *ast.Compiler
-		err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-			c = ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
-				WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
-				WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+	compileWith := func(store storage.Store, caps *ast.Capabilities, do func(*ast.Compiler) error) (c *ast.Compiler, err error) {
+		err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+			c = newCompiler(ctx, store, txn, schemas, caps)
 			return do(c)
 		})
 		if err != nil {
@@ -64,6 +61,13 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 	maps.Copy(tests, modules)
 	out.testing, err = compileWith(out.testStore, builtins.Capabilities(forTests()...), func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
 	return out, err
+}
+
+// newCompiler returns a compiler that checks as `opa check --strict --schema` does.
+func newCompiler(ctx context.Context, store storage.Store, txn storage.Transaction, schemas *ast.SchemaSet, caps *ast.Capabilities) *ast.Compiler {
+	return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
+		WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
+		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
 }
 
 // newStore shares the documents' values, which are never changed, with every other store.

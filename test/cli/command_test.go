@@ -123,7 +123,7 @@ func TestPolicyTools(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	harness.WriteFile(t, filepath.Join(good, "authz", "volcano_test.rego"), strings.ReplaceAll(harness.FreezeTest, "volcanoes are", "geysers are"))
-	if o := harness.Command(t, nil, "policy", "test", good); o.Code != 2 || !strings.Contains(o.Stderr, "volcano_test.rego") {
+	if o := harness.Command(t, nil, "policy", "test", good); o.Code != 2 || !strings.Contains(o.Stdout, "volcano_test.rego") {
 		t.Errorf("%+v", o)
 	}
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "check", filepath.Join(good, "absent")), "absent")

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+func newPolicyCheck() *cobra.Command {
+	var tree treeArgument
+	cmd := &cobra.Command{
+		Use: "check [DIR|BUNDLE]", Short: "Hold a policy tree to everything that a reload demands, and say what is wrong",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := tree.fill(args); err != nil {
+				return err
+			}
+			src, err := tree.read()
+			if err != nil {
+				return err
+			}
+			set, tests, err := proof.Prove(cmd.Context(), src)
+			if err != nil {
+				return tellProblems(cmd, err)
+			}
+			return reportChecked(cmd.Context(), set, tests, tree.where, cmd.OutOrStdout())
+		},
+	}
+	tree.flags(cmd)
+	return cmd
+}
+
+// reportChecked tells of a good tree what is in it, what in it costs time, and what to do next.
+func reportChecked(ctx context.Context, set *engine.Set, tests int, where string, out io.Writer) error {
+	others := "takes others"
+	if set.Strict() {
+		others = "denies others"
+	}
+	lines := []string{fmt.Sprintf("ok: policy %s; routes: %d, system roles: %d, apps: %d, tests: %d; it lists %d actions and %s",
+		set.Revision(), len(set.Routes()), len(set.Roles()), len(set.Apps()), tests, len(set.Actions()), others)}
+	if of := set.BundleRevision(); of != "" {
+		lines = append(lines, "bundle revision: "+of)
+	}
+	if uncached := set.Uncached(); len(uncached) > 0 {
+		lines = append(lines, uncachedLines(uncached)...)
+		took, err := evaluationTime(ctx, set)
+		if err != nil {
+			return err
+		}
+		lines = append(lines, fmt.Sprintf("  each such question is evaluated: %s here for an admin's, where a cached verdict takes half a microsecond;"+
+			" see Cached verdicts in policies/README.md for what to write instead", took))
+	}
+	for _, line := range append(lines, nextSteps(where)) {
+		if _, err := fmt.Fprintln(out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uncachedLines name the rules for which verdicts are not cached, each once.
+func uncachedLines(uncached []engine.Uncached) (lines []string) {
+	entries := map[string][]string{}
+	for _, of := range uncached {
+		for _, because := range of.Because {
+			entries[because] = append(entries[because], of.Entry)
+		}
+	}
+	for _, because := range slices.Sorted(maps.Keys(entries)) {
+		lines = append(lines, fmt.Sprintf("not cached: no verdict of %s: %s", strings.Join(entries[because], ", "), because))
+	}
+	return lines
+}
+
+// nextSteps says what an author does with a good tree.
+func nextSteps(where string) string {
+	if where == bundles.Embedded {
+		return "next: `portcullis policy init DIR` writes this tree into a folder, as a start for one of your own"
+	}
+	if isBundle(where) {
+		return fmt.Sprintf("next: `portcullis serve --policy-bundle %s` decides by it, and takes a new one over by itself", where)
+	}
+	return fmt.Sprintf("next: `portcullis policy test --coverage %[1]s` names what no test reaches; `portcullis serve --policy-dir %[1]s` decides by it,\n"+
+		"      and takes each change over by itself; `opa build -b %[1]s -o policies.tar.gz` makes a bundle for `--policy-bundle`", where)
+}
+
+// evaluations are as many as make a median.
+const evaluations = 101
+
+// evaluationTime measures the evaluation of a question about an account's admin.
+func evaluationTime(ctx context.Context, set *engine.Set) (time.Duration, error) {
+	const account = "acct-check-v1"
+	action, err := resources.ParseAction("project:instance:read")
+	if err != nil {
+		return 0, err
+	}
+	admin := resources.Principal{Kind: resources.PrincipalUser, ID: "user-check-v1", AccountID: account, Credential: resources.CredentialToken}
+	q := resources.Question{
+		Principal: admin, Action: action, AccountID: account, Now: resources.At(time.Now()),
+		Target: resources.Target{AccountID: account, ProjectID: "proj-check-v1"},
+		Facts: resources.Facts{ProjectState: resources.ProjectActive, Subject: &resources.Subject{
+			AccountID: account, AccountExists: true, AccountStatus: resources.StatusActive,
+			UserID: admin.ID, UserExists: true, UserStatus: resources.StatusActive, Member: true,
+			Assignments: []resources.HeldRole{{
+				RoleID: resources.RoleAccountAdmin, RoleScope: resources.RoleScopeAccount,
+				RoleStatus: resources.StatusActive, Status: resources.StatusActive,
+			}},
+		}},
+	}
+	var took []time.Duration
+	for range evaluations {
+		start := time.Now()
+		if _, err := set.Judge(ctx, engine.EntryDecision, q, engine.DefaultDeadline); err != nil {
+			return 0, fmt.Errorf("the policy has no answer to the question of an admin: %w", err)
+		}
+		took = append(took, time.Since(start))
+	}
+	slices.Sort(took)
+	return took[len(took)/2].Round(time.Microsecond), nil
+}

@@ -1,0 +1,155 @@
+package proof
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/cover"
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/tester"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/lineage"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+)
+
+// oneTestWithin bounds one test at the desk.
+const oneTestWithin = 10 * time.Second
+
+// TestRun says which tests of a tree are run for its author, and what is told of them.
+type TestRun struct {
+	// Run is a regular expression over data.authz_test.test_name; "" runs all.
+	Run string
+	// Verbose names the tests that pass, too.
+	Verbose bool
+	// Coverage tells what no test reaches; Threshold is the least coverage in percent, 0 for none.
+	Coverage  bool
+	Threshold float64
+}
+
+// Tests runs the tests with OPA's own runner, and prints what `opa test` prints. Of each test that fails it shows the
+// expression that did not hold, with the values of its variables. It says whether all passed. The error is Problems
+// where the tree does not compile.
+func (r TestRun) Tests(ctx context.Context, src *policies.Source, out io.Writer) (passed bool, err error) {
+	if _, err := regexp.Compile(r.Run); err != nil {
+		return false, fmt.Errorf("--run: must be a regular expression: %w", err)
+	}
+	var covered *cover.Cover
+	if r.Coverage || r.Threshold > 0 {
+		covered = cover.New()
+	}
+	results, modules, err := r.run(ctx, src, covered, false)
+	if err != nil {
+		return false, err
+	}
+	if failed := failedTests(results); len(failed) > 0 {
+		// Traces, from which the values come, take many times the time.
+		again, _, err := TestRun{Run: "^(" + strings.Join(failed, "|") + ")$"}.run(ctx, src, nil, true)
+		if err != nil {
+			return false, err
+		}
+		results = slices.Concat(slices.DeleteFunc(results, func(t *tester.Result) bool { return t.Fail }), again)
+	}
+	if len(results) == 0 {
+		return false, fmt.Errorf("there are no such tests: a test is a rule whose name begins with test_, in a package that ends in _test")
+	}
+	return r.report(results, covered, modules, out)
+}
+
+// run compiles the tree anew and runs its tests, in order.
+func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.Cover, traced bool) ([]*tester.Result, map[string]*ast.Module, error) {
+	var p Problems
+	checkSchemas(src, &p)
+	data, _ := readData(src, &p)
+	schemas := readSchemas(src, &p)
+	modules, tests := parse(src, &p)
+	if len(findApps(src, modules, tests, &p)) > 0 {
+		addAppSchema(src, modules, &p)
+	}
+	if err := p.err(); err != nil {
+		return nil, nil, err
+	}
+	maps.Copy(modules, tests)
+	var results []*tester.Result
+	store := newStore(withSchemas(data, src))
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		compiler := newCompiler(ctx, store, txn, schemas, builtins.Capabilities(forTests()...)).
+			WithEnablePrintStatements(true).WithRewriteTestRules(traced)
+		runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).
+			RaiseBuiltinErrors(true).CapturePrintOutput(true).StackTraces(true).EnableTracing(traced).
+			SetTimeout(oneTestWithin).Filter(r.Run).SetParallel(1)
+		if covered != nil {
+			runner = runner.SetCoverageQueryTracer(covered).SetCoverageRuns([]cover.Kind{cover.KindIndexExcluded, cover.KindEarlyExit})
+		}
+		found, err := runner.RunTests(ctx, txn)
+		if err != nil {
+			return err
+		}
+		for result := range found {
+			result.Trace = lineage.Filter(result.Trace, func(e *topdown.Event) bool { return e.Op == topdown.NoteOp || e.Op == topdown.FailOp })
+			results = append(results, result)
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		p.compiler(err)
+		return nil, nil, p.err()
+	}
+	slices.SortFunc(results, func(a, b *tester.Result) int { return a.Location.Compare(b.Location) })
+	return results, modules, nil
+}
+
+// failedTests are patterns of the names of the tests that fail.
+func failedTests(results []*tester.Result) (patterns []string) {
+	for _, t := range results {
+		if t.Fail {
+			patterns = append(patterns, regexp.QuoteMeta(t.Package+"."+t.Name))
+		}
+	}
+	return patterns
+}
+
+// report prints the results, and says whether they are good enough for the gate.
+func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules map[string]*ast.Module, out io.Writer) (passed bool, err error) {
+	passed = !slices.ContainsFunc(results, func(t *tester.Result) bool { return !t.Pass() })
+	told := make(chan *tester.Result, len(results))
+	for _, t := range results {
+		told <- t
+	}
+	close(told)
+	if err := (tester.PrettyReporter{Output: out, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(told); err != nil || covered == nil {
+		return passed, err
+	}
+	report := covered.Report(modules)
+	for _, file := range slices.Sorted(maps.Keys(report.Files)) {
+		var missed []string
+		for _, lines := range report.Files[file].NotCovered {
+			missed = append(missed, linesOf(lines))
+		}
+		if len(missed) > 0 {
+			if _, err := fmt.Fprintf(out, "%s: not covered: %s\n", file, strings.Join(missed, ", ")); err != nil {
+				return false, err
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(out, "COVERAGE: %.1f %%\n", report.Coverage); err != nil {
+		return false, err
+	}
+	return passed && report.Coverage >= r.Threshold, nil
+}
+
+// linesOf is a line, or the first and the last of several.
+func linesOf(r cover.Range) string {
+	if r.Start.Row == r.End.Row {
+		return fmt.Sprint(r.Start.Row)
+	}
+	return fmt.Sprintf("%d-%d", r.Start.Row, r.End.Row)
+}

@@ -1,0 +1,118 @@
+package proof_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+// tested returns what a run of the tree's tests says.
+func tested(t *testing.T, tree policytest.Tree, run proof.TestRun) (told string, passed bool, err error) {
+	t.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	passed, err = run.Tests(context.Background(), src, &out)
+	return out.String(), passed, err
+}
+
+// TestARunOfTestsTellsWhatFailed, with the values, and only what passed otherwise.
+func TestARunOfTestsTellsWhatFailed(t *testing.T) {
+	small := policytest.Small(t)
+	for name, c := range map[string]struct {
+		rule, says string
+		passed     bool
+	}{
+		"passes":           {"test_x if authz.decision.reason == \"no\" with input as {}", "PASS: 2/2", true},
+		"fails":            {"test_x if {\n\td := authz.decision with input as {}\n\td.reason == \"yes\"\n}", `d.reason: "no"`, false},
+		"a case fails":     {"test_x[name] if {\n\tsome name, want in {\"a\": \"no\", \"b\": \"yes\"}\n\td := authz.decision with input as {}\n\td.reason == want\n}", "b: FAIL", false},
+		"prints":           {"test_x if {\n\tprint(\"seen\", 1)\n\t1 == 2\n}", "seen 1", false},
+		"a built-in fails": {"test_x if not to_number(\"x\") == 1", "invalid syntax", false},
+		"is switched off":  {"todo_test_x if 1 == 1", "SKIPPED: 1/2", false},
+		"says where":       {"test_x if 1 == 2", "authz/x_test.rego:3:", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told, passed, err := tested(t, small.With("authz/x_test.rego", "package authz_test\n\n"+strings.ReplaceAll(c.rule, "authz.", "data.authz.")+"\n"), proof.TestRun{})
+			if err != nil || passed != c.passed || !strings.Contains(told, c.says) {
+				t.Errorf("passed %v, %v:\n%s", passed, err, told)
+			}
+		})
+	}
+}
+
+// TestARunOfTestsTellsWhatIsNotCovered, and fails below the threshold.
+func TestARunOfTestsTellsWhatIsNotCovered(t *testing.T) {
+	small := policytest.Small(t)
+	for threshold, good := range map[float64]bool{0: true, 5: true, 90: false} {
+		told, passed, err := tested(t, small, proof.TestRun{Coverage: true, Threshold: threshold})
+		if err != nil || passed != good || !strings.Contains(told, "authz/authz.rego: not covered: ") || !strings.Contains(told, "\nCOVERAGE: ") {
+			t.Errorf("%v: passed %v, %v:\n%s", threshold, passed, err, told)
+		}
+	}
+}
+
+// TestARunOfTestsNamesWhatIsWrong with a tree that does not compile, and where there is nothing to run.
+func TestARunOfTestsNamesWhatIsWrong(t *testing.T) {
+	small := policytest.Small(t)
+	for name, c := range map[string]struct {
+		tree     policytest.Tree
+		run      proof.TestRun
+		says     string
+		problems bool
+	}{
+		"no Rego":         {small.With("authz/x.rego", "package authz\n\nx if {"), proof.TestRun{}, "authz/x.rego:3", true},
+		"a misspelt name": {small.With("authz/x.rego", "package authz\n\nx := input.acton"), proof.TestRun{}, "authz/x.rego:3", true},
+		"a network":       {small.With("authz/x.rego", "package authz\n\nx := http.send({})"), proof.TestRun{}, "no network", true},
+		"no such test":    {small, proof.TestRun{Run: "other"}, "no such tests", false},
+		"no expression":   {small, proof.TestRun{Run: "("}, "regular expression", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, passed, err := tested(t, c.tree, c.run)
+			var problems proof.Problems
+			if passed || err == nil || !strings.Contains(err.Error(), c.says) || errors.As(err, &problems) != c.problems {
+				t.Errorf("%v, %v", passed, err)
+			}
+		})
+	}
+}
+
+// TestVerdictsThatAreNotCachedHaveTheirReason, with its place.
+func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
+	small := policytest.Small(t)
+	for name, c := range map[string]struct{ condition, says string }{
+		"cached":      {`input.action.id != "x"`, ""},
+		"the time":    {`input.now > 5`, "authz/x.rego:3: reads input.now"},
+		"the whole":   {`json.marshal(input) != "x"`, "authz/x.rego:3: takes the whole of input, and the time is in it"},
+		"a with":      {`input.action.id != "x" with input.action as {"id": "y"}`, "authz/x.rego:3: has a with"},
+		"the clock":   {`time.now_ns() > 5`, "authz/x.rego:3: calls time.now_ns, which answers differently at different times"},
+		"in a lookup": {`{1: 2}[rand.intn("x", 2)] > 5`, "authz/x.rego:3: calls rand.intn, which answers differently at different times"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := small.With("authz/x.rego", "package authz\n\nx if "+c.condition+"\n").
+				With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, "input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tx", 1))
+			set, err := load(t, tree)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var all []string
+			for _, of := range set.Uncached() {
+				all = append(all, of.Entry+" "+strings.Join(of.Because, "; "))
+			}
+			want := ""
+			if c.says != "" {
+				want = "decision " + c.says + "\naccess " + c.says
+			}
+			if got := strings.Join(all, "\n"); got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}

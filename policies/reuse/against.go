@@ -1,0 +1,72 @@
+package reuse
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Against says why no verdict of a rule is cached, one line with its place for each rule that it rests on and that is
+// no function of what a key can hold. It is empty where there is a plan.
+func Against(c *ast.Compiler, rule string) []string { return against(c, rule, "input.now", readsTime) }
+
+// AgainstApp is Against for the rule of an app.
+func AgainstApp(c *ast.Compiler, rule string) []string {
+	return against(c, rule, "input.facts.now", readsAppTime)
+}
+
+func against(c *ast.Compiler, entry, now string, timed func(path string) bool) (lines []string) {
+	for _, rule := range reachable(c, entry) {
+		why := notPure(rule)
+		if why == "" {
+			paths, _ := inputsOf([]*ast.Rule{rule})
+			switch i := slices.IndexFunc(paths, timed); {
+			case i < 0:
+				continue
+			case "input."+paths[i] == now:
+				why = "reads " + now
+			default:
+				why = "takes the whole of " + nameOfPath(paths[i]) + ", and the time is in it"
+			}
+		}
+		lines = append(lines, rule.Location.File+":"+strconv.Itoa(rule.Location.Row)+": "+why)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+func nameOfPath(path string) string {
+	if path == "" {
+		return "input"
+	}
+	return "input." + path
+}
+
+// notPure says why a rule is no function of its input, "" where it is one.
+func notPure(rule *ast.Rule) (why string) {
+	note := func(text string) {
+		if why == "" {
+			why = text
+		}
+	}
+	visitor := ast.NewGenericVisitor(func(x any) bool {
+		switch x := x.(type) {
+		case *ast.Expr:
+			if len(x.With) > 0 {
+				note("has a with")
+			}
+			if x.IsCall() && changeable(x.Operator()) {
+				note(fmt.Sprintf("calls %s, which answers differently at different times", x.Operator()))
+			}
+		case ast.Call:
+			if operator, isRef := x[0].Value.(ast.Ref); isRef && changeable(operator) {
+				note(fmt.Sprintf("calls %s, which answers differently at different times", operator))
+			}
+		}
+		return false
+	})
+	visitor.Walk(rule)
+	return why
+}

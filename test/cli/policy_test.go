@@ -1,0 +1,106 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+const nightRule = `package authz
+
+deny contains "no deletions at night" if {
+	input.action.id == "project:instance:delete"
+	input.now % 86400000 < 3600000
+}
+`
+
+// TestPolicyInit writes a tree that passes the gate, into a new folder only.
+func TestPolicyInit(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "own")
+	made := harness.Command(t, nil, "policy", "init", dir)
+	checked := harness.Command(t, nil, "policy", "check", dir)
+	_, revision, _ := strings.Cut(made.Stdout, ": ")
+	revision, _, _ = strings.Cut(revision, "\n")
+	embedded := harness.Command(t, nil, "version")
+	if made.Code != 0 || checked.Code != 0 || !strings.HasPrefix(checked.Stdout, "ok: "+revision+"; ") || !strings.Contains(embedded.Stdout, revision+"\n") ||
+		strings.Contains(checked.Stdout, "not cached") {
+		t.Errorf("%+v, then %+v", made, checked)
+	}
+	for _, o := range []harness.Outcome{made, checked} {
+		if !strings.Contains(o.Stdout, "\nnext: ") {
+			t.Errorf("does not say what to do next: %s", o.Stdout)
+		}
+	}
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", dir), "not empty")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init"), "one argument")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", filepath.Join(dir, "authz", "access.rego")), "new folder")
+}
+
+// TestPolicyCheckNamesWhatIsNotCached, and what it costs.
+func TestPolicyCheckNamesWhatIsNotCached(t *testing.T) {
+	t.Parallel()
+	dir := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(dir, "authz", "night.rego"), nightRule)
+	o := harness.Command(t, nil, "policy", "check", dir)
+	if o.Code != 0 || strings.Count(o.Stdout, "not cached: ") != 1 ||
+		!strings.Contains(o.Stdout, "not cached: no verdict of decision, access, grantable: authz/night.rego:3: reads input.now\n") ||
+		!regexp.MustCompile(`each such question is evaluated: [0-9.]+(µs|ms) here`).MatchString(o.Stdout) {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestPolicyTestShowsTheValues that made a test fail, names what no test reaches, and runs the tests that are named.
+func TestPolicyTestShowsTheValues(t *testing.T) {
+	t.Parallel()
+	dir := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(dir, "authz", "night.rego"), nightRule)
+	o := harness.Command(t, nil, "policy", "test", "--threshold", "100", "--run", "test_account_action", dir)
+	if o.Code != 2 || !strings.Contains(o.Stderr, "cover too little") || !strings.HasPrefix(o.Stdout, "PASS: ") ||
+		!regexp.MustCompile(`authz/night.rego: not covered: 3, 4, 5\n(.*\n)*COVERAGE: [0-9.]+ %\n`).MatchString(o.Stdout) {
+		t.Errorf("%+v", o)
+	}
+	harness.WriteFile(t, filepath.Join(dir, "authz", "night_test.rego"), `package authz_test
+
+import data.authz
+
+test_night if {
+	answer := authz.decision with input as question("project:instance:delete", {"now": 7200000})
+	answer.code == "deny_rule"
+}
+`)
+	if o := harness.Command(t, nil, "policy", "test", "--run", "test_night|test_account_action", dir); o.Code != 2 || !strings.Contains(o.Stdout, "authz/night_test.rego:7:") ||
+		!strings.Contains(o.Stdout, `answer.code: "no_role"`) || !strings.Contains(o.Stdout, "FAIL: 1/") {
+		t.Errorf("%+v", o)
+	}
+	if o := harness.Command(t, nil, "policy", "test", "--run", "test_account_action", "-v", dir); o.Code != 0 || !strings.Contains(o.Stdout, ": PASS (") {
+		t.Errorf("%+v", o)
+	}
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--run", "(", dir), "regular expression")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--run", "test_of_nothing", dir), "no such tests")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "test", "--threshold", "101", dir), "--threshold")
+}
+
+// TestPolicyToolsTakeBundles as they take folders.
+func TestPolicyToolsTakeBundles(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "policies.tar.gz")
+	if err := os.WriteFile(file, harness.Bundle(t, harness.CopyPolicies(t), "v7"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := harness.Command(t, nil, "policy", "check", file); o.Code != 0 || !strings.Contains(o.Stdout, "\nbundle revision: v7\n") {
+		t.Errorf("%+v", o)
+	}
+	if o := harness.Command(t, nil, "policy", "test", "--run", "test_account_action", file); o.Code != 0 {
+		t.Errorf("%+v", o)
+	}
+	harness.WriteFile(t, file, "no bundle")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "check", file), "is not a bundle")
+	harness.WantOneLine(t, harness.Command(t, nil, "serve", "--policy-bundle", file, "--data-dir", t.TempDir()), "is not a bundle")
+	harness.WantOneLine(t, harness.Command(t, nil, "serve", "--policy-bundle", "http://policies.example/b", "--data-dir", t.TempDir()), "must be https")
+	harness.WantOneLine(t, harness.Command(t, nil, "serve", "--policy-bundle", file, "--policy-dir", ".", "--data-dir", t.TempDir()), "in the place of --policy-dir")
+}
