@@ -14,7 +14,7 @@ import (
 // TestPagesNameWhatExists: each metric and variable that an operator is told of.
 func TestPagesNameWhatExists(t *testing.T) {
 	var metrics []byte
-	for _, name := range []string{"observe/metrics.go", "observe/bounds.go", "observe/certificates.go"} {
+	for _, name := range []string{"observe/metrics.go", "observe/bounds.go", "observe/certificates.go", "observe/bundle.go"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
