@@ -58,7 +58,28 @@ func dataFolderError(dir string, err error) error {
 		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
 			"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", dir)
 	}
+	if errors.Is(err, sqlite.ErrCorrupt) {
+		return fmt.Errorf("the data folder %s can't be opened: %w; move it away, and bring a backup into a new one with `portcullis store restore`", dir, err)
+	}
 	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
+}
+
+// watchFolder logs what happens to the data folder of the embedded store.
+func watchFolder(opened store.Store, log *slog.Logger) {
+	embedded, ok := opened.(*sqlite.Store)
+	if !ok {
+		return
+	}
+	embedded.OnChange(func(c sqlite.Condition) {
+		switch {
+		case c.Lost != nil:
+			log.Error("changes are refused until a restart", "error", c.Lost.Error())
+		case c.ReadOnly:
+			log.Warn("the disk takes no writes: decisions go on, changes are refused")
+		default:
+			log.Info("the disk takes writes again")
+		}
+	})
 }
 
 // gates bound the work of cache misses, so that it leaves a processor to cache hits.

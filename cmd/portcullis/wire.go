@@ -145,6 +145,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if a.core, err = openCore(ctx, settings, options, log.Logger); err != nil {
 		return nil, err
 	}
+	watchFolder(a.store, log.Logger)
 	if settings.Areas.BehindGateways() {
 		a.edge, err = a.newInnerEdge()
 	} else {

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -35,6 +36,8 @@ func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	defer cancel()
 	last, err := probe(ctx, ses)
 	switch {
+	case isNoRoom(cause) && err != nil:
+		return fmt.Errorf("sqlite: %w: %v; %v: %w", errNoRoom, cause, err, store.ErrOutcomeUnknown)
 	case err != nil:
 		return fmt.Errorf("sqlite: %v; %v: %w", cause, err, store.ErrOutcomeUnknown)
 	case last == seq:
@@ -71,11 +74,25 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.read.use(ctx, func(ses *session) error { return ping(ctx, ses) })
 }
 
-// Check implements store.Store. It writes to a column of its own: no revision and no epoch moves.
+// Check implements store.Store. It writes to a column of its own: no revision and no epoch moves. While
+// the disk takes no writes it is nil: decisions go on, and Condition tells.
 func (s *Store) Check(ctx context.Context) error {
+	if err := s.refuseLost(); err != nil {
+		return err
+	}
 	if err := s.Ping(ctx); err != nil {
 		return err
 	}
+	err := s.tryWrite(ctx)
+	s.settled(err)
+	if errors.Is(err, errNoRoom) {
+		return nil
+	}
+	return err
+}
+
+// tryWrite makes a write that changes nothing, through the log to the disk.
+func (s *Store) tryWrite(ctx context.Context) error {
 	return s.write.use(ctx, func(ses *session) error {
 		_, err := probe(ctx, ses)
 		return translate(ctx, err)

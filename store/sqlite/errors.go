@@ -24,6 +24,7 @@ var (
 
 var (
 	errOver   = errors.New("store: the transaction is over")
+	errNoRoom = errors.New("the disk takes no writes")
 	errClosed = fmt.Errorf("sqlite: closed: %w", store.ErrUnavailable)
 )
 
@@ -40,8 +41,11 @@ func translate(ctx context.Context, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return unavailable(cause)
 	}
-	if isCorrupt(err) {
+	switch {
+	case isCorrupt(err):
 		return fmt.Errorf("sqlite: %w: %v: %w", ErrCorrupt, err, store.ErrUnavailable)
+	case isNoRoom(err):
+		return fmt.Errorf("sqlite: %w: %v: %w", errNoRoom, err, store.ErrUnavailable)
 	}
 	return fmt.Errorf("sqlite: %v: %w", err, store.ErrUnavailable)
 }
@@ -49,6 +53,15 @@ func translate(ctx context.Context, err error) error {
 func isCorrupt(err error) bool {
 	switch code(err) & 0xff {
 	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return true
+	}
+	return false
+}
+
+// isNoRoom reports whether a disk that is full, or a limit on its use, refused a write.
+func isNoRoom(err error) bool {
+	switch code(err) {
+	case codes.SQLITE_FULL, codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_FSYNC, codes.SQLITE_IOERR_TRUNCATE, codes.SQLITE_IOERR_SHMSIZE:
 		return true
 	}
 	return false

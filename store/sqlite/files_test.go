@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,10 +178,15 @@ func TestDamageMetLaterIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	copy(b[len(b)*3/4:], bytes.Repeat([]byte{0xa5}, len(b)/4))
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(damaged, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, dir, c.Schema())
+	// In a process of its own: to close the file here would end SQLite's locks on it.
+	if out, err := exec.CommandContext(t.Context(), "cp", damaged, path).CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
 	find := func(tx store.Tx) error {
 		_, err := c.Find(t.Context(), tx, store.Query{Index: "by_kind"})
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
@@ -56,14 +57,22 @@ func TestWritesThatTheDiskRefuses(t *testing.T) {
 	if len(refused) == 0 {
 		t.Fatal("nothing was refused while a smaller write had room")
 	}
-	if err := s.Check(t.Context()); !errors.Is(err, store.ErrUnavailable) {
-		t.Errorf("Check: %v", err)
+	// Decisions go on, so the store is well; its condition tells.
+	if err := s.Check(t.Context()); err != nil || !s.Condition().ReadOnly || s.Condition().Lost != nil {
+		t.Errorf("Check: %v, %+v", err, s.Condition())
 	}
 	verifyPresence(t, s, acked, refused)
 	if f, err := s.Freshness(t.Context()); err != nil || f.Epoch != int64(len(acked)) {
 		t.Errorf("epoch %d, %v; %d were answered", f.Epoch, err, len(acked))
 	}
 	limitFiles(t, ^uint64(0))
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for end := time.Now().Add(5 * time.Second); s.Condition().ReadOnly; <-again.C {
+		if time.Now().After(end) {
+			t.Fatal("the store stays read-only though there is room")
+		}
+	}
 	acked = append(acked, mustWrite(t, s, 2000))
 	verifyPresence(t, s, acked, refused)
 	if err := s.Close(); err != nil {

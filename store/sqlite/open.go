@@ -65,6 +65,9 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if err := inspect(ctx, path); err != nil {
 		return nil, err
 	}
+	if err := quickCheck(ctx, path); err != nil {
+		return nil, err
+	}
 	s.write = connect(path, false, 1)
 	if err := s.write.use(ctx, func(ses *session) error { return s.start(ctx, ses, o.Schemas) }); err != nil {
 		return nil, err
@@ -74,7 +77,14 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 		readers = defaultReaders
 	}
 	s.read = connect(path, true, readers)
-	return s, s.Ping(ctx)
+	if err := s.Ping(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.guardFiles(ctx, path); err != nil {
+		return nil, err
+	}
+	s.watch(path)
+	return s, nil
 }
 
 func newTables(schemas []*store.Schema) (map[string]*table, error) {
@@ -125,11 +135,22 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 }
 
 // shut closes what is open, readers first: the log can be moved into the file only when no old
-// snapshot of it is read.
+// snapshot of it is read. In a folder that is lost it leaves the files open: to close them would remove a
+// log of the same name, which is not this process's.
 func (s *Store) shut() error {
+	if s.condition.stop != nil {
+		s.condition.stop()
+		s.condition.ended.Wait()
+	}
+	if s.Condition().Lost != nil {
+		return unlock(s.lock)
+	}
 	var errs []error
 	if s.read != nil {
 		s.read.close(func(*session) {})
+	}
+	if s.condition.guard != nil {
+		s.condition.guard.close()
 	}
 	if s.write != nil {
 		s.write.close(func(ses *session) {

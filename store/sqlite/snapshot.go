@@ -68,12 +68,8 @@ func whole(ctx context.Context, path string, fn func(*session) error) error {
 		return fmt.Errorf("the data file %s can't be opened: %w", path, translate(ctx, err))
 	}
 	defer ses.close()
-	var found string
-	if err := ses.long(ctx, "PRAGMA integrity_check(1)", nil, []any{&found}); err != nil {
-		return fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
-	}
-	if found != "ok" {
-		return fmt.Errorf("the data file %s is %w: %s", path, ErrCorrupt, found)
+	if err := ses.check(ctx, path, wholeCheck); err != nil {
+		return err
 	}
 	if err := fn(ses); err != nil {
 		return fmt.Errorf("the data file %s: %w", path, translate(ctx, err))

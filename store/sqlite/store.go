@@ -18,6 +18,7 @@ type Store struct {
 	read       *pool
 	lock       *os.File
 	generation string
+	condition  condition
 	// epoch is that of the last committed transaction. The holder of the writing session moves it,
 	// after the commit and before Transact returns.
 	epoch  atomic.Int64
@@ -49,6 +50,9 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 
 // Transact implements store.Store.
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	if err := s.refuseLost(); err != nil {
+		return err
+	}
 	return s.write.use(ctx, func(ses *session) error {
 		t := &tx{ctx: ctx, ses: ses, tables: s.tables, writable: true}
 		if err := t.begin(ctx, "BEGIN IMMEDIATE"); err != nil {
@@ -56,21 +60,25 @@ func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 		}
 		defer t.end()
 		if err := fn(t); err != nil {
+			if t.failed != nil {
+				s.settled(t.failed)
+			}
 			return err
 		}
 		if !t.wrote {
 			return t.ready(ctx)
 		}
 		seq, epoch, err := t.seal()
+		if err == nil {
+			t.over = true
+			err = commit(ctx, ses, seq)
+		}
+		s.settled(err)
 		if err != nil {
 			return err
 		}
-		t.over = true
-		if err := commit(ctx, ses, seq); err != nil {
-			return err
-		}
 		s.epoch.Store(epoch)
-		return nil
+		return s.kept()
 	})
 }
 

@@ -1,0 +1,72 @@
+package faults_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// TestDataFolderIsLostUnderTheGateway: removed, or replaced by another one. No change is answered that a
+// restart would not find, the gateway is not ready within 2 s, decisions go on, the log says why and what
+// to do; with the folder back a restart has all that was answered.
+func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
+	if harness.OnMongoDB() {
+		t.Skip("it is about the embedded store")
+	}
+	t.Parallel()
+	for name, happens := range map[string]func(t *testing.T, dir string){
+		"moved away": func(*testing.T, string) {},
+		"replaced": func(t *testing.T, dir string) {
+			if err := os.CopyFS(dir, os.DirFS(dir+".old")); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "data")
+			harness.MasterKeyOf(t, dir)
+			g := harness.StartIn(t, dir)
+			s := harness.NewScene(t, g)
+			s.Must(t, 201, "POST", "/groups", `{"name":"before"}`)
+			if err := os.Rename(dir, dir+".old"); err != nil {
+				t.Fatal(err)
+			}
+			happens(t, dir)
+			r := s.Do(t, "POST", "/groups", `{"name":"after"}`)
+			if r.Status != 503 {
+				t.Errorf("a change: %d %s", r.Status, r.Raw)
+			}
+			took := harness.SoonWithin(t, 4*time.Second, "not ready", func() bool {
+				return harness.Call(t, "GET", g.HealthURL+"/healthz/ready", "", "").Status == 503
+			})
+			t.Logf("not ready after %s", took)
+			r = s.Must(t, 503, "POST", "/groups", `{"name":"after"}`)
+			if got := harness.At(r.Body, "error", "message"); got != "The store is not available now, and nothing was changed; try again." {
+				t.Errorf("%v", got)
+			}
+			if r := harness.Call(t, "GET", s.Path("/groups"), s.AdminToken, ""); r.Status != 200 {
+				t.Errorf("a decision and a read: %d %s", r.Status, r.Raw)
+			}
+			harness.Soon(t, "the log says why", func() bool { return strings.Contains(g.Stderr.String(), "portcullis store restore") })
+			g.Terminate(t)
+			g.Ended(t)
+
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(dir+".old", dir); err != nil {
+				t.Fatal(err)
+			}
+			again := harness.StartIn(t, dir)
+			r = harness.Call(t, "GET", again.URL+"/api/v1/accounts/"+s.Account+"/groups", s.AdminToken, "")
+			if r.Status != 200 || harness.At(r.Body, "groups", 0, "name") != "before" || harness.At(r.Body, "groups", 1) != nil {
+				t.Errorf("%d %s", r.Status, r.Raw)
+			}
+		})
+	}
+}
