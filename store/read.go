@@ -20,19 +20,24 @@ func OneByOne(ctx context.Context, tx Tx, account string, reads ...Read) (revisi
 	}
 	found = make([][]Row, len(reads))
 	for i, r := range reads {
-		if r.Query.Index != "" {
-			found[i], err = tx.Find(ctx, r.Schema, r.Query)
-		} else {
-			var row Row
-			if row, err = tx.Get(ctx, r.Schema, r.Key); err == nil {
-				found[i] = []Row{row}
-			} else if errors.Is(err, ErrNotFound) {
-				err = nil
-			}
-		}
-		if err != nil {
+		if found[i], err = ReadOne(ctx, tx, r); err != nil {
 			return 0, nil, err
 		}
 	}
 	return revision, found, nil
+}
+
+// ReadOne makes one of several reads.
+func ReadOne(ctx context.Context, tx Tx, r Read) ([]Row, error) {
+	if r.Query.Index != "" {
+		return tx.Find(ctx, r.Schema, r.Query)
+	}
+	row, err := tx.Get(ctx, r.Schema, r.Key)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return []Row{row}, nil
 }

@@ -71,13 +71,21 @@ func (s *snapshot) FactsOf(ctx context.Context, account string, of []resources.A
 		return nil, errElsewhere
 	}
 	all := make([]resources.Facts, len(of))
-	for i, about := range of {
-		err := s.load(ctx, about.UserID)
-		if err == nil {
-			all[i] = s.last
-			all[i].ProjectState, err = s.state(ctx, about.ProjectID)
+	var others []resources.About
+	for _, about := range of {
+		if !s.isLast(about.UserID) {
+			others = append(others, resources.About{UserID: about.UserID})
 		}
-		if err != nil {
+	}
+	read, err := s.read(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	for i, about := range of {
+		if all[i] = s.last; !s.isLast(about.UserID) {
+			all[i], read = read[0], read[1:]
+		}
+		if all[i].ProjectState, err = s.state(ctx, about.ProjectID); err != nil {
 			return nil, err
 		}
 	}
@@ -87,10 +95,22 @@ func (s *snapshot) FactsOf(ctx context.Context, account string, of []resources.A
 // load reads the facts of a user into last. A search for resources asks for those of one user again and
 // again.
 func (s *snapshot) load(ctx context.Context, user string) (err error) {
-	if s.last.Subject == nil || s.last.Subject.UserID != user {
-		s.last, err = s.collections.LoadFactsThrough(ctx, s.tx, s.account, user, "", func(int64) records.ReadThrough { return s.shared })
+	if !s.isLast(user) {
+		var read []resources.Facts
+		if read, err = s.read(ctx, []resources.About{{UserID: user}}); err == nil {
+			s.last = read[0]
+		}
 	}
 	return err
+}
+
+func (s *snapshot) read(ctx context.Context, of []resources.About) ([]resources.Facts, error) {
+	return s.collections.LoadFactsOf(ctx, s.tx, s.account, of, func(int64) records.ReadThrough { return s.shared })
+}
+
+// isLast reports whether the facts of the user were read last.
+func (s *snapshot) isLast(user string) bool {
+	return s.last.Subject != nil && s.last.Subject.UserID == user
 }
 
 // state returns the state of a project, "" for no project.
@@ -106,13 +126,9 @@ func (s *snapshot) state(ctx context.Context, project string) (string, error) {
 	return state, nil
 }
 
-// Home implements verdict.Gatherer.
-func (s *snapshot) Home(ctx context.Context, user string) (string, error) {
-	rec, err := store.Lookup(s.collections.Users.Get(ctx, s.tx, user))
-	if err != nil || rec == nil {
-		return "", err
-	}
-	return rec.Value.AccountID, nil
+// Homes implements verdict.Gatherer.
+func (s *snapshot) Homes(ctx context.Context, users []string) ([]string, error) {
+	return s.collections.HomesOf(ctx, s.tx, users)
 }
 
 // Holders implements authzen.Snapshot.

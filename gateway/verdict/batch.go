@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -37,8 +38,8 @@ type Gatherer interface {
 	// FactsOf returns the facts of several users and projects of the account, in their order, all of
 	// one revision. An empty user is nobody's facts, an empty project no project's.
 	FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error)
-	// Home returns the account of which the user is a member, "" where there is no such user.
-	Home(ctx context.Context, user string) (account string, err error)
+	// Homes returns the account of which each user is a member, "" where there is no such user.
+	Homes(ctx context.Context, users []string) (accounts []string, err error)
 }
 
 // Batches reaches verdicts on questions that are asked together. All of its fields are needed. It is safe
@@ -117,18 +118,38 @@ func (p *Pinned) App(resourceType string) (resources.App, bool) {
 
 // Home returns the account of which the user is a member, "" where there is no such user.
 func (b *Batch) Home(ctx context.Context, user string) (account string, err error) {
-	if b.caller.Kind == resources.PrincipalUser && b.caller.ID == user {
+	if b.isCaller(user) {
 		return b.caller.AccountID, nil
 	}
-	account, known := b.homes[user]
-	if known {
-		return account, nil
+	if _, known := b.homes[user]; !known {
+		err = b.FindHomes(ctx, []string{user})
 	}
-	if account, err = b.gatherer.Home(ctx, strings.Clone(user)); err != nil {
-		return "", unavailable(err)
+	return b.homes[user], err
+}
+
+func (b *Batch) isCaller(user string) bool {
+	return b.caller.Kind == resources.PrincipalUser && b.caller.ID == user
+}
+
+// FindHomes looks those users up whom Home is asked about later, together.
+func (b *Batch) FindHomes(ctx context.Context, users []string) error {
+	var asked []string
+	for _, user := range users {
+		if !b.isCaller(user) {
+			asked = append(asked, strings.Clone(user)) // caches keep them
+		}
 	}
-	b.homes[user] = account
-	return account, nil
+	accounts, err := b.gatherer.Homes(ctx, asked)
+	if err == nil && len(accounts) != len(asked) {
+		err = fmt.Errorf("verdict: %d homes where %d were asked for", len(accounts), len(asked))
+	}
+	if err != nil {
+		return unavailable(err)
+	}
+	for i, account := range accounts {
+		b.homes[asked[i]] = account
+	}
+	return nil
 }
 
 // need notes whose facts the items rest on.

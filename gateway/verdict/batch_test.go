@@ -38,9 +38,13 @@ func (m *many) FactsOf(_ context.Context, account string, of []resources.About) 
 	return out, m.err
 }
 
-func (m *many) Home(_ context.Context, user string) (string, error) {
-	m.looked = append(m.looked, user)
-	return m.homes[user], m.homeErr
+func (m *many) Homes(_ context.Context, users []string) ([]string, error) {
+	m.looked = append(m.looked, users...)
+	out := make([]string, len(users))
+	for i, user := range users {
+		out[i] = m.homes[user]
+	}
+	return out, m.homeErr
 }
 
 func (m *many) App(resourceType string) (resources.App, bool) {

@@ -110,7 +110,11 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 			_, counted := tx.Count(t.Context(), schema, q)
 			q.After, q.Limit = &store.Cursor{Values: values(columns[n:], "u", 1), Key: "k"}, 10
 			_, behind := tx.Find(t.Context(), schema, q)
-			all = errors.Join(all, found, scanned, counted, behind)
+			_, _, together := tx.Together(t.Context(), "w",
+				store.Read{Schema: schema, Query: store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 2)}},
+				store.Read{Schema: schema, Query: store.Query{Index: ix.Name, Equal: values(columns[:n], "w", 3)}},
+				store.Read{Schema: schema, Key: "a"}, store.Read{Schema: schema, Key: "b"})
+			all = errors.Join(all, found, scanned, counted, behind, together)
 		}
 	}
 	return all

@@ -203,8 +203,3 @@ func (t *tx) Count(ctx context.Context, schema *store.Schema, q store.Query) (in
 	}
 	return int(n), nil
 }
-
-// Together implements store.Tx.
-func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
-	return store.OneByOne(ctx, t, account, reads...)
-}

@@ -8,42 +8,69 @@ import (
 )
 
 // LoadFacts reads the facts about a user, an account and, where it is not "", a project, in one
-// snapshot. Absence is a fact too, and no error. It is the one reader of these facts: caches are filled
-// with it, and changes check their caller by it.
+// snapshot. Absence is a fact too, and no error. LoadFactsOf is the one reader of these facts: caches are
+// filled with it, and changes check their caller by it.
 func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, project string) (resources.Facts, error) {
-	return c.LoadFactsThrough(ctx, tx, account, user, project, func(int64) ReadThrough { return ReadOnce() })
+	facts, err := c.LoadFactsOf(ctx, tx, account, []resources.About{{UserID: user, ProjectID: project}}, func(int64) ReadThrough { return ReadOnce() })
+	if err != nil {
+		return resources.Facts{}, err
+	}
+	return facts[0], nil
+}
+
+// LoadFactsOf is LoadFacts for several users and projects of one account, whose reads are made together, with
+// a cache of what the users of an account share. It calls caching with the revision of the snapshot, and reads
+// what users share through the result.
+func (c Collections) LoadFactsOf(
+	ctx context.Context, tx store.Tx, account string, of []resources.About, caching func(revision int64) ReadThrough,
+) ([]resources.Facts, error) {
+	at := map[string]int{} // where a user's reads begin
+	reads := make([]store.Read, 0, readsPerUser*len(of))
+	for _, about := range of {
+		if _, known := at[about.UserID]; !known {
+			at[about.UserID] = len(reads)
+			mine := c.readsOf(account, about.UserID)
+			reads = append(reads, mine[:]...)
+		}
+	}
+	revision, found, err := tx.Together(ctx, account, reads...)
+	if err != nil {
+		return nil, err
+	}
+	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
+	subjects := map[string]*resources.Subject{}
+	out := make([]resources.Facts, len(of))
+	for i, about := range of {
+		if subjects[about.UserID] == nil {
+			if subjects[about.UserID], err = r.subject(ctx, about.UserID, found[at[about.UserID]:][:readsPerUser]); err != nil {
+				return nil, err
+			}
+		}
+		out[i] = resources.Facts{Revision: revision, Subject: subjects[about.UserID]}
+		if out[i].ProjectState, err = r.projectState(ctx, about.ProjectID); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// readsPerUser is how many reads tell about a user in an account.
+const readsPerUser = 4
+
+func (c Collections) readsOf(account, user string) [readsPerUser]store.Read {
+	own := membershipsOf(account, user)
+	return [...]store.Read{
+		{Schema: c.Users.Schema(), Key: user},
+		{Schema: c.Members.Schema(), Query: own},
+		{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)},
+		{Schema: c.APIKeys.Schema(), Query: own},
+	}
 }
 
 // ProjectState returns the project's state as the facts of the account have it: absent where there is
 // none, or a deleted one, or another account's; "" for no project.
 func (c Collections) ProjectState(ctx context.Context, tx store.Tx, account, project string) (string, error) {
 	return factsReader{Collections: c, tx: tx, account: account}.projectState(ctx, project)
-}
-
-// LoadFactsThrough is LoadFacts with a cache of what the users of an account share. It calls caching
-// with the revision of the snapshot, and reads what users share through the result.
-func (c Collections) LoadFactsThrough(
-	ctx context.Context, tx store.Tx, account, user, project string, caching func(revision int64) ReadThrough,
-) (resources.Facts, error) {
-	own := store.Query{Index: ByUser, Equal: []store.Value{store.String(account), store.String(user)}}
-	revision, found, err := tx.Together(ctx, account,
-		store.Read{Schema: c.Users.Schema(), Key: user},
-		store.Read{Schema: c.Members.Schema(), Query: own},
-		store.Read{Schema: c.Assignments.Schema(), Query: assignedTo(account, resources.AssigneeUser, user)},
-		store.Read{Schema: c.APIKeys.Schema(), Query: own})
-	if err != nil {
-		return resources.Facts{}, err
-	}
-	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
-	subject, err := r.subject(ctx, user, found)
-	if err != nil {
-		return resources.Facts{}, err
-	}
-	state, err := r.projectState(ctx, project)
-	if err != nil {
-		return resources.Facts{}, err
-	}
-	return resources.Facts{Revision: revision, Subject: subject, ProjectState: state}, nil
 }
 
 // factsReader reads facts from one snapshot, through a cache where that is not nil.

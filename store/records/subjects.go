@@ -28,3 +28,26 @@ func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject strin
 func (c Collections) UserByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
 	return c.Users.First(ctx, tx, store.Query{Index: ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))}})
 }
+
+// HomesOf returns the account of which each user is a member, "" where there is no such user.
+func (c Collections) HomesOf(ctx context.Context, tx store.Tx, users []string) ([]string, error) {
+	reads := make([]store.Read, len(users))
+	for i, user := range users {
+		reads[i] = store.Read{Schema: c.Users.Schema(), Key: user}
+	}
+	_, found, err := tx.Together(ctx, "", reads...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(users))
+	for i, rows := range found {
+		known, err := decoded[userFacts](c.Users.Schema(), rows)
+		if err != nil {
+			return nil, err
+		}
+		if len(known) > 0 {
+			out[i] = known[0].AccountID
+		}
+	}
+	return out, nil
+}

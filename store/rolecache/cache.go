@@ -145,47 +145,54 @@ func (c *Cache) cached(k key, project string) (facts resources.Facts, ok bool) {
 
 // fill makes one read for all concurrent misses of the same key, which names the revision.
 func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Facts, error) {
+	about := resources.About{UserID: k.id, ProjectID: project}
 	return together(ctx, c, flightName{key: k, project: project}, func(ctx context.Context) (facts resources.Facts, err error) {
 		if facts, ok := c.cached(k, project); ok { // the flight before this one stored them
 			return facts, nil
 		}
 		if c.remote != nil {
-			if facts, ok := c.remote.facts(ctx, k, project); ok {
+			if facts := c.remote.facts(ctx, k, about)[0]; facts.Subject != nil {
 				c.put(k, project, facts)
 				return facts, nil
 			}
 		}
-		return c.load(ctx, k, project)
+		loaded, err := c.load(ctx, k, about)
+		if err != nil {
+			return resources.Facts{}, err
+		}
+		return loaded[0], nil
 	})
 }
 
-// load reads the values in a snapshot of the store. It caches them after the view has returned: the
-// view's function may run on a history that is undone, under a revision that is used again.
-func (c *Cache) load(ctx context.Context, k key, project string) (facts resources.Facts, err error) {
+// load reads the values of several questions of the account in one snapshot of the store, which may be newer
+// than the key's. It caches them after the view has returned: the view's function may run on a history that
+// is undone, under a revision that is used again.
+func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts []resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, func(tx store.Tx) (err error) {
-		facts, err = c.records.LoadFactsThrough(ctx, tx, k.account, k.id, project, func(revision int64) records.ReadThrough {
+		facts, err = c.records.LoadFactsOf(ctx, tx, k.account, of, func(revision int64) records.ReadThrough {
 			found = map[sharedKey]any{}
 			return c.sharing(key{k.generation, k.account, revision, ""}, found)
 		})
 		return err
 	})
-	if err == nil && facts.Revision < k.revision {
+	if err == nil && facts[0].Revision < k.revision {
 		err = errOldSnapshot
 	}
 	if err != nil {
-		return resources.Facts{}, err
+		return nil, err
 	}
-	if facts.Revision == 0 { // the account does not exist
+	if k.revision = facts[0].Revision; k.revision == 0 { // the account does not exist
 		return facts, nil
 	}
 	for named, v := range found {
 		c.shared.Put(named, v)
 	}
-	c.put(k, project, facts)
+	for i, about := range of {
+		c.put(k.named(about.UserID), about.ProjectID, facts[i])
+	}
 	if c.remote != nil {
-		k.revision = facts.Revision
-		c.remote.put(ctx, k, project, facts)
+		c.remote.put(ctx, k, of, facts)
 	}
 	return facts, nil
 }
@@ -199,9 +206,8 @@ func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
 	return c.store.View(ctx, fn)
 }
 
-// put caches the values under their own revision, which may be newer than the key's.
+// put caches the values under the key, which names their revision.
 func (c *Cache) put(k key, project string, facts resources.Facts) {
-	k.revision = facts.Revision
 	c.subjects.Put(k, facts.Subject)
 	if project != "" {
 		c.shared.Put(k.of(records.SharedProject, project), facts.ProjectState)
@@ -225,6 +231,12 @@ func (c *Cache) sharing(k key, found map[sharedKey]any) records.ReadThrough {
 		}
 		return v, err
 	}
+}
+
+// named returns the name of the user's or the project's value of the same revision.
+func (k key) named(id string) key {
+	k.id = id
+	return k
 }
 
 // of returns the name of a shared value of the same revision.

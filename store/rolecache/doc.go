@@ -14,8 +14,9 @@
 // lease, a barrier that began within the lease will do; the store's writers wait for the lease to end
 // before they answer.
 //
-// FactsOf gathers the facts of several users at one revision: what turns out older than the rest is read
-// again, a few times, and then the gathering fails.
+// FactsOf gathers the facts of several users at one revision, and Homes the accounts of several, with few
+// reads: one view reads the misses of 64 users, on a database by one find for each collection. What turns
+// out older than the rest is read again, a few times, and then the gathering fails.
 //
 // # Levels
 //

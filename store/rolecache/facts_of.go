@@ -10,6 +10,9 @@ import (
 // maxGatherings bounds how often the facts of several are gathered until all are of one revision.
 const maxGatherings = 4
 
+// maxTogether is how many users one view reads. A view holds a reader of the store.
+const maxTogether = 64
+
 // errMoving is the error of an account that moves faster than the facts of several can be gathered.
 var errMoving = errors.New("rolecache: the account has moved during each of several reads")
 
@@ -26,19 +29,9 @@ func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.Abou
 	}
 	all := make([]resources.Facts, len(of))
 	for range maxGatherings {
-		newest := revision
-		for i, about := range of {
-			if all[i].Subject != nil && all[i].Revision == revision {
-				continue
-			}
-			k := key{generation, account, revision, about.UserID}
-			facts, ok := c.cached(k, about.ProjectID)
-			if !ok {
-				if facts, err = c.fill(ctx, k, about.ProjectID); err != nil {
-					return nil, err
-				}
-			}
-			all[i], newest = facts, max(newest, facts.Revision)
+		newest, err := c.gather(ctx, key{generation, account, revision, ""}, of, all)
+		if err != nil {
+			return nil, err
 		}
 		if newest == revision {
 			return all, nil
@@ -48,9 +41,91 @@ func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.Abou
 	return nil, errMoving
 }
 
-// Home returns the account of which the user is a member, "" where there is no such user. On an error
-// that is not known.
-func (c *Cache) Home(ctx context.Context, user string) (account string, err error) {
-	id, _, err := c.Identify(ctx, user, true, false)
-	return id.AccountID, err
+// gather sets all those facts that are not of the key's revision, and returns the newest revision of which
+// some are.
+func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []resources.Facts) (newest int64, err error) {
+	newest = k.revision
+	var missing []int
+	read := func() error {
+		if err := c.fillAt(ctx, k, of, all, missing); err != nil {
+			return err
+		}
+		for _, i := range missing {
+			newest = max(newest, all[i].Revision)
+		}
+		missing = missing[:0]
+		return nil
+	}
+	for i, about := range of {
+		if all[i].Subject != nil && all[i].Revision == k.revision {
+			continue
+		}
+		if facts, ok := c.cached(k.named(about.UserID), about.ProjectID); ok {
+			all[i] = facts
+			continue
+		}
+		if missing = append(missing, i); len(missing) == maxTogether { // the others may share what these need
+			if err := read(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	err = read()
+	return newest, err
+}
+
+// fillAt fills the facts at those places. One alone may be missing elsewhere at the same time, whose read it
+// shares.
+func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []resources.Facts, places []int) (err error) {
+	switch len(places) {
+	case 0:
+		return nil
+	case 1:
+		i := places[0]
+		all[i], err = c.fill(ctx, k.named(of[i].UserID), of[i].ProjectID)
+		return err
+	}
+	abouts := make([]resources.About, len(places))
+	for j, i := range places {
+		abouts[j] = of[i]
+	}
+	facts, err := c.fillSeveral(ctx, k, abouts)
+	if err != nil {
+		return err
+	}
+	for j, i := range places {
+		all[i] = facts[j]
+	}
+	return nil
+}
+
+// fillSeveral is fill for several misses, without waiting for those of others.
+func (c *Cache) fillSeveral(ctx context.Context, k key, of []resources.About) ([]resources.Facts, error) {
+	if c.remote == nil {
+		return c.load(ctx, k, of...)
+	}
+	out := c.remote.facts(ctx, k, of...)
+	var missing []int
+	for i, about := range of {
+		if out[i].Subject == nil {
+			missing = append(missing, i)
+		} else {
+			c.put(k.named(about.UserID), about.ProjectID, out[i])
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	abouts := make([]resources.About, len(missing))
+	for j, i := range missing {
+		abouts[j] = of[i]
+	}
+	loaded, err := c.load(ctx, k, abouts...)
+	if err != nil {
+		return nil, err
+	}
+	for j, i := range missing {
+		out[i] = loaded[j]
+	}
+	return out, nil
 }

@@ -84,46 +84,68 @@ func mac(secret []byte, name string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// facts returns all facts of a question, in one round trip; ok is false where a part is missing.
-func (r *remote) facts(ctx context.Context, k key, project string) (facts resources.Facts, ok bool) {
-	names := []string{r.name(k, kindSubject)}
-	if project != "" {
-		p := k
-		p.id = project
-		names = append(names, r.name(p, kindProject))
+// facts returns the facts of several questions of one account, in one round trip. Facts of which a part is
+// missing have no subject.
+func (r *remote) facts(ctx context.Context, k key, of ...resources.About) []resources.Facts {
+	out := make([]resources.Facts, len(of))
+	var names []string
+	for _, about := range of {
+		names = append(names, r.names(k, about)...)
 	}
 	values, err := r.Get(ctx, names...)
 	if err != nil || len(values) != len(names) {
 		r.observe(RemoteDown)
-		return resources.Facts{}, false
+		return out
 	}
+	for i, about := range of {
+		n := 1
+		if about.ProjectID != "" {
+			n = 2
+		}
+		var result string
+		out[i], result = r.read(k, about, names[:n], values[:n])
+		r.observe(result)
+		names, values = names[n:], values[n:]
+	}
+	return out
+}
+
+// names are those of the values of a question: of its subject, and of its project where there is one.
+func (r *remote) names(k key, about resources.About) []string {
+	names := []string{r.name(k.named(about.UserID), kindSubject)}
+	if about.ProjectID != "" {
+		names = append(names, r.name(k.named(about.ProjectID), kindProject))
+	}
+	return names
+}
+
+// read returns the facts in the values of those names, without a subject where a part is missing.
+func (r *remote) read(k key, about resources.About, names []string, values [][]byte) (facts resources.Facts, result string) {
 	for _, v := range values {
 		if v == nil {
-			r.observe(RemoteMiss)
-			return resources.Facts{}, false
+			return facts, RemoteMiss
 		}
 	}
-	facts = resources.Facts{Revision: k.revision, Subject: &resources.Subject{}}
-	ok = r.open(names[0], values[0], facts.Subject) && facts.Subject.AccountID == k.account && facts.Subject.UserID == k.id
-	if ok && project != "" {
-		ok = r.open(names[1], values[1], &facts.ProjectState)
+	subject, state := &resources.Subject{}, ""
+	ok := r.open(names[0], values[0], subject) && subject.AccountID == k.account && subject.UserID == about.UserID
+	if ok && len(names) > 1 {
+		ok = r.open(names[1], values[1], &state)
 	}
 	if !ok {
-		r.observe(RemoteForged)
-		return resources.Facts{}, false
+		return facts, RemoteForged
 	}
-	r.observe(RemoteHit)
-	return facts, true
+	return resources.Facts{Revision: k.revision, Subject: subject, ProjectState: state}, RemoteHit
 }
 
 // put stores the values under the key, which names their revision.
-func (r *remote) put(ctx context.Context, k key, project string, facts resources.Facts) {
-	name := r.name(k, kindSubject)
-	values := map[string][]byte{name: r.seal(name, facts.Subject)}
-	if project != "" {
-		k.id = project
-		name = r.name(k, kindProject)
-		values[name] = r.seal(name, facts.ProjectState)
+func (r *remote) put(ctx context.Context, k key, of []resources.About, facts []resources.Facts) {
+	values := map[string][]byte{}
+	for i, about := range of {
+		names := r.names(k, about)
+		values[names[0]] = r.seal(names[0], facts[i].Subject)
+		if len(names) > 1 {
+			values[names[1]] = r.seal(names[1], facts[i].ProjectState)
+		}
 	}
 	r.Set(ctx, values)
 }

@@ -8,17 +8,30 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Together implements store.Tx by one statement, whose rows name their read. For a few records most of
-// the cost is the statement's.
+// maxTogether bounds the reads of one statement, each number of which is a statement of its own.
+const maxTogether = 16
+
+// Together implements store.Tx by one statement for several reads, whose rows name their read. For a few
+// records most of the cost is the statement's.
 func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
+	found = make([][]store.Row, len(reads))
+	for from := 0; from == 0 || from < len(reads); from += maxTogether {
+		until := min(from+maxTogether, len(reads))
+		if revision, err = t.readTogether(ctx, account, reads[from:until], found[from:until]); err != nil {
+			return 0, nil, err
+		}
+	}
+	return revision, found, nil
+}
+
+func (t *tx) readTogether(ctx context.Context, account string, reads []store.Read, found [][]store.Row) (revision int64, err error) {
 	text, args, err := t.compound(account, reads)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	if err := t.ready(ctx); err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	found = make([][]store.Row, len(reads))
 	var of int64
 	var r store.Row
 	into := []any{&of, &r.Key, &r.Revision, &r.Body}
@@ -34,9 +47,9 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 		return nil
 	})
 	if err != nil {
-		return 0, nil, t.fail(ctx, err)
+		return 0, t.fail(ctx, err)
 	}
-	return revision, found, nil
+	return revision, nil
 }
 
 // compound returns the statement, which it makes in the session's buffer, with its arguments.

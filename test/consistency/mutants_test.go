@@ -29,8 +29,7 @@ const (
 var withoutRevision = []edit{
 	{doorFile, "Value: strconv.FormatInt(v.AccountRevision, 10)", "Value: strconv.FormatInt(v.AccountRevision, 10)[:0]"},
 	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
-	{cacheFile, "k.revision = facts.Revision\n\tc.subjects", "c.subjects"},
-	{cacheFile, "k.revision = facts.Revision\n\t\tc.remote", "c.remote"},
+	{cacheFile, "if k.revision = facts[0].Revision; k.revision == 0 {", "if facts[0].Revision == 0 {"},
 }
 
 var mutants = []mutant{

@@ -87,6 +87,11 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 	items := make([]verdict.Item, len(b.items))
 	for i := range b.items {
 		b.items[i].inherit(&b.Tuple)
+	}
+	if err := t.findHomes(ctx, b.items); err != nil {
+		return doors.Answer{}, err
+	}
+	for i := range b.items {
 		var err error
 		if items[i], err = t.item(ctx, &b.items[i]); err != nil {
 			return doors.Answer{}, err

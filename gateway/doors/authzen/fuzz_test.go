@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,7 +34,9 @@ func (g *generous) FactsOf(_ context.Context, account string, of []resources.Abo
 	return out, nil
 }
 
-func (g *generous) Home(context.Context, string) (string, error) { return "acct-home-v1", nil }
+func (g *generous) Homes(_ context.Context, users []string) ([]string, error) {
+	return slices.Repeat([]string{"acct-home-v1"}, len(users)), nil
+}
 
 // Charge implements doors.Rates.
 func (g *generous) Charge(int) error { return nil }

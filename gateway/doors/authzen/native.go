@@ -108,6 +108,31 @@ func (t translator) orHome(ctx context.Context, account, user string) (string, e
 	return t.Home(ctx, user)
 }
 
+// findHomes looks up the accounts of all subjects whose questions name none.
+func (t translator) findHomes(ctx context.Context, items []Tuple) error {
+	seen := map[string]bool{}
+	var users []string
+	for i := range items {
+		q := &items[i]
+		if q.Subject == nil || q.namesAccount() {
+			continue
+		}
+		if user := q.user(); user != "" && !seen[user] {
+			seen[user] = true
+			users = append(users, user)
+		}
+	}
+	if len(users) == 0 {
+		return nil
+	}
+	return t.FindHomes(ctx, users)
+}
+
+// namesAccount reports whether the question may name an account.
+func (t *Tuple) namesAccount() bool {
+	return t.Resource != nil && (t.Resource.Properties.Account != "" || t.Resource.Type == typeAccount) || t.Context != nil && t.Context.Account != ""
+}
+
 // user returns the id of the user that the subject may be, "" for a subject that is no user.
 func (t *Tuple) user() string {
 	if t.Subject.Type != typeUser || !resources.ValidID(t.Subject.ID) {

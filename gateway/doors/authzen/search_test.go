@@ -72,7 +72,9 @@ func (s *searched) FactsOf(ctx context.Context, account string, of []resources.A
 	return all, s.facts
 }
 
-func (s *searched) Home(context.Context, string) (string, error) { return "", nil }
+func (s *searched) Homes(_ context.Context, users []string) ([]string, error) {
+	return make([]string, len(users)), nil
+}
 
 func (s *searched) Look(_ context.Context, _ string, fn func(authzen.Snapshot) error) error {
 	s.looked++

@@ -33,8 +33,9 @@ func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
 		option core.HeaderValueOption
 		value  core.HeaderValue
 	}, len(a.Headers))
-	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers)), HeadersToRemove: make([]string, 0, len(ours()))}
-	for _, name := range ours() {
+	names := ours()
+	ok := &auth.OkHttpResponse{Headers: make([]*core.HeaderValueOption, 0, len(a.Headers)), HeadersToRemove: make([]string, 0, len(names))}
+	for _, name := range names {
 		if i := slices.IndexFunc(a.Headers, func(h doors.Header) bool { return strings.EqualFold(h.Name, name) }); i >= 0 && a.Headers[i].Value != "" {
 			set(&made[i].option, &made[i].value, name, a.Headers[i].Value)
 			ok.Headers = append(ok.Headers, &made[i].option)
