@@ -28,7 +28,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 	life := &lifetime{parent: ctx, deadline: time.Now().Add(e.cfg.Limits.Handle)}
 	defer life.end()
 	ctx = life
-	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Route: c.Route}
+	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Route: c.Route, Original: c.Original}
 	if !ValidRequestID(r.RequestID) {
 		r.RequestID = e.cfg.IDs.ULID()
 	}

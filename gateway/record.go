@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -14,6 +15,8 @@ type Record struct {
 	Method    string
 	// Path is as it was sent, without the query.
 	Path string
+	// Original is the call of somebody else about which a door was asked; it is empty elsewhere.
+	Original doors.Original
 	// Route is the catalogue's name of the route; it is empty where none was found.
 	Route     string
 	Principal string

@@ -25,7 +25,7 @@ func (e *Edge) find(x *exchange) error {
 			x.keepRequestID()
 		}
 		if m.Found.asked != nil { // about another call, which decides
-			x.public = m.Found.asked.Open(x.doorCall())
+			x.record.Original, x.public = m.Found.asked.Told(x.doorCall())
 		}
 		return nil
 	case len(m.Allow) > 0:

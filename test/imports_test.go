@@ -119,7 +119,7 @@ var mayImport = map[string]row{
 	"cmd/portcullis/bundlefeed": {inside: []string{"policies", "policies/bundles"}},
 	"cmd/portcullis/config":     {inside: []string{"cmd/portcullis/bundlefeed", "gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
-	"cmd/portcullis/observe":    {inside: []string{"gateway", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 
 	"test": {},
 

@@ -21,9 +21,14 @@ type Door interface {
 // calls is not read, since it is that of the other call, and its own row keeps nobody out.
 type SubRequest interface {
 	Door
-	// Open says whether the call may be answered without a credential: the edge then looks at none.
-	Open(c Call) bool
+	// Told returns the other call, as far as it was told. Open says that it may be answered without a
+	// credential: the edge then looks at none.
+	Told(c Call) (of Original, open bool)
 }
+
+// Original is a call of somebody else, about which a door is asked. What was not told is empty. Path is
+// without the query.
+type Original struct{ Host, Method, Path string }
 
 // AnyRequestID is a door whose protocol takes any text as the id of a request, which the answer has
 // again.
@@ -73,8 +78,9 @@ type Rates interface {
 type Foreign struct {
 	// Route names the door in records.
 	Route string
-	// RequestID, Method and Path are those of the original call.
+	// RequestID is the original call's. Method and Path are the door's own.
 	RequestID, Method, Path string
+	Original                Original
 	// Peer is the address of the connection.
 	Peer net.Addr
 	// Authorization and APIKey are the values of the credential's headers; Open says that none is

@@ -221,7 +221,7 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	a := behindEnvoy(t, "--rate-principal", "3/h", "--max-connections-per-address", "8", "--read-timeout", "1s")
 	c := dial(t, a.Gateway, nil)
 	bob := a.UserToken(t, a.Bob)
-	asked := check("app.example", "GET", "/api/v1/accounts/"+a.Account+"/projects/"+a.Project+"/i", "authorization", "Bearer "+bob, "x-request-id", "req-of-envoy")
+	asked := check("app.example", "GET", "/api/v1/accounts/"+a.Account+"/projects/"+a.Project+"/i?x=1", "authorization", "Bearer "+bob, "x-request-id", "req-of-envoy")
 	for i := range 4 {
 		got := ask(t, c, asked)
 		if limited := got.code == codes.ResourceExhausted && got.status == 429 && got.set["retry-after"] != ""; limited != (i == 3) || !limited && got.code != codes.OK {
@@ -229,7 +229,8 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 		}
 	}
 	harness.Soon(t, "the log has all four", func() bool { return len(a.RequestLines("req-of-envoy")) == 4 })
-	if line := a.RequestLines("req-of-envoy")[0]; line["route"] != "ext_authz.check" || line["principal"] != a.Bob || line["decision"] != "allow" || line["action"] != "project:instance:read" {
+	if line := a.RequestLines("req-of-envoy")[0]; line["route"] != "ext_authz.check" || line["principal"] != a.Bob || line["decision"] != "allow" || line["action"] != "project:instance:read" ||
+		line["original_host"] != "app.example" || line["original_method"] != "GET" || line["original_path"] != "/api/v1/accounts/"+a.Account+"/projects/"+a.Project+"/i" {
 		t.Errorf("%v", line)
 	}
 	large := check("app.example", "GET", "/x", "x-large", strings.Repeat("a", 1<<20))

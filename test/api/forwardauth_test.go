@@ -299,3 +299,39 @@ func TestAChangedCatalogueIsAsked(t *testing.T) {
 	harness.WriteFile(t, routes, strings.ReplaceAll(strings.ReplaceAll(string(text), `"app.example"`, `"fresh.example"`), `"App.example"`, `"fresh.example"`))
 	harness.Soon(t, "the new rows are in force", func() bool { return ask() == 200 })
 }
+
+// TestTheLogNamesTheOriginalCall beside the door's own, without its query, also where nobody may make it.
+func TestTheLogNamesTheOriginalCall(t *testing.T) {
+	t.Parallel()
+	a := app(t)
+	uri := "/x/" + a.Project
+	for i, sent := range []struct {
+		path    string
+		headers []string
+	}{
+		{"/forward-auth", []string{"X-Original-Method", "DELETE", "X-Original-URI", uri + "?token=secret"}},
+		{"/forward-auth", []string{"X-Forwarded-Method", "DELETE", "X-Forwarded-Uri", uri + "?token=secret"}},
+		{"/verify" + uri + "?token=secret", nil},
+	} {
+		for who, token := range map[string]string{"bob": a.UserToken(t, a.Bob), "nobody": "x"} {
+			id := fmt.Sprintf("req-%d-%s", i, who)
+			method := "GET"
+			if sent.headers == nil {
+				method = "DELETE"
+			}
+			got := harness.Call(t, method, a.URL+sent.path, token, "", append([]string{"X-Request-ID", id, "X-Forwarded-Host", "App.example:8443"}, sent.headers...)...)
+			harness.Soon(t, "the log has it", func() bool { return len(a.RequestLines(id)) == 1 })
+			line, door := a.RequestLines(id)[0], strings.TrimSuffix(sent.path, "?token=secret")
+			if line["method"] != method || line["path"] != door || line["original_host"] != "app.example" || line["original_method"] != "DELETE" || line["original_path"] != uri {
+				t.Errorf("%d %s: %v", got.Status, sent.path, line)
+			}
+		}
+	}
+	harness.Call(t, "GET", a.URL+"/accounts", a.UserToken(t, a.Bob), "", "X-Request-ID", "req-plain")
+	harness.Soon(t, "the log has it", func() bool { return len(a.RequestLines("req-plain")) == 1 })
+	for _, line := range a.RequestLines("req-plain") {
+		if _, told := line["original_path"]; told {
+			t.Errorf("%v", line)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -54,7 +55,8 @@ func plain(r *gateway.Record) bool {
 	return r.Err == nil &&
 		plainText(r.RequestID) && plainText(r.Method) && plainText(r.Path) && plainText(r.Route) && plainText(r.Principal) &&
 		plainText(r.Action) && plainText(r.Account) && plainText(r.Reason) && plainText(r.PolicyRevision) &&
-		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems)
+		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems) &&
+		plainText(r.Original.Host) && plainText(r.Original.Method) && plainText(r.Original.Path)
 }
 
 func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCredential(text) }
@@ -67,6 +69,11 @@ func appendLine(to []byte, r *gateway.Record) []byte {
 	}
 	if r.KeyID != "" {
 		to = appendText(to, `,"key_id":"`, r.KeyID)
+	}
+	if of := &r.Original; *of != (doors.Original{}) {
+		to = appendText(to, `,"original_host":"`, of.Host)
+		to = appendText(to, `,"original_method":"`, of.Method)
+		to = appendText(to, `,"original_path":"`, of.Path)
 	}
 	if r.Problems != "" {
 		to = appendText(to, `,"problems":"`, r.Problems)
@@ -140,6 +147,9 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	}
 	if r.KeyID != "" {
 		line.AddAttrs(slog.String("key_id", r.KeyID))
+	}
+	if of := &r.Original; *of != (doors.Original{}) {
+		line.AddAttrs(slog.String("original_host", of.Host), slog.String("original_method", of.Method), slog.String("original_path", of.Path))
 	}
 	if r.Problems != "" {
 		line.AddAttrs(slog.String("problems", r.Problems))

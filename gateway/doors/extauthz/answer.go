@@ -14,7 +14,6 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -51,12 +50,13 @@ func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
 	return &auth.CheckResponse{
 		Status:          &status.Status{Code: int32(codes.OK)},
 		HttpResponse:    &auth.CheckResponse_OkResponse{OkResponse: ok},
-		DynamicMetadata: metadataOf(&a.Verdict),
+		DynamicMetadata: metadataOf(a),
 	}
 }
 
 // metadataOf tells Envoy of the verdict, for its log.
-func metadataOf(v *verdict.Verdict) *structpb.Struct {
+func metadataOf(a doors.Answer) *structpb.Struct {
+	v := &a.Verdict
 	fields := [...]struct{ name, text string }{
 		{"decision_id", v.ID}, {"reason", v.Reason}, {"policy_revision", v.PolicyRevision}, {"account_revision", strconv.FormatInt(v.AccountRevision, 10)},
 	}

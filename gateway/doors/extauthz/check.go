@@ -36,7 +36,10 @@ func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckRes
 	http := in.GetAttributes().GetRequest().GetHttp()
 	h := readHeaders(http)
 	q, strict := question(in, h)
-	c := doors.Foreign{Route: nameInRecords, Method: q.Method, Path: q.Path, Open: d.Judge.Open(q)}
+	c := doors.Foreign{
+		Route: nameInRecords, Method: "POST", Path: auth.Authorization_Check_FullMethodName,
+		Original: doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, Open: d.Judge.Open(q),
+	}
 	c.RequestID, _ = h.Identity("X-Request-ID")
 	c.Authorization, c.APIKey = h.credential("Authorization", &c.Problems), h.credential("X-API-Key", &c.Problems)
 	if p, ok := peer.FromContext(ctx); ok {

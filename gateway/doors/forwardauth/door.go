@@ -21,8 +21,8 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	return answer(ctx, d.Judge, c, told(c.Headers))
 }
 
-// Open implements doors.SubRequest.
-func (d Door) Open(c doors.Call) bool { return d.Judge.Open(told(c.Headers)) }
+// Told implements doors.SubRequest.
+func (d Door) Told(c doors.Call) (doors.Original, bool) { return originalOf(d.Judge, told(c.Headers)) }
 
 // Unavailable implements doors.Door: the body is the area's.
 func (Door) Unavailable(error) []byte { return nil }
@@ -32,11 +32,15 @@ func (v Verify) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	return answer(ctx, v.Judge, c, own(c))
 }
 
-// Open implements doors.SubRequest.
-func (v Verify) Open(c doors.Call) bool { return v.Judge.Open(own(c)) }
+// Told implements doors.SubRequest.
+func (v Verify) Told(c doors.Call) (doors.Original, bool) { return originalOf(v.Judge, own(c)) }
 
 // Unavailable implements doors.Door: the body is the area's.
 func (Verify) Unavailable(error) []byte { return nil }
+
+func originalOf(judge *original.Judge, q original.Question) (of doors.Original, open bool) {
+	return doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, judge.Open(q)
+}
 
 // answer has the call judged that was told.
 func answer(ctx context.Context, judge *original.Judge, c doors.Call, q original.Question) (doors.Answer, error) {
