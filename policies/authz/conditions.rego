@@ -67,14 +67,16 @@ met contains "needs_active_project" if {
 	input.target.project_state == ""
 }
 
-# A question without an action is one of `access` or `grantable`, which ask the credential themselves.
-met contains "needs_credential_scope" if input.action.id == ""
+met contains "needs_credential_scope" if _credential_suffices
 
-met contains "needs_credential_scope" if credential_allows(input.action.verb)
+# A question without an action is one of `access` or `grantable`, which ask the credential themselves.
+_credential_suffices if input.action.id == ""
 
 # A service, or a user asking about another one, asks what the other may do, not through which credential.
-met contains "needs_credential_scope" if input.principal.kind == "service"
+_credential_suffices if input.principal.kind == "service"
 
-met contains "needs_credential_scope" if input.principal.kind == "none"
+_credential_suffices if input.principal.kind == "none"
 
-met contains "needs_credential_scope" if input.principal.id != input.subject.id
+_credential_suffices if input.principal.id != input.subject.id
+
+_credential_suffices if credential_allows(input.action.verb)

@@ -14,9 +14,10 @@ package authz
 # entrypoint: true
 default decision := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 
-decision := allowed("role", [granting_role, input.action.id]) if {
+# Written out, since a call of `allowed` takes a tenth of a decision's memory.
+decision := {"allow": true, "code": "role", "reason": sprintf(reason_texts.role, [role, input.action.id])} if {
 	preconditions_met
-	granting_role
+	role := granting_role
 }
 
 else := reason_no_role if preconditions_met

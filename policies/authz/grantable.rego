@@ -67,7 +67,7 @@ _held_in_project := {pattern | some [_, pattern] in _held}
 # What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
 # end both are `never`, which is later than any other.
 _held contains [assignment.level, pattern] if {
-	some [custom, roles] in [[false, data.grants], [true, input.subject.roles]]
+	tables := {false: data.grants, true: input.subject.roles}
 	some assignment in input.subject.here
 	assignment.role_scope == assignment.level
 	assignment.status == "ACTIVE"
@@ -76,8 +76,7 @@ _held contains [assignment.level, pattern] if {
 	is_number(assignment.expires)
 	input.grant.until > 0
 	input.grant.until <= assignment.expires
-	assignment.custom == custom
-	role := roles[assignment.role]
+	role := tables[assignment.custom][assignment.role]
 	role.scope == assignment.level
 	some pattern, true in role.permissions
 }
