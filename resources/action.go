@@ -57,18 +57,18 @@ func ParsePattern(s string) (Action, error) {
 }
 
 // Patterns returns the eight patterns that match the action: each segment is itself or "*". A
-// role grants the action when it holds one of them.
+// role grants the action when it holds one of them. Those of an action are in order.
 func (a Action) Patterns() [8]string {
 	var out [8]string
 	for i := range out {
 		scope, resource, verb := a.Scope, a.Resource, a.Verb
-		if i&4 != 0 {
+		if i&4 == 0 {
 			scope = "*"
 		}
-		if i&2 != 0 {
+		if i&2 == 0 {
 			resource = "*"
 		}
-		if i&1 != 0 {
+		if i&1 == 0 {
 			verb = "*"
 		}
 		out[i] = scope + ":" + resource + ":" + verb

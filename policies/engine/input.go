@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies/reuse"
@@ -59,5 +61,19 @@ func targetTerm(in *reuse.Inputs) *ast.Term {
 }
 
 func grantTerm(in *reuse.Inputs) *ast.Term {
-	return ast.ObjectTerm(field("permissions", set(in.List(reuse.GrantPermissions))), end("until", in.Until))
+	if len(in.List(reuse.GrantPermissions)) == 0 && in.Until == 0 {
+		return noGrant()
+	}
+	return grantOf(in.List(reuse.GrantPermissions), in.Until)
+}
+
+// noGrant is that of every question.
+var noGrant = sync.OnceValue(func() *ast.Term {
+	none := grantOf(nil, 0)
+	settle(none.Value)
+	return none
+})
+
+func grantOf(permissions []string, until resources.Time) *ast.Term {
+	return ast.ObjectTerm(field("permissions", set(permissions)), end("until", until))
 }

@@ -78,21 +78,21 @@ func subjectTerm(s *resources.Subject, now resources.Time) *ast.Term {
 // subjectAt is the subject's part of the input for a question about a place.
 func (f *subjectForm) subjectAt(at reuse.Place) *ast.Term {
 	subject := f.subject.Value.(ast.Object)
-	items := [][2]*ast.Term{field("here", f.here(at))}
+	items := make([][2]*ast.Term, 0, subject.Len()+1)
 	subject.Foreach(func(key, value *ast.Term) { items = append(items, [2]*ast.Term{key, value}) })
-	return ast.ObjectTerm(items...)
+	return ast.ObjectTerm(append(items, field("here", f.here(at)))...)
 }
 
 // here are the assignments whose place covers this one.
 func (f *subjectForm) here(at reuse.Place) *ast.Term {
-	assignments := f.subject.Value.(ast.Object).Get(ast.StringTerm("assignments")).Value.(ast.Object)
+	assignments := f.subject.Value.(ast.Object).Get(term("assignments")).Value.(ast.Object)
 	var here []*ast.Term
 	for _, covering := range at.Covering() {
-		project := assignments.Get(ast.StringTerm(covering.Project))
+		project := assignments.Get(term(covering.Project))
 		if project == nil {
 			continue
 		}
-		if held := project.Value.(ast.Object).Get(ast.StringTerm(covering.Resource)); held != nil {
+		if held := project.Value.(ast.Object).Get(term(covering.Resource)); held != nil {
 			held.Value.(*ast.Array).Foreach(func(assignment *ast.Term) { here = append(here, assignment) })
 		}
 	}

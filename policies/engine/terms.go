@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -11,13 +13,33 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// field is a member of an object.
-func field(name string, value *ast.Term) [2]*ast.Term {
-	return [2]*ast.Term{ast.InternedTerm(name), value}
+// words are the input's keys and the values of which there are few. Nearly every input has them: their terms are made
+// once, which spares an input a third of its allocations.
+var words = sync.OnceValue(func() map[string]*ast.Term {
+	all := map[string]*ast.Term{}
+	for word := range strings.FieldsSeq(`
+		access account action assignments credential custom effect exists expires grant here id key_scopes kind level member name
+		now patterns permissions principal project project_state resource rest role role_scope role_status roles route running
+		scope scopes status subject target until user uuid verb
+		ACCOUNT ACTIVE PROJECT RESOURCE *:*:* absent active deleting key list none read service token write`) {
+		all[word] = ast.StringTerm(word)
+	}
+	return all
+})
+
+// term is a string's.
+func term(s string) *ast.Term {
+	if known := words()[s]; known != nil {
+		return known
+	}
+	return ast.InternedTerm(s)
 }
 
+// field is a member of an object.
+func field(name string, value *ast.Term) [2]*ast.Term { return [2]*ast.Term{term(name), value} }
+
 // text is a member whose value is a string.
-func text(name, value string) [2]*ast.Term { return field(name, ast.InternedTerm(value)) }
+func text(name, value string) [2]*ast.Term { return field(name, term(value)) }
 
 // flag is a member whose value is a boolean.
 func flag(name string, value bool) [2]*ast.Term { return field(name, ast.InternedTerm(value)) }
@@ -39,11 +61,11 @@ func set(members []string) *ast.Term {
 	return objectOf(items)
 }
 
-// list is ["a", …], each member once: the form of what a policy goes through.
+// list is ["a", …], the form of what a policy goes through.
 func list(members []string) *ast.Term {
-	items := make([]*ast.Term, 0, len(members))
-	for _, m := range sorted(members) {
-		items = append(items, ast.StringTerm(m))
+	items := make([]*ast.Term, len(members))
+	for i, m := range members {
+		items[i] = term(m)
 	}
 	return ast.ArrayTerm(items...)
 }
