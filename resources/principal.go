@@ -25,9 +25,10 @@ const (
 
 // Scopes of a service's token (API contract, 2).
 const (
-	ServiceScopeCheck = "authz:check"
-	ServiceScopeAdmin = "platform:admin"
-	ServiceScopeUsers = "users:sync"
+	ServiceScopeCheck   = "authz:check"
+	ServiceScopeExplain = "authz:explain"
+	ServiceScopeAdmin   = "platform:admin"
+	ServiceScopeUsers   = "users:sync"
 )
 
 // maxSubject bounds a subject in bytes (OpenID Connect, "sub").

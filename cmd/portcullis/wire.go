@@ -225,6 +225,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	edge, err := gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
 			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+			"authorization.explain":   a.newExplain(judge),
 			"authzen.evaluation":      authzen.Evaluation{Questions: questions},
 			"authzen.evaluations":     authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations},
 			"authzen.search_subject":  a.newSearch(authzen.Subjects, judge, questions),

@@ -93,5 +93,5 @@ func checkServices(s Services) error {
 }
 
 func serviceScopes() []string {
-	return []string{resources.ServiceScopeCheck, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}
+	return []string{resources.ServiceScopeCheck, resources.ServiceScopeExplain, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}
 }

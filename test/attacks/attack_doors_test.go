@@ -10,7 +10,7 @@ import (
 // door says whether an operation answers questions. Its calls name others by right, so that the matrices of
 // endpoints do not fit: the path class asks authorization.check, and doorsAboutOthers the rest.
 func (o operation) door() bool {
-	return o.route == "authorization.check" || strings.HasPrefix(o.route, "authzen.") || strings.HasPrefix(o.route, "forward_auth.")
+	return strings.HasPrefix(o.route, "authorization.") || strings.HasPrefix(o.route, "authzen.") || strings.HasPrefix(o.route, "forward_auth.")
 }
 
 // asked are calls of the doors about a user in a project of an account, by the door.
@@ -23,7 +23,9 @@ func asked(account, project, user, token string, lines ...string) map[string]str
 	resource := fmt.Sprintf(`"resource":{"type":"project","id":%q,"properties":{"account_id":%q}}`, project, account)
 	within := fmt.Sprintf(`"resource":{"type":"project","properties":{"account_id":%q}}`, account)
 	post := func(path, body string) string { return request("POST", "/access/v1/"+path, body, lines...) }
+	question := append(slices.Clone(lines), "X-User-ID: "+user, "X-Account-ID: "+account, "X-Action: project:instance:read")
 	return map[string]string{
+		"explain":         request("POST", "/api/v1/explain/accounts/"+account+"/projects/"+project+"/instances", "", question...),
 		"evaluation":      post("evaluation", "{"+subject+","+action+","+resource+"}"),
 		"evaluations":     post("evaluations", "{"+subject+","+action+`,"evaluations":[{`+resource+`},{`+resource+"}]}"),
 		"search_subject":  post("search/subject", `{"subject":{"type":"user"},`+action+","+resource+"}"),

@@ -1,0 +1,75 @@
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Explainer explains questions (policies/analysis/why, on the store's facts).
+type Explainer interface {
+	// Explain explains the question about a user on facts that have every change that was answered before the call.
+	// The question comes without facts. The route's action is the right to see all of the explanation.
+	Explain(ctx context.Context, q resources.Question, user string) (resources.Explanation, error)
+}
+
+// Door answers authorization.explain. All of its fields are needed.
+type Door struct {
+	Judge     *verdict.Judge
+	Explainer Explainer
+	Now       func() time.Time
+}
+
+// price is for how many questions an explanation is charged: it judges hundreds of made-up ones.
+const price = 10
+
+// errOldSnapshot is the error of a store that breaks its contract: the facts are of a revision before that by which the
+// caller may ask.
+var errOldSnapshot = errors.New("explain: the facts are older than those that were known before")
+
+// Answer implements doors.Door: 400 with all problems of the question, 403 for a caller who may not have it explained,
+// 503 where there is no verdict.
+func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
+	q, problems := doors.ReadQuestion(c)
+	if len(problems) > 0 {
+		return doors.Answer{}, resources.BadRequest(problems...)
+	}
+	if err := c.Rates.Charge(price - 1); err != nil { // one is charged for each call
+		return doors.Answer{}, err
+	}
+	asking := verdict.Call{Route: c.Route, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
+	may, err := d.Judge.Enter(ctx, c.Caller, asking)
+	if err != nil {
+		return doors.Answer{Question: q, Verdict: may}, err
+	}
+	x, err := d.Explainer.Explain(ctx, resources.Question{
+		Principal: c.Caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: c.Route.Row, Now: resources.At(d.Now()),
+	}, q.SubjectID)
+	if err == nil && x.AccountRevision < may.AccountRevision {
+		err = errOldSnapshot
+	}
+	if err != nil {
+		return doors.Answer{Question: q}, failed(err)
+	}
+	body, err := json.Marshal(x)
+	if err != nil {
+		return doors.Answer{Question: q}, err
+	}
+	return doors.Answer{Status: 200, Body: []byte(resources.MaskCredentials(string(body))), Question: q, Verdict: may}, nil
+}
+
+// failed makes an error that is none of the domain's one of KindUnavailable.
+func failed(err error) error {
+	if _, known := errors.AsType[*resources.Error](err); known {
+		return err
+	}
+	return resources.Unavailable("The decision could not be explained now; try again.", err)
+}
+
+// Unavailable implements doors.Door: the body is that of the row's area.
+func (Door) Unavailable(error) []byte { return nil }

@@ -1,0 +1,86 @@
+package why
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// maxBlocked is how many ways are looked at for what blocks all of them.
+const maxBlocked = 8
+
+// tellBlocking tells the rules that speak against the question after every way, taken with all that is wrong beside it.
+func (s *search) tellBlocking(ctx context.Context) {
+	ways := append([][]atom{nil}, s.ways...)
+	if len(s.ways) > 0 {
+		ways = s.ways
+	}
+	var blocking []resources.PolicyRule
+	for i, way := range ways[:min(len(ways), maxBlocked)] {
+		against, ok := s.against(ctx, changedOrSame(s.q, slices.Concat(s.state, way)))
+		switch {
+		case !ok:
+			s.cut = true
+		case i == 0:
+			blocking = against
+		default:
+			blocking = slices.DeleteFunc(blocking, func(r resources.PolicyRule) bool { return !slices.Contains(against, r) })
+		}
+	}
+	if len(blocking) == 0 { // more steps than a fix has, or each way is blocked by something else
+		blocking, _ = s.against(ctx, s.q)
+	}
+	if len(blocking) == 0 && !s.cut {
+		blocking = []resources.PolicyRule{s.noRole()}
+	}
+	for _, rule := range blocking {
+		if s.sees.all {
+			s.out.BlockedBy = append(s.out.BlockedBy, rule)
+			continue
+		}
+		if s.mayKnow(rule) {
+			s.out.BlockedBy = append(s.out.BlockedBy, resources.PolicyRule{Reason: rule.Reason})
+		}
+	}
+}
+
+// changedOrSame is changed for facts that may be nobody's.
+func changedOrSame(q resources.Question, atoms []atom) resources.Question {
+	if len(atoms) == 0 {
+		return q
+	}
+	return changed(q, atoms)
+}
+
+// against are the conditions that do not hold and the deny rules that fire.
+func (s *search) against(ctx context.Context, q resources.Question) ([]resources.PolicyRule, bool) {
+	said, err := s.policy.Explain(ctx, q)
+	if err != nil {
+		return nil, false
+	}
+	var out []resources.PolicyRule
+	for _, condition := range said.Conditions {
+		if !condition.Holds {
+			out = append(out, resources.PolicyRule{Reason: condition.Says, At: s.policy.ConditionAt(condition.Name)})
+		}
+	}
+	return append(out, said.Denies...), true
+}
+
+// noRole is what blocks where every rule could hold: no role that could be had grants the action, or the tree does not
+// list it.
+func (s *search) noRole() resources.PolicyRule {
+	return resources.PolicyRule{Reason: s.out.Reason, At: s.policy.GrantingAt(s.q.Action)}
+}
+
+// mayKnow says whether the user in question is told of a rule that blocks: the reason of the answer itself, a condition
+// that they are told of, or a deny rule that they are told.
+func (s *search) mayKnow(rule resources.PolicyRule) bool {
+	if rule.Reason == s.out.Reason || s.said.AllDenies || s.said.PublicDenies[rule.Reason] {
+		return true
+	}
+	return slices.ContainsFunc(s.said.Conditions, func(c resources.Condition) bool {
+		return c.Says == rule.Reason && s.said.Told[c.Name]
+	})
+}

@@ -1,0 +1,156 @@
+package why
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// stateSteps are what is wrong with the account, the user and the key, whatever roles the user holds.
+func (e *explanation) stateSteps() (out []atom) {
+	s, caller := e.q.Facts.Subject, &e.q.Principal
+	if s.AccountStatus != resources.StatusActive {
+		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateAccount}})
+	}
+	if s.UserStatus != resources.StatusActive {
+		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateUser}})
+	}
+	ownKey := caller.Kind == resources.PrincipalUser && caller.Credential == resources.CredentialKey && caller.ID == s.UserID
+	if scope := keyScope(e.q.Action.Verb); ownKey && !slices.Contains(caller.KeyScopes, scope) {
+		out = append(out, atom{Step: resources.Step{Kind: resources.StepUseKey, Scopes: []string{scope}}})
+	}
+	return out
+}
+
+// keyScope is the scope that an API key needs for a verb.
+func keyScope(verb string) string {
+	if verb == "read" || verb == "list" {
+		return resources.KeyScopeRead
+	}
+	return resources.KeyScopeWrite
+}
+
+// routes are ways to a role that grants the action: what is wrong with an assignment that the subject has, or a role to
+// be assigned with what is wrong with it. Roles with fewer permissions come first.
+func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
+	roles, err := e.candidateRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.roles = slices.Clone(roles)
+	roles = slices.DeleteFunc(roles, func(r resources.Role) bool { return !r.IsCustom && !holds(r.Permissions, e.q.Action) })
+	var out [][]atom
+	for i := range e.held() {
+		if route := e.mend(i); len(route) > 0 {
+			out = append(out, route)
+		}
+	}
+	slices.SortStableFunc(roles, func(a, b resources.Role) int {
+		return cmp.Or(cmp.Compare(e.breadth(&a), e.breadth(&b)), cmp.Compare(a.ID, b.ID))
+	})
+	var changing [][]atom
+	for i := range roles {
+		role := &roles[i]
+		assign, ok := e.assign(role)
+		granting := holds(role.Permissions, e.q.Action)
+		switch {
+		case !ok:
+		case granting && role.Status == resources.StatusActive:
+			out = append(out, []atom{assign})
+		default: // these change a role of others
+			changing = append(changing, append([]atom{assign}, e.mendRole(role, granting)...))
+		}
+	}
+	out = append(out, changing...)
+	if len(out) > maxRoutes {
+		out, e.out.Complete = out[:maxRoutes], false
+	}
+	return out, nil
+}
+
+// mend is what keeps an assignment from counting that covers the target; none where nobody can mend it.
+func (e *explanation) mend(i int) (out []atom) {
+	held := &e.held()[i]
+	at := resources.Step{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
+	if !e.covers(held) || !e.reaches(held.ProjectID) || held.RoleScope != scopeAt(held.ProjectID, held.ResourceID) {
+		return nil
+	}
+	role := resources.Role{ID: held.RoleID, Status: held.RoleStatus, IsCustom: held.Custom}
+	if !held.Custom && !e.granting[held.RoleID] {
+		return nil
+	}
+	add := func(kind string, until resources.Time) {
+		step := at
+		step.Kind, step.Until = kind, until
+		out = append(out, atom{Step: step, held: i})
+	}
+	if held.ExpiresAt != 0 && e.q.Now >= held.ExpiresAt {
+		add(resources.StepExtend, e.q.Now+longer)
+	}
+	if held.Status != resources.StatusActive {
+		add(resources.StepActivateAssignment, 0)
+	}
+	if held.Custom {
+		out = append(out, e.mendRole(&role, e.grants(held))...)
+	}
+	return out
+}
+
+// mendRole is what keeps a custom role from granting the action.
+func (e *explanation) mendRole(role *resources.Role, granting bool) (out []atom) {
+	if role.Status != resources.StatusActive {
+		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateRole, RoleID: role.ID}})
+	}
+	if !granting {
+		out = append(out, atom{Step: resources.Step{Kind: resources.StepAddPermission, RoleID: role.ID, Permission: e.q.Action.ID}})
+	}
+	return out
+}
+
+// assign is the assignment of a role to the user where its scope has its place around the target; false where it has
+// none, or where the user has it already.
+func (e *explanation) assign(role *resources.Role) (atom, bool) {
+	step := resources.Step{Kind: resources.StepAssign, RoleID: role.ID}
+	switch role.Scope {
+	case resources.RoleScopeProject:
+		step.ProjectID = e.q.Target.ProjectID
+	case resources.RoleScopeResource:
+		step.ProjectID, step.ResourceID = e.q.Target.ProjectID, e.q.Target.Resource
+	}
+	if role.Scope != scopeAt(step.ProjectID, step.ResourceID) || !e.reaches(step.ProjectID) ||
+		role.ProjectID != "" && role.ProjectID != e.q.Target.ProjectID {
+		return atom{}, false
+	}
+	has := slices.ContainsFunc(e.held(), func(h resources.HeldRole) bool {
+		return h.RoleID == role.ID && h.GroupID == "" && h.ProjectID == step.ProjectID && h.ResourceID == step.ResourceID
+	})
+	return atom{Step: step, role: role}, !has
+}
+
+// reaches says whether what is assigned there can grant the action: roles of a project hold no account action.
+func (e *explanation) reaches(project string) bool {
+	return project == "" || e.q.Action.Scope != resources.ScopeAccount
+}
+
+// breadth is how many of the listed actions a role grants.
+func (e *explanation) breadth(role *resources.Role) (n int) {
+	if known, ok := e.breadths[role.ID]; ok {
+		return known
+	}
+	held := map[string]bool{}
+	for _, p := range role.Permissions {
+		held[p] = true
+	}
+	for _, action := range e.actions {
+		for _, pattern := range action.Patterns() {
+			if held[pattern] {
+				n++
+				break
+			}
+		}
+	}
+	e.breadths[role.ID] = n
+	return n
+}

@@ -1,0 +1,185 @@
+package why
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Document is a made-up world: one input of the policy (policies/schemas/input). What it lacks is empty. Its custom
+// roles are those of subject.roles; there is no other user.
+type Document struct {
+	Action struct {
+		ID string `json:"id"`
+		// The engine makes these of the id.
+		Scope    string   `json:"scope"`
+		Resource string   `json:"resource"`
+		Verb     string   `json:"verb"`
+		Patterns []string `json:"patterns"`
+	} `json:"action"`
+	Now       int64 `json:"now"`
+	Principal struct {
+		Kind       string          `json:"kind"`
+		ID         string          `json:"id"`
+		UUID       string          `json:"uuid"`
+		Account    string          `json:"account"`
+		Scopes     map[string]bool `json:"scopes"`
+		Credential string          `json:"credential"`
+		KeyScopes  map[string]bool `json:"key_scopes"`
+	} `json:"principal"`
+	Route struct {
+		Name   string          `json:"name"`
+		Access map[string]bool `json:"access"`
+		Effect string          `json:"effect"`
+	} `json:"route"`
+	Account struct {
+		ID     string `json:"id"`
+		Exists bool   `json:"exists"`
+		Status string `json:"status"`
+	} `json:"account"`
+	Subject documentSubject `json:"subject"`
+	Target  struct {
+		Account      string `json:"account"`
+		Project      string `json:"project"`
+		ProjectState string `json:"project_state"`
+		Resource     string `json:"resource"`
+		Rest         string `json:"rest"`
+		User         string `json:"user"`
+	} `json:"target"`
+	// Grant is of data.authz.grantable, which is not explained.
+	Grant json.RawMessage `json:"grant"`
+}
+
+type documentSubject struct {
+	ID          string                                     `json:"id"`
+	Exists      bool                                       `json:"exists"`
+	Status      string                                     `json:"status"`
+	Member      bool                                       `json:"member"`
+	Assignments map[string]map[string][]documentAssignment `json:"assignments"`
+	// Here are those of Assignments around the target. The engine makes it of them.
+	Here  []documentAssignment    `json:"here"`
+	Roles map[string]documentRole `json:"roles"`
+}
+
+type documentAssignment struct {
+	Role       string `json:"role"`
+	Custom     bool   `json:"custom"`
+	Level      string `json:"level"`
+	RoleScope  string `json:"role_scope"`
+	RoleStatus string `json:"role_status"`
+	Status     string `json:"status"`
+	Expires    int64  `json:"expires"`
+	Running    bool   `json:"running"`
+}
+
+type documentRole struct {
+	Scope       string          `json:"scope"`
+	Permissions map[string]bool `json:"permissions"`
+}
+
+// ReadDocument reads a made-up world. The error names a member that the input does not have.
+func ReadDocument(raw []byte) (*Document, error) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	var d Document
+	if err := decoder.Decode(&d); err != nil {
+		return nil, fmt.Errorf("it is not an input of the policy (policies/schemas/input): %w", err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is something after the first value; it must hold one input")
+	}
+	if _, err := resources.ParseAction(d.Action.ID); err != nil {
+		return nil, fmt.Errorf("action.id %w", err)
+	}
+	if len(d.Subject.Here) > 0 && len(d.Subject.Assignments) == 0 {
+		return nil, errors.New("subject.here is made of subject.assignments, which is missing; write the assignments there by project and resource")
+	}
+	return &d, nil
+}
+
+// Explain explains the question of the document, all of it.
+func (d *Document) Explain(ctx context.Context, policy engine.Pinned) (resources.Explanation, error) {
+	sees := everything()
+	return explain(ctx, policy, d.question(), d, &sees)
+}
+
+// Roles implements Directory.
+func (d *Document) Roles(context.Context) (out []resources.Role, err error) {
+	for _, id := range slices.Sorted(maps.Keys(d.Subject.Roles)) {
+		role := d.Subject.Roles[id]
+		out = append(out, resources.Role{
+			ID: id, Scope: role.Scope, Status: resources.StatusActive, IsCustom: true, Permissions: members(role.Permissions),
+		})
+	}
+	return out, nil
+}
+
+// Others implements Directory.
+func (*Document) Others(context.Context, Change) (int, error) { return 0, nil }
+
+func (d *Document) question() resources.Question {
+	action, _ := resources.ParseAction(d.Action.ID)
+	subject := &resources.Subject{
+		AccountID: d.Account.ID, AccountExists: d.Account.Exists, AccountStatus: d.Account.Status,
+		UserID: d.Subject.ID, UserExists: d.Subject.Exists, UserStatus: d.Subject.Status, Member: d.Subject.Member,
+	}
+	for _, project := range slices.Sorted(maps.Keys(d.Subject.Assignments)) {
+		for _, resource := range slices.Sorted(maps.Keys(d.Subject.Assignments[project])) {
+			for _, a := range d.Subject.Assignments[project][resource] {
+				subject.Assignments = append(subject.Assignments, d.held(a, project, resource))
+			}
+		}
+	}
+	return resources.Question{
+		Principal: resources.Principal{
+			Kind: d.Principal.Kind, ID: d.Principal.ID, UUID: d.Principal.UUID, AccountID: d.Principal.Account,
+			Scopes: members(d.Principal.Scopes), Credential: d.Principal.Credential, KeyScopes: members(d.Principal.KeyScopes),
+		},
+		Action: action, AccountID: d.Account.ID, Now: resources.Time(d.Now),
+		Facts: resources.Facts{Subject: subject, ProjectState: d.Target.ProjectState},
+		Target: resources.Target{
+			AccountID: d.Target.Account, ProjectID: d.Target.Project, Resource: d.Target.Resource, Rest: d.Target.Rest, UserID: d.Target.User,
+		},
+		Route: resources.Route{Name: d.Route.Name, Access: members(d.Route.Access), Effect: d.Route.Effect},
+	}
+}
+
+// longAgo is an end that has come at any time.
+const longAgo resources.Time = -1
+
+// held is an assignment of the document. Whether it runs is what the document says, as it is for the rules.
+func (d *Document) held(a documentAssignment, project, resource string) resources.HeldRole {
+	h := resources.HeldRole{
+		RoleID: a.Role, RoleScope: a.RoleScope, RoleStatus: a.RoleStatus, Custom: a.Custom, ProjectID: project, ResourceID: resource,
+		Status: a.Status, ExpiresAt: resources.Time(a.Expires),
+	}
+	if a.Custom {
+		h.Permissions = members(d.Subject.Roles[a.Role].Permissions)
+	}
+	switch {
+	case a.Running && (a.Expires <= d.Now || h.ExpiresAt == reuse.Never):
+		h.ExpiresAt = 0
+	case !a.Running && (a.Expires == 0 || a.Expires > d.Now):
+		h.ExpiresAt = longAgo
+	}
+	return h
+}
+
+// members are the names that stand in an object with true.
+func members(of map[string]bool) (out []string) {
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		if of[name] {
+			out = append(out, name)
+		}
+	}
+	return out
+}

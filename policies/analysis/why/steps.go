@@ -1,0 +1,119 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// longer is how much longer an assignment runs that a fix extends.
+const longer = resources.Time(24 * time.Hour / time.Millisecond)
+
+// atom is a step of a fix with what it does to the facts.
+type atom struct {
+	resources.Step
+	// held is the number of the assignment that is changed; role is that of an assignment to be made.
+	held int
+	role *resources.Role
+}
+
+// key names the atom: two with one key are the same change.
+func (a atom) key() string {
+	return strings.Join([]string{a.Kind, a.RoleID, a.ProjectID, a.ResourceID, a.GroupID, a.Permission, strings.Join(a.Scopes, " ")}, "|")
+}
+
+// stepOrder is the order in which the steps of a fix can be done: an inactive role is not assigned, and nothing is in a
+// suspended account.
+func stepOrder() []string {
+	return []string{
+		resources.StepActivateAccount, resources.StepActivateUser, resources.StepActivateRole, resources.StepAddPermission,
+		resources.StepAssign, resources.StepExtend, resources.StepActivateAssignment, resources.StepUseKey,
+	}
+}
+
+// inOrder are the atoms in the order of their steps.
+func inOrder(atoms []atom) []atom {
+	order := stepOrder()
+	out := slices.Clone(atoms)
+	slices.SortFunc(out, func(a, b atom) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.key(), b.key()))
+	})
+	return out
+}
+
+// changed is the question after the atoms. The facts of the question stay as they are.
+func changed(q resources.Question, atoms []atom) resources.Question {
+	subject := *q.Facts.Subject
+	subject.Assignments = slices.Clone(subject.Assignments)
+	q.Facts.Subject = &subject
+	for _, a := range atoms { // what is assigned has the role as it is; steps of the role follow
+		if a.Kind == resources.StepAssign {
+			subject.Assignments = append(subject.Assignments, resources.HeldRole{
+				RoleID: a.RoleID, RoleScope: a.role.Scope, RoleStatus: a.role.Status, Custom: a.role.IsCustom,
+				Permissions: customPermissions(a.role), ProjectID: a.ProjectID, ResourceID: a.ResourceID, Status: resources.StatusActive,
+			})
+		}
+	}
+	for _, a := range atoms {
+		a.apply(&q, &subject)
+	}
+	return q
+}
+
+// customPermissions are those of a custom role; those of a system role are data of the policy tree.
+func customPermissions(r *resources.Role) []string {
+	if r.IsCustom {
+		return r.Permissions
+	}
+	return nil
+}
+
+// apply makes any change but an assignment.
+func (a atom) apply(q *resources.Question, subject *resources.Subject) {
+	switch a.Kind {
+	case resources.StepActivateAccount:
+		subject.AccountStatus = resources.StatusActive
+	case resources.StepActivateUser:
+		subject.UserStatus = resources.StatusActive
+	case resources.StepExtend:
+		subject.Assignments[a.held].ExpiresAt = a.Until
+	case resources.StepActivateAssignment:
+		subject.Assignments[a.held].Status = resources.StatusActive
+	case resources.StepUseKey:
+		q.Principal.KeyScopes = a.Scopes
+	case resources.StepActivateRole, resources.StepAddPermission:
+		for i := range subject.Assignments {
+			held := &subject.Assignments[i]
+			switch {
+			case held.RoleID != a.RoleID || !held.Custom:
+			case a.Kind == resources.StepActivateRole:
+				held.RoleStatus = resources.StatusActive
+			default:
+				held.Permissions = append(slices.Clone(held.Permissions), a.Permission)
+			}
+		}
+	}
+}
+
+// fixOf is the fix of these atoms, and whom it concerns beside the subject.
+func fixOf(atoms []atom) (resources.Fix, Change) {
+	var fix resources.Fix
+	var change Change
+	for _, a := range inOrder(atoms) {
+		fix.Steps = append(fix.Steps, a.Step)
+		switch a.Kind {
+		case resources.StepActivateAccount:
+			change.Account = true
+		case resources.StepActivateRole, resources.StepAddPermission:
+			change.RoleIDs = append(change.RoleIDs, a.RoleID)
+		case resources.StepExtend, resources.StepActivateAssignment:
+			if a.GroupID != "" {
+				change.GroupIDs = append(change.GroupIDs, a.GroupID)
+			}
+		}
+	}
+	return fix, change
+}

@@ -1,0 +1,118 @@
+package why
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Directory is what an explanation needs of the store beside the facts of the question, all at their revision.
+type Directory interface {
+	// Roles returns the custom roles of the account.
+	Roles(ctx context.Context) ([]resources.Role, error)
+	// Others counts the users whom a change concerns, without the one in question.
+	Others(ctx context.Context, of Change) (int, error)
+}
+
+// Change says which users a fix changes beside the one in question.
+type Change struct {
+	// Account says all members of the account.
+	Account bool
+	// RoleIDs are roles whose holders are changed, GroupIDs groups whose members are.
+	RoleIDs, GroupIDs []string
+}
+
+// Explain explains the question. The route of the question is that of the explanation: its action is the right to see
+// all of it; without that right, the user in question sees what they may know. The error is of KindUnavailable, or the
+// directory's.
+func Explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory) (resources.Explanation, error) {
+	return explain(ctx, policy, q, d, nil)
+}
+
+// explain explains the question to a caller who sees that; nil is what policy lets them see.
+func explain(ctx context.Context, policy engine.Pinned, q resources.Question, d Directory, sees *sight) (resources.Explanation, error) {
+	e := explanation{policy: policy, q: q, directory: d, granting: map[string]bool{}, breadths: map[string]int{}}
+	for _, id := range policy.Granting(q.Action) {
+		e.granting[id] = true
+	}
+	for _, id := range policy.Actions() {
+		if action, err := resources.ParseAction(id); err == nil {
+			e.actions = append(e.actions, action)
+		}
+	}
+	verdict, err := policy.Decide(ctx, q)
+	if err != nil {
+		return resources.Explanation{}, err
+	}
+	if e.said, err = policy.Explain(ctx, q); err != nil {
+		return resources.Explanation{}, err
+	}
+	e.out = resources.Explanation{
+		Allowed: verdict.Allowed, Reason: verdict.Reason, Code: verdict.Code, PolicyRevision: verdict.PolicyRevision,
+		AccountRevision: q.Facts.Revision, DecidedAt: q.Now, Complete: true,
+		Conditions: []resources.Condition{}, Grants: []resources.ExplainedGrant{}, Denies: []resources.PolicyRule{},
+		Fixes: []resources.Fix{}, BlockedBy: []resources.PolicyRule{},
+	}
+	if sees != nil {
+		e.sees = *sees
+	} else if e.sees, err = e.whatTheySee(ctx); err != nil {
+		return resources.Explanation{}, err
+	}
+	e.tellRules()
+	if err := e.tellGrants(ctx); err != nil {
+		return resources.Explanation{}, err
+	}
+	if !e.out.Allowed && e.sees.project {
+		if err := e.tellFixes(ctx); err != nil {
+			return resources.Explanation{}, err
+		}
+	} else if !e.out.Allowed {
+		e.out.Complete = false
+	}
+	return e.out, nil
+}
+
+// explanation is one explanation in the making.
+type explanation struct {
+	policy    engine.Pinned
+	q         resources.Question
+	directory Directory
+	said      engine.Explained
+	sees      sight
+	out       resources.Explanation
+	// granting are the system roles that grant the action, actions those that the tree lists.
+	granting map[string]bool
+	actions  []resources.Action
+	// roles are those that may be named, breadths how many of the actions a role grants.
+	roles    []resources.Role
+	breadths map[string]int
+}
+
+// tellRules tells conditions and deny rules.
+func (e *explanation) tellRules() {
+	for _, condition := range e.said.Conditions {
+		if e.sees.all || e.said.Told[condition.Name] {
+			e.out.Conditions = append(e.out.Conditions, condition)
+		}
+	}
+	for _, rule := range e.said.Denies {
+		if rule, told := e.told(rule); told {
+			e.out.Denies = append(e.out.Denies, rule)
+		}
+	}
+}
+
+// told is a deny rule as the caller may see it.
+func (e *explanation) told(rule resources.PolicyRule) (resources.PolicyRule, bool) {
+	if e.sees.all {
+		return rule, true
+	}
+	return resources.PolicyRule{Reason: rule.Reason}, e.said.AllDenies || e.said.PublicDenies[rule.Reason]
+}
+
+// suppose judges a change of the question. Facts on which the rules fail are no way to be allowed.
+func (e *explanation) suppose(ctx context.Context, q resources.Question) bool {
+	d, err := e.policy.Suppose(ctx, q)
+	return err == nil && d.Allowed
+}

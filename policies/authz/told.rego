@@ -1,0 +1,20 @@
+package authz
+
+# METADATA
+# title: What of an explanation the user in question may be told
+# description: |
+#   Names of `conditions`, and "deny_rule" for the deny rules that fire. An explanation tells the user no more than
+#   `decision` does: of what exists only those learn something whom a role would let in. Conditions of the question
+#   itself, and the user's own membership, are no secret.
+told contains code if {
+	some code in {"needs_active_member", "needs_same_account", "needs_account_level", "needs_credential_scope"}
+}
+
+# Only a member is told that the account is suspended.
+told contains "needs_active_account" if "needs_active_member" in met
+
+told contains code if {
+	granting_role
+	"needs_active_member" in met
+	some code in (condition_codes | {"deny_rule"})
+}

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/metrics"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Rules of the tree that explain an answer. A tree may lack each of them.
+const (
+	ruleConditions = "data.authz.conditions"
+	ruleMet        = "data.authz.met"
+	ruleDeny       = "data.authz.deny"
+	ruleTold       = "data.authz.told"
+	rulePublic     = "data.authz.public_reasons"
+	ruleGranting   = "data.authz.granting_role"
+)
+
+// codeDenyRule is the code of the denial by a deny rule, and what data.authz.told says of all of them.
+const codeDenyRule = "deny_rule"
+
+// Explained is what the tree says of a question beside its verdict.
+type Explained struct {
+	// Conditions are those of data.authz.conditions, by name.
+	Conditions []resources.Condition
+	// Denies are the deny rules that fire, by place.
+	Denies []resources.PolicyRule
+	// Told are the names of conditions that the user in question may be told of. PublicDenies are the reasons of
+	// deny rules that they may be told; AllDenies says that they may be told all of them.
+	Told         map[string]bool
+	PublicDenies map[string]bool
+	AllDenies    bool
+}
+
+// Suppose judges a question whose facts are made up. It is Decide without the cache of verdicts, so that what is
+// supposed takes no room from what is asked.
+func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
+		return resources.Decision{}, unavailable(&failed{FailureFacts, errOtherAccount})
+	}
+	in := reuse.OfQuestion(&q)
+	if d, denied := p.engine.current.Load().unlisted(EntryDecision, &in); denied {
+		return d, nil
+	}
+	var d resources.Decision
+	err := p.within(ctx, func(set *Set) (err error) {
+		d, err = set.Judge(ctx, EntryDecision, q, p.engine.opts.Deadline)
+		return err
+	})
+	if err != nil {
+		return resources.Decision{}, err
+	}
+	return d, nil
+}
+
+// within passes the gate and makes any failure one of KindUnavailable.
+func (p Pinned) within(ctx context.Context, do func(*Set) error) error {
+	if err := p.engine.opts.Gate.Enter(ctx); err != nil {
+		return err
+	}
+	defer p.engine.opts.Gate.Leave()
+	return unavailable(do(p.engine.current.Load()))
+}
+
+func unavailable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return resources.Unavailable("The decision could not be explained.", err)
+}
+
+// Explain says what speaks for and against a question, beside its verdict. Its error is of KindUnavailable.
+func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained, err error) {
+	err = p.within(ctx, func(set *Set) (err error) {
+		e, err = set.explain(ctx, &q, p.engine.opts.Deadline)
+		return err
+	})
+	if err != nil {
+		return Explained{}, err
+	}
+	return e, nil
+}
+
+// Granted says whether the tree finds a role that grants the action; known is false where it has no rule that says so.
+func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, known bool, err error) {
+	err = p.within(ctx, func(set *Set) error {
+		if known = len(set.rules(ruleGranting)) > 0; !known {
+			return nil
+		}
+		found, err := set.values(ctx, ruleGranting, &q, p.engine.opts.Deadline)
+		granted = len(found) > 0
+		return err
+	})
+	return granted && err == nil, known, err
+}
+
+// Roles are the system roles, by id.
+func (p Pinned) Roles() []resources.Role { return p.engine.Roles() }
+
+// ConditionAt is where the tree says when a condition holds, "" where it can't be told.
+func (p Pinned) ConditionAt(name string) string {
+	for _, rule := range p.engine.current.Load().rules(ruleMet) {
+		if key := rule.Head.Key; key != nil && key.Equal(ast.StringTerm(name)) {
+			return place(rule)
+		}
+	}
+	return ""
+}
+
+// GrantingAt is where the tree says which role grants an action, or else where it decides; for an action that a strict
+// tree does not list, where it lists them.
+func (p Pinned) GrantingAt(a resources.Action) string {
+	set := p.engine.current.Load()
+	if set.of.Strict && !set.listed[a.ID] {
+		return "actions/data.json"
+	}
+	for _, name := range []string{ruleGranting, EntryDecision} {
+		if rules := set.rules(name); len(rules) > 0 {
+			return place(rules[0])
+		}
+	}
+	return ""
+}
+
+// rules are those of that name and below it, by place.
+func (s *Set) rules(name string) []*ast.Rule {
+	found := slices.Clone(s.of.Compiler.GetRulesWithPrefix(ast.MustParseRef(name)))
+	slices.SortFunc(found, func(a, b *ast.Rule) int {
+		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row))
+	})
+	return found
+}
+
+func place(rule *ast.Rule) string { return fmt.Sprintf("%s:%d", rule.Location.File, rule.Location.Row) }
+
+func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Duration) (e Explained, err error) {
+	e.Told, e.PublicDenies = map[string]bool{}, map[string]bool{}
+	if e.Conditions, err = s.conditions(ctx, q, within); err != nil {
+		return e, err
+	}
+	if e.Denies, err = s.denies(ctx, q, within); err != nil {
+		return e, err
+	}
+	told, err := s.values(ctx, ruleTold, q, within)
+	if err != nil {
+		return e, err
+	}
+	members(told, func(member *ast.Term) {
+		if name, ok := member.Value.(ast.String); ok {
+			e.Told[string(name)] = true
+		}
+	})
+	e.AllDenies = e.Told[codeDenyRule]
+	public, err := s.values(ctx, rulePublic, q, within)
+	if err != nil {
+		return e, err
+	}
+	members(public, func(member *ast.Term) {
+		pair, ok := member.Value.(*ast.Array)
+		if !ok || pair.Len() != 2 || !pair.Elem(1).Equal(ast.StringTerm(codeDenyRule)) {
+			return
+		}
+		if reason, ok := pair.Elem(0).Value.(ast.String); ok {
+			e.PublicDenies[string(reason)] = true
+		}
+	})
+	return e, nil
+}
+
+// members calls fn with each member of the sets.
+func members(sets []*ast.Term, fn func(*ast.Term)) {
+	for _, t := range sets {
+		if set, ok := t.Value.(ast.Set); ok {
+			set.Foreach(fn)
+		}
+	}
+}
+
+// conditions reads data.authz.conditions: an object of {"holds": boolean, "says": string} by their names. What has
+// another form is no condition.
+func (s *Set) conditions(ctx context.Context, q *resources.Question, within time.Duration) ([]resources.Condition, error) {
+	found, err := s.values(ctx, ruleConditions, q, within)
+	var out []resources.Condition
+	for _, t := range found {
+		byName, ok := t.Value.(ast.Object)
+		if !ok {
+			continue
+		}
+		byName.Foreach(func(key, value *ast.Term) {
+			name, named := key.Value.(ast.String)
+			of, ok := value.Value.(ast.Object)
+			if !named || !ok {
+				return
+			}
+			holds, holdsOK := valueAt[ast.Boolean](of, "holds")
+			says, saysOK := valueAt[ast.String](of, "says")
+			if holdsOK && saysOK {
+				out = append(out, resources.Condition{Name: string(name), Holds: bool(holds), Says: string(says)})
+			}
+		})
+	}
+	slices.SortFunc(out, func(a, b resources.Condition) int { return cmp.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+// denies asks each rule of data.authz.deny by itself, which tells where it stands.
+func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Duration) (out []resources.PolicyRule, err error) {
+	for _, rule := range s.rules(ruleDeny) {
+		says := rule.Head.Key
+		if says == nil {
+			says = rule.Head.Value
+		}
+		found, err := s.each(ctx, rule.Body, says, q, within)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range found {
+			reason := t.Value.String()
+			if text, ok := t.Value.(ast.String); ok {
+				reason = string(text)
+			}
+			out = append(out, resources.PolicyRule{Reason: reason, At: place(rule)})
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// values is the value of a rule, none where it is undefined.
+func (s *Set) values(ctx context.Context, name string, q *resources.Question, within time.Duration) ([]*ast.Term, error) {
+	if len(s.rules(name)) == 0 {
+		return nil, nil
+	}
+	return s.each(ctx, ast.NewBody(), ast.NewTerm(ast.MustParseRef(name)), q, within)
+}
+
+// explained is the variable that each binds; no rule of a tree can have a variable of that name.
+const explained = ast.Var("__explained__")
+
+// each gives the values that a term has where the body holds.
+func (s *Set) each(ctx context.Context, body ast.Body, of *ast.Term, q *resources.Question, within time.Duration) (out []*ast.Term, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, &failed{FailurePanic, fmt.Errorf("panic: %v", r)}
+		}
+	}()
+	in := reuse.OfQuestion(q)
+	bounds := s.bounds.Get().(*builtins.Bounds)
+	bounds.Start(ctx, within, builtins.OfQuestion)
+	err = topdown.NewQuery(append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of))).
+		WithCompiler(s.of.Compiler).
+		WithStore(s.of.Store).WithTransaction(s.txn).
+		WithInput(input(&in, newSubjects().form(q.Facts.Subject, q.Now))).
+		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
+		WithStrictBuiltinErrors(true).
+		WithMetrics(metrics.NoOp()).
+		WithTime(time.UnixMilli(int64(q.Now))).
+		Iter(ctx, func(result topdown.QueryResult) error {
+			value := result[explained]
+			if value != nil && !slices.ContainsFunc(out, value.Equal) {
+				out = append(out, value)
+			}
+			return nil
+		})
+	exceeded := bounds.Exceeded()
+	bounds.Release()
+	s.bounds.Put(bounds)
+	if exceeded != nil {
+		return nil, stopped("explanation", exceeded)
+	}
+	if err != nil {
+		return nil, &failed{classify(err), err}
+	}
+	slices.SortFunc(out, func(a, b *ast.Term) int { return a.Value.Compare(b.Value) })
+	return out, nil
+}

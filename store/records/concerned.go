@@ -1,0 +1,63 @@
+package records
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// Concern names whom a change concerns: the holders of roles and the members of groups, or all members of the account.
+type Concern struct {
+	AccountID       string
+	RoleIDs, Groups []string
+	AllMembers      bool
+	// Except is a user who is not counted.
+	Except string
+}
+
+// Concerned counts the users whom a change concerns, each once. A role concerns those to whom it is assigned anywhere in
+// the account, as themselves or through a group, in whatever state.
+func (c Collections) Concerned(ctx context.Context, tx store.Tx, of Concern) (int, error) {
+	if of.AllMembers {
+		n, err := c.Users.Count(ctx, tx, store.Query{Index: ByAccount, Equal: []store.Value{store.String(of.AccountID)}})
+		if err != nil {
+			return 0, err
+		}
+		except, err := store.Lookup(c.Users.Get(ctx, tx, of.Except))
+		if err == nil && except != nil && except.Value.AccountID == of.AccountID {
+			n--
+		}
+		return n, err
+	}
+	users, groups := map[string]bool{}, map[string]bool{}
+	for _, group := range of.Groups {
+		groups[group] = true
+	}
+	for _, role := range of.RoleIDs {
+		held, err := c.Assignments.Find(ctx, tx, store.Query{Index: ByRole, Equal: []store.Value{store.String(of.AccountID), store.String(role)}})
+		if err != nil {
+			return 0, err
+		}
+		for _, rec := range held {
+			if rec.Value.AssigneeType == resources.AssigneeGroup {
+				groups[rec.Value.AssigneeID] = true
+			} else {
+				users[rec.Value.AssigneeID] = true
+			}
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		members, err := c.membersAfter(ctx, tx, group, "", 0)
+		if err != nil {
+			return 0, err
+		}
+		for _, user := range members {
+			users[user] = true
+		}
+	}
+	delete(users, of.Except)
+	return len(users), nil
+}
