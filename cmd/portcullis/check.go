@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// question is a question of `check` to a running gateway.
+// question is a question of `check` or `why` to a running gateway.
 type question struct{ url, token, user, account, action, path string }
 
 func newCheck() *cobra.Command {
@@ -35,30 +36,41 @@ func newCheck() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			q.path = strings.TrimPrefix(args[0], "/")
-			if q.user == "" || q.account == "" || q.action == "" {
-				return errors.New("--user, --account and --action are needed")
-			}
-			if q.token == "" {
-				token, err := sign(settings, authn.TokenRequest{
-					Subject: resources.ServicePrefix + "check", Scopes: []string{resources.ServiceScopeCheck}, TTL: time.Minute,
-				})
-				if err != nil {
-					return fmt.Errorf("there is no --token, and none can be signed: %w", err)
-				}
-				q.token = token
+			if err := q.complete(settings, args[0], "check", resources.ServiceScopeCheck); err != nil {
+				return err
 			}
 			return q.ask(cmd.Context(), cmd.OutOrStdout())
 		},
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
-	f := cmd.Flags()
+	q.addFlags(cmd.Flags())
+	return cmd
+}
+
+// addFlags adds what a question is made of but for its path.
+func (q *question) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&q.url, "url", "http://127.0.0.1:8080", "the `URL` of the gateway")
 	f.StringVar(&q.token, "token", "", "a `token` that may ask (default: one signed with the data folder's key)")
 	f.StringVar(&q.user, "user", "", "the `id` of the user in question")
 	f.StringVar(&q.account, "account", "", "the `id` of the account in question")
 	f.StringVar(&q.action, "action", "", "the `action` in question: <scope>:<resource>:<verb>")
-	return cmd
+}
+
+// complete takes the path, and signs a token for a service of that name and scope where none is given.
+func (q *question) complete(settings *config.Config, path, service, scope string) error {
+	q.path = strings.TrimPrefix(path, "/")
+	if q.user == "" || q.account == "" || q.action == "" {
+		return errors.New("--user, --account and --action are needed")
+	}
+	if q.token != "" {
+		return nil
+	}
+	token, err := sign(settings, authn.TokenRequest{Subject: resources.ServicePrefix + service, Scopes: []string{scope}, TTL: time.Minute})
+	if err != nil {
+		return fmt.Errorf("there is no --token, and none can be signed: %w", err)
+	}
+	q.token = token
+	return nil
 }
 
 // ask prints the decision; a denial is errDenied.
@@ -92,26 +104,7 @@ var errPath = errors.New("the path can't be sent as it is, and the question woul
 
 // decide asks the gateway.
 func (q question) decide(ctx context.Context) (decided, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	target := "/api/v1/authorize/" + q.path
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+target, http.NoBody)
-	if err != nil {
-		return decided{}, err
-	}
-	if !strings.HasSuffix(req.URL.RequestURI(), target) {
-		return decided{}, errPath
-	}
-	req.Header.Set("Authorization", "Bearer "+q.token)
-	req.Header.Set("X-User-ID", q.user)
-	req.Header.Set("X-Account-ID", q.account)
-	req.Header.Set("X-Action", q.action)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return decided{}, fmt.Errorf("the gateway does not answer: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	status, body, err := q.send(ctx, "/api/v1/authorize/")
 	if err != nil {
 		return decided{}, err
 	}
@@ -119,9 +112,34 @@ func (q question) decide(ctx context.Context) (decided, error) {
 		Allowed *bool  `json:"allowed"`
 		Reason  string `json:"reason"`
 	}
-	known := resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusForbidden
+	known := status == http.StatusOK || status == http.StatusForbidden
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Allowed == nil || !known {
-		return decided{}, fmt.Errorf("the gateway answers %d: %s", resp.StatusCode, body)
+		return decided{}, fmt.Errorf("the gateway answers %d: %s", status, body)
 	}
 	return decided{*answer.Allowed, answer.Reason}, nil
+}
+
+// send sends the question to one of the endpoints that take it.
+func (q question) send(ctx context.Context, endpoint string) (status int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	target := endpoint + q.path
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(q.url, "/")+target, http.NoBody)
+	if err != nil {
+		return 0, nil, err
+	}
+	if !strings.HasSuffix(req.URL.RequestURI(), target) {
+		return 0, nil, errPath
+	}
+	req.Header.Set("Authorization", "Bearer "+q.token)
+	req.Header.Set("X-User-ID", q.user)
+	req.Header.Set("X-Account-ID", q.account)
+	req.Header.Set("X-Action", q.action)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("the gateway does not answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	return resp.StatusCode, body, err
 }

@@ -24,7 +24,7 @@ const (
 	exitError    = 2
 )
 
-// errDenied ends `check` with the exit code of a denial and without a message.
+// errDenied ends `check` and `why` with the exit code of a denial and without a message.
 var errDenied = errors.New("denied")
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -62,7 +62,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (`%s --help` lists the flags)", config.FlagError(err), cmd.CommandPath())
 	})
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newPolicy(), newStore(), newKeys(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newStore(), newKeys(), newHealth(), newVersion())
 	return root
 }
 

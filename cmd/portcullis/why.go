@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/policies/analysis/why"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+func newWhy() *cobra.Command {
+	settings := &config.Config{}
+	var q question
+	var facts string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "why PATH", Short: "Say why a decision is what it is, and what would change it: exit 0 allowed, 1 denied, 2 error",
+		Long: "Asks a running gateway to explain a decision: what speaks for and against it, and the smallest\n" +
+			"changes after which the same question is allowed. With --facts it asks about a made-up world,\n" +
+			"without a gateway, by the embedded policy tree or that of --policy-dir.",
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case facts != "" && len(args) > 0:
+				return fmt.Errorf("why --facts takes no path, and %q is one; the file holds the whole question", args[0])
+			case facts == "" && len(args) != 1:
+				return fmt.Errorf("why takes one argument, the path in question, not %d; as in accounts/acct-demo-v1/projects/proj-demo-v1/instances", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			var x resources.Explanation
+			var err error
+			if facts != "" {
+				x, err = explainFile(cmd.Context(), facts, settings.Policy.Dir)
+			} else if err = q.complete(settings, args[0], "why", resources.ServiceScopeExplain); err == nil {
+				x, err = q.explain(cmd.Context())
+			}
+			if err != nil {
+				return err
+			}
+			return tell(cmd.OutOrStdout(), x, asJSON)
+		},
+	}
+	settings.AddDataFolderFlags(cmd.Flags())
+	q.addFlags(cmd.Flags())
+	cmd.Flags().StringVar(&facts, "facts", "", "a `file` with one input of the policy, in place of a gateway; what it lacks is empty")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, as where the output is no terminal")
+	return cmd
+}
+
+// explain asks the gateway.
+func (q question) explain(ctx context.Context) (x resources.Explanation, err error) {
+	status, body, err := q.send(ctx, "/api/v1/explain/")
+	if err != nil {
+		return x, err
+	}
+	if err := json.Unmarshal(body, &x); err != nil || status != http.StatusOK || x.PolicyRevision == "" {
+		return resources.Explanation{}, fmt.Errorf("the gateway answers %d: %s", status, body)
+	}
+	return x, nil
+}
+
+// explainFile explains the question of a file by a policy tree, which must have proved itself.
+func explainFile(ctx context.Context, name, dir string) (x resources.Explanation, err error) {
+	raw, err := os.ReadFile(name) //nolint:gosec // the caller's own file
+	if err != nil {
+		return x, fmt.Errorf("--facts: %w", err)
+	}
+	world, err := why.ReadDocument(raw)
+	if err != nil {
+		return x, fmt.Errorf("--facts %s: %w", name, err)
+	}
+	tree, err := policyTree(dir)
+	if err != nil {
+		return x, fmt.Errorf("--policy-dir: %w", err)
+	}
+	policy, err := engine.New(ctx, tree, proof.Load, engine.Options{})
+	if err != nil {
+		return x, fmt.Errorf("policy: %w", err)
+	}
+	return world.Explain(ctx, policy.Pin())
+}
+
+// tell prints a tree on a terminal, and JSON elsewhere; a denial is errDenied.
+func tell(out io.Writer, x resources.Explanation, asJSON bool) error {
+	var err error
+	if asJSON || !isTerminal(out) {
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(x)
+	} else {
+		for _, line := range explained(x) {
+			if _, err = fmt.Fprintln(observe.Printable(out), line); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil || x.Allowed {
+		return err
+	}
+	return errDenied
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
