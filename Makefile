@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build configuration test check setups race nightly consistency attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build configuration test check setups race nightly consistency explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -75,12 +75,15 @@ race: ## all tests but those that start the program, under the race detector
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory attacks consistency soak flood bench-load fuzz
+	$(MAKE) -k --no-print-directory attacks consistency explanations soak flood bench-load fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
 	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
 	go test -count=1 -timeout 60m -v -tags nightly -run 'Mutants' ./test/consistency
+
+explanations: ## explain 10,000 questions of random worlds on two policy trees, and try every fix
+	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/analysis/why
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
 	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=nightly -count=1 -timeout 60m -run Mutants ./test/attacks

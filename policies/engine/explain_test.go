@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const denying = `package authz
+
+deny contains "closed on mondays" if input.action.id == "project:odd:open"
+
+deny contains sprintf("%s is closed", [input.target.resource]) if {
+	input.action.id == "project:odd:open"
+	input.target.resource != ""
+}
+
+public_reasons contains ["closed on mondays", "deny_rule"] if "closed on mondays" in deny
+`
+
+// TestDenyRulesHaveTheirPlace guarantees that each rule that fires is told with file and line, and no other.
+func TestDenyRulesHaveTheirPlace(t *testing.T) {
+	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/closed.rego", denying), engine.Options{}).Pin()
+	said, err := p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:odd:open"))
+	want := []resources.PolicyRule{
+		{Reason: "closed on mondays", At: "authz/closed.rego:3"}, {Reason: "instances/i-1 is closed", At: "authz/closed.rego:5"},
+	}
+	if err != nil || !reflect.DeepEqual(said.Denies, want) || !said.AllDenies {
+		t.Errorf("%+v, %v", said, err)
+	}
+	said, err = p.Explain(t.Context(), policytest.Question(policytest.ActiveSubject(), "project:odd:open"))
+	if err != nil || len(said.Denies) != 2 || said.AllDenies || !reflect.DeepEqual(said.PublicDenies, map[string]bool{"closed on mondays": true}) {
+		t.Errorf("without a role: %+v, %v", said, err)
+	}
+	said, err = p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:odd:close"))
+	if err != nil || len(said.Denies) != 0 {
+		t.Errorf("another action: %+v, %v", said, err)
+	}
+}
+
+// TestConditionsAreTheTrees guarantees that they are told by name, with their text and whether they hold.
+func TestConditionsAreTheTrees(t *testing.T) {
+	p := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{}).Pin()
+	suspended := policytest.AdminSubject()
+	suspended.AccountStatus = resources.StatusSuspended
+	said, err := p.Explain(t.Context(), policytest.Question(suspended, "project:instance:read"))
+	if err != nil || len(said.Conditions) != 6 {
+		t.Fatalf("%+v, %v", said, err)
+	}
+	for i, c := range said.Conditions {
+		if c.Holds == (c.Name == "needs_active_account") || c.Says == "" || i > 0 && c.Name <= said.Conditions[i-1].Name {
+			t.Errorf("%+v", c)
+		}
+		if at := p.ConditionAt(c.Name); !strings.HasPrefix(at, "authz/conditions.rego:") {
+			t.Errorf("%s is at %q", c.Name, at)
+		}
+	}
+	if at := p.ConditionAt("needs_nothing"); at != "" {
+		t.Errorf("a condition that is none is at %q", at)
+	}
+}
+
+// TestTreeWithoutExplainingRules guarantees that it is explained all the same, and tells the user nothing.
+func TestTreeWithoutExplainingRules(t *testing.T) {
+	p := newEngine(t, policytest.Small(t), engine.Options{}).Pin()
+	q := policytest.Question(policytest.AdminSubject(), "account:user:read")
+	said, err := p.Explain(t.Context(), q)
+	if err != nil || len(said.Conditions)+len(said.Denies)+len(said.Told)+len(said.PublicDenies) != 0 || said.AllDenies {
+		t.Errorf("%+v, %v", said, err)
+	}
+	if _, known, err := p.Granted(t.Context(), q); known || err != nil {
+		t.Errorf("it has no granting_role: %v %v", known, err)
+	}
+}
+
+// TestSupposingIsDeciding guarantees the same verdict without the cache, and that a failure is none.
+func TestSupposingIsDeciding(t *testing.T) {
+	e := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/closed.rego", denying).
+		With("actions/data.json", `{"strict": true, "known": {"project:odd:open": {"description": "Opens."}}}`), engine.Options{})
+	p := e.Pin()
+	for _, s := range []*resources.Subject{policytest.AdminSubject(), policytest.ActiveSubject()} {
+		for _, action := range []string{"account:user:read", "project:odd:open", "project:odd:unlisted"} {
+			q := policytest.Question(s, action)
+			want, err := p.Decide(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := p.Suppose(t.Context(), q)
+			if err != nil || got.Allowed != want.Allowed || got.Reason != want.Reason || got.Code != want.Code {
+				t.Errorf("%s: %+v, %v, and decided %+v", action, got, err, want)
+			}
+		}
+	}
+	if at := p.GrantingAt(resources.Action{ID: "project:odd:unlisted"}); at != "actions/data.json" {
+		t.Errorf("what is not listed is told at %q", at)
+	}
+	other := policytest.Question(policytest.AdminSubject(), "account:user:read")
+	other.AccountID = "acct-other-v1"
+	if d, err := p.Suppose(t.Context(), other); !resources.IsKind(err, resources.KindUnavailable) || d.Allowed {
+		t.Errorf("facts of another account: %+v, %v", d, err)
+	}
+}
+
+// TestFailingRulesExplainNothing guarantees an error in place of half an explanation.
+func TestFailingRulesExplainNothing(t *testing.T) {
+	const endless = "package authz\n\ndeny contains \"never\" if {\n\tinput.action.id == \"project:odd:open\"\n\t" + policytest.Endless + "\n}\n"
+	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/endless.rego", endless), engine.Options{Deadline: 50e6}).Pin()
+	q := policytest.Question(policytest.AdminSubject(), "project:odd:open")
+	said, err := p.Explain(t.Context(), q)
+	if !resources.IsKind(err, resources.KindUnavailable) || !errors.Is(err, resources.ErrPolicyTime) || said.Conditions != nil {
+		t.Errorf("%+v, %v", said, err)
+	}
+	if granted, _, err := p.Granted(t.Context(), q); !granted || err != nil {
+		t.Errorf("the role itself: %v %v", granted, err)
+	}
+}
