@@ -24,9 +24,15 @@ deny contains sprintf("%s is closed", [input.target.resource]) if {
 public_reasons contains ["closed on mondays", "deny_rule"] if "closed on mondays" in deny
 `
 
+// closed is the embedded tree with those rules, and the action that they name.
+func closed(t *testing.T) policytest.Tree {
+	return policytest.Copy(t, policies.Tree()).With("authz/closed.rego", denying).
+		With("actions/data.json", `{"known": {"project:odd:open": {"description": "Opens."}}}`)
+}
+
 // TestDenyRulesHaveTheirPlace guarantees that each rule that fires is told with file and line, and no other.
 func TestDenyRulesHaveTheirPlace(t *testing.T) {
-	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/closed.rego", denying), engine.Options{}).Pin()
+	p := newEngine(t, closed(t), engine.Options{}).Pin()
 	said, err := p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:odd:open"))
 	want := []resources.PolicyRule{
 		{Reason: "closed on mondays", At: "authz/closed.rego:3"}, {Reason: "instances/i-1 is closed", At: "authz/closed.rego:5"},
@@ -81,7 +87,7 @@ func TestTreeWithoutExplainingRules(t *testing.T) {
 
 // TestSupposingIsDeciding guarantees the same verdict without the cache, and that a failure is none.
 func TestSupposingIsDeciding(t *testing.T) {
-	e := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/closed.rego", denying).
+	e := newEngine(t, closed(t).
 		With("actions/data.json", `{"strict": true, "known": {"project:odd:open": {"description": "Opens."}}}`), engine.Options{})
 	p := e.Pin()
 	for _, s := range []*resources.Subject{policytest.AdminSubject(), policytest.ActiveSubject()} {
@@ -110,7 +116,7 @@ func TestSupposingIsDeciding(t *testing.T) {
 // TestFailingRulesExplainNothing guarantees an error in place of half an explanation.
 func TestFailingRulesExplainNothing(t *testing.T) {
 	const endless = "package authz\n\ndeny contains \"never\" if {\n\tinput.action.id == \"project:odd:open\"\n\t" + policytest.Endless + "\n}\n"
-	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/endless.rego", endless), engine.Options{Deadline: 50e6}).Pin()
+	p := newEngine(t, closed(t).With("authz/closed.rego", endless), engine.Options{Deadline: 50e6}).Pin()
 	q := policytest.Question(policytest.AdminSubject(), "project:odd:open")
 	said, err := p.Explain(t.Context(), q)
 	if !resources.IsKind(err, resources.KindUnavailable) || !errors.Is(err, resources.ErrPolicyTime) || said.Conditions != nil {

@@ -52,7 +52,8 @@ _reader_too if {
 `
 
 func ownTree(t testing.TB) fs.FS {
-	return policytest.Copy(t, policies.Tree()).With("authz/own.rego", ownRules)
+	return policytest.Copy(t, policies.Tree()).With("authz/own.rego", ownRules).With("actions/data.json",
+		`{"known": {"resource:volume:attach": {"description": "Attaches."}, "project:volume:read": {"description": "Reads."}}}`)
 }
 
 // questions is how many questions each tree is asked: make explanations asks many more.
