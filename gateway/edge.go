@@ -30,7 +30,8 @@ type Edge struct {
 	// bodies are those of the requests under way.
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
-	steps []step
+	steps   []step
+	waiting waiting
 }
 
 var errNoAssertions = errors.New("gateway: upstreams need Config.Assertions, which vouch for callers")
@@ -49,6 +50,7 @@ func New(cfg Config) (*Edge, error) {
 	e.steps = []step{
 		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
+	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identify, e.authorize}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,8 @@ func newBounded(cfg Config) *Edge {
 	return &Edge{
 		bodies: bodies{most: int64(cfg.Limits.Bodies)},
 		cfg:    cfg, serve: newServer(cfg), gate: newGate(cfg.Limits.Requests),
-		open: listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+		open:    listen.NewBounds(cfg.Limits.Connections, cfg.Limits.PerAddress, cfg.IDs, cfg.Log),
+		waiting: waiting{clients: newGate(cfg.Limits.Requests), over: make(chan struct{})},
 	}
 }
 
@@ -119,6 +122,7 @@ func (e *Edge) Listen(l net.Listener) error {
 // time, and closes.
 func (e *Edge) Shutdown(ctx context.Context) error {
 	e.open.Drain()
+	e.waiting.end()
 	if err := e.app.ShutdownWithContext(ctx); err != nil {
 		return fmt.Errorf("gateway: %w", err)
 	}

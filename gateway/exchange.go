@@ -53,6 +53,8 @@ type exchange struct {
 		values                [4]string
 	}
 	lifetime lifetime
+	// arrived is when the request did, by the clock that only goes on.
+	arrived time.Time
 }
 
 // handle runs the steps and answers; it never panics and never answers twice.
@@ -64,7 +66,8 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	}()
 	defer e.survive(raw)
 	started := e.cfg.Now()
-	x := &exchange{edge: e, raw: raw, lifetime: lifetime{parent: context.Background(), deadline: time.Now().Add(e.cfg.Limits.Handle)}}
+	arrived := time.Now()
+	x := &exchange{edge: e, raw: raw, arrived: arrived, lifetime: lifetime{parent: context.Background(), deadline: arrived.Add(e.cfg.Limits.Handle)}}
 	x.ctx = &x.lifetime
 	defer x.lifetime.end()
 	if x.consistency = len(raw.Request.Header.PeekAll(headerConsistency)) > 0; x.consistency { // with any value: checkHeaders judges that

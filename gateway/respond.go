@@ -60,7 +60,7 @@ func (e *Edge) call(x *exchange) error {
 	if x.method == http.MethodGet && len(x.body) > 0 {
 		return resources.BadRequest(resources.Problem{Field: "body", Text: "must be empty: a GET asks with its path and query"})
 	}
-	response, err := x.entry.handler(x.ctx, &wire.Request{
+	response, err := e.respond(x, &wire.Request{
 		Principal: x.principal, Params: x.params(), Query: x.query, Body: x.body, RequestID: x.record.RequestID,
 		Path: x.path, AccountID: x.account, IdempotencyKey: x.idempotencyKey(),
 	})

@@ -2,10 +2,11 @@ package resources
 
 import "strings"
 
-// Prefixes of the ids of clusters: `cluster-<ulid>-v1` and `gpu-<ulid>-v1`.
+// Prefixes of the ids of clusters, `cluster-<ulid>-v1` and `gpu-<ulid>-v1`, and of the claims on them.
 const (
 	PrefixKubernetes = "cluster"
 	PrefixGPU        = "gpu"
+	PrefixClaim      = "claim"
 )
 
 // ClusterState is the state of a cluster (API contract, 4). Both kinds of cluster have these
@@ -39,6 +40,35 @@ func (s ClusterState) Kubernetes() string { return "CLUSTER_STATUS_" + string(s)
 
 // GPU returns the state as the status of a GPU cluster.
 func (s ClusterState) GPU() string { return strings.ToLower(string(s)) }
+
+// Intents of a claim: what a provisioner has to do for a cluster.
+const (
+	IntentProvision = "provision"
+	IntentDelete    = "delete"
+)
+
+// Intent returns what a provisioner has to do for a cluster in the state, "" for nothing.
+func (s ClusterState) Intent() string {
+	switch s {
+	case ClusterPending, ClusterProvisioning:
+		return IntentProvision
+	case ClusterDeleting:
+		return IntentDelete
+	case ClusterRunning, ClusterError, ClusterDeleted:
+	}
+	return ""
+}
+
+// ClusterTask is how far provisioners are with the intent of a cluster's state. The zero value is
+// an intent that nobody has claimed.
+type ClusterTask struct {
+	// ClaimID names the newest claim. Only its reports are taken.
+	ClaimID string `json:"claim_id,omitempty"`
+	// Attempt counts the claims.
+	Attempt int `json:"attempt,omitempty"`
+	// LeaseUntil is when the newest claim ends, unless it is extended.
+	LeaseUntil Time `json:"lease_until"`
+}
 
 // KubernetesCluster is a Kubernetes cluster as responses show it (specification, "Kubernetes
 // cluster").
@@ -104,6 +134,9 @@ type KubernetesPlan struct {
 type KubernetesRecord struct {
 	Cluster KubernetesCluster `json:"cluster"`
 	Plan    KubernetesPlan    `json:"plan"`
+	Task    ClusterTask       `json:"task"`
+	// Failure is the last error that a provisioner reported, "" for none.
+	Failure string `json:"failure,omitempty"`
 }
 
 // GPUCluster is a GPU cluster as responses show it (specification, "GPU cluster").
@@ -147,6 +180,9 @@ type GPUPlan struct {
 
 // GPURecord is a GPU cluster as it is stored.
 type GPURecord struct {
-	Cluster GPUCluster `json:"cluster"`
-	Plan    GPUPlan    `json:"plan"`
+	Cluster GPUCluster  `json:"cluster"`
+	Plan    GPUPlan     `json:"plan"`
+	Task    ClusterTask `json:"task"`
+	// Failure is the last error that a provisioner reported, "" for none.
+	Failure string `json:"failure,omitempty"`
 }

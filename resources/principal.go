@@ -25,11 +25,17 @@ const (
 
 // Scopes of a service's token (API contract, 2).
 const (
-	ServiceScopeCheck   = "authz:check"
-	ServiceScopeExplain = "authz:explain"
-	ServiceScopeAdmin   = "platform:admin"
-	ServiceScopeUsers   = "users:sync"
+	ServiceScopeCheck    = "authz:check"
+	ServiceScopeExplain  = "authz:explain"
+	ServiceScopeAdmin    = "platform:admin"
+	ServiceScopeUsers    = "users:sync"
+	ServiceScopeClusters = "clusters:provision"
 )
+
+// ServiceScopes returns all scopes of a service's token.
+func ServiceScopes() []string {
+	return []string{ServiceScopeCheck, ServiceScopeExplain, ServiceScopeAdmin, ServiceScopeUsers, ServiceScopeClusters}
+}
 
 // maxSubject bounds a subject in bytes (OpenID Connect, "sub").
 const maxSubject = 255

@@ -116,11 +116,12 @@ var mayImport = map[string]row{
 
 	"gateway/client/clienttest": {inside: []string{"gateway/client"}},
 
-	"cmd/portcullis":            {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/bundlefeed", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe"}},
+	"cmd/portcullis":            {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/bundlefeed", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe", "cmd/portcullis/provision"}},
 	"cmd/portcullis/bootclock":  {outside: []string{sysExt}},
 	"cmd/portcullis/bundlefeed": {inside: []string{"policies", "policies/bundles"}},
 	"cmd/portcullis/config":     {inside: []string{"cmd/portcullis/bundlefeed", "gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
+	"cmd/portcullis/provision":  {},
 	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
 
 	"test": {},

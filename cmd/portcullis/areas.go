@@ -23,7 +23,7 @@ func (c *core) newAreas(keeper *idempotency.Keeper, tokens wire.PageTokens) (*fi
 		MaxGroups: c.settings.Limits.MaxGroups, MaxRules: c.settings.Limits.MaxRules,
 	})
 	return groups, clusters.New(clusters.Config{
-		Store: c.store, Collections: c.collections, CheckCaller: c.checkCaller, SecurityGroups: groups,
+		Store: c.store, Collections: c.collections, CheckCaller: c.checkCaller, Suspended: c.suspended, SecurityGroups: groups,
 		Tokens: tokens, Idempotency: keeper, IDs: c.ids, Now: c.ids.Now,
 	})
 }
@@ -37,6 +37,15 @@ func (c *core) checkCaller(ctx context.Context, tx store.Tx, account string, cal
 	}
 	_, err := c.collections.LoadCaller(ctx, tx, account, caller, resources.At(c.ids.Now()))
 	return err
+}
+
+// suspended says whether the account is suspended. The store of a process behind gateways cannot tell.
+func (c *core) suspended(ctx context.Context, tx store.Tx, account string) (bool, error) {
+	if c.settings.Areas.BehindGateways() {
+		return false, nil
+	}
+	rec, err := store.Lookup(c.collections.Accounts.Get(ctx, tx, account))
+	return rec == nil || rec.Value.Status != resources.StatusActive, err
 }
 
 // localAreas returns the resource areas that this process serves, by their upstream names.

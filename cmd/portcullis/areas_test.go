@@ -58,13 +58,13 @@ var bodies = map[string]string{
 	"kubernetes_cluster.create": `{"name":"c","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"c","flavor_id":"f","image_id":"i"}`,
 	"account.create": `{"name":"n","admin":{"email":"first@other.example"}}`, "account.update": `{"name":"n"}`, "project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`,
 	"role.create": `{"name":"n","scope":"ACCOUNT","permissions":["project:*:*"]}`, "role.replace": `{"name":"n","permissions":["project:*:*"]}`,
-	"group.create": `{"name":"n"}`, "user.create": `{"email":"other@demo.example"}`,
+	"cluster_claim.update": `{}`, "group.create": `{"name":"n"}`, "user.create": `{"email":"other@demo.example"}`,
 	"security_group.update": `{"name":"n"}`, "security_group_rule.create": `{"direction":"ingress","protocol":"tcp"}`,
 }
 
 // forServices says which handlers are a service's alone.
 func forServices(route string) bool {
-	return slices.Contains([]string{"account.create", "account.update", "user.create", "user.find"}, route)
+	return slices.Contains([]string{"account.create", "account.update", "user.create", "user.find", "cluster_claim.create", "cluster_claim.update"}, route)
 }
 
 // requestOf is a well-formed request for the route; it is about bob, or where it can be
@@ -76,7 +76,7 @@ func requestOf(route string, caller resources.Principal) *wire.Request {
 	}
 	r := &wire.Request{Principal: caller, AccountID: demoAccount, RequestID: "test", Body: []byte(bodies[route]), Params: map[string]string{
 		"accountId": demoAccount, "account_id": demoAccount, "projectId": demoProject, "roleId": "project_reader", "groupId": "group-absent-v1",
-		"userId": user, "user_id": user, "assigneeId": user, "id": "absent-v1", "ruleId": "absent-v1",
+		"claimId": "absent-v1", "userId": user, "user_id": user, "assigneeId": user, "id": "absent-v1", "ruleId": "absent-v1",
 	}}
 	switch route {
 	case "role.replace", "role.delete": // a system role is refused to everybody

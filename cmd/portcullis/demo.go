@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/provision"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
@@ -105,10 +106,6 @@ func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	address := listener.String()
-	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
-	}
 	lines := []string{
 		"", "# Ask for a decision. First, in the shell that asks, a token that may ask about anybody, for 24 hours:",
 		"TOKEN=" + token,
@@ -121,7 +118,7 @@ func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error
 		{"This is no action: 400, with every problem.", demoAlice, "create-instances"},
 	} {
 		q := question{
-			url: "http://" + address, token: token, user: one.user, account: demoAccount, action: one.action,
+			url: localURL(listener), token: token, user: one.user, account: demoAccount, action: one.action,
 			path: "accounts/" + demoAccount + "/projects/" + demoProject + "/instances",
 		}
 		if _, err := resources.ParseAction(q.action); err == nil {
@@ -132,6 +129,27 @@ func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error
 			q.url, q.path, q.user, q.account, q.action))
 	}
 	return lines, nil
+}
+
+// localURL returns the URL of a listener for clients on this machine.
+func localURL(listener net.Addr) string {
+	address := listener.String()
+	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return "http://" + address
+}
+
+// provideDemo has the simulated provisioner make and take away the clusters of the demo, until the
+// context ends.
+func (a *app) provideDemo(ctx context.Context, listener net.Addr) {
+	s := &provision.Simulator{
+		URL: localURL(listener), Token: func() (string, error) { return sign(a.settings, provisionerToken()) },
+		Step: defaultStep, Log: a.log.With("part", "simulated provisioner"),
+	}
+	if err := s.Run(ctx); err != nil {
+		a.log.Warn("the demo's clusters stay as they are: the simulated provisioner has ended", "error", err.Error())
+	}
 }
 
 // answer returns the decision, or why there is none now.

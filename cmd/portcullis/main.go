@@ -62,7 +62,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (`%s --help` lists the flags)", config.FlagError(err), cmd.CommandPath())
 	})
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newStore(), newKeys(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
 	return root
 }
 

@@ -105,6 +105,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 			return err
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n"))
+		go a.provideDemo(ctx, open.edge[0].Addr())
 	}
 	select {
 	case err = <-failed:

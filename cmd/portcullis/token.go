@@ -44,7 +44,7 @@ func newToken() *cobra.Command {
 	settings.AddDataFolderFlags(cmd.Flags())
 	cmd.Flags().StringVar(&user, "user", "", "the external `id` of a user")
 	cmd.Flags().StringVar(&service, "service", "", "the `name` of a service")
-	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes` of the service, separated by spaces: authz:check, authz:explain, platform:admin, users:sync")
+	cmd.Flags().StringVar(&scope, "scope", "", "the `scopes` of the service, separated by spaces: "+strings.Join(resources.ServiceScopes(), ", "))
 	config.DurationVar(cmd.Flags(), &ttl, "ttl", time.Hour, "how long the token is valid")
 	return cmd
 }

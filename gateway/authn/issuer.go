@@ -85,13 +85,9 @@ func checkServices(s Services) error {
 		return fmt.Errorf("scopes must be named if services are allowed, and only then")
 	}
 	for _, scope := range s.Scopes {
-		if !slices.Contains(serviceScopes(), scope) {
-			return fmt.Errorf("unknown scope %q; the scopes are %s", scope, strings.Join(serviceScopes(), ", "))
+		if !slices.Contains(resources.ServiceScopes(), scope) {
+			return fmt.Errorf("unknown scope %q; the scopes are %s", scope, strings.Join(resources.ServiceScopes(), ", "))
 		}
 	}
 	return nil
-}
-
-func serviceScopes() []string {
-	return []string{resources.ServiceScopeCheck, resources.ServiceScopeExplain, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}
 }

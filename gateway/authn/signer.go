@@ -91,7 +91,7 @@ func (s *Signer) Issuer() Issuer {
 		Audience: BuiltinAudience,
 		Keys:     s,
 		Subjects: SubjectsExternalID,
-		Services: Services{Allowed: true, Scopes: serviceScopes()},
+		Services: Services{Allowed: true, Scopes: resources.ServiceScopes()},
 	}
 }
 

@@ -67,8 +67,8 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	}
 	for _, kind := range route.Access {
 		if !knownAccess(kind) {
-			problem("access", "access %q is none of self, self_by_token, asks_self, member, public, service:<scope>; "+
-				"scopes are authz:check, authz:explain, platform:admin, users:sync", kind)
+			problem("access", "access %q is none of self, self_by_token, asks_self, member, public, service:<scope>; scopes are %s",
+				kind, strings.Join(resources.ServiceScopes(), ", "))
 		}
 	}
 }
@@ -94,9 +94,7 @@ func (c *catalogue) checkAction(route resources.Route, problem func(field, forma
 
 func knownAccess(kind string) bool {
 	if scope, ok := strings.CutPrefix(kind, "service:"); ok {
-		return slices.Contains([]string{
-			resources.ServiceScopeCheck, resources.ServiceScopeExplain, resources.ServiceScopeAdmin, resources.ServiceScopeUsers,
-		}, scope)
+		return slices.Contains(resources.ServiceScopes(), scope)
 	}
 	return slices.Contains([]string{"self", "self_by_token", "asks_self", "member", "public"}, kind)
 }

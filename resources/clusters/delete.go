@@ -9,8 +9,8 @@ import (
 )
 
 // remove answers kubernetes_cluster.delete and gpu_cluster.delete (N12). It makes a PENDING cluster
-// DELETED and any other one DELETING. It does not change a cluster that is in one of these two
-// states.
+// DELETED and any other one DELETING, which ends the claim on it. It does not change a cluster that is
+// in one of these two states.
 func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
@@ -24,12 +24,9 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 		if err != nil {
 			return err
 		}
-		if h := k.head(&rec.Value); !k.ending(*h.status) {
-			next := resources.ClusterDeleting
-			if *h.status == k.status(resources.ClusterPending) {
-				next = resources.ClusterDeleted
-			}
-			*h.status, *h.updatedAt = k.status(next), k.s.now()
+		h := k.head(&rec.Value)
+		if next := k.status(deleted(k.state(*h.status))); next != *h.status {
+			*h.status, *h.updatedAt, *h.task, *h.failure = next, k.s.now(), resources.ClusterTask{}, ""
 			err = k.records.Replace(ctx, tx, rec)
 		}
 		removed = rec.Value
@@ -38,5 +35,5 @@ func (k kind[T]) remove(ctx context.Context, r *wire.Request) (wire.Response, er
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(clusterBody{k.shown(removed)})
+	return wire.OK(k.body(removed))
 }

@@ -20,5 +20,5 @@ func (k kind[T]) get(ctx context.Context, r *wire.Request) (wire.Response, error
 	if err != nil {
 		return wire.Response{}, err
 	}
-	return wire.OK(clusterBody{k.shown(found.Value)})
+	return wire.OK(k.body(found.Value))
 }

@@ -53,11 +53,13 @@ type world struct {
 	*areatest.World
 	svc    *clusters.Service
 	groups *groups
+	// suspended are the accounts that are.
+	suspended map[string]bool
 }
 
 func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
 	t.Helper()
-	w := &world{World: areatest.New(t, resources.AreaCompute), groups: &groups{there: map[site][]string{
+	w := &world{World: areatest.New(t, resources.AreaCompute), suspended: map[string]bool{}, groups: &groups{there: map[site][]string{
 		here: {"sg-a-v1", "sg-b-v1"}, {acctA, two}: {"sg-two-v1"}, {acctB, one}: {"sg-theirs-v1"},
 	}}}
 	cfg := w.config(w.Store)
@@ -73,9 +75,13 @@ func newWorld(t *testing.T, configure ...func(*clusters.Config)) *world {
 func (w *world) config(s store.Store) clusters.Config {
 	w.T.Helper()
 	return clusters.Config{
-		Store: s, Collections: w.Collections, CheckCaller: areatest.Anybody, SecurityGroups: w.groups, Tokens: areatest.PageTokens(w.T),
+		Store: s, Collections: w.Collections, CheckCaller: areatest.Anybody, Suspended: w.isSuspended, SecurityGroups: w.groups, Tokens: areatest.PageTokens(w.T),
 		Idempotency: idempotency.New(s, w.Collections, w.Clock.Now), IDs: w.IDs(), Now: w.Clock.Now,
 	}
+}
+
+func (w *world) isSuspended(_ context.Context, _ store.Tx, account string) (bool, error) {
+	return w.suspended[account], nil
 }
 
 // in is the same world for a sub-test.
@@ -170,14 +176,14 @@ func (w *world) set(k sort, id string, state resources.ClusterState) {
 			if err != nil {
 				return err
 			}
-			rec.Value.Cluster.Status = state.GPU()
+			rec.Value.Cluster.Status, rec.Value.Task = state.GPU(), resources.ClusterTask{}
 			return w.Collections.GPUClusters.Replace(ctx, tx, rec)
 		}
 		rec, err := w.Collections.KubernetesClusters.Get(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		rec.Value.Cluster.Base.Status = state.Kubernetes()
+		rec.Value.Cluster.Base.Status, rec.Value.Task = state.Kubernetes(), resources.ClusterTask{}
 		return w.Collections.KubernetesClusters.Replace(ctx, tx, rec)
 	})
 	if err != nil {

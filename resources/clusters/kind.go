@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -27,16 +26,22 @@ type kind[T any] struct {
 	filters []string
 	// head returns the fields of a record that both kinds have.
 	head func(*T) head
-	// shown returns a record as responses show it.
-	shown func(T) any
+	// shown returns a record as responses show it, spec the request that made it.
+	shown, spec func(T) any
 }
 
-// head holds the fields that both kinds of cluster have. status and updatedAt point into the
-// record.
+// head holds the fields that both kinds of cluster have, and those of one kind that a provisioner
+// fills. The pointers point into the record; those of the other kind are nil.
 type head struct {
+	id        string
 	place     place
 	status    *string
 	updatedAt *resources.Time
+	task      *resources.ClusterTask
+	failure   *string
+	endpoint  *string
+	apps      *[]resources.InstalledApp
+	resources *[]resources.GPUResource
 }
 
 // kubernetesKind returns the kind of Kubernetes clusters.
@@ -47,9 +52,15 @@ func (s *Service) kubernetesKind() kind[resources.KubernetesRecord] {
 		filters: append(statuses(resources.ClusterState.Kubernetes), resources.KubernetesUnspecified),
 		head: func(r *resources.KubernetesRecord) head {
 			b := &r.Cluster.Base
-			return head{place{b.AccountID, b.ProjectID}, &b.Status, &b.UpdatedAt}
+			return head{
+				id: b.ID, place: place{b.AccountID, b.ProjectID}, status: &b.Status, updatedAt: &b.UpdatedAt, task: &r.Task, failure: &r.Failure,
+				endpoint: &b.Endpoint, apps: &r.Cluster.InstalledApps,
+			}
 		},
 		shown: func(r resources.KubernetesRecord) any { return r.Cluster },
+		spec: func(r resources.KubernetesRecord) any {
+			return kubernetesSpec{r.Cluster.Base.Name, r.Cluster.NodeCount, r.Plan}
+		},
 	}
 }
 
@@ -61,10 +72,27 @@ func (s *Service) gpuKind() kind[resources.GPURecord] {
 		status: resources.ClusterState.GPU, filters: statuses(resources.ClusterState.GPU),
 		head: func(r *resources.GPURecord) head {
 			c := &r.Cluster
-			return head{place{c.AccountID, c.ProjectID}, &c.Status, &c.UpdatedAt}
+			return head{
+				id: c.ID, place: place{c.AccountID, c.ProjectID}, status: &c.Status, updatedAt: &c.UpdatedAt, task: &r.Task, failure: &r.Failure,
+				resources: &c.Resources,
+			}
 		},
 		shown: func(r resources.GPURecord) any { return r.Cluster },
+		spec:  func(r resources.GPURecord) any { return gpuSpec{r.Cluster.Name, r.Plan} },
 	}
+}
+
+// kubernetesSpec is the request of kubernetes_cluster.create, with the defaults of absent fields.
+type kubernetesSpec struct {
+	Name      string `json:"name"`
+	NodeCount int    `json:"node_count"`
+	resources.KubernetesPlan
+}
+
+// gpuSpec is the request of gpu_cluster.create, with the defaults of absent fields.
+type gpuSpec struct {
+	Name string `json:"cluster_name"`
+	resources.GPUPlan
 }
 
 // statuses returns all states in the form of a kind.
@@ -99,7 +127,17 @@ func (k kind[T]) find(ctx context.Context, tx store.Tx, r *wire.Request) (store.
 	return rec, err
 }
 
-// ending says whether the status is that of a deleting or a deleted cluster.
-func (k kind[T]) ending(status string) bool {
-	return slices.Contains([]string{k.status(resources.ClusterDeleting), k.status(resources.ClusterDeleted)}, status)
+// state returns the state that the kind writes as status. The zero state is none.
+func (k kind[T]) state(status string) resources.ClusterState {
+	for _, s := range resources.ClusterStates() {
+		if k.status(s) == status {
+			return s
+		}
+	}
+	return ""
+}
+
+// body returns the response with one cluster and the last error of its provisioner.
+func (k kind[T]) body(record T) clusterBody {
+	return clusterBody{Cluster: k.shown(record), Error: *k.head(&record).failure}
 }

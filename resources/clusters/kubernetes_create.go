@@ -39,7 +39,7 @@ func (s *Service) createKubernetes(_ context.Context, r *wire.Request) (idempote
 		if err := s.kubernetes.add(ctx, tx, record); err != nil {
 			return wire.Response{}, err
 		}
-		return wire.Created(clusterBody{record.Cluster})
+		return wire.Created(clusterBody{Cluster: record.Cluster})
 	}, nil
 }
 

@@ -29,7 +29,10 @@ type Config struct {
 	// CheckCaller refuses a caller whose credential is not valid any more. It reads in the
 	// transaction of a change in the account.
 	CheckCaller func(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error
-	Tokens      wire.PageTokens
+	// Suspended says whether the account is suspended, where the store can tell. It reads in the
+	// transaction.
+	Suspended func(ctx context.Context, tx store.Tx, account string) (bool, error)
+	Tokens    wire.PageTokens
 	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
@@ -42,12 +45,16 @@ type Service struct {
 	c          records.Collections
 	kubernetes kind[resources.KubernetesRecord]
 	gpu        kind[resources.GPURecord]
+	kinds      map[string]claimable
+	// claims has room for one: claims conflict, and those of a process need not.
+	claims chan struct{}
 }
 
 // New makes the handlers of the area.
 func New(cfg Config) *Service {
-	s := &Service{Config: cfg, c: cfg.Collections}
+	s := &Service{Config: cfg, c: cfg.Collections, claims: make(chan struct{}, 1)}
 	s.kubernetes, s.gpu = s.kubernetesKind(), s.gpuKind()
+	s.kinds = map[string]claimable{kindKubernetes: s.kubernetes, kindGPU: s.gpu}
 	return s
 }
 
@@ -62,6 +69,8 @@ func (s *Service) Routes() wire.Routes {
 		"kubernetes_cluster.delete": s.kubernetes.remove,
 		"gpu_cluster.get":           s.gpu.get,
 		"gpu_cluster.delete":        s.gpu.remove,
+		"cluster_claim.create":      s.claim,
+		"cluster_claim.update":      s.update,
 	})
 }
 
@@ -85,4 +94,6 @@ func placeOf(r *wire.Request) place {
 // clusterBody is the response with one cluster.
 type clusterBody struct {
 	Cluster any `json:"cluster"`
+	// Error is what a provisioner last reported, "" for none.
+	Error string `json:"error,omitempty"`
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -35,6 +36,9 @@ type Response struct {
 	Body any
 	// File is sent in place of Body; nil is none.
 	File *File
+	// Wait is how long after the request's arrival the client waits for another response. While
+	// that time is not over, the edge authorizes the caller anew and asks the handler again.
+	Wait time.Duration
 	// ShownOnce is the id of the record that was made, where Body holds its secret. Such a
 	// body is sent once and not stored.
 	ShownOnce string

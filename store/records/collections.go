@@ -27,6 +27,8 @@ type Collections struct {
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
+	ClusterClaims      store.Collection[ClusterClaim]
+	ClusterTurns       store.Collection[ClusterTurn]
 
 	SecurityGroups          store.Collection[resources.SecurityGroup]
 	DeletedSecurityGroups   store.Collection[resources.SecurityGroup]
@@ -52,6 +54,8 @@ const (
 	ByPlace    = "by_place"
 	ByHolder   = "by_holder"
 	ByMember   = "by_member"
+	ByIntent   = "by_intent"
+	ByLease    = "by_lease"
 )
 
 // NewCollections declares all collections.
@@ -74,6 +78,8 @@ func NewCollections() Collections {
 
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
+		ClusterClaims:      clusterClaims(),
+		ClusterTurns:       clusterTurns(),
 
 		SecurityGroups:          securityGroups(),
 		DeletedSecurityGroups:   deletedSecurityGroups(),
@@ -87,7 +93,7 @@ func (c Collections) Schemas() []*store.Schema {
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
 		c.Occupancies.Schema(), c.Seals.Schema(), c.Copies.Schema(),
-		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(),
+		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}
 }

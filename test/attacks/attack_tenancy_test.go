@@ -46,7 +46,7 @@ type slot struct{ in, name, kind string }
 // kinds are what the ids of the document name, by the parameter or member; "" names nothing that
 // belongs to an account.
 var kinds = map[string]string{
-	"accountId": "account", "account_id": "account", "X-Account-ID": "account", "projectId": "project", "project_id": "project", "roleId": "role", "groupId": "group", "userId": "user", "user_id": "user", "assigneeId": "user", "ruleId": "rule", "keys/{id}": "key",
+	"accountId": "account", "account_id": "account", "X-Account-ID": "account", "projectId": "project", "project_id": "project", "roleId": "role", "groupId": "group", "userId": "user", "user_id": "user", "assigneeId": "user", "ruleId": "rule", "claimId": "claim", "keys/{id}": "key",
 	"security-groups/{id}": "securityGroup", "kubernetes/{id}": "kubernetes", "gpu-clusters/{id}": "gpu", "remote_security_group_id": "securityGroup", "security_group_ids": "securityGroup", "resourceId": "resource",
 	"id": "any", "external_id": "user", "admin.external_id": "user", "authentication_partner_id": "user", "flavor_id": "", "image_id": "", "ssh_key_id": "", "pricing_template_id": "",
 }
@@ -105,6 +105,7 @@ func (w *world) values(kind, who string) map[string]string {
 		"rule":          {"theirs": theirs.rule, "deleted": ours.deleted.rule, "theirs, deleted": theirs.deleted.rule, "a group": ours.securityGroup, "absent": "sgr-00000000000000000000000000-v1"},
 		"kubernetes":    {"theirs": theirs.kubernetes, "of another kind": ours.gpu, "absent": "cluster-00000000000000000000000000-v1"},
 		"gpu":           {"theirs": theirs.gpu, "of another kind": ours.kubernetes, "absent": "gpu-00000000000000000000000000-v1"},
+		"claim":         {"another one's": w.claim, "absent": "claim-00000000000000000000000000-v1"},
 		"resource":      {"theirs": "security-groups/" + theirs.securityGroup, "absent": "security-groups/sg-00000000000000000000000000-v1"},
 		"any":           {"theirs": theirs.bobUUID, "absent": "00000000-0000-4000-8000-000000000000"},
 	}[kind]

@@ -19,7 +19,9 @@ type world struct {
 
 	ours, theirs *tenant
 	// Tokens of services with one scope each.
-	platform, checker, sync string
+	platform, checker, sync, provisioner string
+	// claim is one of the provisioner, on a cluster of one of the accounts.
+	claim string
 }
 
 // newWorld starts the program and fills it.
@@ -36,7 +38,10 @@ func newWorld(t testing.TB, binary string, args ...string) *world {
 		"--jwks-file", keys, "--jwt-issuer", issuerName, "--jwt-audience", audienceName,
 	}, args...)...)
 	w.platform, w.checker, w.sync = w.service("platform:admin"), w.service("authz:check"), w.service("users:sync")
+	w.provisioner = w.service("clusters:provision")
 	w.ours, w.theirs = newTenant(w, "ours"), newTenant(w, "theirs")
+	claims, _ := w.must(t, 200, "POST", "/api/v1/provisioner/claims", w.provisioner, `{"lease_seconds":600}`)["claims"].([]any)
+	w.claim = w.told(claims[0], "claim_id")
 	return w
 }
 

@@ -59,7 +59,7 @@ func (c Credentials) Issuers() []Issuer {
 		Issuer: c.issuer.name, Audience: c.issuer.audience, JWKSURL: c.issuer.jwksURL, JWKSFile: c.issuer.jwksFile, Subjects: string(authn.SubjectsBoth),
 	}
 	one.Services.Allowed = true
-	one.Services.Scopes = []string{resources.ServiceScopeCheck, resources.ServiceScopeExplain, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}
+	one.Services.Scopes = resources.ServiceScopes()
 	return []Issuer{one}
 }
 

@@ -1,0 +1,77 @@
+package gateway
+
+import (
+	"sync"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+const (
+	// askEvery is the pause before a handler is asked again for a client that waits.
+	askEvery = 500 * time.Millisecond
+	// innerWait is how long an edge behind gateways lets a client wait: less than a gateway waits
+	// for an upstream.
+	innerWait = 25 * time.Second
+	outerWait = time.Minute
+)
+
+// waiting is the clients that wait for another response (wire.Response.Wait). They hold nothing but
+// their connection: no place among the requests under way, no session of a store. Each time that the
+// handler is asked, the caller is authorized anew, as a new request is.
+type waiting struct {
+	// clients bounds them; one too many is answered at once.
+	clients *gate.Gate
+	longest time.Duration
+	// again holds the steps before the handler is asked again.
+	again []step
+	// over is closed when the edge drains, which ends every wait.
+	over chan struct{}
+	once sync.Once
+}
+
+func (w *waiting) end() { w.once.Do(func() { close(w.over) }) }
+
+// respond asks the handler, and while the client waits and there is nothing to answer, asks it again.
+func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
+	response, err := x.entry.handler(x.ctx, r)
+	for err == nil && response.Wait > 0 && e.pause(x, response.Wait) {
+		response, err = e.askAgain(x, r)
+	}
+	return response, err
+}
+
+// pause lets some time pass outside of the bound of requests under way. It returns false where the
+// client has its answer now: its time is over, the edge drains, or too many wait.
+func (e *Edge) pause(x *exchange, wait time.Duration) bool {
+	left := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))
+	if left <= 0 || e.waiting.clients.Enter(x.ctx) != nil {
+		return false
+	}
+	defer e.waiting.clients.Leave()
+	x.inside.Leave()
+	x.inside = nil
+	timer := time.NewTimer(min(left, askEvery))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.waiting.over:
+		return false
+	}
+}
+
+// askAgain authorizes the caller anew and asks the handler.
+func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
+	life := &lifetime{parent: x.lifetime.parent, deadline: time.Now().Add(e.cfg.Limits.Handle)}
+	defer life.end()
+	x.ctx = life
+	for _, s := range e.waiting.again {
+		if err := s(x); err != nil {
+			return wire.Response{}, err
+		}
+	}
+	r.Principal = x.principal
+	return x.entry.handler(x.ctx, r)
+}

@@ -1,0 +1,110 @@
+package gateway_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+const listRequest = "GET /api/v1/accounts/acct-a-v1/roles HTTP/1.1\r\nHost: x\r\n" + bearer + "\r\n\r\n"
+
+// waiting is an edge whose list has its client wait until the handler has been asked n times. asked
+// counts, and each time is told.
+func waiting(t *testing.T, n int64, wait time.Duration, change ...func(*gateway.Config)) (e *edge, asked *atomic.Int64, each chan int64) {
+	asked, each = &atomic.Int64{}, make(chan int64, 1000)
+	handler := func(context.Context, *wire.Request) (wire.Response, error) {
+		now := asked.Add(1)
+		each <- now
+		answer, err := wire.OK(map[string]int64{"asked": now})
+		if now < n {
+			answer.Wait = wait
+		}
+		return answer, err
+	}
+	all := append([]func(*gateway.Config){func(c *gateway.Config) { c.Handlers["access"]["list"] = handler }}, change...)
+	return start(t, all...), asked, each
+}
+
+// TestHandlerIsAskedAgain until it has something to answer.
+func TestHandlerIsAskedAgain(t *testing.T) {
+	e, _, _ := waiting(t, 3, time.Minute)
+	if got := e.send(t, listRequest); got.Status != 200 || !strings.Contains(got.Body, `"asked":3`) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// TestWaitEndsWithItsTime, and the answer is the last one.
+func TestWaitEndsWithItsTime(t *testing.T) {
+	e, asked, _ := waiting(t, 1000, 600*time.Millisecond)
+	if got := e.send(t, listRequest); got.Status != 200 || asked.Load() != 3 {
+		t.Errorf("%d %s after %d", got.Status, got.Body, asked.Load())
+	}
+}
+
+// TestWhoWaitsHoldsNoPlace among the requests under way.
+func TestWhoWaitsHoldsNoPlace(t *testing.T) {
+	e, _, each := waiting(t, 2, time.Minute, func(c *gateway.Config) { c.Limits.Requests = 1 })
+	done := make(chan reply, 1)
+	go func() { done <- e.send(t, listRequest) }()
+	<-each
+	other := strings.Replace(listRequest, "GET", "POST", 1)
+	for got := e.send(t, other); got.Status != 200; got = e.send(t, other) {
+		if got.Status != 503 { // the first one is not out of the way yet
+			t.Fatalf("%d %s", got.Status, got.Body)
+		}
+	}
+	if got := <-done; got.Status != 200 {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
+// TestWhoWaitsIsAuthorizedAnew: who was let in and may not any more gets nothing.
+func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
+	var out, gone atomic.Bool
+	e, _, each := waiting(t, 1000, time.Minute, func(c *gateway.Config) {
+		c.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+			if out.Load() {
+				return deny(ctx, q)
+			}
+			return allow(ctx, q)
+		}}
+		c.Authn = authn{func(ctx context.Context, token string) (resources.Principal, error) {
+			if gone.Load() {
+				token = badToken
+			}
+			return alice(ctx, token)
+		}}
+	})
+	for want, withdraw := range map[int]*atomic.Bool{403: &out, 401: &gone} {
+		done := make(chan reply, 1)
+		go func() { done <- e.send(t, listRequest) }()
+		<-each
+		withdraw.Store(true)
+		if got := <-done; got.Status != want || strings.Contains(got.Body, "asked") {
+			t.Errorf("%d %s, want %d", got.Status, got.Body, want)
+		}
+		withdraw.Store(false)
+	}
+}
+
+// TestDrainEndsWaits at once.
+func TestDrainEndsWaits(t *testing.T) {
+	e, _, each := waiting(t, 1000, time.Minute)
+	done := make(chan reply, 1)
+	go func() { done <- e.send(t, listRequest) }()
+	<-each
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := e.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	if got := <-done; got.Status != 200 {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}

@@ -1,0 +1,146 @@
+package clusters
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// reportBody is the response of cluster_claim.update.
+type reportBody struct {
+	Cluster    any            `json:"cluster"`
+	LeaseUntil resources.Time `json:"lease_until"`
+}
+
+// update answers cluster_claim.update (N20).
+func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	in, err := readReport(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	var out reportBody
+	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+		if err := s.checkCaller(ctx, tx, r); err != nil {
+			return err
+		}
+		claim, err := s.c.ClusterClaims.Get(ctx, tx, r.Params["claimId"])
+		if errors.Is(err, store.ErrNotFound) {
+			return resources.NotFound("claim")
+		}
+		if err != nil {
+			return err
+		}
+		if err := in.fits(claim.Value.Kind); err != nil {
+			return err
+		}
+		if claim.Value.Subject != r.Principal.ID {
+			return resources.Conflict("This claim is another provisioner's.")
+		}
+		out, err = s.kinds[claim.Value.Kind].report(ctx, tx, claim, in)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return wire.OK(out)
+}
+
+// report implements claimable. A report on a claim that is over is refused, unless it repeats the last
+// one that was taken: its answer may have been lost.
+func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], in report) (reportBody, error) {
+	rec, err := k.records.Get(ctx, tx, claim.Value.ClusterID)
+	if err != nil {
+		return reportBody{}, err
+	}
+	hash, err := in.hash()
+	if err != nil {
+		return reportBody{}, err
+	}
+	h, now := k.head(&rec.Value), k.s.now()
+	if h.task.ClaimID != claim.Value.ID || h.task.LeaseUntil <= now {
+		if claim.Value.Report == hash {
+			return reportBody{k.shown(rec.Value), claim.Value.LeaseUntil}, nil
+		}
+		return reportBody{}, resources.Conflict("This claim is over; the cluster is %s. Claim anew.", *h.status)
+	}
+	before, from := rec.Value, k.state(*h.status)
+	to, err := k.target(from, in.Status)
+	if err != nil {
+		return reportBody{}, err
+	}
+	in.fill(h)
+	if to != from {
+		*h.status, *h.failure = k.status(to), in.Error
+	}
+	if !reflect.DeepEqual(before, rec.Value) {
+		*h.updatedAt = now
+	}
+	switch {
+	case to != from: // the claim is over
+		claim.Value.LeaseUntil, *h.task = now, resources.ClusterTask{}
+	case in.Extend > 0:
+		claim.Value.LeaseUntil = now + resources.Time(in.Extend*1000)
+		h.task.LeaseUntil = claim.Value.LeaseUntil
+	}
+	claim.Value.Report = hash
+	if err := k.s.c.ClusterClaims.Replace(ctx, tx, claim); err != nil {
+		return reportBody{}, err
+	}
+	return reportBody{k.shown(rec.Value), claim.Value.LeaseUntil}, k.records.Replace(ctx, tx, rec)
+}
+
+// target returns the state that a report asks for; 409 with those that it can ask for.
+func (k kind[T]) target(from resources.ClusterState, status string) (resources.ClusterState, error) {
+	if status == "" {
+		return from, nil
+	}
+	if to := k.state(status); reported(from, to) {
+		return to, nil
+	}
+	var allowed []string
+	for _, state := range reportable(from) {
+		allowed = append(allowed, k.status(state))
+	}
+	return "", resources.Conflict("The cluster is %s, and this claim cannot make it %s; allowed are %s.",
+		k.status(from), status, strings.Join(allowed, ", "))
+}
+
+// hash tells reports apart.
+func (in report) hash() (string, error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return "", fmt.Errorf("clusters: a report: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// fill writes what was reported into the cluster.
+func (in report) fill(h head) {
+	if in.Endpoint != nil {
+		*h.endpoint = *in.Endpoint
+	}
+	if in.Resources != nil {
+		*h.resources = *in.Resources
+	}
+	if in.Apps != nil {
+		apps := *in.Apps
+		for i := range apps {
+			apps[i].Base.ClusterID = h.id
+		}
+		*h.apps = apps
+	}
+	if in.Error != "" {
+		*h.failure = in.Error
+	}
+}

@@ -1,0 +1,192 @@
+package clusters
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"unicode/utf8"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// Bounds of a report.
+const (
+	maxFailure   = 2000
+	maxText      = 255
+	maxURL       = 2048
+	maxResources = 1000
+	maxApps      = 200
+)
+
+// appStatus is the form of the status of an installed application.
+var appStatus = regexp.MustCompile(`^INSTALLED_APP_STATUS_[A-Z_]{1,64}$`)
+
+// report is what a provisioner reports. What is absent stays as it is.
+type report struct {
+	Status    string                    `json:"status"`
+	Endpoint  *string                   `json:"cluster_endpoint"`
+	Resources *[]resources.GPUResource  `json:"resources"`
+	Apps      *[]resources.InstalledApp `json:"installed_apps"`
+	Error     string                    `json:"error"`
+	// Extend is in seconds, 0 for none.
+	Extend int64 `json:"extend_seconds"`
+}
+
+// readReport reads the body of cluster_claim.update; 400 with all problems but those of the claim's kind.
+func readReport(r *wire.Request) (report, error) {
+	var p wire.Problems
+	r.ParseQuery(&p).Done()
+	body := r.ParseObject(&p)
+	in := report{Status: body.OneOf("status", "", append(statuses(resources.ClusterState.Kubernetes), statuses(resources.ClusterState.GPU)...)...)}
+	if endpoint, ok := body.Text("cluster_endpoint"); ok {
+		in.Endpoint = &endpoint
+		if !validEndpoint(endpoint) {
+			body.Add("cluster_endpoint", "must be a URL such as https://10.0.0.1:6443, without user, query and fragment")
+		}
+	}
+	if body.Has("resources") {
+		in.Resources = readResources(body)
+	}
+	if body.Has("installed_apps") {
+		in.Apps = readApps(body)
+	}
+	in.readError(body)
+	in.Extend = readBetween(body, "extend_seconds", 0, minLease, maxLease)
+	body.Done()
+	return in, p.Err()
+}
+
+// readError reads the error, which comes with the status ERROR or with one that the cluster has.
+func (in *report) readError(body *wire.Object) {
+	text, ok := body.Text("error")
+	failed := in.Status == resources.ClusterError.Kubernetes() || in.Status == resources.ClusterError.GPU()
+	switch n := utf8.RuneCountInString(text); {
+	case ok && (n == 0 || n > maxFailure):
+		body.Add("error", "must have 1 to %d characters", maxFailure)
+	case !ok && failed && !body.Has("error"):
+		body.Add("error", "is missing; it says why the status is %s", in.Status)
+	case ok && in.succeeds():
+		body.Add("error", "does not go with the status %s", in.Status)
+	}
+	in.Error = text
+}
+
+// succeeds says whether the report names a state that is a success.
+func (in *report) succeeds() bool {
+	for _, state := range []resources.ClusterState{resources.ClusterRunning, resources.ClusterDeleted} {
+		if in.Status == state.Kubernetes() || in.Status == state.GPU() {
+			return true
+		}
+	}
+	return false
+}
+
+// fits refuses what clusters of the other kind have; 400 with all problems.
+func (in *report) fits(kind string) error {
+	var p wire.Problems
+	words := resources.ClusterState.Kubernetes
+	if kind == kindGPU {
+		words = resources.ClusterState.GPU
+		if in.Endpoint != nil {
+			p.Add("cluster_endpoint", "a GPU cluster has none")
+		}
+		if in.Apps != nil {
+			p.Add("installed_apps", "a GPU cluster has none")
+		}
+	} else if in.Resources != nil {
+		p.Add("resources", "a Kubernetes cluster has none")
+	}
+	known := in.Status == ""
+	for _, word := range statuses(words) {
+		known = known || word == in.Status
+	}
+	if !known {
+		p.Add("status", "is one of the other kind of cluster; this one is written like %s", words(resources.ClusterRunning))
+	}
+	return p.Err()
+}
+
+// validEndpoint says whether s is an https URL of a host that holds no secret.
+func validEndpoint(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && len(s) <= maxURL && u.Scheme == "https" && u.Hostname() != "" && u.User == nil &&
+		u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && resources.Showable(s)
+}
+
+// readResources reads the parts of a GPU cluster.
+func readResources(body *wire.Object) *[]resources.GPUResource {
+	items, more, _ := body.Objects("resources", maxResources)
+	if more {
+		body.Add("resources", "must have at most %d items", maxResources)
+	}
+	out := make([]resources.GPUResource, len(items))
+	for i, item := range items {
+		one := resources.GPUResource{
+			ExternalID: item.Name("external_id", maxText), Name: item.Name("name", maxText), Type: item.Name("resource_type", maxText),
+			Status: item.Name("status", maxText),
+		}
+		if one.CreatedAt, _ = item.Time("created_at"); !item.Has("created_at") {
+			item.Add("created_at", "is missing")
+		}
+		var sent bool
+		if one.PrimaryIP, sent = item.Text("primary_ip"); sent && one.PrimaryIP != "" {
+			if _, err := netip.ParseAddr(one.PrimaryIP); err != nil {
+				item.Add("primary_ip", "must be an IP address")
+			}
+		}
+		item.Done()
+		out[i] = one
+	}
+	return &out
+}
+
+// readApps reads the applications in a Kubernetes cluster. Their cluster_id is filled in.
+func readApps(body *wire.Object) *[]resources.InstalledApp {
+	items, more, _ := body.Objects("installed_apps", maxApps)
+	if more {
+		body.Add("installed_apps", "must have at most %d items", maxApps)
+	}
+	out := make([]resources.InstalledApp, len(items))
+	for i, item := range items {
+		base, ok := item.Object("base")
+		if !ok && !item.Has("base") {
+			item.Add("base", "is missing")
+			base = nil
+		}
+		one := resources.InstalledApp{Status: item.Required("status")}
+		if one.Status != "" && !appStatus.MatchString(one.Status) {
+			item.Add("status", "must begin with INSTALLED_APP_STATUS_ and go on in A to Z and _")
+		}
+		if base != nil {
+			one.Base = readAppBase(base)
+		}
+		item.Done()
+		out[i] = one
+	}
+	return &out
+}
+
+func readAppBase(base *wire.Object) (out resources.InstalledAppBase) {
+	out.AppID = base.Name("app_id", maxText)
+	if app, ok := base.Object("marketplace_app"); ok {
+		out.MarketplaceApp = resources.MarketplaceApp{
+			AppName: app.Name("app_name", maxText), DisplayName: readText(app, "display_name"), Description: readText(app, "description"),
+			IconURL: readText(app, "icon_url"), DocumentationURL: readText(app, "documentation_url"),
+		}
+		app.Done()
+	} else if !base.Has("marketplace_app") {
+		base.Add("marketplace_app", "is missing")
+	}
+	base.Done()
+	return out
+}
+
+// readText reads an optional text.
+func readText(body *wire.Object, field string) string {
+	text, _ := body.Text(field)
+	if utf8.RuneCountInString(text) > maxURL {
+		body.Add(field, "must have at most %d characters", maxURL)
+	}
+	return text
+}
