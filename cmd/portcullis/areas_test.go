@@ -58,7 +58,7 @@ var bodies = map[string]string{
 	"kubernetes_cluster.create": `{"name":"c","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"c","flavor_id":"f","image_id":"i"}`,
 	"account.create": `{"name":"n","admin":{"email":"first@other.example"}}`, "account.update": `{"name":"n"}`, "project.create": `{"name":"n"}`, "project.update": `{"name":"n"}`,
 	"role.create": `{"name":"n","scope":"ACCOUNT","permissions":["project:*:*"]}`, "role.replace": `{"name":"n","permissions":["project:*:*"]}`,
-	"cluster_claim.update": `{}`, "group.create": `{"name":"n"}`, "user.create": `{"email":"other@demo.example"}`,
+	"cluster_claim.create": `{}`, "cluster_claim.update": `{}`, "group.create": `{"name":"n"}`, "user.create": `{"email":"other@demo.example"}`,
 	"security_group.update": `{"name":"n"}`, "security_group_rule.create": `{"direction":"ingress","protocol":"tcp"}`,
 }
 

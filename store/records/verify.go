@@ -77,6 +77,8 @@ func (v *verification) steps() []func(context.Context) error {
 			r.project(k.Cluster.Base.AccountID, k.Cluster.Base.ProjectID)
 		}),
 		checked(v, c.GPUClusters, func(r *refs, g resources.GPURecord) { r.project(g.Cluster.AccountID, g.Cluster.ProjectID) }),
+		checked(v, c.ClusterClaims, v.claim),
+		checked(v, c.ClusterTurns, func(*refs, ClusterTurn) {}),
 		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
 		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),
 		checked(v, c.SecurityGroupReferences, v.reference),
@@ -201,6 +203,17 @@ func (v *verification) assignment(r *refs, a resources.Assignment) {
 	// System roles stand in the policy; a custom role's id is made here.
 	if strings.HasPrefix(a.RoleID, resources.PrefixRole+"-") && !r.there("role "+a.RoleID, v.c.Roles.Schema(), a.RoleID) {
 		r.fault("the role %s is missing", a.RoleID)
+	}
+}
+
+// claim checks the cluster of a claim. A cluster's record stays when the cluster is deleted.
+func (v *verification) claim(r *refs, claim ClusterClaim) {
+	clusters := v.c.KubernetesClusters.Schema()
+	if claim.Kind == resources.PrefixGPU {
+		clusters = v.c.GPUClusters.Schema()
+	}
+	if !r.there("cluster "+claim.ClusterID, clusters, claim.ClusterID) {
+		r.fault("the cluster %s is missing", claim.ClusterID)
 	}
 }
 
