@@ -71,7 +71,25 @@ func askEnvoyNamed(t *testing.T, w *world, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: "other.example"}, map[string]string{"action": q.action})
 }
 
-// check asks about the question's call. What was not decided in time is asked again.
+// ask asks as Envoy does; nil is an error. What was not decided in time is asked again.
+func (w *world) ask(t *testing.T, call *auth.AttributeContext_HttpRequest, extensions map[string]string) (got *auth.CheckResponse) {
+	request := &auth.CheckRequest{Attributes: &auth.AttributeContext{
+		ContextExtensions: extensions, Request: &auth.AttributeContext_Request{Http: call},
+	}}
+	for range 20 {
+		var err error
+		if got, err = w.envoy().Check(t.Context(), request); err != nil {
+			t.Errorf("%v: %v", call, err)
+			return nil
+		}
+		if !harness.SaysUndecided([]byte(got.GetDeniedResponse().GetBody())) {
+			break
+		}
+	}
+	return got
+}
+
+// check asks about the question's call.
 func (w *world) check(t *testing.T, q question, call *auth.AttributeContext_HttpRequest, extensions map[string]string) answer {
 	call.Method, call.Path, call.Headers = method, "/"+q.path, map[string]string{}
 	if q.caller.token != "" {
@@ -80,19 +98,9 @@ func (w *world) check(t *testing.T, q question, call *auth.AttributeContext_Http
 	if q.caller.key != "" {
 		call.Headers["x-api-key"] = q.caller.key
 	}
-	request := &auth.CheckRequest{Attributes: &auth.AttributeContext{
-		ContextExtensions: extensions, Request: &auth.AttributeContext_Request{Http: call},
-	}}
-	var got *auth.CheckResponse
-	for range 20 {
-		var err error
-		if got, err = w.envoy.Check(t.Context(), request); err != nil {
-			t.Errorf("%s: %v", q, err)
-			return answer{}
-		}
-		if !harness.SaysUndecided([]byte(got.GetDeniedResponse().GetBody())) {
-			break
-		}
+	got := w.ask(t, call, extensions)
+	if got == nil {
+		return answer{}
 	}
 	denied := got.GetDeniedResponse()
 	a := told{status: int(denied.GetStatus().GetCode()), body: []byte(denied.GetBody())}

@@ -75,15 +75,23 @@ func newUpstream(t *testing.T) *httptest.Server {
 	return s
 }
 
-// newEnvoy connects to the gateway as Envoy does.
-func newEnvoy(t *testing.T, g *harness.Gateway) auth.AuthorizationClient {
+// newEnvoys connects to each replica as Envoy does.
+func newEnvoys(t *testing.T, g *harness.Gateway) (all []auth.AuthorizationClient) {
 	t.Helper()
-	c, err := grpc.NewClient(g.Each()[0].ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
-	if err != nil {
-		t.Fatal(err)
+	for _, replica := range g.Each() {
+		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		all = append(all, auth.NewAuthorizationClient(c))
 	}
-	t.Cleanup(func() { _ = c.Close() })
-	return auth.NewAuthorizationClient(c)
+	return all
+}
+
+// envoy is the next replica's.
+func (w *world) envoy() auth.AuthorizationClient {
+	return w.envoys[w.asked.Add(1)%uint64(len(w.envoys))]
 }
 
 // isNamed says whether the question equals a call whose action the proxy names: the caller is the

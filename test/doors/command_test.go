@@ -10,15 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// commandSample is how many questions the CLI is asked: each is a process of its own.
-const commandSample, commandShort = 600, 60
-
-func sample() int {
-	if testing.Short() {
-		return commandShort
-	}
-	return commandSample
-}
+// sample is how many questions the CLI is asked: each is a process of its own.
+func sample() int { return many() * 3 / 100 }
 
 // isCommand says whether the question can be asked by the CLI. One slash before the path is taken away
 // there.

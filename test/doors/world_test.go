@@ -3,6 +3,7 @@ package doors_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
 
 	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
@@ -13,7 +14,9 @@ import (
 // world is what the questions are about: accounts with users, projects, roles and groups in every state.
 type world struct {
 	*harness.Gateway
-	envoy                     auth.AuthorizationClient
+	// envoys are connections to each replica, which take turns.
+	envoys                    []auth.AuthorizationClient
+	asked                     atomic.Uint64
 	accounts, projects, users []string
 	// own are the projects of an account.
 	own map[string][]string
@@ -35,8 +38,8 @@ const (
 	absentProject = "proj-absent-v1"
 )
 
-// brokenToken is the place of that caller.
-const brokenToken = 3
+// The places of two callers.
+const nobodyAt, brokenToken = 2, 3
 
 func newWorld(t *testing.T, random *rand.Rand) *world {
 	t.Helper()
@@ -44,7 +47,7 @@ func newWorld(t *testing.T, random *rand.Rand) *world {
 	teams := harness.StartTeams(t, 3, "--policy-dir", policies(t), "--upstream", upstreamName+"="+upstream.URL, "--ext-authz-listen", "127.0.0.1:0")
 	s := teams[0]
 	w := &world{
-		Gateway: s.Gateway, envoy: newEnvoy(t, s.Gateway), own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
+		Gateway: s.Gateway, envoys: newEnvoys(t, s.Gateway), own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
 		callers: []caller{
 			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody", unknown: true}, {name: "a broken token", token: harness.OtherEnding(s.Checker), unknown: true},
 		},
