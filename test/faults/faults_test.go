@@ -62,6 +62,7 @@ func TestFaults(t *testing.T) {
 			{"its clock moved", replicaClockMoved},
 			{"SIGTERM, with requests under way", sigtermUnderLoad},
 			{"SIGTERM, with a request that does not end", sigtermWithoutAnEnd},
+			{"SIGTERM, with a check of Envoy's under way", sigtermWithACheck},
 		}.run(t)
 	})
 	t.Run("policy: the last good one, or that request denied with 503; the process lives", func(t *testing.T) {
