@@ -15,10 +15,10 @@ const (
 
 // Shared holds the buckets that replicas share.
 type Shared interface {
-	// Take takes up to n tokens from the bucket of that name, which gets one token in each
-	// interval and holds at most burst. It returns how many tokens it gave, and in how long
-	// the bucket is full. After an error, both are unknown.
-	Take(ctx context.Context, name string, interval time.Duration, burst, n int) (given int, full time.Duration, err error)
+	// Take takes up to n tokens, and none where there are fewer than least, from the bucket of
+	// that name, which gets one token in each interval and holds at most burst. It returns how
+	// many tokens it gave, and in how long the bucket is full. After an error, both are unknown.
+	Take(ctx context.Context, name string, interval time.Duration, burst, n, least int) (given int, full time.Duration, err error)
 }
 
 // Options are the settings of a Limiter. Now is required.
@@ -136,11 +136,11 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need int, d
 		b.lease.waiting--
 		return true // the next call sees whether the deadline has passed
 	}
-	n := b.lease.nextSize(l.now(), l.options.Rate, need)
+	n, least := b.lease.nextSize(l.now(), l.options.Rate, need), need-b.lease.tokens(l.now())
 	answered := make(chan struct{})
 	b.lease.asking = answered
 	b.mu.Unlock()
-	given, full, err := l.shared(ctx, caller, n, within)
+	given, full, err := l.shared(ctx, caller, n, least, within)
 	b.mu.Lock()
 	b.lease.asking = nil
 	close(answered)
@@ -152,9 +152,9 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need int, d
 	return true
 }
 
-// shared asks Shared for n tokens. Other requests wait for the answer, so that it does not end
-// with its caller's context.
-func (l *Limiter) shared(ctx context.Context, caller string, n int, within time.Duration) (given int, full time.Duration, err error) {
+// shared asks Shared for n tokens, or at least for so many. Other requests wait for the answer, so that it
+// does not end with its caller's context.
+func (l *Limiter) shared(ctx context.Context, caller string, n, least int, within time.Duration) (given int, full time.Duration, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("ratelimit: panic: %v", p)
@@ -162,5 +162,5 @@ func (l *Limiter) shared(ctx context.Context, caller string, n int, within time.
 	}()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	return l.options.Shared.Take(ctx, l.options.Name+":"+caller, l.options.Rate.Interval, l.options.Rate.Burst, n)
+	return l.options.Shared.Take(ctx, l.options.Name+":"+caller, l.options.Rate.Interval, l.options.Rate.Burst, n, least)
 }

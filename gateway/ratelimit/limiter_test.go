@@ -125,7 +125,7 @@ type world struct {
 	delay time.Duration
 }
 
-func (w *world) Take(ctx context.Context, name string, interval time.Duration, burst, n int) (int, time.Duration, error) {
+func (w *world) Take(ctx context.Context, name string, interval time.Duration, burst, n, least int) (int, time.Duration, error) {
 	if w.delay > 0 {
 		select {
 		case <-time.After(w.delay):
@@ -149,6 +149,9 @@ func (w *world) Take(ctx context.Context, name string, interval time.Duration, b
 		full = now
 	}
 	given := min(n, int((interval*time.Duration(burst)-full.Sub(now))/interval))
+	if given < least {
+		given = 0
+	}
 	full = full.Add(interval * time.Duration(given))
 	w.full[name] = full
 	return given, full.Sub(now), nil
@@ -246,19 +249,19 @@ func TestWithoutSharedEachHasTheWholeRate(t *testing.T) {
 
 type panics struct{}
 
-func (panics) Take(context.Context, string, time.Duration, int, int) (int, time.Duration, error) {
+func (panics) Take(context.Context, string, time.Duration, int, int, int) (int, time.Duration, error) {
 	panic("a test")
 }
 
 type generous struct{}
 
-func (generous) Take(context.Context, string, time.Duration, int, int) (int, time.Duration, error) {
+func (generous) Take(context.Context, string, time.Duration, int, int, int) (int, time.Duration, error) {
 	return 1_000_000, -time.Hour, nil
 }
 
 type stingy struct{}
 
-func (stingy) Take(context.Context, string, time.Duration, int, int) (int, time.Duration, error) {
+func (stingy) Take(context.Context, string, time.Duration, int, int, int) (int, time.Duration, error) {
 	return 0, 1000 * time.Hour, nil
 }
 

@@ -47,12 +47,13 @@ func (c *Client) Buckets(secret []byte, changed func(cause error)) *Buckets {
 	return &Buckets{client: c, secret: secret, script: driver.NewScript(take), breaker: newBreaker[[]int64](changed)}
 }
 
-// Take takes up to n tokens from the bucket of that name, which gets one token in each interval and
-// holds burst. It returns how many it took, and after how long the bucket is full.
-func (b *Buckets) Take(ctx context.Context, name string, interval time.Duration, burst, n int) (given int, full time.Duration, err error) {
+// Take takes up to n tokens, and none where there are fewer than least, from the bucket of that name, which
+// gets one token in each interval and holds burst. It returns how many it took, and after how long the
+// bucket is full.
+func (b *Buckets) Take(ctx context.Context, name string, interval time.Duration, burst, n, least int) (given int, full time.Duration, err error) {
 	reply, err := b.breaker.do(ctx, func(ctx context.Context) ([]int64, error) {
 		microseconds := strconv.FormatFloat(float64(interval)/float64(time.Microsecond), 'f', 3, 64)
-		reply, err := b.script.Run(ctx, b.client.driver, []string{b.key(name)}, microseconds, burst, n).Int64Slice()
+		reply, err := b.script.Run(ctx, b.client.driver, []string{b.key(name)}, microseconds, burst, n, least).Int64Slice()
 		if err == nil && len(reply) != 2 {
 			err = errReply
 		}

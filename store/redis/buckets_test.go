@@ -20,7 +20,7 @@ func on(t *testing.T, url, secret string, changed func(error)) *redis.Buckets {
 // may have been taken all the same.
 func take(t *testing.T, r *redis.Buckets, name string, interval time.Duration, burst, n int) (given int, full time.Duration) {
 	t.Helper()
-	return answered(t, func() (int, time.Duration, error) { return r.Take(t.Context(), name, interval, burst, n) })
+	return answered(t, func() (int, time.Duration, error) { return r.Take(t.Context(), name, interval, burst, n, 1) })
 }
 
 // answered calls until there is an answer.
@@ -59,7 +59,7 @@ func TestTwoReplicasTakeOutOfOneBucket(t *testing.T) {
 func inTurns(t *testing.T, name string, replicas ...*redis.Buckets) (given int, full time.Duration, err error) {
 	t.Helper()
 	for i, want := range []int{4, 4, 2, 0, 0} {
-		if given, full, err = replicas[i%len(replicas)].Take(t.Context(), name, time.Hour, 10, 4); err != nil {
+		if given, full, err = replicas[i%len(replicas)].Take(t.Context(), name, time.Hour, 10, 4, 1); err != nil {
 			return given, full, err
 		}
 		taken := min(4*(i+1), 10)
@@ -68,6 +68,25 @@ func inTurns(t *testing.T, name string, replicas ...*redis.Buckets) (given int, 
 		}
 	}
 	return given, full, nil
+}
+
+// TestFewerThanLeastAreNotTaken, and stay for others.
+func TestFewerThanLeastAreNotTaken(t *testing.T) {
+	t.Parallel()
+	r := on(t, servers.Redis(t).URL, rand.Text(), nil)
+	name := ""
+	answered(t, func() (given int, full time.Duration, err error) { // all of it anew where one came too late
+		name += "a"
+		for i, c := range []struct{ n, least, want int }{{6, 6, 6}, {6, 5, 0}, {6, 4, 4}, {1, 1, 0}} {
+			if given, full, err = r.Take(t.Context(), name, time.Hour, 10, c.n, c.least); err != nil {
+				return given, full, err
+			}
+			if given != c.want {
+				t.Errorf("take %d: %d, want %d", i+1, given, c.want)
+			}
+		}
+		return given, full, nil
+	})
 }
 
 // TestTokensComeWithTime: one in each interval, and nothing stays behind when it is full.
@@ -108,7 +127,7 @@ func TestWhatSomebodyElseWroteIsWithinTheBucket(t *testing.T) {
 	for text, want := range map[string]int{"-1": 10, "9e99": 0, "x": 10, "": 10, "nan": 10, "inf": 0, "1": 10, "0x7": 10} {
 		given, full := answered(t, func() (int, time.Duration, error) {
 			client.Set(t.Context(), key, text, 0)
-			return r.Take(t.Context(), "a", time.Hour, 10, 100)
+			return r.Take(t.Context(), "a", time.Hour, 10, 100, 1)
 		})
 		if given != want || full > 10*time.Hour {
 			t.Errorf("%q: %d, full in %s", text, given, full)
@@ -128,7 +147,7 @@ func TestRedisThatHangsIsLeftAlone(t *testing.T) {
 	quick := 0
 	for range 20 {
 		began := time.Now()
-		if _, _, err := r.Take(t.Context(), "a", time.Hour, 1000, 1); err == nil {
+		if _, _, err := r.Take(t.Context(), "a", time.Hour, 1000, 1, 1); err == nil {
 			t.Error("an answer of a server that is stopped")
 		}
 		switch took := time.Since(began); {
@@ -160,7 +179,7 @@ func TestServerThatIsNoRedisIsAnError(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	r := on(t, "redis://"+l.Addr().String(), "s", nil)
 	began := time.Now()
-	if _, _, err := r.Take(t.Context(), "a", time.Hour, 10, 1); err == nil || time.Since(began) > atMost {
+	if _, _, err := r.Take(t.Context(), "a", time.Hour, 10, 1, 1); err == nil || time.Since(began) > atMost {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }
