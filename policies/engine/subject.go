@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"weak"
 
@@ -102,18 +104,38 @@ func (f *subjectForm) here(at reuse.Place) *ast.Term {
 // byPlace is {project: {resource: [assignment, …]}}: a question looks at the places
 // that it names, however many there are.
 func byPlace(all []resources.HeldRole, now resources.Time) *ast.Term {
-	projects := map[string]map[string][]*ast.Term{}
+	held := make([]*resources.HeldRole, len(all))
 	for i := range all {
-		held := &all[i]
-		if projects[held.ProjectID] == nil {
-			projects[held.ProjectID] = map[string][]*ast.Term{}
-		}
-		there := projects[held.ProjectID]
-		there[held.ResourceID] = append(there[held.ResourceID], assignmentTerm(held, now))
+		held[i] = &all[i]
 	}
-	return object(projects, func(there map[string][]*ast.Term) *ast.Term {
-		return object(there, func(items []*ast.Term) *ast.Term { return ast.ArrayTerm(items...) })
+	slices.SortStableFunc(held, func(a, b *resources.HeldRole) int {
+		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.ResourceID, b.ResourceID))
 	})
+	project := func(held *resources.HeldRole) string { return held.ProjectID }
+	resource := func(held *resources.HeldRole) string { return held.ResourceID }
+	return grouped(held, project, func(there []*resources.HeldRole) *ast.Term {
+		return grouped(there, resource, func(here []*resources.HeldRole) *ast.Term {
+			items := make([]*ast.Term, len(here))
+			for i := range here {
+				items[i] = assignmentTerm(here[i], now)
+			}
+			return ast.ArrayTerm(items...)
+		})
+	})
+}
+
+// grouped is an object of what neighbours with the same key make.
+func grouped(
+	held []*resources.HeldRole, key func(*resources.HeldRole) string, value func([]*resources.HeldRole) *ast.Term,
+) *ast.Term {
+	items := make([][2]*ast.Term, 0, len(held))
+	for from, i := 0, 1; i <= len(held); i++ {
+		if i == len(held) || key(held[i]) != key(held[from]) {
+			items = append(items, field(key(held[from]), value(held[from:i])))
+			from = i
+		}
+	}
+	return objectOf(items)
 }
 
 // assignmentTerm says whether the assignment runs, so that no rule compares times.

@@ -30,7 +30,7 @@ type Facts struct {
 // NewFacts returns the facts of a subject who holds these roles. The terms are what the policy is told of it at a
 // time before all ends: nothing that is added to them can be left out of the digest.
 func NewFacts(held []resources.HeldRole, terms ...*ast.Term) *Facts {
-	b := make(bytesOfTerms, 0, 1024)
+	b := make(bytesOfTerms, 0, 256+192*len(held)) // which is enough where no role is a custom one
 	for _, t := range terms {
 		b.term(t)
 	}
