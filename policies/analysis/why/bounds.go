@@ -11,6 +11,8 @@ const (
 	maxGrants = 100
 	// maxRoutes is how many routes are tried: roles with the fewest permissions come first.
 	maxRoutes = 64
+	// maxMended is how many of the routes are assignments that the subject has.
+	maxMended = 32
 	// maxJudged is how many sets of steps are judged.
 	maxJudged = 2_000
 	// maxFound is how many fixes of one size are compared.

@@ -43,9 +43,15 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	roles = slices.DeleteFunc(roles, func(r resources.Role) bool { return !r.IsCustom && !holds(r.Permissions, e.q.Action) })
 	var out [][]atom
 	for i := range e.held() {
-		if route := e.mend(i); len(route) > 0 {
-			out = append(out, route)
+		route := e.mend(i)
+		if len(route) == 0 {
+			continue
 		}
+		if len(out) == maxMended {
+			e.out.Complete = false
+			break
+		}
+		out = append(out, route)
 	}
 	slices.SortStableFunc(roles, func(a, b resources.Role) int {
 		return cmp.Or(cmp.Compare(e.breadth(&a), e.breadth(&b)), cmp.Compare(a.ID, b.ID))

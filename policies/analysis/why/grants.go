@@ -11,43 +11,51 @@ import (
 // tellGrants tells the subject's assignments that could matter: those whose place covers the target, and those
 // elsewhere whose role would grant the action here.
 func (e *explanation) tellGrants(ctx context.Context) error {
-	for i := range e.held() {
-		held := &e.held()[i]
-		if !e.covers(held) && !e.grants(held) {
-			continue
-		}
-		grant := resources.ExplainedGrant{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
-		grant.WhyNot = e.whyNot(held)
-		alone := e.q
-		subject := *e.q.Facts.Subject
-		subject.Assignments = []resources.HeldRole{*held}
+	matter := e.matter()
+	if len(matter) > maxGrants {
+		matter, e.out.Complete = matter[:maxGrants], false
+	}
+	for _, m := range matter {
+		alone, subject := e.q, *e.q.Facts.Subject
+		subject.Assignments = []resources.HeldRole{*m.held}
 		alone.Facts.Subject = &subject
 		counts, known, err := e.policy.Granted(ctx, alone)
 		if err != nil {
 			return err
 		}
-		switch grant.Counts = counts || !known && grant.WhyNot == ""; {
-		case grant.Counts:
-			grant.WhyNot = ""
-		case grant.WhyNot == "":
-			grant.WhyNot = "no rule of the policy tree counts it here"
+		grant := resources.ExplainedGrant{
+			RoleID: m.held.RoleID, ProjectID: m.held.ProjectID, ResourceID: m.held.ResourceID, GroupID: m.held.GroupID,
+			Counts: counts || !known && m.whyNot == "",
+		}
+		if !grant.Counts {
+			grant.WhyNot = cmp.Or(m.whyNot, "no rule of the policy tree counts it here")
 		}
 		e.out.Grants = append(e.out.Grants, grant)
 	}
-	slices.SortStableFunc(e.out.Grants, func(a, b resources.ExplainedGrant) int {
-		switch {
-		case a.Counts == b.Counts:
-			return cmp.Or(cmp.Compare(a.RoleID, b.RoleID), cmp.Compare(a.ProjectID, b.ProjectID),
-				cmp.Compare(a.ResourceID, b.ResourceID), cmp.Compare(a.GroupID, b.GroupID))
-		case a.Counts:
-			return -1
-		}
-		return 1
-	})
-	if len(e.out.Grants) > maxGrants {
-		e.out.Grants, e.out.Complete = e.out.Grants[:maxGrants], false
-	}
 	return nil
+}
+
+// matters is an assignment that could matter, and why it does not count as far as that is known without the rules.
+type matters struct {
+	held   *resources.HeldRole
+	whyNot string
+}
+
+// matter are the assignments that could matter, those that seem to count first.
+func (e *explanation) matter() (out []matters) {
+	for i := range e.held() {
+		if held := &e.held()[i]; e.covers(held) || e.grants(held) {
+			out = append(out, matters{held, e.whyNot(held)})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b matters) int {
+		if (a.whyNot == "") != (b.whyNot == "") {
+			return cmp.Compare(len(a.whyNot), len(b.whyNot)) // the empty one is the shorter
+		}
+		return cmp.Or(cmp.Compare(a.held.RoleID, b.held.RoleID), cmp.Compare(a.held.ProjectID, b.held.ProjectID),
+			cmp.Compare(a.held.ResourceID, b.held.ResourceID), cmp.Compare(a.held.GroupID, b.held.GroupID))
+	})
+	return out
 }
 
 // held are the subject's assignments.

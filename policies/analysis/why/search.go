@@ -19,6 +19,7 @@ func (e *explanation) tellFixes(ctx context.Context) error {
 		if s.ways, err = e.routes(ctx); err != nil {
 			return err
 		}
+		slices.SortStableFunc(s.ways, func(a, b []atom) int { return cmp.Compare(len(a), len(b)) }) // where time ends, the short ones were tried
 	}
 	within, stop := context.WithTimeout(ctx, searchTime)
 	defer stop()

@@ -1,0 +1,187 @@
+package why_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/analysis/why"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// directory is one of functions.
+type directory struct {
+	roles  func() ([]resources.Role, error)
+	others func(why.Change) (int, error)
+}
+
+func (d directory) Roles(context.Context) ([]resources.Role, error) { return d.roles() }
+
+func (d directory) Others(_ context.Context, of why.Change) (int, error) { return d.others(of) }
+
+func withRoles(roles ...resources.Role) directory {
+	return directory{
+		func() ([]resources.Role, error) { return roles, nil },
+		func(of why.Change) (int, error) { return len(of.RoleIDs) + 10*len(of.GroupIDs), nil },
+	}
+}
+
+// byService is the question of a service about the subject.
+func byService(s *resources.Subject, action string) resources.Question {
+	q := policytest.Question(s, action)
+	q.Principal = resources.Principal{Kind: resources.PrincipalService, ID: "service-x", Credential: resources.CredentialToken}
+	return q
+}
+
+func explain(t *testing.T, policy engine.Pinned, q resources.Question, d why.Directory) resources.Explanation {
+	t.Helper()
+	x, err := why.Explain(t.Context(), policy, q, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestFixesAreInOrder guarantees fewest steps first, then the fewest further actions, then the fewest other users.
+func TestFixesAreInOrder(t *testing.T) {
+	policy := open(t, policies.Tree())
+	s := policytest.ActiveSubject()
+	held := func(role, group string) resources.HeldRole {
+		return resources.HeldRole{
+			RoleID: role, RoleScope: resources.RoleScopeProject, RoleStatus: resources.StatusActive, Custom: true, Status: resources.StatusActive,
+			ProjectID: "proj-demo-v1", GroupID: group, Permissions: []string{"project:instance:read"},
+		}
+	}
+	ended := held("role-ended-v1", "group-a-v1")
+	ended.ExpiresAt = 5
+	s.Assignments = []resources.HeldRole{ended, held("role-b-v1", "")}
+	custom := func(id string) resources.Role {
+		return resources.Role{ID: id, IsCustom: true, Scope: resources.RoleScopeProject, Status: resources.StatusActive, Permissions: []string{"project:instance:read"}}
+	}
+	d := withRoles(custom("role-ended-v1"), custom("role-b-v1"))
+	x := explain(t, policy, byService(s, "project:odd:open"), d)
+	var got []string
+	for _, fix := range x.Fixes {
+		line := fmt.Sprint(*fix.Affects)
+		for _, step := range fix.Steps {
+			line += " " + step.Kind + " " + step.RoleID
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"1 add_permission role-b-v1", "0 assign project_admin", "0 assign account_admin",
+		"1 add_permission role-ended-v1 assign role-ended-v1", "11 add_permission role-ended-v1 extend role-ended-v1",
+	}
+	if !reflect.DeepEqual(got, want) || !x.Complete {
+		t.Errorf("%q, want %q", got, want)
+	}
+	why := map[string]string{}
+	for _, g := range x.Grants {
+		why[g.RoleID] = g.WhyNot
+	}
+	if want := map[string]string{"role-ended-v1": "it ended at 1970-01-01T00:00:00.005Z", "role-b-v1": "its role lacks the action"}; !reflect.DeepEqual(why, want) {
+		t.Errorf("%q", why)
+	}
+}
+
+// TestTwoRolesForADenyRule guarantees that a rule which wants a role of its own is satisfied by a second assignment.
+func TestTwoRolesForADenyRule(t *testing.T) {
+	x := explain(t, open(t, ownTree(t)), byService(policytest.ActiveSubject(), "resource:volume:attach"), withRoles())
+	if len(x.Denies) != 1 || x.Denies[0].At != "authz/own.rego:3" || len(x.Fixes) == 0 {
+		t.Fatalf("%+v", x)
+	}
+	for _, fix := range x.Fixes {
+		if len(fix.Steps) != 2 || fix.Steps[0].RoleID != "account_admin" && fix.Steps[0].RoleID != "account_reader" && fix.Steps[1].RoleID != "account_reader" {
+			t.Errorf("%+v", fix)
+		}
+	}
+}
+
+// TestWhatBlocksIsTold guarantees the rules that no change gets past, with their places, where there is no fix.
+func TestWhatBlocksIsTold(t *testing.T) {
+	policy := open(t, ownTree(t))
+	place := func(change func(*resources.Question)) []resources.PolicyRule {
+		q := byService(policytest.ActiveSubject(), "project:instance:read")
+		change(&q)
+		x := explain(t, policy, q, withRoles())
+		if x.Allowed || len(x.Fixes) > 0 {
+			t.Errorf("%+v", x)
+		}
+		return x.BlockedBy
+	}
+	for name, c := range map[string]struct {
+		change func(*resources.Question)
+		at     string
+		says   string
+	}{
+		"no project": {
+			func(q *resources.Question) { q.Facts.ProjectState = resources.ProjectAbsent },
+			policy.ConditionAt("needs_active_project"), "the project is not an active project of the account",
+		},
+		"no member": {
+			func(q *resources.Question) { q.Facts.Subject.Member = false },
+			policy.ConditionAt("needs_active_member"), "the user is not an active member of the account",
+		},
+		"a deny rule": {
+			func(q *resources.Question) {
+				q.Action, _ = resources.ParseAction("project:volume:read")
+				q.Principal = policytest.Question(q.Facts.Subject, "project:volume:read").Principal
+				q.Principal.Credential, q.Principal.KeyScopes = resources.CredentialKey, []string{"read", "write"}
+				q.Facts.Subject = policytest.AdminSubject()
+				q.Route.Action = "account:role:read" // the right to see all of it
+			},
+			"authz/own.rego:8", "instances/i-1 is not read with a key",
+		},
+	} {
+		got := place(c.change)
+		if want := []resources.PolicyRule{{Reason: c.says, At: c.at}}; !reflect.DeepEqual(got, want) || c.at == "" {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+}
+
+// TestWorkIsBounded guarantees that a subject with thousands of assignments and roles gets an answer that says that it
+// is not complete.
+func TestWorkIsBounded(t *testing.T) {
+	s := policytest.ActiveSubject()
+	var roles []resources.Role
+	for i := range 150 {
+		role := resources.Role{
+			ID: fmt.Sprintf("role-%d-v1", i), IsCustom: true, Scope: resources.RoleScopeProject, Status: "INACTIVE", Permissions: []string{"project:odd:read"},
+		}
+		roles = append(roles, role)
+		s.Assignments = append(s.Assignments, resources.HeldRole{
+			RoleID: role.ID, RoleScope: role.Scope, RoleStatus: role.Status, Custom: true, Permissions: role.Permissions, ProjectID: "proj-demo-v1",
+			Status: "INACTIVE", ExpiresAt: 5,
+		})
+	}
+	x := explain(t, open(t, policies.Tree()), byService(s, "project:odd:open"), withRoles(roles...))
+	if x.Allowed || x.Complete || len(x.Grants) != 100 || len(x.Fixes) == 0 || len(x.Fixes) > 10 {
+		t.Errorf("complete %v, %d grants, %+v", x.Complete, len(x.Grants), x.Fixes)
+	}
+}
+
+// TestAFailureExplainsNothing guarantees the zero explanation, which denies.
+func TestAFailureExplainsNothing(t *testing.T) {
+	policy, broken := open(t, policies.Tree()), errors.New("broken")
+	q := byService(policytest.ActiveSubject(), "project:odd:open")
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for name, c := range map[string]struct {
+		ctx context.Context
+		d   directory
+	}{
+		"roles":         {t.Context(), directory{func() ([]resources.Role, error) { return nil, broken }, withRoles().others}},
+		"others":        {t.Context(), directory{withRoles().roles, func(why.Change) (int, error) { return 0, broken }}},
+		"the caller is": {ended, withRoles()},
+	} {
+		if x, err := why.Explain(c.ctx, policy, q, c.d); err == nil || x.Allowed || x.Reason != "" {
+			t.Errorf("%s: %v %+v", name, err, x)
+		}
+	}
+}
