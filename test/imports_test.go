@@ -92,6 +92,7 @@ var mayImport = map[string]row{
 	"policies/builtins":         {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/bundles":          {inside: []string{"policies"}, outside: []string{opa}},
 	"policies/reuse":            {inside: []string{"resources"}, outside: []string{opa}},
+	"policies/shadow":           {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}},
 	"policies/proof":            {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/policytest":       {inside: []string{"policies", "resources"}},
 	"policies/engine":           {inside: []string{"policies", "policies/builtins", "policies/reuse", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},

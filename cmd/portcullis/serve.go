@@ -129,6 +129,9 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server) 
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
 	a.watchCertificates(ctx)
+	if a.shadow != nil {
+		go a.shadow.Run(ctx)
+	}
 	if a.feed != nil {
 		go func() {
 			if err := a.feed.Follow(ctx, a.policy); ctx.Err() == nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
@@ -114,6 +115,8 @@ type app struct {
 	uses    *apikeys.Uses
 	cache   *rolecache.Cache
 	gates   gates
+	// shadow is nil without a candidate policy.
+	shadow *shadow.Shadow
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
 	checks       *extauthz.Server
@@ -165,6 +168,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 
 // assembleGateway adds the parts that only a gateway has.
 func (a *app) assembleGateway(ctx context.Context) (err error) {
+	a.shadow = a.newShadow()
 	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log.Logger})
 	if a.outbox, err = a.newOutbox(); err != nil {
 		return err
@@ -218,7 +222,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.policy, Facts: a.cache, IDs: a.ids, Now: time.Now}
+	judge := &verdict.Judge{Policy: a.shadowed(a.policy), Facts: a.cache, IDs: a.ids, Now: time.Now}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
@@ -252,7 +256,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
 		return verdict.Pinned{
-			Policy: policy, Revision: policy.Revision(), Apps: policy,
+			Policy: a.shadowed(policy), Revision: policy.Revision(), Apps: policy,
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}

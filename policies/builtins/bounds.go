@@ -36,6 +36,9 @@ type Bounds struct {
 	left  int // of what may be made
 	asked uint
 	stop  error
+	// pace has the evaluation rest since, which does not count as its time.
+	pace  Pace
+	since time.Time
 	// Builtins charge these bounds: an evaluation calls them in place of OPA's own. They are no part of OPA's
 	// registry, which belongs to the whole process.
 	Builtins map[string]*topdown.Builtin
@@ -56,9 +59,17 @@ func NewBounds() *Bounds {
 	return b
 }
 
+// NewPacedBounds returns bounds of evaluations that rest.
+func NewPacedBounds(pace Pace) *Bounds {
+	b := NewBounds()
+	b.pace = pace
+	return b
+}
+
 // Start begins an evaluation that may take so long and make so many bytes.
 func (b *Bounds) Start(ctx context.Context, within time.Duration, bytes int) {
-	b.ctx, b.at, b.left, b.asked, b.stop = ctx, time.Now().Add(within), bytes, 0, nil
+	now := time.Now()
+	b.ctx, b.at, b.left, b.asked, b.stop, b.since = ctx, now.Add(within), bytes, 0, nil, now
 }
 
 // Release forgets the evaluation's context.
@@ -88,11 +99,15 @@ func (b *Bounds) Cancelled() bool {
 // context's error; nil while it may.
 func (b *Bounds) Exceeded() error {
 	if b.stop == nil {
+		now := time.Now()
 		switch err := b.ctx.Err(); {
 		case err != nil: // of the request, of which the evaluation is a part
 			b.stop = err
-		case !time.Now().Before(b.at):
+		case !now.Before(b.at):
 			b.stop = resources.ErrPolicyTime
+		case b.pace.Rest(now.Sub(b.since)):
+			b.since = time.Now()
+			b.at = b.at.Add(b.since.Sub(now))
 		}
 	}
 	return b.stop

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -45,7 +46,9 @@ type Options struct {
 	// Gate bounds the evaluations for requests that are under way at once, and those that
 	// wait; questions beyond it are refused with KindUnavailable. nil is no bound. Inside
 	// passes no gate.
-	Gate     *gate.Gate
+	Gate *gate.Gate
+	// Pace has evaluations rest; the zero value has none do so. A rest does not count for the deadline.
+	Pace     builtins.Pace
 	Observer Observer
 }
 

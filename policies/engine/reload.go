@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"sync"
 
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
 // Reload loads and proves the tree and brings it into force. On an error, which is
@@ -49,6 +51,9 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 func (e *Engine) bring(set *Set) {
 	set.verdicts = newVerdicts(e.opts.Verdicts)
 	set.apps.answers = newAnswers(e.opts.Verdicts, set.apps)
+	if pace := e.opts.Pace; pace != (builtins.Pace{}) {
+		set.bounds = sync.Pool{New: func() any { return builtins.NewPacedBounds(pace) }}
+	}
 	e.current.Store(set)
 }
 

@@ -26,6 +26,10 @@ type Policy struct {
 	BundleKey string
 	// BundlePoll is the time between two looks at the bundle.
 	BundlePoll time.Duration
+	// ShadowDir has a candidate tree that judges beside the one in force; "" for none.
+	ShadowDir string
+	// ShadowSample is the share of questions that the candidate judges.
+	ShadowSample float64
 	// Timeout bounds one evaluation.
 	Timeout time.Duration
 	// DenyStatus is the status of a denied authorize call.
@@ -37,6 +41,8 @@ func (p *Policy) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.Bundle, "policy-bundle", "", "an OPA bundle, in place of the embedded tree: a `file or https URL`, which is asked again and again; the last good one is kept in the data folder")
 	f.StringVar(&p.BundleKey, "policy-bundle-key", "", "the `file` of the public key (PEM: RSA, ECDSA or a certificate) of the bundle's signature; an unsigned bundle is refused then")
 	DurationVar(f, &p.BundlePoll, "policy-bundle-poll", defaultBundlePoll, "how often the bundle is asked for; a fifth more or less each time")
+	f.StringVar(&p.ShadowDir, "shadow-policy-dir", "", "the `folder` of a candidate tree that judges the same questions beside the one in force, for metrics, the log and /status; it is watched and reloaded")
+	f.Float64Var(&p.ShadowSample, "shadow-sample", 1, "with --shadow-policy-dir: the `share` of questions that the candidate judges, from 0 to 1")
 	DurationVar(f, &p.Timeout, "policy-timeout", engine.DefaultDeadline, "how long one evaluation of the policy may take, by the clock; at most --handle-timeout")
 	f.IntVar(&p.DenyStatus, "deny-status", http.StatusOK, "the `status` of a denied authorize call: 200, or 403 for callers that look at the status only")
 }
@@ -56,6 +62,9 @@ func (p Policy) Validate() (found []resources.Problem) {
 	}
 	if p.BundlePoll < shortestBundlePoll {
 		found = append(found, tooSmall("--policy-bundle-poll", "at least "+shortestBundlePoll.String()))
+	}
+	if !(p.ShadowSample >= 0 && p.ShadowSample <= 1) { // which NaN is not
+		found = append(found, problem("--shadow-sample", "must be from 0 to 1, not %g", p.ShadowSample))
 	}
 	if p.Timeout <= 0 {
 		found = append(found, tooSmall("--policy-timeout", "more than 0"))

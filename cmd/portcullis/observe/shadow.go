@@ -1,0 +1,17 @@
+package observe
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// WatchShadow returns a function that counts a question of the candidate policy by its outcome, one of these.
+func (m *Metrics) WatchShadow(outcomes ...string) (observe func(outcome string)) {
+	judged := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_shadow_total", Help: "Questions that the policy of --shadow-policy-dir was asked beside the one in force, by outcome.",
+	}, []string{"outcome"})
+	m.registry.MustRegister(judged)
+	for _, outcome := range outcomes {
+		judged.WithLabelValues(outcome)
+	}
+	return func(outcome string) { judged.WithLabelValues(outcome).Inc() }
+}

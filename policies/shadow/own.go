@@ -1,0 +1,28 @@
+package shadow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// own returns a copy of a question that outlives its request. The subject's facts are never changed, the route is the
+// catalogue's, and the other strings are the request's.
+func own(q *resources.Question) resources.Question {
+	out := *q
+	for _, text := range []*string{
+		&out.Principal.Kind, &out.Principal.ID, &out.Principal.UUID, &out.Principal.AccountID, &out.Principal.Credential, &out.Principal.KeyID,
+		&out.Action.ID, &out.Action.Scope, &out.Action.Resource, &out.Action.Verb, &out.AccountID,
+		&out.Target.AccountID, &out.Target.ProjectID, &out.Target.Resource, &out.Target.Rest, &out.Target.UserID,
+	} {
+		*text = strings.Clone(*text)
+	}
+	for _, list := range []*[]string{&out.Principal.Scopes, &out.Principal.KeyScopes} {
+		*list = slices.Clone(*list)
+		for i, text := range *list {
+			(*list)[i] = strings.Clone(text)
+		}
+	}
+	return out
+}

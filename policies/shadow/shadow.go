@@ -1,0 +1,180 @@
+package shadow
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Outcomes of a question.
+const (
+	Same     = "same"
+	NewAllow = "new_allow"
+	NewDeny  = "new_deny"
+	// Error is of a question that the candidate has no answer to, Late of one to which it had none in time.
+	Error   = "error"
+	Late    = "late"
+	Dropped = "dropped"
+)
+
+// Outcomes are all of them.
+func Outcomes() []string { return []string{Same, NewAllow, NewDeny, Error, Late, Dropped} }
+
+const (
+	// Deadline bounds the evaluation of one question, rests not counted.
+	Deadline = 50 * time.Millisecond
+	// queued is how many questions wait at most.
+	queued = 1024
+	// cachedVerdicts is how many verdicts of the candidate are cached, 300 bytes each.
+	cachedVerdicts = 1 << 16
+	// retry is how often a folder is looked at that has no tree which passes the gate.
+	retry = time.Second
+	// firstRest and longestRest are for how long the candidate rests after a failure, and after many in a row.
+	firstRest, longestRest = 10 * time.Millisecond, time.Second
+)
+
+// pace gives the candidate a twentieth of one processor, in slices that a caller does not notice.
+func pace() builtins.Pace { return builtins.Pace{Slice: 100 * time.Microsecond, Share: 0.05} }
+
+// Policy decides (policies/engine).
+type Policy interface {
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
+}
+
+// Options say which candidate judges what.
+type Options struct {
+	// Dir is the folder of the candidate's tree; it is watched.
+	Dir string
+	// Sample is the share of questions that are judged, from 0 to 1.
+	Sample float64
+	// Load compiles the candidate and has it prove itself (proof.Load).
+	Load engine.Loader
+	// Observe is told the outcome of each question.
+	Observe func(outcome string)
+	Log     *slog.Logger
+}
+
+// Shadow judges beside the tree in force. It is safe for concurrent use.
+type Shadow struct {
+	opts  Options
+	queue chan judged
+	// ready says that there is a candidate, so that questions are worth a copy.
+	ready atomic.Bool
+	found *findings
+}
+
+// judged is a question with the verdict of the tree in force.
+type judged struct {
+	id       string
+	access   bool
+	question resources.Question
+	live     resources.Decision
+}
+
+// New returns a shadow without a candidate; Run finds it.
+func New(opts Options) *Shadow {
+	if opts.Observe == nil {
+		opts.Observe = func(string) {}
+	}
+	return &Shadow{opts: opts, queue: make(chan judged, queued), found: newFindings()}
+}
+
+// Offer takes a question that the tree in force has judged, at the entry point decision or access. The id names the
+// verdict for examples, "" where it has none. It never waits, and keeps nothing of the caller's.
+func (s *Shadow) Offer(id string, access bool, q *resources.Question, live resources.Decision) {
+	if !s.ready.Load() || s.opts.Sample < 1 && rand.Float64() >= s.opts.Sample { //nolint:gosec // no secret
+		return
+	}
+	if len(s.queue) == cap(s.queue) { // no copy that would be dropped
+		s.count(Dropped)
+		return
+	}
+	select {
+	case s.queue <- judged{id, access, own(q), live}:
+	default:
+		s.count(Dropped)
+	}
+}
+
+// Run follows the candidate's folder and judges until ctx is done.
+func (s *Shadow) Run(ctx context.Context) {
+	candidate := s.await(ctx)
+	if candidate == nil {
+		return
+	}
+	s.found.reset(candidate.Revision())
+	s.ready.Store(true)
+	defer s.ready.Store(false)
+	s.opts.Log.Info("a candidate policy judges beside the one in force", "dir", s.opts.Dir, "candidate_revision", candidate.Revision())
+	watching, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = candidate.Watch(watching, s.opts.Dir) // the context's
+	}()
+	s.work(ctx, candidate)
+	stop()
+	<-ended
+}
+
+// await returns an engine of the first tree in the folder that passes the gate; nil where ctx ends before.
+func (s *Shadow) await(ctx context.Context) *engine.Engine {
+	options := engine.Options{
+		Deadline: Deadline, Verdicts: cachedVerdicts, Pace: pace(),
+		Observer: engine.Observer{Reloaded: s.reloaded, Refused: s.refused},
+	}
+	look := time.NewTicker(retry)
+	defer look.Stop()
+	refused := ""
+	for {
+		src, err := policies.Read(policies.Dir(s.opts.Dir))
+		state := ""
+		if err == nil {
+			state = src.Revision
+		} else {
+			state = err.Error()
+		}
+		if state != refused {
+			var candidate *engine.Engine
+			if err == nil {
+				candidate, err = engine.NewOf(ctx, src, s.opts.Load, options)
+			}
+			if err == nil {
+				return candidate
+			}
+			if ctx.Err() == nil {
+				s.refused(err)
+			}
+			refused = state
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-look.C:
+		}
+	}
+}
+
+func (s *Shadow) reloaded(revision string) {
+	s.found.reset(revision)
+	s.opts.Log.Info("the candidate policy was reloaded", "candidate_revision", revision)
+}
+
+func (s *Shadow) refused(err error) {
+	s.found.refuse(err)
+	s.opts.Log.Error("the candidate policy was refused; nothing judges beside the policy in force, or its last good tree does",
+		"dir", s.opts.Dir, "error", err.Error())
+}
+
+func (s *Shadow) count(outcome string) {
+	s.found.outcomes[outcome].Add(1)
+	s.opts.Observe(outcome)
+}
