@@ -40,8 +40,9 @@ SOAK      ?= 5m
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: ## start the gateway on the embedded store, with demo data
-	go run ./cmd/portcullis serve --demo
+# Without a shell or go run between, which report Ctrl-C as a failure.
+run: build ## start the gateway on the embedded store, with demo data
+	bin/portcullis serve --demo
 
 build: ## build the static binary bin/portcullis
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis

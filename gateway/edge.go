@@ -27,6 +27,8 @@ type Edge struct {
 	// gate bounds the requests under way; open counts the connections.
 	gate *gate.Gate
 	open *listen.Bounds
+	// leaving says that every answer ends its connection.
+	leaving atomic.Bool
 	// bodies are those of the requests under way.
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers.
@@ -117,6 +119,10 @@ func (e *Edge) Listen(l net.Listener) error {
 	}
 	return nil
 }
+
+// Leave begins a stop: requests are still taken, and each answer ends its connection, so that clients
+// go elsewhere.
+func (e *Edge) Leave() { e.leaving.Store(true) }
 
 // Shutdown stops accepting, lets requests under way finish within the context's
 // time, and closes.

@@ -60,7 +60,7 @@ type exchange struct {
 // handle runs the steps and answers; it never panics and never answers twice.
 func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	defer func() {
-		if !raw.Request.Header.IsHTTP11() {
+		if e.leaving.Load() || !raw.Request.Header.IsHTTP11() {
 			raw.SetConnectionClose()
 		}
 	}()

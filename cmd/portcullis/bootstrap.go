@@ -19,6 +19,7 @@ func newBootstrap() *cobra.Command {
 	var b access.Bootstrap
 	cmd := &cobra.Command{
 		Use: "bootstrap", Short: "Make an account, its first admin and optionally a project", Args: noArguments,
+		Example: "  portcullis bootstrap --account acct-acme-v1 --name Acme --admin-email ada@acme.example --user user-ada-v1 --project proj-web-v1",
 		Long: "Makes an account, its first admin and optionally a project in the data folder, and prints them as\n" +
 			"JSON. A repeat changes nothing. While a server holds the data folder, use POST /api/v1/accounts instead.",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/listen"
@@ -23,24 +21,18 @@ func (a *app) readCertificates(files listen.CertificateFiles) (err error) {
 	return nil
 }
 
-// watchCertificates takes changed files into use until ctx ends. On SIGHUP it looks at once.
-func (a *app) watchCertificates(ctx context.Context) {
-	if a.certificates == nil {
-		return
+// watchCertificates takes changed files into use until ctx ends. On a signal it looks at once.
+func (a *app) watchCertificates(ctx context.Context, hangup <-chan os.Signal) {
+	if a.certificates != nil {
+		go a.certificates.Watch(ctx, hangup, a.certificatesReloaded)
 	}
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	go func() {
-		defer signal.Stop(hangup)
-		a.certificates.Watch(ctx, hangup, a.certificatesReloaded)
-	}()
 }
 
 // certificatesReloaded counts and logs a change of the files.
 func (a *app) certificatesReloaded(err error) {
 	a.metrics.CertificatesReloaded(err == nil)
 	if err != nil {
-		a.log.Error("TLS: changed files refused; the last good ones stay in use", "error", err.Error())
+		a.log.Warn("TLS: changed files refused; the last good ones stay in use", "error", err.Error())
 		return
 	}
 	a.log.Info("TLS: changed files taken into use", "certificate_ends", a.certificates.Ends().UTC())

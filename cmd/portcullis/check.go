@@ -26,6 +26,8 @@ func newCheck() *cobra.Command {
 	var q question
 	cmd := &cobra.Command{
 		Use: "check PATH", Short: "Ask a running gateway for a decision: exit 0 allowed, 1 denied, 2 error",
+		Example: "  portcullis check --user user-bob-v1 --account acct-demo-v1 --action project:instance:read \\\n" +
+			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("check takes one argument, the path in question, not %d; as in accounts/acct-demo-v1/projects/proj-demo-v1/instances", len(args))
@@ -43,6 +45,7 @@ func newCheck() *cobra.Command {
 		},
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
+	hideAllBut(cmd.Flags(), "config", "data-dir", "master-key-file")
 	q.addFlags(cmd.Flags())
 	return cmd
 }

@@ -21,6 +21,9 @@ func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*auth
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
 		}
+		if file, ok := keys.(*authn.FileSource); ok {
+			a.keyFiles = append(a.keyFiles, file)
+		}
 		issuers = append(issuers, authn.Issuer{
 			Issuer: one.Issuer, Audience: one.Audience, Keys: keys, Subjects: authn.Subjects(one.Subjects),
 			Services: authn.Services{Allowed: one.Services.Allowed, Scopes: one.Services.Scopes},

@@ -3,13 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"strconv"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/provision"
-	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/store"
@@ -23,7 +20,6 @@ const (
 	demoAlice   = "user-alice-v1"
 	demoBob     = "user-bob-v1"
 	demoCarol   = "user-carol-v1"
-	demoTTL     = 24 * time.Hour
 )
 
 // makeDemo makes the demo data on an empty store, in two steps; a repeat changes nothing. It
@@ -93,70 +89,14 @@ func (a *app) demoMember(ctx context.Context, tx store.Tx, id, name, email strin
 	return a.collections.Assignments.Insert(ctx, tx, role)
 }
 
-// demoLines returns a command for each kind of answer, with the answer of this moment: the
-// demo data may have been changed since it was made. The gateway listens already.
-func (a *app) demoLines(ctx context.Context, listener net.Addr) ([]string, error) {
-	signer, err := authn.NewSigner(a.master)
-	if err != nil {
-		return nil, err
-	}
-	token, err := signer.Sign(authn.TokenRequest{
-		Subject: "service-demo", Scopes: []string{resources.ServiceScopeCheck}, TTL: demoTTL,
-	})
-	if err != nil {
-		return nil, err
-	}
-	lines := []string{
-		"", "# Ask for a decision. First, in the shell that asks, a token that may ask about anybody, for 24 hours:",
-		"TOKEN=" + token,
-	}
-	for _, one := range []struct{ asks, user, action string }{
-		{"May alice create an instance?", demoAlice, "project:instance:create"},
-		{"May bob create one?", demoBob, "project:instance:create"},
-		{"May bob read one?", demoBob, "project:instance:read"},
-		{"May carol read one?", demoCarol, "project:instance:read"},
-		{"This is no action: 400, with every problem.", demoAlice, "create-instances"},
-	} {
-		q := question{
-			url: localURL(listener), token: token, user: one.user, account: demoAccount, action: one.action,
-			path: "accounts/" + demoAccount + "/projects/" + demoProject + "/instances",
-		}
-		if _, err := resources.ParseAction(q.action); err == nil {
-			one.asks += " " + q.answer(ctx)
-		}
-		lines = append(lines, "", "# "+one.asks, fmt.Sprintf(
-			`curl -s -w '\n' -X POST "%s/api/v1/authorize/%s" -H "Authorization: Bearer $TOKEN" -H "X-User-ID: %s" -H "X-Account-ID: %s" -H "X-Action: %s"`,
-			q.url, q.path, q.user, q.account, q.action))
-	}
-	return lines, nil
-}
-
-// localURL returns the URL of a listener for clients on this machine.
-func localURL(listener net.Addr) string {
-	address := listener.String()
-	if tcp, ok := listener.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		address = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
-	}
-	return "http://" + address
-}
-
 // provideDemo has the simulated provisioner make and take away the clusters of the demo, until the
 // context ends.
 func (a *app) provideDemo(ctx context.Context, listener net.Addr) {
 	s := &provision.Simulator{
-		URL: localURL(listener), Token: func() (string, error) { return sign(a.settings, provisionerToken()) },
+		URL: "http://" + reachable(listener), Token: func() (string, error) { return sign(a.settings, provisionerToken()) },
 		Step: defaultStep, Log: a.log.With("part", "simulated provisioner"),
 	}
 	if err := s.Run(ctx); err != nil {
 		a.log.Warn("the demo's clusters stay as they are: the simulated provisioner has ended", "error", err.Error())
 	}
-}
-
-// answer returns the decision, or why there is none now.
-func (q question) answer(ctx context.Context) string {
-	answer, err := q.decide(ctx)
-	if err != nil {
-		return "No decision now: " + oneLine(err.Error())
-	}
-	return answer.String()
 }

@@ -20,7 +20,7 @@ import (
 
 func newKeys() *cobra.Command {
 	parent := &cobra.Command{
-		Use: "keys", Short: "Work with the master key", Args: cobra.NoArgs,
+		Use: "keys", Short: "Work with the master key", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	parent.AddCommand(newKeysRotate(), newKeysStatus())

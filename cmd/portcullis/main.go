@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
@@ -56,13 +55,18 @@ func newRoot() *cobra.Command {
 		Use:   "portcullis",
 		Short: "A policy-engine-centred authorization gateway",
 		Long: "Portcullis decides with Rego whether a user may do an action on a path, and guards\n" +
-			"the services behind it with the same decision.",
-		SilenceUsage: true, SilenceErrors: true,
+			"the services behind it with the same decision.\n\n" +
+			"Exit codes: 0 done, allowed, ready; 1 denied (check), not ready (health); 2 an error, in one line.",
+		Example: "  portcullis serve --demo\n" +
+			"  portcullis check --user user-bob-v1 --account acct-demo-v1 --action project:instance:read \\\n" +
+			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",
+		Version: version(), SilenceUsage: true, SilenceErrors: true, Args: oneOfItsCommands,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w (`%s --help` lists the flags)", config.FlagError(err), cmd.CommandPath())
-	})
+	root.SetVersionTemplate("portcullis {{.Version}}\n")
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
+	group(root)
 	return root
 }
 

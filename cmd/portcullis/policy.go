@@ -15,7 +15,7 @@ import (
 
 func newPolicy() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "policy", Short: "Tools for policy authors", Args: cobra.NoArgs,
+		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPolicyCheck(), newPolicyTest(), newPolicyInit())

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -25,6 +24,9 @@ func newServe() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the gateway, its handlers and the health listener", Args: noArguments,
+		Example: "  portcullis serve --demo\n" +
+			"  portcullis serve --data-dir /var/lib/portcullis --policy-dir ./policies --listen :8080\n" +
+			"  portcullis serve --config /etc/portcullis/config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
@@ -33,7 +35,11 @@ func newServe() *cobra.Command {
 				return err
 			}
 			signal.Ignore(syscall.SIGPIPE) // a reader of the log that is gone does not end the gateway
-			log := observe.NewLog(cmd.ErrOrStderr(), settings.Log.Format, settings.Log.Level())
+			format := settings.Log.Format
+			if settings.Demo && !cmd.Flags().Changed("log-format") && isTerminal(cmd.ErrOrStderr()) {
+				format = observe.FormatText
+			}
+			log := observe.NewLog(cmd.ErrOrStderr(), format, settings.Log.Level())
 			defer log.Close()
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
 				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
@@ -75,10 +81,18 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	ctx := cmd.Context()
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	hangups, giveBack := catchHangups()
+	defer giveBack()
 	a, err := assemble(background, settings, log)
 	if err != nil {
 		return err
 	}
+	started := false
+	defer func() {
+		if started {
+			log.Always("stopped", "served", a.served.Load())
+		}
+	}()
 	defer func() { err = errors.Join(err, a.store.Close()) }()
 	demo := false
 	if settings.Demo {
@@ -97,10 +111,11 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	private := a.newHealthServer(draining.Load)
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
-	failed := a.listen(background, open, private)
-	log.Info("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
+	started = true
+	failed := a.listen(background, open, private, hangups)
+	log.Always("ready", append(open.addresses(), "tls", settings.Listeners.HasTLS(), "version", version(), "policy_revision", a.policy.Revision())...)
 	if demo {
-		lines, err := a.demoLines(ctx, open.edge[0].Addr())
+		lines, err := a.demoLines(ctx, open)
 		if err != nil {
 			return err
 		}
@@ -110,16 +125,19 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		log.Info("stopping")
+		log.Info("stopping", "shutdown_delay", settings.Limits.Delay.String())
 	}
 	draining.Store(true)
+	if err == nil {
+		err = a.leave(failed)
+	}
 	beside.stopMail()
 	return errors.Join(err, a.drain(private))
 }
 
 // listen answers on all listeners and watches the policy tree. The channel tells the first
 // failure.
-func (a *app) listen(ctx context.Context, open listeners, private *http.Server) <-chan error {
+func (a *app) listen(ctx context.Context, open listeners, private *http.Server, h hangups) <-chan error {
 	failed := make(chan error, len(open.edge)+4)
 	if open.extAuthz != nil {
 		go func() { failed <- listenerEnded(a.checks.Serve(a.edge.Listener(open.extAuthz, "h2"))) }()
@@ -128,20 +146,21 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server) 
 		go func() { failed <- listenerEnded(a.edge.Listen(l)) }()
 	}
 	go func() { failed <- listenerEnded(private.Serve(open.health)) }()
-	a.watchCertificates(ctx)
+	a.watchCertificates(ctx, h.certificates)
+	go a.followHangups(ctx, h)
 	if a.shadow != nil {
 		go a.shadow.Run(ctx)
 	}
 	if a.feed != nil {
 		go func() {
-			if err := a.feed.Follow(ctx, a.policy); ctx.Err() == nil {
+			if err := a.feed.Follow(ctx, a.policy, h.policy); ctx.Err() == nil {
 				failed <- fmt.Errorf("--policy-bundle: following: %w", err)
 			}
 		}()
 	}
 	if dir := a.settings.Policy.Dir; dir != "" {
 		go func() {
-			if err := a.policy.Watch(ctx, dir); ctx.Err() == nil {
+			if err := a.policy.Watch(ctx, dir, h.policy); ctx.Err() == nil {
 				failed <- fmt.Errorf("--policy-dir: watching: %w", err)
 			}
 		}()
@@ -150,23 +169,6 @@ func (a *app) listen(ctx context.Context, open listeners, private *http.Server) 
 }
 
 func listenerEnded(err error) error { return fmt.Errorf("a listener ended: %w", err) }
-
-// drain lets requests under way end, for --drain-timeout at most.
-func (a *app) drain(private *http.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), a.settings.Limits.Drain)
-	defer cancel()
-	var checks sync.WaitGroup
-	if a.checks != nil {
-		checks.Go(func() { a.checks.Shutdown(ctx) })
-	}
-	err := a.edge.Shutdown(ctx)
-	checks.Wait()
-	if errors.Is(err, context.DeadlineExceeded) {
-		a.log.Warn("some requests did not end in time", "drain_timeout", a.settings.Limits.Drain)
-		err = nil
-	}
-	return errors.Join(err, private.Close())
-}
 
 // listeners are all listeners of a process.
 type listeners struct {
@@ -207,34 +209,4 @@ func openListeners(ctx context.Context, settings *config.Config) (listeners, err
 		all.edge, all.extAuthz = all.edge[:last], all.edge[last]
 	}
 	return all, nil
-}
-
-// background is the work beside requests; it ends before the store is closed.
-type background struct {
-	// stopMail ends deliveries, while requests still drain.
-	stopMail context.CancelFunc
-	// stopUses ends the notes of used keys, after the last request.
-	stopUses context.CancelFunc
-	wait     sync.WaitGroup
-}
-
-// runBackground starts the work beside requests.
-func (a *app) runBackground() *background {
-	mail, stopMail := context.WithCancel(context.Background())
-	uses, stopUses := context.WithCancel(context.Background())
-	b := &background{stopMail: stopMail, stopUses: stopUses}
-	if a.outbox == nil {
-		return b
-	}
-	b.wait.Go(func() { a.outbox.Run(mail) })
-	b.wait.Go(func() { a.uses.Run(uses) })
-	b.wait.Go(func() { a.cache.Run(uses) })
-	return b
-}
-
-// end stops all of the work and waits for it.
-func (b *background) end() {
-	b.stopMail()
-	b.stopUses()
-	b.wait.Wait()
 }

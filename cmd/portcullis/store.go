@@ -13,13 +13,14 @@ import (
 
 func newStore() *cobra.Command {
 	parent := &cobra.Command{
-		Use: "store", Short: "Work with the database", Args: cobra.NoArgs, // which names an unknown command
+		Use: "store", Short: "Work with the database", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "new-generation", Args: noArguments,
-		Short: "Void everything that gateways have cached, after the database was restored from a backup",
+		Example: "  portcullis store new-generation --mongo-url 'mongodb://db1,db2,db3/portcullis?replicaSet=rs0' --master-key-file master.key",
+		Short:   "Void everything that gateways have cached, after the database was restored from a backup",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

@@ -19,6 +19,8 @@ func newToken() *cobra.Command {
 	var ttl time.Duration
 	cmd := &cobra.Command{
 		Use: "token", Short: "Print a token signed with the data folder's own key", Args: noArguments,
+		Example: "  portcullis token --user user-alice-v1\n" +
+			"  portcullis token --service widgets --scope authz:check --ttl 14d",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

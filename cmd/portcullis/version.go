@@ -18,7 +18,16 @@ var build string
 // version returns the version of the program.
 func version() string {
 	name, _, _ := strings.Cut(build, " ")
-	return cmp.Or(name, "dev")
+	return cmp.Or(name, installed(), "dev")
+}
+
+// installed returns the version that `go install …@version` takes, "" for a build of a checkout.
+func installed() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "(devel)" {
+		return ""
+	}
+	return info.Main.Version
 }
 
 // commit returns the commit of the program: the linker's, or else that of the checkout in

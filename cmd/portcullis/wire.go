@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
@@ -120,6 +121,10 @@ type app struct {
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
 	checks       *extauthz.Server
+	// keyFiles are the key sets that are files.
+	keyFiles []*authn.FileSource
+	// served is how many requests were answered.
+	served atomic.Uint64
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
@@ -137,7 +142,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 			Reloaded:  a.reloaded,
 			Refused: func(err error) {
 				a.metrics.PolicyReloaded(false)
-				log.Error("policy change refused; the last good one stays in force", "error", err.Error())
+				log.Warn("policy change refused; the last good one stays in force", "error", err.Error())
 			},
 		},
 	}
@@ -183,6 +188,7 @@ func (a *app) assembleGateway(ctx context.Context) (err error) {
 
 // observe counts and logs an answered request.
 func (a *app) observe(r gateway.Record) {
+	a.served.Add(1)
 	a.metrics.Request(&r)
 	a.log.Request(&r)
 }

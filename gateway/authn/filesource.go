@@ -97,17 +97,28 @@ func (s *FileSource) current(missing bool) (KeySet, func()) {
 // look reads the file again if it has changed, and returns a function that logs what it found.
 // s.mu is held.
 func (s *FileSource) look() func() {
-	before := s.seen
 	info, err := os.Stat(s.options.Path)
+	gone, same := err != nil && s.seen == nil, err == nil && s.seen != nil && sameFile(s.seen, info)
+	if gone || same {
+		return func() {}
+	}
+	return s.read(info, err)
+}
+
+// Reread reads the file again, whether it has changed or not.
+func (s *FileSource) Reread() {
+	s.mu.Lock()
+	report := s.read(os.Stat(s.options.Path))
+	s.mu.Unlock()
+	report()
+}
+
+// read reads the file, of which this is the state, and returns a function that logs what it found.
+// s.mu is held.
+func (s *FileSource) read(info os.FileInfo, err error) func() {
 	if err != nil {
 		s.seen = nil
-		if before == nil {
-			return func() {}
-		}
 		return s.broken(err)
-	}
-	if before != nil && sameFile(before, info) {
-		return func() {}
 	}
 	s.seen = info
 	raw, read, err := readFile(s.options.Path)
@@ -126,7 +137,7 @@ func (s *FileSource) look() func() {
 // broken returns a function that logs why the file can't be used.
 func (s *FileSource) broken(err error) func() {
 	return func() {
-		s.options.Log.Error("JWKS file can't be read; the last good keys stay in use", "file", s.options.Path, "error", bare(err))
+		s.options.Log.Warn("JWKS file can't be read; the last good keys stay in use", "file", s.options.Path, "error", bare(err))
 	}
 }
 

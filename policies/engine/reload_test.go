@@ -52,7 +52,7 @@ func (w *watched) follow(t *testing.T, dir string, opts engine.Options) {
 	w.Engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- e.Watch(ctx, dir) }()
+	go func() { done <- e.Watch(ctx, dir, nil) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -20,11 +21,11 @@ type watcher struct {
 
 // Watch keeps the engine at the tree in dir until ctx is done, and returns ctx's
 // error then. It looks at the files every Options.Poll, and takes a changed tree once two
-// looks in a row found the same.
+// looks in a row found the same; a signal on now is a look that counts at once.
 //
 // An author who changes several files that only fit together swaps a link to the folder,
 // as a ConfigMap does.
-func (e *Engine) Watch(ctx context.Context, dir string) error {
+func (e *Engine) Watch(ctx context.Context, dir string, now <-chan os.Signal) error {
 	w := &watcher{engine: e, dir: dir, judged: e.Revision()}
 	poll := time.NewTicker(e.opts.Poll)
 	defer poll.Stop()
@@ -33,15 +34,18 @@ func (e *Engine) Watch(ctx context.Context, dir string) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-poll.C:
-			w.look(ctx)
+			w.look(ctx, false)
+		case <-now:
+			w.look(ctx, true)
 		}
 	}
 }
 
-// look reads the tree where its files may have changed, and has a new one judged.
-func (w *watcher) look(ctx context.Context) {
+// look reads the tree where its files may have changed, and has a new one judged, or any where the
+// look is certain.
+func (w *watcher) look(ctx context.Context, certain bool) {
 	tree := policies.Dir(w.dir)
-	if w.seen == "" && w.read != nil && w.read.Unchanged(tree) {
+	if !certain && w.seen == "" && w.read != nil && w.read.Unchanged(tree) {
 		return
 	}
 	src, err := policies.Read(tree)
@@ -53,6 +57,7 @@ func (w *watcher) look(ctx context.Context) {
 		state = src.Revision
 	}
 	switch {
+	case certain:
 	case state == w.judged:
 		w.seen = ""
 		return

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func checkDemo(t *testing.T, g *harness.Gateway, answers []string, want ...strin
 	}
 	var above []string
 	for line := range strings.Lines(g.Stdout.String()) {
-		if strings.HasPrefix(line, "# ") {
+		if strings.HasPrefix(line, "# ") && strings.Contains(line, "? ") {
 			above = append(above, strings.TrimSpace(line))
 		}
 	}
@@ -60,8 +61,8 @@ func checkDemo(t *testing.T, g *harness.Gateway, answers []string, want ...strin
 		if got := demoDecision(t, answers[i]); got != w {
 			t.Errorf("answer %d: %s, want %s", i, got, w)
 		}
-		if !strings.HasSuffix(above[i+1], "? "+w) { // the first is about the token
-			t.Errorf("answer %d is %q, and above it stands %q", i, w, above[i+1])
+		if !strings.HasSuffix(above[i], "? "+w) {
+			t.Errorf("answer %d is %q, and above it stands %q", i, w, above[i])
 		}
 	}
 	if last := answers[len(want)]; !strings.Contains(last, `"code":"BAD_REQUEST"`) || !strings.Contains(last, `"X-Action: must have the form`) {
@@ -88,6 +89,7 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	for _, p := range g.Each() { // of replicas, each knows what one of them made
 		checkDemo(t, p, demoAnswers(t, p), create, none+"project:instance:create in proj-demo-v1", mayRead, carol)
 	}
+	checkDemoToken(t, g, dir)
 	alice := g.UserToken(t, "user-alice-v1")
 	users := func(g *harness.Gateway) string {
 		var all []string
@@ -115,6 +117,28 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	}
 	for _, p := range g.Each() {
 		checkDemo(t, p, demoAnswers(t, p), create, "allowed: role project_admin grants project:instance:create", "allowed: role project_admin grants project:instance:read", carol)
+	}
+}
+
+// checkDemoToken: the token is in a file that only its owner can read, and is not printed. What is printed
+// says where the gateway listens, and how it is stopped.
+func checkDemoToken(t *testing.T, g *harness.Gateway, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, "demo.token")
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	token, err := os.ReadFile(path)
+	if err != nil || strings.Contains(g.Stdout.String()+g.Stderr.String(), strings.TrimSpace(string(token))) {
+		t.Errorf("the token is printed, or can't be read: %v", err)
+	}
+	for _, p := range g.Each() {
+		for _, says := range []string{p.URL + "/docs", p.UsersURL, p.HealthURL, "Ctrl-C", "$(cat " + path + ")"} {
+			if !strings.Contains(p.Stdout.String(), says) {
+				t.Errorf("it does not say %s", says)
+			}
+		}
 	}
 }
 

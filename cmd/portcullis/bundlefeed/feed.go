@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -115,18 +116,21 @@ func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
 	return take(src)
 }
 
-// Follow keeps the policy at the source until ctx is done, and returns ctx's error then.
-func (f *Feed) Follow(ctx context.Context, policy Policy) error {
+// Follow keeps the policy at the source until ctx is done, and returns ctx's error then. A signal on now has it ask at
+// once.
+func (f *Feed) Follow(ctx context.Context, policy Policy, now <-chan os.Signal) error {
 	for {
 		wait := time.NewTimer(time.Duration(float64(f.Poll) * (1 - jitter + 2*jitter*rand.Float64()))) //nolint:gosec // no secret
 		select {
 		case <-ctx.Done():
 			wait.Stop()
 			return ctx.Err()
+		case <-now:
+			wait.Stop()
 		case <-wait.C:
-			if result := f.look(ctx, policy); ctx.Err() == nil {
-				f.Observe(result)
-			}
+		}
+		if result := f.look(ctx, policy); ctx.Err() == nil {
+			f.Observe(result)
 		}
 	}
 }

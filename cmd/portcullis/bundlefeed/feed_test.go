@@ -143,7 +143,7 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 	f.Started()
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
-	go func() { ended <- f.Follow(ctx, policy) }()
+	go func() { ended <- f.Follow(ctx, policy, nil) }()
 	if got := <-results; got != bundlefeed.ResultUnchanged {
 		t.Errorf("%s of the bundle that is in force", got)
 	}

@@ -19,11 +19,15 @@ const (
 	// smallestHeader holds a request with the headers that gateways and browsers add.
 	smallestHeader = 16 << 10
 	defaultWaiting = 1024
+	// longestStop bounds each part of a stop.
+	longestStop = 10 * time.Minute
 )
 
 // Limits says what one request, one connection and all of them together may take.
 type Limits struct {
 	Edge gateway.Limits
+	// Delay is how long requests are still taken after SIGTERM, before the drain.
+	Delay time.Duration
 	// Drain is how long requests under way may take after SIGTERM.
 	Drain time.Duration
 	// Waiting is how many questions of a kind may wait for facts and verdicts that are not
@@ -45,7 +49,8 @@ func (l *Limits) flags(f *pflag.FlagSet) {
 	DurationVar(f, &l.Edge.Idle, "idle-timeout", d.Idle, "how long a connection may be idle")
 	DurationVar(f, &l.Edge.Handle, "handle-timeout", d.Handle, "how long deciding and handling in this process may take")
 	DurationVar(f, &l.Edge.Upstream, "upstream-timeout", d.Upstream, "how long an upstream may take to begin its answer")
-	DurationVar(f, &l.Drain, "drain-timeout", defaultDrain, "how long requests under way may take after SIGTERM")
+	DurationVar(f, &l.Delay, "shutdown-delay", 0, "how long requests are still taken after SIGTERM, while readiness is 503 and each answer ends its connection; then --drain-timeout begins")
+	DurationVar(f, &l.Drain, "drain-timeout", defaultDrain, "how long requests under way may take after SIGTERM and --shutdown-delay")
 	f.IntVar(&l.Edge.Connections, "max-connections", d.Connections, "how many connections may be open; 0 is no bound")
 	f.IntVar(&l.Edge.PerAddress, "max-connections-per-address", d.PerAddress, "how many of them from one address (IPv6: one /64); 0 is no bound")
 	f.IntVar(&l.Edge.Requests, "max-requests", d.Requests, "how many requests may be under way, in this process and to each upstream; 0 is no bound")
@@ -113,7 +118,7 @@ func (l Limits) validateTimes() (found []resources.Problem) {
 		{"--idle-timeout", l.Edge.Idle, 24 * time.Hour, slow},
 		{"--handle-timeout", l.Edge.Handle, longestHandle, "a request that goes on for longer could make something in a project that was deleted meanwhile"},
 		{"--upstream-timeout", l.Edge.Upstream, time.Hour, slow},
-		{"--drain-timeout", l.Drain, 10 * time.Minute, slow},
+		{"--drain-timeout", l.Drain, longestStop, slow},
 	} {
 		switch {
 		case t.is <= 0:
@@ -121,6 +126,9 @@ func (l Limits) validateTimes() (found []resources.Problem) {
 		case t.is > t.most:
 			found = append(found, problem(t.flag, "must be at most %s, not %s: %s", t.most, t.is, t.because))
 		}
+	}
+	if l.Delay < 0 || l.Delay > longestStop {
+		found = append(found, problem("--shutdown-delay", "must be from 0 to %s, not %s: a stop waits for it, whatever clients do", longestStop, l.Delay))
 	}
 	return found
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -9,15 +10,20 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
+// flagLogLevel is the one setting that a configuration file can change in a running process.
+const flagLogLevel = "log-level"
+
 // Log says what is logged, and in which form.
 type Log struct {
 	level string
+	// fixed says that a flag or a variable sets the level, and the file cannot.
+	fixed bool
 	// Format is json or text.
 	Format string
 }
 
 func (l *Log) flags(f *pflag.FlagSet) {
-	f.StringVar(&l.level, "log-level", "info", "the lowest `level` that is logged: debug, info, warn or error")
+	f.StringVar(&l.level, flagLogLevel, "info", "the lowest `level` that is logged: debug, info, warn or error; read again from the configuration file on SIGHUP")
 	f.StringVar(&l.Format, "log-format", "json", "the `format` of a line: json or text")
 }
 
@@ -29,11 +35,16 @@ func (l Log) Level() slog.Level {
 
 // Validate returns what is wrong with the level and the format.
 func (l Log) Validate() (found []resources.Problem) {
-	if _, known := readLevel(l.level); !known {
-		found = append(found, problem("--log-level", "must be debug, info, warn or error, not %q", l.level))
-	}
+	found = validateLevel(l.level)
 	if l.Format != "json" && l.Format != "text" {
 		found = append(found, problem("--log-format", "must be json or text, not %q", l.Format))
+	}
+	return found
+}
+
+func validateLevel(level string) (found []resources.Problem) {
+	if _, known := readLevel(level); !known {
+		found = append(found, problem("--"+flagLogLevel, "must be debug, info, warn or error, not %q", level))
 	}
 	return found
 }
@@ -42,4 +53,28 @@ func (l Log) Validate() (found []resources.Problem) {
 func readLevel(text string) (level slog.Level, known bool) {
 	err := level.UnmarshalText([]byte(text))
 	return level, err == nil && !strings.ContainsAny(text, "+-")
+}
+
+// ReadLevel reads the configuration file again and returns the level that holds from now on: the
+// file's, unless a flag or a variable sets it. On an error the level stays.
+func (c *Config) ReadLevel() (slog.Level, error) {
+	if c.File == "" {
+		return c.Log.Level(), nil
+	}
+	again, known := &Config{File: c.File}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	again.AddFlags(known)
+	again.File = c.File // the flags have set the default
+	values, err := again.readFile(known, known)
+	if err != nil || c.Log.fixed {
+		return c.Log.Level(), err
+	}
+	level := known.Lookup(flagLogLevel).DefValue
+	if given := values[flagLogLevel]; len(given) > 0 {
+		level = given[0]
+	}
+	if found := validateLevel(level); len(found) > 0 {
+		return c.Log.Level(), fmt.Errorf("%s: %s", c.File, found[0])
+	}
+	read, _ := readLevel(level)
+	return read, nil
 }

@@ -40,6 +40,8 @@ func (c *Config) Fill(flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
+	_, inEnvironment := os.LookupEnv(EnvName(flagLogLevel))
+	c.Log.fixed = inEnvironment || flags.Changed(flagLogLevel)
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed {
 			return

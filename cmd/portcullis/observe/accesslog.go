@@ -20,18 +20,19 @@ import (
 // (BenchmarkObserve).
 type accessLog struct {
 	handler slog.Handler
-	// out takes the lines in JSON; nil where they are text, or not wanted.
+	// out takes the lines in JSON; nil where they are text.
 	out   io.Writer
+	level slog.Leveler
 	lines sync.Pool
 }
 
 // lineRoom is the size of an ordinary line in bytes.
 const lineRoom = 1 << 10
 
-func newAccessLog(w io.Writer, format string, level slog.Level) *accessLog {
-	l := &accessLog{handler: newLogger(w, format, level).Handler()}
+func newAccessLog(w io.Writer, format string, level slog.Leveler) *accessLog {
+	l := &accessLog{handler: newLogger(w, format, level).Handler(), level: level}
 	l.lines.New = func() any { line := make([]byte, 0, lineRoom); return &line }
-	if format != FormatText && level <= slog.LevelInfo {
+	if format != FormatText {
 		l.out = w
 	}
 	return l
@@ -39,7 +40,7 @@ func newAccessLog(w io.Writer, format string, level slog.Level) *accessLog {
 
 // request writes the line of a request.
 func (l *accessLog) request(r *gateway.Record) {
-	if l.out == nil || !plain(r) {
+	if l.out == nil || l.level.Level() > slog.LevelInfo || !plain(r) {
 		accessLine(l.handler, r)
 		return
 	}

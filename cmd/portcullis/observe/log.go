@@ -27,10 +27,13 @@ type Log struct {
 	// eighth of it to all others.
 	access *accessLog
 	queue  *lineQueue
+	level  *slog.LevelVar
 }
 
 // NewLog writes the lines of at least the level to w. Close ends it.
-func NewLog(w io.Writer, format string, level slog.Level) *Log {
+func NewLog(w io.Writer, format string, lowest slog.Level) *Log {
+	level := new(slog.LevelVar)
+	level.Set(lowest)
 	direct := newLogger(w, format, level)
 	q := newLineQueue(w, queueSize, func(lines uint64) {
 		direct.Warn("lines of the log were dropped: its reader was too slow, stuck or gone", "lines", lines)
@@ -39,7 +42,21 @@ func NewLog(w io.Writer, format string, level slog.Level) *Log {
 		Logger: newLogger(lane{q, 0}, format, level),
 		access: newAccessLog(lane{q, queueSize / 8}, format, level),
 		queue:  q,
+		level:  level,
 	}
+}
+
+// Level returns the lowest level that is logged.
+func (l *Log) Level() slog.Level { return l.level.Level() }
+
+// SetLevel changes the lowest level that is logged.
+func (l *Log) SetLevel(lowest slog.Level) { l.level.Set(lowest) }
+
+// Always writes a line whatever the lowest level is.
+func (l *Log) Always(message string, args ...any) {
+	line := slog.NewRecord(time.Now(), slog.LevelInfo, message, 0)
+	line.Add(args...)
+	_ = l.Handler().Handle(context.Background(), line) // the queue counts what it drops
 }
 
 // Request writes the line of an answered request.
@@ -49,7 +66,7 @@ func (l *Log) Request(r *gateway.Record) { l.access.request(r) }
 func (l *Log) Close() { l.queue.close(flushTime) }
 
 // newLogger writes structured lines; a line break in a value stays inside it.
-func newLogger(w io.Writer, format string, level slog.Level) *slog.Logger {
+func newLogger(w io.Writer, format string, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == FormatText {
 		return slog.New(slog.NewTextHandler(Printable(w), options))

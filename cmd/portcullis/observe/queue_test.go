@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -212,7 +213,7 @@ func BenchmarkAccessLine(b *testing.B) {
 		return w
 	}
 	b.Run("direct", func(b *testing.B) {
-		log := newLogger(pipe(b), "json", 0)
+		log := newLogger(pipe(b), "json", slog.LevelInfo)
 		b.ReportAllocs()
 		for b.Loop() {
 			accessLine(log.Handler(), &record)

@@ -92,10 +92,13 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
+// Leave begins a stop: health says so, and checks are still answered.
+func (s *Server) Leave() { s.health.Shutdown() }
+
 // Shutdown stops accepting, tells health, ends what asks for it or for the services, lets checks under
 // way finish within the context's time, and closes.
 func (s *Server) Shutdown(ctx context.Context) {
-	s.health.Shutdown()
+	s.Leave()
 	s.close()
 	done := make(chan struct{})
 	go func() {

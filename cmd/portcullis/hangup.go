@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// hangups are the signals by which an operator has files read again: one channel for each who
+// follows files of its own.
+type hangups struct{ all, certificates, policy chan os.Signal }
+
+// catchHangups keeps SIGHUP from ending the process. stop gives it back.
+func catchHangups() (h hangups, stop func()) {
+	h = hangups{make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan os.Signal, 1)}
+	signal.Notify(h.all, syscall.SIGHUP)
+	return h, func() { signal.Stop(h.all) }
+}
+
+// followHangups has everything that is a file read again on each signal, until ctx ends. Each file that
+// is no good is one warning, and what was read of it before stays in use.
+func (a *app) followHangups(ctx context.Context, h hangups) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case s := <-h.all:
+			a.log.Info("SIGHUP: files are read again")
+			pass(h.certificates, s)
+			pass(h.policy, s)
+			for _, file := range a.keyFiles {
+				file.Reread()
+			}
+			a.rereadLevel()
+		}
+	}
+}
+
+// pass hands a signal on, unless one waits already.
+func pass(to chan<- os.Signal, s os.Signal) {
+	select {
+	case to <- s:
+	default:
+	}
+}
+
+// rereadLevel takes the log level of the configuration file into use.
+func (a *app) rereadLevel() {
+	level, err := a.settings.ReadLevel()
+	if err != nil {
+		a.log.Warn("the configuration file can't be read; the log level stays", "error", err.Error())
+		return
+	}
+	a.log.SetLevel(level)
+}
