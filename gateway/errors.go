@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -18,6 +19,7 @@ import (
 func (e *Edge) refuse(x *exchange, err error) {
 	domain := resources.AsError(err)
 	x.record.Err = loggable(err, domain)
+	x.record.Unauthorized = authn.ReasonOf(err)
 	if x.record.Reason == "" { // no decision was reached
 		x.record.Reason = domain.Message
 	}

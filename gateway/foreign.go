@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -41,6 +42,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 			r.Reason = domain.Message
 		}
 		r.Err = loggable(err, domain)
+		r.Unauthorized = authn.ReasonOf(err)
 		r.Problems = inOneLine(domain.Problems)
 		err = domain
 	}

@@ -29,10 +29,14 @@ type Record struct {
 	Status              int
 	Allowed             bool
 	Reason              string
-	PolicyRevision      string
+	// Code names the reason of a decision; it is empty where the policy tree gives none.
+	Code           string
+	PolicyRevision string
 	// At is when the request was answered; Duration is how long that took.
 	At       time.Time
 	Duration time.Duration
+	// Unauthorized is why the credential was refused (authn.Reasons); it is empty where it was not.
+	Unauthorized string
 	// Limited is the rate that refused the request; it is empty where none did.
 	Limited string
 	// Problems are those of a 400 in one line.
@@ -43,7 +47,7 @@ type Record struct {
 
 // judged records a verdict.
 func (r *Record) judged(v verdict.Verdict) {
-	r.Allowed, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Reason, v.PolicyRevision, v.ID
+	r.Allowed, r.Code, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Code, v.Reason, v.PolicyRevision, v.ID
 }
 
 func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }

@@ -17,13 +17,14 @@ import (
 func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*authn.Authenticator, error) {
 	var issuers []authn.Issuer
 	for _, one := range a.settings.Credentials.Issuers() {
-		keys, err := newKeySource(one, a.log.Logger)
+		keys, err := newKeySource(one, a.log.Logger, a.metrics.KeySetFetched)
 		if err != nil {
 			return nil, fmt.Errorf("issuer %q: %w", one.Issuer, err)
 		}
 		if file, ok := keys.(*authn.FileSource); ok {
 			a.keyFiles = append(a.keyFiles, file)
 		}
+		a.state.keySets = append(a.state.keySets, keySet{one.Issuer, keys})
 		issuers = append(issuers, authn.Issuer{
 			Issuer: one.Issuer, Audience: one.Audience, Keys: keys, Subjects: authn.Subjects(one.Subjects),
 			Services: authn.Services{Allowed: one.Services.Allowed, Scopes: one.Services.Scopes},
@@ -48,11 +49,18 @@ func (a *app) newAuthenticator(ctx context.Context, signer *authn.Signer) (*auth
 	return made, nil
 }
 
-func newKeySource(one config.Issuer, log *slog.Logger) (authn.KeySource, error) {
+func newKeySource(one config.Issuer, log *slog.Logger, fetched func(error)) (agingSource, error) {
 	if one.JWKSFile != "" {
 		return authn.NewFileSource(authn.FileOptions{Path: one.JWKSFile, Now: time.Now, Log: log})
 	}
-	return authn.NewURLSource(authn.URLOptions{URL: one.JWKSURL, Now: time.Now, Log: log})
+	return authn.NewURLSource(authn.URLOptions{URL: one.JWKSURL, Now: time.Now, Log: log, Fetched: fetched})
+}
+
+// agingSource is a key set that may grow old.
+type agingSource interface {
+	authn.KeySource
+	// Age returns how old the keys in use are, false where there are none.
+	Age() (time.Duration, bool)
 }
 
 // directory finds users by the subject of their token, through the cache.

@@ -53,6 +53,7 @@ func (a *app) newHealthServer(draining func() bool) *http.Server {
 		Service: serviceName, Version: version(), Ping: a.store.Ping, Checks: checks, Draining: draining, Now: time.Now,
 	})
 	mux.Handle("GET /metrics", a.metrics.Handler())
+	mux.HandleFunc("GET /status", a.serveStatus)
 	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs no answer

@@ -107,6 +107,10 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	if err != nil {
 		return err
 	}
+	log.Info("settings", settings.InForce(cmd.Flags())...)
+	for _, warning := range settings.Warnings() {
+		log.Warn(warning)
+	}
 	var draining atomic.Bool
 	private := a.newHealthServer(draining.Load)
 	beside := a.runBackground()

@@ -36,8 +36,15 @@ const (
 	searchReads = 2
 )
 
+// openedStore is one of the two engines.
+type openedStore interface {
+	store.Store
+	// Bytes returns what the store takes on disk.
+	Bytes(ctx context.Context) (int64, error)
+}
+
 // openStore opens the embedded store of the data folder, or the database.
-func openStore(ctx context.Context, s config.Store, c records.Collections) (store.Store, error) {
+func openStore(ctx context.Context, s config.Store, c records.Collections) (openedStore, error) {
 	if s.MongoURL == "" {
 		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.DataDir, Schemas: c.Schemas()})
 		if err != nil {
@@ -123,7 +130,9 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 		if err != nil {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
-		options.Remote, options.Secrets = client.Cache(sharedCacheChanged(a.log.Logger)), a.master.Derive(resources.PurposeCache)
+		shared := client.Cache(sharedCacheChanged(a.log.Logger))
+		options.Remote, options.Secrets = shared, a.master.Derive(resources.PurposeCache)
+		a.state.breaker = shared.Breaker
 		options.Observe = a.metrics.WatchCache(a.log.Logger)
 	}
 	return rolecache.New(a.store, a.collections, options), nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -60,11 +61,15 @@ type core struct {
 	tokens   wire.PageTokens
 	// assertions vouch for callers between processes.
 	assertions *assertion.Keys
+	// opened is the store itself, without what is around it.
+	opened openedStore
 }
 
 // openCore reads the master key, loads the policy and opens the store. The key comes first,
-// since the proof of the policy takes a second.
-func openCore(ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger) (_ *core, err error) {
+// since the proof of the policy takes a second. The store is used through those around it.
+func openCore(
+	ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger, around ...func(store.Store) store.Store,
+) (_ *core, err error) {
 	c := &core{settings: settings, collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
 	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
 		return nil, err
@@ -80,8 +85,13 @@ func openCore(ctx context.Context, settings *config.Config, options engine.Optio
 		return nil, err
 	}
 	c.tokens = tokens
-	if c.store, err = openStore(ctx, settings.Store, c.collections); err != nil {
+	opened, err := openStore(ctx, settings.Store, c.collections)
+	if err != nil {
 		return nil, err
+	}
+	c.store, c.opened = opened, opened
+	for _, wrap := range around {
+		c.store = wrap(c.store)
 	}
 	if err = transfer.Complete(ctx, c.store, c.collections); err == nil {
 		err = masterkey.CheckStore(ctx, c.store, c.collections, c.master)
@@ -125,12 +135,14 @@ type app struct {
 	keyFiles []*authn.FileSource
 	// served is how many requests were answered.
 	served atomic.Uint64
+	state  *state
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
 func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*app, error) {
-	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings)}
+	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings), state: newState()}
 	a.metrics.WatchLog(log)
+	a.metrics.Build(version(), commit(), runtime.Version())
 	options := engine.Options{
 		Deadline:    settings.Policy.Timeout,
 		Verdicts:    sizeOrNone(settings.Caches.Verdicts),
@@ -141,6 +153,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 			Cached:    a.metrics.VerdictReused,
 			Reloaded:  a.reloaded,
 			Refused: func(err error) {
+				a.state.refused()
 				a.metrics.PolicyReloaded(false)
 				log.Warn("policy change refused; the last good one stays in force", "error", err.Error())
 			},
@@ -150,10 +163,10 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if err = a.readCertificates(settings.Listeners.TLS); err != nil {
 		return nil, err
 	}
-	if a.core, err = openCore(ctx, settings, options, log.Logger); err != nil {
+	if a.core, err = openCore(ctx, settings, options, log.Logger, a.metrics.Timed); err != nil {
 		return nil, err
 	}
-	watchFolder(a.store, log.Logger)
+	watchFolder(a.opened, log.Logger)
 	if settings.Areas.BehindGateways() {
 		a.edge, err = a.newInnerEdge()
 	} else {
@@ -166,7 +179,8 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 		a.feed.Started()
 		a.feed.Observe = a.metrics.WatchBundle(bundlefeed.Results()...)
 	}
-	a.metrics.PolicyInForce(a.policy.Revision())
+	a.policyInForce(a.policy.Revision())
+	a.metrics.WatchStore(a.opened.Bytes)
 	a.metrics.WatchBounds(a.edge, a.allGates())
 	return a, nil
 }
@@ -193,6 +207,13 @@ func (a *app) observe(r gateway.Record) {
 	a.log.Request(&r)
 }
 
+// policyInForce shows which tree decides, and the requests that its catalogue may bring.
+func (a *app) policyInForce(revision string) {
+	a.state.took()
+	a.metrics.PolicyInForce(revision)
+	a.metrics.Routes(a.policy.Routes())
+}
+
 // reloaded takes a new tree's catalogue into use.
 func (a *app) reloaded(revision string) {
 	if err := a.edge.SetCatalogue(a.policy.Routes()); err != nil {
@@ -200,7 +221,7 @@ func (a *app) reloaded(revision string) {
 		return
 	}
 	a.metrics.PolicyReloaded(true)
-	a.metrics.PolicyInForce(revision)
+	a.policyInForce(revision)
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }
 
@@ -232,6 +253,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
+	a.state.authenticator = authenticator
 	edge, err := gateway.New(gateway.Config{
 		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
 			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
@@ -266,7 +288,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}
-	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now}, Calls: calls}
+	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now, Observe: a.metrics.Decided}, Calls: calls}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

@@ -51,6 +51,9 @@ func (s *URLSource) update(done chan struct{}) {
 	close(done)
 	s.mu.Unlock()
 	// Without the lock, so that a log that blocks does not block callers.
+	if s.options.Fetched != nil {
+		s.options.Fetched(err)
+	}
 	if err != nil {
 		s.options.Log.Warn("JWKS fetch failed; the last good keys stay in use until their maximum age", "url", s.shown, "error", err)
 		return

@@ -42,10 +42,12 @@ type FileOptions struct {
 type FileSource struct {
 	options FileOptions
 
-	mu     sync.Mutex
-	set    KeySet
-	seen   os.FileInfo // at the last check; nil where the file was missing
-	looked time.Time   // of the last check
+	mu   sync.Mutex
+	set  KeySet
+	seen os.FileInfo // at the last check; nil where the file was missing
+	// written is when the file of set was written.
+	written time.Time
+	looked  time.Time // of the last check
 }
 
 // NewFileSource reads the file and returns a source. It fails on a file that can't be read, that
@@ -67,7 +69,7 @@ func NewFileSource(o FileOptions) (*FileSource, error) {
 	if s.set.exposed && info.Mode().Perm()&notOwner != 0 {
 		return nil, fmt.Errorf("JWKS file %q: %w", o.Path, errExposed)
 	}
-	s.seen = info
+	s.seen, s.written = info, info.ModTime()
 	reportSet(o.Log, s.set, "file", o.Path)
 	return s, nil
 }
@@ -130,7 +132,7 @@ func (s *FileSource) read(info os.FileInfo, err error) func() {
 	if err != nil {
 		return s.broken(err)
 	}
-	s.set = set
+	s.set, s.written = set, read.ModTime()
 	return func() { reportSet(s.options.Log, set, "file", s.options.Path) }
 }
 

@@ -82,3 +82,11 @@ func (a *Authenticator) token(ctx context.Context, token string) (*verified, err
 	}
 	return fresh, nil
 }
+
+// CachedTokens returns how many verified tokens are cached, and how many may be.
+func (a *Authenticator) CachedTokens() (entries, room int) {
+	if a.tokens == nil {
+		return 0, 0
+	}
+	return a.tokens.Len(), a.tokens.Room()
+}

@@ -47,6 +47,8 @@ type URLOptions struct {
 	Ticks func(time.Duration) (<-chan time.Time, func())
 	// Log gets failures, never a key. nil discards them.
 	Log *slog.Logger
+	// Fetched, where there is one, is called after each fetch with its error.
+	Fetched func(err error)
 }
 
 // URLSource is a KeySource of the JWK set at a URL.

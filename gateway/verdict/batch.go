@@ -42,13 +42,16 @@ type Gatherer interface {
 	Homes(ctx context.Context, users []string) (accounts []string, err error)
 }
 
-// Batches reaches verdicts on questions that are asked together. All of its fields are needed. It is safe
+// Batches reaches verdicts on questions that are asked together. All of its fields but Observe are needed. It is safe
 // for concurrent use.
 type Batches struct {
 	Pin   func() Pinned
 	Facts Gatherer
 	IDs   resources.IDs
 	Now   func() time.Time
+	// Observe, where there is one, is called with each decision on a question and the name of the
+	// route at which it was asked.
+	Observe func(route string, d *resources.Decision)
 }
 
 // Batch judges the questions of one request: all by one policy tree and at one time, those of an
@@ -60,6 +63,7 @@ type Batch struct {
 	ids      resources.IDs
 	now      time.Time
 	door     *Route
+	observe  func(route string, d *resources.Decision)
 	homes    map[string]string
 	accounts map[string]*inAccount
 	// room is how many items there are; the first account has room for all of them.
@@ -94,7 +98,7 @@ func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
 	now, ids := b.Now(), b.IDs
 	ids.Now = func() time.Time { return now }
 	return &Batch{
-		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: ids, now: now, door: door,
+		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe,
 		homes: map[string]string{}, accounts: map[string]*inAccount{},
 	}
 }

@@ -113,6 +113,9 @@ func (in *inAccount) ask(ctx context.Context, item *Item) Outcome {
 		return Outcome{Err: unavailable(err)}
 	}
 	out.AccountRevision, out.ID = facts.Revision, in.ids.ULID()
+	if in.observe != nil {
+		in.observe(in.door.Row.Name, &out.Decision)
+	}
 	return out
 }
 

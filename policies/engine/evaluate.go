@@ -32,6 +32,14 @@ const (
 	FailureOther     Failure = "other"
 )
 
+// Failures returns every failure.
+func Failures() []Failure {
+	return []Failure{
+		FailureUndefined, FailureIllTyped, FailureConflict, FailureBuiltin, FailureTimeout, FailureMemory, FailureCancelled,
+		FailurePanic, FailureFacts, FailureOther,
+	}
+}
+
 // failed is an evaluation without a decision.
 type failed struct {
 	why   Failure

@@ -45,3 +45,11 @@ func (v *verdicts) put(key []byte, d resources.Decision) {
 	d.Code, d.Reason = strings.Clone(d.Code), strings.Clone(d.Reason)
 	v.table.Put(string(key), d)
 }
+
+// CachedVerdicts returns how many verdicts are cached, and how many may be.
+func (e *Engine) CachedVerdicts() (entries, room int) {
+	if v := e.current.Load().verdicts; v != nil {
+		return v.table.Len(), v.table.Room()
+	}
+	return 0, 0
+}

@@ -149,3 +149,18 @@ func (t *Table[K, V]) Clear() {
 		}
 	}
 }
+
+// Len returns how many entries there are. It looks at all of them.
+func (t *Table[K, V]) Len() (n int) {
+	for i := range t.buckets {
+		for j := range t.buckets[i].slots {
+			if t.buckets[i].slots[j].Load() != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Room returns how many entries there may be.
+func (t *Table[K, V]) Room() int { return len(t.buckets) * ways }

@@ -56,3 +56,6 @@ func (b *breaker[T]) do(ctx context.Context, call func(context.Context) (T, erro
 		return call(ctx)
 	})
 }
+
+// state returns closed, half-open or open.
+func (b *breaker[T]) state() string { return b.calls.State().String() }

@@ -60,3 +60,7 @@ func (c *Cache) Set(ctx context.Context, values map[string][]byte) {
 		return nil, err
 	})
 }
+
+// Breaker returns the state of the circuit breaker: closed while Redis is asked, open while it is left
+// alone, half-open while one call tries it.
+func (c *Cache) Breaker() string { return c.breaker.state() }

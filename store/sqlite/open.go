@@ -56,7 +56,7 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{tables: tables, lock: held, generation: rand.Text()}
+	s := &Store{tables: tables, path: path, lock: held, generation: rand.Text()}
 	defer func() {
 		if err != nil {
 			_ = s.shut()

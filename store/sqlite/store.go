@@ -14,6 +14,7 @@ import (
 // Store is the embedded engine; Open makes it. It is safe for concurrent use.
 type Store struct {
 	tables     map[string]*table
+	path       string
 	write      *pool
 	read       *pool
 	lock       *os.File

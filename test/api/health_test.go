@@ -78,7 +78,7 @@ func TestMetricsTellOfRequestsAndDecisions(t *testing.T) {
 	text := harness.MetricsOf(t, s.Gateway)
 	for _, want := range []string{
 		`portcullis_requests_total{route="authorization.check",status="200"}`, `portcullis_requests_total{route="none",status="404"}`, `portcullis_requests_total{route="account.create",status="201"}`,
-		`portcullis_request_duration_seconds_bucket{route="authorization.check",`, `portcullis_decisions_total{decision="allow",route="authorization.check"}`, `portcullis_decisions_total{decision="deny",route="authorization.check"}`,
+		`portcullis_request_duration_seconds_bucket{route="authorization.check",`, `portcullis_decisions_total{code="role",decision="allow",door="authorization"}`, `portcullis_decisions_total{code="no_role",decision="deny",door="authorization"}`,
 		`portcullis_policy_evaluation_duration_seconds_count{entry="decision"}`, `portcullis_policy_reloads_total{result="refused"} 0`, `portcullis_policy_info{revision="`, "go_goroutines", "process_resident_memory_bytes",
 	} {
 		if !strings.Contains(text, want) {

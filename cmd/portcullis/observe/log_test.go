@@ -52,7 +52,7 @@ func TestAccessLineIsOneLine(t *testing.T) {
 func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m := NewMetrics()
 	m.Request(&gateway.Record{Status: 404})
-	m.Request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one", Allowed: true})
+	m.Request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one", Allowed: true, Code: "role"})
 	m.Request(&gateway.Record{Route: "authorization.check", Status: 200, PolicyRevision: "one"})
 	m.PolicyEvaluated("decision", time.Millisecond, "timeout")
 	m.PolicyEvaluated("decision", time.Millisecond, "")
@@ -63,8 +63,8 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	text := rec.Body.String()
 	for _, want := range []string{
-		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{decision="allow",route="authorization.check"} 1`,
-		`portcullis_decisions_total{decision="deny",route="authorization.check"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_duration_seconds_count{entry="decision"} 2`,
+		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{code="role",decision="allow",door="authorization"} 1`,
+		`portcullis_decisions_total{code="none",decision="deny",door="authorization"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_duration_seconds_count{entry="decision"} 2`,
 		`portcullis_policy_cache_hits_total{entry="decision"} 1`,
 		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
 	} {
@@ -72,7 +72,7 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	if strings.Contains(text, `revision="one"`) || strings.Contains(text, `decisions_total{decision="deny",route="none"}`) {
+	if strings.Contains(text, `revision="one"`) || !strings.Contains(text, `portcullis_decisions_total{code="none",decision="deny",door="edge"} 0`) {
 		t.Error("a revision that is over, or a decision that never was")
 	}
 }

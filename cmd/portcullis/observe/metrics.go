@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -30,6 +29,9 @@ type Metrics struct {
 	deliveries  *prometheus.CounterVec
 	byLabels    requestCounters
 	limited     *prometheus.CounterVec
+	// unauthorized are requests with 401, keySets fetches of key sets, writes transactions of the store.
+	unauthorized, keySets *prometheus.CounterVec
+	writes                prometheus.Histogram
 	// certificates is nil without TLS.
 	certificates *prometheus.CounterVec
 }
@@ -45,9 +47,7 @@ func NewMetrics() *Metrics {
 			Name: "portcullis_request_duration_seconds", Help: "Time to answer a request, by route.",
 			Buckets: prometheus.ExponentialBuckets(0.00005, 2.5, 14),
 		}, []string{"route"}),
-		decisions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by route.",
-		}, []string{"route", "decision"}),
+		decisions: newDecisions(),
 		evaluations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "portcullis_policy_evaluation_duration_seconds", Help: "Time of one evaluation of the policy, by entry point.",
 			Buckets: prometheus.ExponentialBuckets(0.00001, 2.5, 12),
@@ -67,12 +67,12 @@ func NewMetrics() *Metrics {
 		deliveries: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_outbox_deliveries_total", Help: "Attempts to deliver a message, by outcome.",
 		}, []string{"outcome"}),
-		limited: newLimited(),
+		limited: newLimited(), unauthorized: newUnauthorized(), keySets: newKeySets(), writes: newWrites(),
 	}
 	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
+		m.unauthorized, m.keySets, m.writes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.reloads.WithLabelValues(reloadTaken)
-	m.reloads.WithLabelValues(reloadRefused)
+	m.enumerate()
 	return m
 }
 
@@ -126,33 +126,6 @@ const (
 	reloadTaken   = "taken"
 	reloadRefused = "refused"
 )
-
-// outboxTimeout bounds the time in which the outbox is counted for one scrape.
-const outboxTimeout = 2 * time.Second
-
-// WatchOutbox shows how many messages are in the outbox, or -1 where the store cannot be
-// read.
-func (m *Metrics) WatchOutbox(w *outbox.Worker) {
-	gauge := func(name, help string, value func(outbox.Stats) float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), outboxTimeout)
-			defer cancel()
-			stats, err := w.Stats(ctx)
-			if err != nil {
-				return -1
-			}
-			return value(stats)
-		}))
-	}
-	gauge("portcullis_outbox_pending", "Messages that wait for their delivery.", func(s outbox.Stats) float64 { return float64(s.Pending) })
-	gauge("portcullis_outbox_dead", "Messages that were given up.", func(s outbox.Stats) float64 { return float64(s.Dead) })
-	gauge("portcullis_outbox_oldest_age_seconds", "Age of the oldest message that waits for its delivery.", func(s outbox.Stats) float64 {
-		if s.Oldest.IsZero() {
-			return 0
-		}
-		return time.Since(s.Oldest).Seconds()
-	})
-}
 
 // PolicyReloaded counts a changed policy tree.
 func (m *Metrics) PolicyReloaded(taken bool) {

@@ -1,12 +1,15 @@
 package observe
 
 import (
+	"cmp"
+	"net/http"
 	"strconv"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // requestLabels are the labels of a request; there are few different ones.
@@ -14,6 +17,7 @@ type requestLabels struct {
 	route            string
 	status           int
 	decided, allowed bool
+	code             string
 }
 
 // counters are those of requests with the same labels; a counter that does not apply to them
@@ -32,7 +36,7 @@ type requestCounters struct {
 
 // Request counts one answered request.
 func (m *Metrics) Request(r *gateway.Record) {
-	c := m.counters(requestLabels{r.Route, r.Status, r.PolicyRevision != "", r.Allowed})
+	c := m.counters(r)
 	c.requests.Inc()
 	c.seconds.Observe(r.Duration.Seconds())
 	if c.decisions != nil {
@@ -41,33 +45,51 @@ func (m *Metrics) Request(r *gateway.Record) {
 	if r.Limited != "" {
 		m.limited.WithLabelValues(r.Limited).Inc()
 	}
+	if r.Unauthorized != "" {
+		m.unauthorized.WithLabelValues(r.Unauthorized).Inc()
+	}
 }
 
-func (m *Metrics) counters(labels requestLabels) *counters {
+func (m *Metrics) counters(r *gateway.Record) *counters {
+	labels := requestLabels{r.Route, r.Status, r.PolicyRevision != "", r.Allowed, r.Code}
 	m.byLabels.mu.RLock()
 	c := m.byLabels.seen[labels]
 	m.byLabels.mu.RUnlock()
 	if c != nil {
 		return c
 	}
+	c = m.newCounters(r)
 	m.byLabels.mu.Lock()
 	defer m.byLabels.mu.Unlock()
 	if m.byLabels.seen == nil {
 		m.byLabels.seen = map[requestLabels]*counters{}
 	}
-	c = m.newCounters(labels)
-	m.byLabels.seen[labels] = c
+	if len(m.byLabels.seen) < mostLabels { // a tree may make codes of what is asked
+		m.byLabels.seen[labels] = c
+	}
 	return c
 }
 
-func (m *Metrics) newCounters(labels requestLabels) *counters {
-	route := labels.route
-	if route == "" {
-		route = "none"
+// mostLabels bounds the labels whose counters are cached.
+const mostLabels = 10_000
+
+func (m *Metrics) newCounters(r *gateway.Record) *counters {
+	route := cmp.Or(r.Route, routeNone)
+	return &counters{
+		requests: m.requests.WithLabelValues(route, strconv.Itoa(r.Status)), seconds: m.seconds.WithLabelValues(route), decisions: m.decided(r),
 	}
-	c := &counters{requests: m.requests.WithLabelValues(route, strconv.Itoa(labels.status)), seconds: m.seconds.WithLabelValues(route)}
-	if labels.decided {
-		c.decisions = m.decisions.WithLabelValues(route, decisionWord(labels.allowed))
+}
+
+// routeNone is the label of requests for which no route was found.
+const routeNone = "none"
+
+// Routes shows, before the first of them comes, the requests of these routes that fail for no fault of the
+// client.
+func (m *Metrics) Routes(routes []resources.Route) {
+	for i := range routes {
+		m.seconds.WithLabelValues(routes[i].Name)
+		for _, status := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable} {
+			m.requests.WithLabelValues(routes[i].Name, strconv.Itoa(status))
+		}
 	}
-	return c
 }

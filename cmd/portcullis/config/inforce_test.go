@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSettingsInForceShowNoSecret: neither the user nor the query of a URL, whatever its form.
+func TestSettingsInForceShowNoSecret(t *testing.T) {
+	for value, want := range map[string]string{
+		"mongodb://ada:secret@db1,db2/portcullis?replicaSet=rs0": "mongodb://…@db1,db2/portcullis?…",
+		"redis://:secret@host:6379/0":                            "redis://…@host:6379/0",
+		"redis://ada:se@cret@host:6379?password=secret":          "redis://…@host:6379?…",
+		"smtps://ada:sec/ret@host:465":                           "smtps://…@host:465",
+		"smtp://ada:sec?ret@host":                                "smtp://…",
+		"smtp://ada:sec#ret@host":                                "smtp://…",
+		"redis://ada:x@host?sentinel_password=sec@ret":           "redis://…",
+		"https://idp.example/keys?token=secret":                  "https://idp.example/keys?…",
+		"widgets=http://127.0.0.1:7000":                          "widgets=http://127.0.0.1:7000",
+		"127.0.0.1:8080":                                         "127.0.0.1:8080",
+		"":                                                       "",
+	} {
+		if got := shown(value); got != want {
+			t.Errorf("%s is shown as %s, want %s", value, got, want)
+		}
+	}
+	c, flags := serveFlags()
+	for name, value := range map[string]string{"mongo-url": "mongodb://ada:secret@db/p", "smtp-url": "smtp://ada:secret@host", "upstream": "a=http://h"} {
+		if err := flags.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text := fmt.Sprint(c.InForce(flags)...)
+	if strings.Contains(text, "secret") || strings.Contains(text, "ada") {
+		t.Error(text)
+	}
+	for _, name := range []string{"mongo-url", "mongodb://…@db/p", "listen", "drain-timeout", "a=http://h"} {
+		if !strings.Contains(text, name) {
+			t.Errorf("no %s in %s", name, text)
+		}
+	}
+}
+
+// TestWhatProductionWouldNotWantIsWarnedOf, and nothing else.
+func TestWhatProductionWouldNotWantIsWarnedOf(t *testing.T) {
+	for args, want := range map[string]string{
+		"": "--smtp-url|identity provider",
+		"--listen :8080 --users-listen 0.0.0.0:9001":                                                        "--listen is every|--users-listen is every|--smtp-url|identity provider",
+		"--listen :8080 --tls-cert-file c --tls-key-file k":                                                 "--smtp-url|identity provider",
+		"--smtp-url smtp://h --jwt-issuer i --jwt-audience a --jwks-file f":                                 "",
+		"--smtp-url smtp://h --jwt-issuer i --jwt-audience a --jwks-file f --ext-authz-listen [::]:9090":    "--ext-authz-listen is every",
+		"--role resources --areas firewall --listen :8081 --master-key-file k --health-listen 0.0.0.0:9003": "--listen is every",
+	} {
+		c, flags := serveFlags()
+		if err := flags.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		got := c.Warnings()
+		if want == "" {
+			if len(got) > 0 {
+				t.Errorf("%s: %q", args, got)
+			}
+			continue
+		}
+		parts := strings.Split(want, "|")
+		if len(got) != len(parts) {
+			t.Errorf("%s: %q", args, got)
+			continue
+		}
+		for i := range parts {
+			if !strings.Contains(got[i], parts[i]) {
+				t.Errorf("%s: %q does not say %q", args, got[i], parts[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package observe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The doors at which a decision is asked for. Calls of the gateway's own routes and of upstreams are
+// judged at the edge.
+const (
+	doorEdge = "edge"
+	// doorAuthZEN answers several questions at once, so each is counted by Decided.
+	doorAuthZEN = "authzen"
+)
+
+func doorNames() []string {
+	return []string{doorEdge, "authorization", doorAuthZEN, "forward_auth", "ext_authz"}
+}
+
+const (
+	// codeNone is the code of a decision without one, codeOther that of a tree with codes of its own.
+	codeNone  = "none"
+	codeOther = "other"
+)
+
+// allowCodes and denyCodes are the codes of the embedded policy tree (policies/authz/reasons.rego).
+func allowCodes() []string {
+	return []string{"role", "public", "service_scope", "asks_self", "self", "self_by_token", "member", "holds_all"}
+}
+
+func denyCodes() []string {
+	return []string{
+		"needs_active_member", "needs_active_account", "needs_same_account", "needs_account_level", "needs_active_project", "needs_credential_scope",
+		"incomplete", "deny_rule", "no_role", "no_credential", "no_service_scope", "not_own", "not_a_user", "nothing_to_grant", "not_held",
+	}
+}
+
+func newDecisions() *prometheus.CounterVec {
+	decisions := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by the door at which they were asked for, and the code of their reason.",
+	}, []string{"door", "decision", "code"})
+	for _, door := range doorNames() {
+		for _, code := range append(allowCodes(), codeNone, codeOther) {
+			decisions.WithLabelValues(door, decisionWord(true), code)
+		}
+		for _, code := range append(denyCodes(), codeNone, codeOther) {
+			decisions.WithLabelValues(door, decisionWord(false), code)
+		}
+	}
+	return decisions
+}
+
+// doorOf returns the door of a route of the catalogue.
+func doorOf(route string) string {
+	if area, _, _ := strings.Cut(route, "."); slices.Contains(doorNames(), area) {
+		return area
+	}
+	return doorEdge
+}
+
+// codeLabel returns a code as one of few values.
+func codeLabel(code string, allowed bool) string {
+	known := denyCodes()
+	if allowed {
+		known = allowCodes()
+	}
+	switch {
+	case code == "":
+		return codeNone
+	case slices.Contains(known, code):
+		return code
+	default:
+		return codeOther
+	}
+}
+
+// Decided counts a decision on one question of several. Candidates of a search are no questions that were
+// answered.
+func (m *Metrics) Decided(route string, d *resources.Decision) {
+	if doorOf(route) == doorAuthZEN && !strings.Contains(route, "search") {
+		m.decisions.WithLabelValues(doorAuthZEN, decisionWord(d.Allowed), codeLabel(d.Code, d.Allowed)).Inc()
+	}
+}
+
+// decided returns the counter of a request's decision, nil for one that is counted by Decided, or
+// without a decision.
+func (m *Metrics) decided(r *gateway.Record) prometheus.Counter {
+	door := doorOf(r.Route)
+	if r.PolicyRevision == "" || door == doorAuthZEN {
+		return nil
+	}
+	return m.decisions.WithLabelValues(door, decisionWord(r.Allowed), codeLabel(r.Code, r.Allowed))
+}

@@ -1,0 +1,68 @@
+package observe
+
+import (
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestCodesAreThoseOfTheTree, and OPERATIONS lists them.
+func TestCodesAreThoseOfTheTree(t *testing.T) {
+	rego, err := os.ReadFile("../../../policies/authz/reasons.rego")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../SEEING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	texts, _, _ := strings.Cut(string(rego), "\n}\n")
+	for _, found := range regexp.MustCompile(`(?m)^\t"([a-z_]+)": "`).FindAllStringSubmatch(texts, -1) {
+		codes = append(codes, found[1])
+	}
+	known := append(allowCodes(), denyCodes()...)
+	slices.Sort(codes)
+	slices.Sort(known)
+	if !slices.Equal(codes, known) {
+		t.Errorf("the tree has %q, the metric %q", codes, known)
+	}
+	for _, code := range append(known, codeNone, codeOther) {
+		if !strings.Contains(string(page), "`"+code+"`") {
+			t.Errorf("the page does not list %s", code)
+		}
+	}
+}
+
+// TestDecisionsAreCountedOnce: of a batch each question, of a search none, of other doors the request; a code
+// that nobody knows is no label.
+func TestDecisionsAreCountedOnce(t *testing.T) {
+	m := NewMetrics()
+	m.Decided("authzen.evaluations", &resources.Decision{Allowed: true, Code: "role"})
+	m.Decided("authzen.search_subject", &resources.Decision{Allowed: true, Code: "role"})
+	m.Request(&gateway.Record{Route: "authzen.evaluations", Status: 200, PolicyRevision: "one", Allowed: true, Code: "role"})
+	m.Request(&gateway.Record{Route: "ext_authz.check", Status: 200, PolicyRevision: "one", Code: "no_role"})
+	m.Request(&gateway.Record{Route: "account.get", Status: 200, PolicyRevision: "one", Allowed: true, Code: "invented-user-7"})
+	m.Routes([]resources.Route{{Name: "account.get"}})
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	for _, want := range []string{
+		`portcullis_decisions_total{code="role",decision="allow",door="authzen"} 1`, `portcullis_decisions_total{code="no_role",decision="deny",door="ext_authz"} 1`,
+		`portcullis_decisions_total{code="other",decision="allow",door="edge"} 1`, `portcullis_decisions_total{code="no_role",decision="deny",door="authorization"} 0`,
+		`portcullis_requests_total{route="account.get",status="503"} 0`, `portcullis_requests_total{route="account.get",status="500"} 0`,
+		`portcullis_unauthorized_total{reason="expired"} 0`, `portcullis_jwks_fetches_total{result="refused"} 0`, `portcullis_store_write_seconds_count 0`,
+	} {
+		if !strings.Contains(rec.Body.String(), want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(rec.Body.String(), "invented") {
+		t.Error("a code of a tree is a label")
+	}
+}

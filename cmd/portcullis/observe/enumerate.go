@@ -1,0 +1,105 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// enumerate shows with 0 what can happen, so that a first increase is seen as one.
+func (m *Metrics) enumerate() {
+	for _, result := range []string{reloadTaken, reloadRefused} {
+		m.reloads.WithLabelValues(result)
+		m.keySets.WithLabelValues(result)
+	}
+	for _, entry := range []string{"decision", "access", "grantable"} {
+		m.evaluations.WithLabelValues(entry)
+		m.reused.WithLabelValues(entry)
+		for _, kind := range engine.Failures() {
+			m.failures.WithLabelValues(entry, string(kind))
+		}
+	}
+	for _, outcome := range []string{outbox.ResultDelivered, outbox.ResultFailed, outbox.ResultDead} {
+		m.deliveries.WithLabelValues(outcome)
+	}
+	for _, reason := range authn.Reasons() {
+		m.unauthorized.WithLabelValues(reason)
+	}
+}
+
+func newUnauthorized() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_unauthorized_total", Help: "Requests that were refused with 401, by the reason, which the client is not told.",
+	}, []string{"reason"})
+}
+
+func newKeySets() *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "portcullis_jwks_fetches_total", Help: "Fetches of the key sets of issuers, by whether the keys were taken into use.",
+	}, []string{"result"})
+}
+
+// KeySetFetched counts a fetch of a key set.
+func (m *Metrics) KeySetFetched(err error) {
+	if err == nil {
+		m.keySets.WithLabelValues(reloadTaken).Inc()
+	} else {
+		m.keySets.WithLabelValues(reloadRefused).Inc()
+	}
+}
+
+func newWrites() prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "portcullis_store_write_seconds", Help: "Time of one transaction of the store, with its waits for other writers, its disk and the lease.",
+		Buckets: prometheus.ExponentialBuckets(0.0005, 2.5, 12),
+	})
+}
+
+// timed is a store whose transactions are timed.
+type timed struct {
+	store.Store
+	writes prometheus.Histogram
+}
+
+// Transact implements store.Store.
+func (s timed) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	began := time.Now()
+	defer func() { s.writes.Observe(time.Since(began).Seconds()) }()
+	return s.Store.Transact(ctx, fn)
+}
+
+// Timed returns the store with its transactions timed.
+func (m *Metrics) Timed(s store.Store) store.Store { return timed{s, m.writes} }
+
+// Build shows which version runs.
+func (m *Metrics) Build(version, commit, goVersion string) {
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "portcullis_build_info", Help: "1 for the version that runs.",
+	}, []string{"version", "commit", "go"})
+	build.WithLabelValues(version, commit, goVersion).Set(1)
+	m.registry.MustRegister(build)
+}
+
+// bytesTimeout bounds the time in which the size of the store is read for one scrape.
+const bytesTimeout = 2 * time.Second
+
+// WatchStore shows what the store takes on disk, or -1 where that cannot be read.
+func (m *Metrics) WatchStore(bytes func(context.Context) (int64, error)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "portcullis_store_bytes", Help: "What the store takes on disk, with its indexes and its log.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), bytesTimeout)
+		defer cancel()
+		n, err := bytes(ctx)
+		if err != nil {
+			return -1
+		}
+		return float64(n)
+	}))
+}
