@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build configuration test check setups race nightly consistency explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build configuration test check setups race nightly consistency explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -15,6 +15,9 @@ GOVULNCHECK_VERSION   = v1.8.0
 REDOCLY_VERSION       = 2.77.0
 OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
+HELM_VERSION          = v3.22.0
+KUBECTL_VALIDATE_VERSION = v0.0.4
+CYCLONEDX_VERSION     = v1.9.0
 BIN                   = .tools/bin
 
 MODULE      = $(shell go list -m)
@@ -58,7 +61,7 @@ test: check-fmt ## at each change: format, vet, policies, unit and black-box tes
 	@$(MAKE) --no-print-directory policy-test
 	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m ./...
 
-check: test setups race fuzz-briefly lint bench-limits ## before a merge: all that CI runs
+check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
 # The gateway is asked at the users' listener, then with the firewall and the clusters in a process of their own,
 # then on MongoDB, and then as three replicas with a Redis. Where there is no mongod the last two are skipped, and
@@ -104,6 +107,14 @@ lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@status=0; $(BIN)/golangci-lint run ./... || status=1; .ci/vulncheck $(BIN)/govulncheck || status=1; \
 		.ci/openapi-lint $(REDOCLY_VERSION) || status=1; exit $$status
 
+deploy-check: tool-helm ## hold the chart, the alerts and the unit of deploy/ to helm, Kubernetes' schemas, promtool and systemd
+	@echo "=== make $@"
+	@.ci/deploy-check $(BIN)
+
+release-snapshot: ## build the archives of a release into dist/: binaries, sums, bills of materials
+	@.ci/tool github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod $(CYCLONEDX_VERSION)
+	@.ci/release "$(VERSION)" '$(LDFLAGS)' $(BIN)
+
 fmt: tool-gofumpt tool-opa ## format Go and Rego
 	$(BIN)/gofumpt -w . .ci
 	$(BIN)/opa fmt -w policies
@@ -140,11 +151,15 @@ bench-load: tool-opa ## what traffic costs the gateway and its peers, end to end
 	go test -run '^$$' -bench Load -benchtime 1x -timeout 60m ./test/load -pairs $(PAIRS) -window $(WINDOW)
 
 clean: ## remove what was built, not the data
-	rm -rf bin .tools coverage.* *.coverprofile
+	rm -rf bin dist .tools coverage.* *.coverprofile
 
 check-fmt: tool-gofumpt
 	@unformatted=$$($(BIN)/gofumpt -l . .ci) && \
 		if [ -n "$$unformatted" ]; then printf 'gofumpt: not formatted (make fmt):\n%s\n' "$$unformatted"; exit 1; fi
+
+tool-helm:
+	@.ci/tool helm.sh/helm/v3/cmd/helm $(HELM_VERSION)
+	@.ci/tool sigs.k8s.io/kubectl-validate $(KUBECTL_VALIDATE_VERSION)
 
 tool-opa:
 	@.ci/tool github.com/open-policy-agent/opa $(OPA_VERSION)

@@ -31,11 +31,19 @@ type composeService struct {
 	Healthcheck struct{ Test []string }
 }
 
-const composeDir = "compose"
+// deployDir has what installs the program.
+const deployDir = "deploy"
 
-func readCompose(t *testing.T) (file composeFile, gateways []string) {
+// replicas is the compose file of three gateways, single that of one.
+const (
+	replicas = "compose/replicas/compose.yaml"
+	single   = "compose/single/compose.yaml"
+	image    = "image/Dockerfile"
+)
+
+func readCompose(t *testing.T, name string) (file composeFile, gateways []string) {
 	t.Helper()
-	if err := yaml.Unmarshal([]byte(readText(t, "compose.yaml")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(readText(t, name)), &file); err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range file.Services {
@@ -43,7 +51,7 @@ func readCompose(t *testing.T) (file composeFile, gateways []string) {
 			gateways = append(gateways, name)
 		}
 	}
-	if len(gateways) != 3 {
+	if want := map[string]int{replicas: 3, single: 1}[name]; len(gateways) != want {
 		t.Fatalf("gateways are %v", gateways)
 	}
 	return file, gateways
@@ -51,7 +59,7 @@ func readCompose(t *testing.T) (file composeFile, gateways []string) {
 
 func readText(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(composeDir, name))
+	raw, err := os.ReadFile(filepath.Join(deployDir, name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +69,7 @@ func readText(t *testing.T, name string) string {
 // TestComposeFileSetsWhatServeKnows: each variable is a flag of serve with a value that
 // fits, or what Go itself knows, together they start, and containers are stopped after the drain.
 func TestComposeFileSetsWhatServeKnows(t *testing.T) {
-	file, gateways := readCompose(t)
+	file, gateways := readCompose(t, replicas)
 	for _, name := range gateways {
 		service := file.Services[name]
 		settings, flags := serveSettings()
@@ -79,8 +87,8 @@ func TestComposeFileSetsWhatServeKnows(t *testing.T) {
 		if err := refuse(settings.Validate()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if service.StopGrace <= settings.Limits.Drain {
-			t.Errorf("%s is killed after %s, and drains for %s", name, service.StopGrace, settings.Limits.Drain)
+		if service.StopGrace <= settings.Limits.Delay+settings.Limits.Drain {
+			t.Errorf("%s is killed after %s, and goes within %s", name, service.StopGrace, settings.Limits.Delay+settings.Limits.Drain)
 		}
 		if folder, mode, _ := strings.Cut(service.Volumes[0], ":"); folder != "keys" || !strings.HasPrefix(settings.Store.MasterKeyFile, strings.TrimSuffix(mode, ":ro")+"/") {
 			t.Errorf("%s: the master key %s is not in the volume %s", name, settings.Store.MasterKeyFile, service.Volumes[0])
@@ -90,8 +98,8 @@ func TestComposeFileSetsWhatServeKnows(t *testing.T) {
 
 // TestComposeHealthcheckIsACommand of this program, under the name that the image gives it.
 func TestComposeHealthcheckIsACommand(t *testing.T) {
-	file, gateways := readCompose(t)
-	entry := regexp.MustCompile(`(?m)^ENTRYPOINT \["(.*)"\]$`).FindStringSubmatch(readText(t, "Dockerfile"))
+	file, gateways := readCompose(t, replicas)
+	entry := regexp.MustCompile(`(?m)^ENTRYPOINT \["(.*)"\]$`).FindStringSubmatch(readText(t, image))
 	if entry == nil {
 		t.Fatal("the image has no entry point")
 	}
@@ -112,20 +120,20 @@ func TestComposeHealthcheckIsACommand(t *testing.T) {
 
 // TestComposePublishesTheProxyOnly, and neither its health nor the gateways'.
 func TestComposePublishesTheProxyOnly(t *testing.T) {
-	file, gateways := readCompose(t)
+	file, gateways := readCompose(t, replicas)
 	for name, s := range file.Services {
 		if (len(s.Ports) > 0) != (name == "proxy") {
 			t.Errorf("%s publishes %v", name, s.Ports)
 		}
 	}
-	config, image := readText(t, "haproxy.cfg"), readText(t, "Dockerfile")
+	config, built := readText(t, "compose/replicas/haproxy.cfg"), readText(t, image)
 	for name, at := range map[string]string{"PORTCULLIS_LISTEN": ":8080", "PORTCULLIS_USERS_LISTEN": ":9001", "PORTCULLIS_HEALTH_LISTEN": ":9002"} {
 		for _, gateway := range gateways {
 			if got := file.Services[gateway].Environment[name]; got != at {
 				t.Errorf("%s has %s %q, want %s", gateway, name, got, at)
 			}
 		}
-		if !strings.Contains(image, name+"="+at) {
+		if !strings.Contains(built, name+"="+at) {
 			t.Errorf("the image does not set %s to %s", name, at)
 		}
 	}
@@ -150,14 +158,14 @@ func TestComposePublishesTheProxyOnly(t *testing.T) {
 
 // TestComposePinsWhatItTakesFromElsewhere to a version, and builds with a Go that can.
 func TestComposePinsWhatItTakesFromElsewhere(t *testing.T) {
-	file, _ := readCompose(t)
+	file, _ := readCompose(t, replicas)
 	version := regexp.MustCompile(`^[a-z]+:[0-9]+\.[0-9]+\.[0-9]+(-[a-z]+)?$`)
 	for name, s := range file.Services {
 		if s.Build == nil && !version.MatchString(s.Image) {
 			t.Errorf("%s is of %q", name, s.Image)
 		}
 	}
-	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(readText(t, "Dockerfile"), -1) {
+	for _, from := range regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(readText(t, image), -1) {
 		if from[1] != "scratch" && !version.MatchString(from[1]) {
 			t.Errorf("the image is built from %q", from[1])
 		}
@@ -167,21 +175,21 @@ func TestComposePinsWhatItTakesFromElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	needs := regexp.MustCompile(`(?m)^go ([0-9]+\.[0-9]+)`).FindStringSubmatch(string(mod))
-	if !strings.Contains(readText(t, "Dockerfile"), "FROM golang:"+needs[1]+".") {
+	if !strings.Contains(readText(t, image), "FROM golang:"+needs[1]+".") {
 		t.Errorf("the module needs Go %s", needs[1])
 	}
 }
 
 // TestComposeBuildsFromTheseFolders: what the context lets in is all that the build needs.
 func TestComposeBuildsFromTheseFolders(t *testing.T) {
-	file, gateways := readCompose(t)
+	file, gateways := readCompose(t, replicas)
 	for _, name := range gateways {
 		build := file.Services[name].Build
-		if _, err := os.Stat(filepath.Join(composeDir, build.Context, build.Dockerfile)); err != nil {
+		if _, err := os.Stat(filepath.Join(deployDir, filepath.Dir(replicas), build.Context, build.Dockerfile)); err != nil {
 			t.Error(err)
 		}
 	}
-	for line := range strings.Lines(readText(t, "Dockerfile.dockerignore")) {
+	for line := range strings.Lines(readText(t, image+".dockerignore")) {
 		if entry, in := strings.CutPrefix(strings.TrimSpace(line), "!"); in {
 			if _, err := os.Stat(filepath.Join("../..", entry)); err != nil {
 				t.Error(err)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,12 +31,13 @@ func TestPagesNameWhatExists(t *testing.T) {
 	for _, cmd := range newRoot().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
 	}
-	for _, page := range []string{"OPERATIONS.md", "STORE.md", "CONFIGURATION.md", "../../README.md", "compose/compose.yaml"} {
+	for _, page := range slices.Concat([]string{"OPERATIONS.md", "SEEING.md", "STORE.md", "PROVISIONERS.md", "CONFIGURATION.md", "../../README.md"}, deployed(t)) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range regexp.MustCompile(`portcullis_[a-z_]+`).FindAllString(string(text), -1) {
+			name = regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
 			if !strings.Contains(string(metrics), `"`+name+`"`) {
 				t.Errorf("%s: there is no metric %s", page, name)
 			}

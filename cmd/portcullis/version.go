@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// build is "VERSION COMMIT". The linker sets it (Makefile, compose/Dockerfile), which it can
+// build is "VERSION COMMIT". The linker sets it (Makefile, deploy/image/Dockerfile), which it can
 // do with a variable only; nothing else writes it.
 var build string
 

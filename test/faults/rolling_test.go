@@ -88,7 +88,7 @@ func proxyState(t *testing.T, stats string, replica int) string {
 
 func readExample(t *testing.T, name string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("../../cmd/portcullis/compose", name))
+	raw, err := os.ReadFile(filepath.Join("../../cmd/portcullis/deploy/compose/replicas", name))
 	if err != nil {
 		t.Fatal(err)
 	}

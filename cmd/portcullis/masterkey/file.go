@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
@@ -64,7 +65,7 @@ func readKey(path string) (resources.MasterKey, error) {
 	if err != nil {
 		return resources.MasterKey{}, err
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if exposed(info, os.Geteuid()) {
 		return resources.MasterKey{}, fmt.Errorf("other users can read %s; run chmod 600 on it", path)
 	}
 	raw, err := os.ReadFile(path)
@@ -72,6 +73,15 @@ func readKey(path string) (resources.MasterKey, error) {
 		return resources.MasterKey{}, err
 	}
 	return resources.ReadMasterKey(bytes.NewReader(raw))
+}
+
+// exposed reports whether others than this user can read or change the file. A mounted secret is root's, and
+// the user reads it by its group, which root has chosen.
+func exposed(info fs.FileInfo, user int) bool {
+	others := info.Mode().Perm() & 0o077
+	stat, known := info.Sys().(*syscall.Stat_t)
+	mounted := known && stat.Uid == 0 && user != 0
+	return others != 0 && !(mounted && others == 0o040)
 }
 
 // makeKey writes 32 random bytes, in one step and never over a file that is there.
