@@ -17,7 +17,6 @@ OAPI_CODEGEN_VERSION  = v2.8.2
 BENCHSTAT_VERSION     = v0.0.0-20260908200009-22c9c6c9d4da
 HELM_VERSION          = v3.22.0
 KUBECTL_VALIDATE_VERSION = v0.0.4
-CYCLONEDX_VERSION     = v1.9.0
 BIN                   = .tools/bin
 
 MODULE      = $(shell go list -m)
@@ -57,7 +56,7 @@ configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATIO
 # -short leaves to make check what is long and not needed at each change: see test/tier.
 test: check-fmt ## at each change: format, vet, policies, unit and black-box tests on the embedded store
 	@echo "=== make $@"
-	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go
+	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
 	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m ./...
 
@@ -68,7 +67,7 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # all of their tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/clients ./test/consistency ./test/doors ./test/faults ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/doors ./test/faults ./test/flood ./test/proxies \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)
@@ -112,8 +111,7 @@ deploy-check: tool-helm ## hold the chart, the alerts and the unit of deploy/ to
 	@.ci/deploy-check $(BIN)
 
 release-snapshot: ## build the archives of a release into dist/: binaries, sums, bills of materials
-	@.ci/tool github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod $(CYCLONEDX_VERSION)
-	@.ci/release "$(VERSION)" '$(LDFLAGS)' $(BIN)
+	@.ci/release "$(VERSION)" '$(LDFLAGS)'
 
 fmt: tool-gofumpt tool-opa ## format Go and Rego
 	$(BIN)/gofumpt -w . .ci
