@@ -1,5 +1,3 @@
-//go:build ignore
-
 // Sbom writes the bill of materials of a Go program as CycloneDX 1.5: go run .ci/sbom.go VERSION PROGRAM
 package main
 

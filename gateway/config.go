@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -21,7 +22,8 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Config holds the parts of an edge. Every field but Calls, Upstreams, Certificates, Rates and Observe is needed.
+// Config holds the parts of an edge. Every field but Calls, Upstreams, Certificates, Rates, Observe and Tracing is
+// needed.
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
@@ -46,6 +48,18 @@ type Config struct {
 	Log          *slog.Logger
 	// Observe is called with the record of every answered request; it must not block.
 	Observe func(Record)
+	// Tracing follows requests through the process; nil follows none.
+	Tracing Tracing
+}
+
+// Tracing follows requests. The contexts that it returns carry the request's span.
+type Tracing interface {
+	// Begin begins the span of a request, inside the caller's where parent, a traceparent of W3C's, names one. end ends
+	// it with what is known then.
+	Begin(ctx context.Context, method, parent string) (_ context.Context, traceID string, end func(*Record))
+	// Pass begins the span of a call to an upstream, and names it in the call's headers. end ends it with the status of
+	// the answer, 0 for none.
+	Pass(ctx context.Context, upstream, method string, header http.Header) (_ context.Context, end func(status int, err error))
 }
 
 // Limits bound what one request and one connection may take.

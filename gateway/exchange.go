@@ -45,6 +45,8 @@ type exchange struct {
 	account string
 	target  resources.Target
 	record  Record
+	// endTrace is nil where the request is not traced.
+	endTrace func(*Record)
 	// answered ends the steps.
 	answered bool
 	// room spares an allocation for each of these lists.
@@ -74,12 +76,16 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
 	}
 	e.readLine(x)
+	e.trace(x)
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
 		x.inside.Leave()
 		e.bodies.held.Add(-x.bodyHeld)
 		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()
+		if x.endTrace != nil {
+			x.endTrace(&x.record)
+		}
 		e.observe(x.record)
 	}()
 	if err := e.run(x); err != nil {
@@ -124,6 +130,18 @@ func (e *Edge) readLine(x *exchange) {
 	}
 	x.method = ownMethod(h.Method())
 	x.record.Method, x.record.Path = x.method, x.path
+}
+
+// trace begins the request's span. Of several traceparent headers none counts.
+func (e *Edge) trace(x *exchange) {
+	if e.cfg.Tracing == nil {
+		return
+	}
+	parent := ""
+	if values := sent(&x.raw.Request.Header, "Traceparent"); len(values) == 1 {
+		parent = values[0]
+	}
+	x.lifetime.parent, x.record.TraceID, x.endTrace = e.cfg.Tracing.Begin(x.lifetime.parent, x.method, parent)
 }
 
 // sent returns copies of a header's values, in room where they fit there.

@@ -33,6 +33,10 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 	if !ValidRequestID(r.RequestID) {
 		r.RequestID = e.cfg.IDs.ULID()
 	}
+	end := func(*Record) {}
+	if e.cfg.Tracing != nil {
+		life.parent, r.TraceID, end = e.cfg.Tracing.Begin(life.parent, c.Method, "")
+	}
 	answer, err = e.answerForeign(ctx, c, r)
 	r.Status = answer.Status
 	if err != nil {
@@ -47,6 +51,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 		err = domain
 	}
 	r.ended(started, e.cfg.Now())
+	end(r)
 	e.observe(*r)
 	return answer, r.RequestID, err
 }

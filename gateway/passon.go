@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -35,13 +36,16 @@ func (e *Edge) passOn(x *exchange) error {
 		return err
 	}
 	x.inside = to.gate
-	a, err := to.Pass(x.ctx, assertion.Statement{
+	ctx, header, end := e.tracePass(x)
+	a, err := to.Pass(ctx, assertion.Statement{
 		Upstream: x.entry.Row.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
 		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Row.Action,
-	}, x.passed())
+	}, header)
 	if err != nil {
+		end(0, err)
 		return err
 	}
+	end(a.Status, nil)
 	if a.Length < 0 && !x.raw.Request.Header.IsHTTP11() {
 		if err := e.readWhole(x, a); err != nil {
 			return err
@@ -62,6 +66,16 @@ func (e *Edge) passOn(x *exchange) error {
 	x.raw.Response.SetStatusCode(a.Status)
 	x.raw.Response.SetBodyStream(a.Body, int(a.Length))
 	return nil
+}
+
+// tracePass returns the context and the headers of a call to an upstream, with its span where the request is traced.
+func (e *Edge) tracePass(x *exchange) (context.Context, http.Header, func(status int, err error)) {
+	header := x.passed()
+	if e.cfg.Tracing == nil {
+		return x.ctx, header, func(int, error) {}
+	}
+	ctx, end := e.cfg.Tracing.Pass(x.ctx, x.entry.Row.Upstream, x.method, header)
+	return ctx, header, end
 }
 
 // passed are copies of the caller's headers that reach an upstream.

@@ -12,7 +12,9 @@ import (
 // Record is what is known of a request when it has been answered.
 type Record struct {
 	RequestID string
-	Method    string
+	// TraceID is that of the request's span; it is empty where requests are not traced.
+	TraceID string
+	Method  string
 	// Path is as it was sent, without the query.
 	Path string
 	// Original is the call of somebody else about which a door was asked; it is empty elsewhere.

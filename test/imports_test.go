@@ -52,6 +52,8 @@ const (
 	genproto = "google.golang.org/genproto/googleapis/rpc"
 	protobuf = "google.golang.org/protobuf"
 	casbin   = "github.com/casbin/casbin/v2"
+	otel     = "go.opentelemetry.io/otel"
+	otlp     = "go.opentelemetry.io/proto/otlp"
 )
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
@@ -117,18 +119,19 @@ var mayImport = map[string]row{
 
 	"gateway/client/clienttest": {inside: []string{"gateway/client"}},
 
-	"cmd/portcullis":            {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/bundlefeed", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe", "cmd/portcullis/provision"}},
+	"cmd/portcullis":            {all: true, inside: []string{"cmd/portcullis/bootclock", "cmd/portcullis/bundlefeed", "cmd/portcullis/config", "cmd/portcullis/masterkey", "cmd/portcullis/observe", "cmd/portcullis/provision", "cmd/portcullis/tracing"}},
 	"cmd/portcullis/bootclock":  {outside: []string{sysExt}},
 	"cmd/portcullis/bundlefeed": {inside: []string{"policies", "policies/bundles"}},
 	"cmd/portcullis/config":     {inside: []string{"cmd/portcullis/bundlefeed", "gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision":  {},
-	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/authn", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis/tracing":    {inside: []string{"gateway", "gateway/verdict", "resources", "store", "store/rolecache"}, outside: []string{otel}},
 
 	"test": {},
 
 	"test/api":         {},
-	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}},
+	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
 	"test/proxies":     {},
 	"test/doors":       {},

@@ -79,6 +79,6 @@ func (c *core) occupants() (all []access.Occupant) {
 func (a *app) newInnerEdge() (*gateway.Edge, error) {
 	return gateway.NewInner(gateway.Config{
 		Catalogue: a.policy.Routes(), Assertions: a.assertions, Certificates: a.certificates,
-		Limits: a.settings.Limits.Edge, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe,
+		Limits: a.settings.Limits.Edge, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe, Tracing: a.edgeTracing(),
 	}, a.localAreas())
 }

@@ -94,6 +94,11 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		}
 	}()
 	defer func() { err = errors.Join(err, a.store.Close()) }()
+	defer func() {
+		if failed := a.tracing.Close(); failed != nil {
+			log.Warn("tracing: the last spans were not exported", "error", failed.Error())
+		}
+	}()
 	demo := false
 	if settings.Demo {
 		if demo, err = a.makeDemo(ctx); err != nil {

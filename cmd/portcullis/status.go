@@ -166,10 +166,7 @@ func (a *app) policyStatus() policyStatus {
 }
 
 func (a *app) storeStatus(ctx context.Context) storeStatus {
-	s := storeStatus{Name: "sqlite", State: "ready"}
-	if a.settings.Store.MongoURL != "" {
-		s.Name = "mongodb"
-	}
+	s := storeStatus{Name: a.settings.Store.Engine(), State: "ready"}
 	if embedded, ok := a.opened.(*sqlite.Store); ok {
 		s.ReadOnly = embedded.Condition().ReadOnly
 	}

@@ -131,7 +131,7 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 			return nil, fmt.Errorf("--redis-url: %w", err)
 		}
 		shared := client.Cache(sharedCacheChanged(a.log.Logger))
-		options.Remote, options.Secrets = shared, a.master.Derive(resources.PurposeCache)
+		options.Remote, options.Secrets = a.tracing.Remote(shared), a.master.Derive(resources.PurposeCache)
 		a.state.breaker = shared.Breaker
 		options.Observe = a.metrics.WatchCache(a.log.Logger)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -135,7 +137,9 @@ type app struct {
 	keyFiles []*authn.FileSource
 	// served is how many requests were answered.
 	served atomic.Uint64
-	state  *state
+	// tracing is nil where requests are not traced.
+	tracing *tracing.Tracer
+	state   *state
 }
 
 // assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
@@ -163,7 +167,12 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if err = a.readCertificates(settings.Listeners.TLS); err != nil {
 		return nil, err
 	}
-	if a.core, err = openCore(ctx, settings, options, log.Logger, a.metrics.Timed); err != nil {
+	a.tracing, err = tracing.Start(ctx, os.Getenv, version(), func(err error) { log.Warn("tracing: spans can't be exported", "error", err.Error()) })
+	if err != nil {
+		return nil, err
+	}
+	traced := func(s store.Store) store.Store { return a.tracing.Store(s, settings.Store.Engine()) }
+	if a.core, err = openCore(ctx, settings, options, log.Logger, a.metrics.Timed, traced); err != nil {
 		return nil, err
 	}
 	watchFolder(a.opened, log.Logger)
@@ -249,13 +258,13 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.shadowed(a.policy), Facts: a.cache, IDs: a.ids, Now: time.Now}
+	judge := &verdict.Judge{Policy: a.tracing.Policy(a.shadowed(a.policy)), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
 	a.state.authenticator = authenticator
 	edge, err := gateway.New(gateway.Config{
-		Judge: judge, Authn: authenticator, Calls: calls, Doors: map[string]doors.Door{
+		Judge: judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Calls: calls, Doors: map[string]doors.Door{
 			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
 			"authorization.explain":   a.newExplain(judge),
 			"authzen.evaluation":      authzen.Evaluation{Questions: questions},
@@ -279,6 +288,14 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	return edge, err
 }
 
+// edgeTracing returns nil where requests are not traced: a nil tracer in the interface would not be nil.
+func (a *app) edgeTracing() gateway.Tracing {
+	if a.tracing == nil {
+		return nil
+	}
+	return a.tracing
+}
+
 // newQuestions returns what the doors of AuthZEN judge with.
 func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
@@ -288,7 +305,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}
-	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.cache, IDs: a.ids, Now: time.Now, Observe: a.metrics.Decided}, Calls: calls}
+	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Observe: a.metrics.Decided}, Calls: calls}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

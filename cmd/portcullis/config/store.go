@@ -38,6 +38,14 @@ func (s *Store) flags(f *pflag.FlagSet) {
 	DurationVar(f, &s.Lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
 }
 
+// Engine returns the name of the engine.
+func (s Store) Engine() string {
+	if s.MongoURL != "" {
+		return "mongodb"
+	}
+	return "sqlite"
+}
+
 // Validate returns what is wrong with the store's settings.
 func (s Store) Validate() (found []resources.Problem) {
 	if s.MongoURL != "" && s.MasterKeyFile == "" {

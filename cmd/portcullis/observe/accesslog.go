@@ -79,6 +79,9 @@ func appendLine(to []byte, r *gateway.Record) []byte {
 	if r.Problems != "" {
 		to = appendText(to, `,"problems":"`, r.Problems)
 	}
+	if r.TraceID != "" {
+		to = appendText(to, `,"trace_id":"`, r.TraceID)
+	}
 	return append(to, '}', '\n')
 }
 
@@ -154,6 +157,9 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	}
 	if r.Problems != "" {
 		line.AddAttrs(slog.String("problems", r.Problems))
+	}
+	if r.TraceID != "" {
+		line.AddAttrs(slog.String("trace_id", r.TraceID))
 	}
 	if r.Err != nil {
 		line.AddAttrs(slog.String("error", r.Err.Error()))

@@ -1,0 +1,149 @@
+package tracing
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	"go.opentelemetry.io/otel/sdk/trace"
+	api "go.opentelemetry.io/otel/trace"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+)
+
+// scope names the spans' library.
+const scope = "github.com/portcullis-authz/portcullis"
+
+// flushTime bounds the export of the last spans.
+const flushTime = 2 * time.Second
+
+// Tracer makes spans. nil makes none.
+type Tracer struct {
+	provider *trace.TracerProvider
+	tracer   api.Tracer
+}
+
+// Start returns a tracer as the standard variables say, nil where they say nothing. failed is told of exports that
+// fail. The error names the variable that is wrong.
+func Start(ctx context.Context, lookup func(string) string, version string, failed func(error)) (*Tracer, error) {
+	chosen, err := protocol(lookup)
+	if chosen == "" || err != nil {
+		return nil, err
+	}
+	client := otlptracehttp.NewClient()
+	if chosen == protocolGRPC {
+		client = otlptracegrpc.NewClient()
+	}
+	exporter, err := otlptrace.New(ctx, client)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", envEndpoint, err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(
+		attribute.String("service.name", "portcullis"), attribute.String("service.version", version),
+	), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // else it writes lines of its own form to standard error
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
+	return &Tracer{provider, provider.Tracer(scope)}, nil
+}
+
+// Close exports the spans that wait, for two seconds at most.
+func (t *Tracer) Close() error {
+	if t == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+	defer cancel()
+	return t.provider.Shutdown(ctx)
+}
+
+// Begin implements gateway.Tracing.
+func (t *Tracer) Begin(ctx context.Context, method, parent string) (_ context.Context, traceID string, end func(*gateway.Record)) {
+	if parent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
+	}
+	ctx, span := t.tracer.Start(ctx, known(method), api.WithSpanKind(api.SpanKindServer))
+	return ctx, span.SpanContext().TraceID().String(), func(r *gateway.Record) {
+		if span.IsRecording() {
+			describe(span, r)
+		}
+		span.End()
+	}
+}
+
+// describe says of a request what its record says, but for what the client wrote.
+func describe(span api.Span, r *gateway.Record) {
+	span.SetAttributes(attribute.String("http.request.method", known(r.Method)), attribute.Int("http.response.status_code", r.Status))
+	if r.Route != "" {
+		span.SetName(known(r.Method) + " " + r.Route)
+		span.SetAttributes(attribute.String("http.route", r.Route))
+	}
+	if r.PolicyRevision != "" {
+		span.SetAttributes(attribute.String("portcullis.decision", decision(r.Allowed)),
+			attribute.String("portcullis.reason_code", r.Code), attribute.String("portcullis.policy.revision", r.PolicyRevision))
+	}
+	if r.Status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+	}
+}
+
+// known returns a method of HTTP, and _OTHER for any other word, which the client chose.
+func known(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return method
+	default:
+		return "_OTHER"
+	}
+}
+
+func decision(allowed bool) string {
+	if allowed {
+		return "allow"
+	}
+	return "deny"
+}
+
+// Pass implements gateway.Tracing.
+func (t *Tracer) Pass(ctx context.Context, upstream, method string, header http.Header) (_ context.Context, end func(status int, err error)) {
+	ctx, span := t.tracer.Start(ctx, "upstream "+upstream, api.WithSpanKind(api.SpanKindClient),
+		api.WithAttributes(attribute.String("http.request.method", known(method)), attribute.String("portcullis.upstream", upstream)))
+	header.Del("Traceparent")
+	propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(header))
+	return ctx, func(status int, err error) {
+		if status != 0 {
+			span.SetAttributes(attribute.Int("http.response.status_code", status))
+		}
+		finish(span, err)
+	}
+}
+
+// child begins a span inside the one of the context, and does nothing where that is not recorded.
+func (t *Tracer) child(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, api.Span) {
+	if !api.SpanFromContext(ctx).IsRecording() {
+		return ctx, nil
+	}
+	return t.tracer.Start(ctx, name, api.WithAttributes(attributes...))
+}
+
+// finish ends a span. An error's text may quote what the client sent: only that there was one is told.
+func finish(span api.Span, err error) {
+	if span == nil {
+		return
+	}
+	if err != nil {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}

@@ -1,0 +1,174 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	trace "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// spans is a collector of OpenTelemetry, in both protocols.
+type spans struct {
+	collector.UnimplementedTraceServiceServer
+	mu   sync.Mutex
+	seen []*trace.Span
+	text strings.Builder // all that was sent
+}
+
+// Export implements the service of gRPC.
+func (s *spans) Export(_ context.Context, in *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.WriteString(in.String())
+	for _, resource := range in.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			s.seen = append(s.seen, scope.GetSpans()...)
+		}
+	}
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+// ServeHTTP takes the same over HTTP.
+func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	in := &collector.ExportTraceServiceRequest{}
+	if err != nil || r.URL.Path != "/v1/traces" || proto.Unmarshal(raw, in) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	_, _ = s.Export(r.Context(), in) // never fails
+}
+
+// of returns the spans of a trace by their names.
+func (s *spans) of(id string) map[string]*trace.Span {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]*trace.Span{}
+	for _, one := range s.seen {
+		if hex.EncodeToString(one.GetTraceId()) == id {
+			all[one.GetName()] = one
+		}
+	}
+	return all
+}
+
+// attribute is a span's attribute as text.
+func attribute(of *trace.Span, name string) string {
+	for _, a := range of.GetAttributes() {
+		if a.GetKey() == name {
+			return a.GetValue().GetStringValue()
+		}
+	}
+	return ""
+}
+
+// startCollector starts a collector of one of the protocols and returns its address.
+func startCollector(t *testing.T, s *spans, protocol string) string {
+	t.Helper()
+	if protocol == "http/protobuf" {
+		server := httptest.NewServer(s)
+		t.Cleanup(server.Close)
+		return server.URL
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, s)
+	go func() { _ = server.Serve(l) }() // ends with Stop
+	t.Cleanup(server.Stop)
+	return "http://" + l.Addr().String()
+}
+
+// TestTraceOfARequest goes from the caller through authentication, facts, policy and the store to the upstream, in
+// both protocols, and shows no credential.
+func TestTraceOfARequest(t *testing.T) { // not in parallel: it sets variables
+	for n, protocol := range []string{"http/protobuf", "grpc"} {
+		t.Run(protocol, func(t *testing.T) {
+			seen := &spans{}
+			t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", startCollector(t, seen, protocol))
+			t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+			arrived := make(chan string, 8)
+			upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.Header.Get("Traceparent") }))
+			t.Cleanup(upstream.Close)
+			dir := t.TempDir()
+			harness.Seed(t, dir, "acct-traced-v1", "proj-traced-v1", harness.Member{ID: "user-traced-v1", Roles: []string{"account_admin"}})
+			g := harness.StartIn(t, dir, "--policy-dir", harness.PoliciesWithWidgets(t), "--upstream", "widgets="+upstream.URL).Each()[0]
+			token := g.UserToken(t, "user-traced-v1")
+			id, caller := fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e473%d", n), "00f067aa0ba902b7"
+			r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-traced-v1/projects/proj-traced-v1/widgets", token, "",
+				"Traceparent", "00-"+id+"-"+caller+"-01", "Tracestate", "vendor="+token[:20])
+			if r.Status != 200 {
+				t.Fatalf("%d %s", r.Status, r.Raw)
+			}
+			g.Terminate(t) // exports what waits
+			if code := g.Ended(t); code != 0 {
+				t.Fatalf("exit %d", code)
+			}
+			checkTrace(t, seen.of(id), caller, <-arrived)
+			if signature := token[strings.LastIndex(token, ".")+1:]; strings.Contains(seen.text.String(), signature) || strings.Contains(seen.text.String(), token[:20]) {
+				t.Error("a span has a credential")
+			}
+			if !slices.ContainsFunc(g.RequestLines(""), func(line map[string]any) bool { return line["trace_id"] == id }) {
+				t.Error("no line of the log has the trace's id")
+			}
+		})
+	}
+}
+
+// checkTrace holds the spans of a proxied request to their order.
+func checkTrace(t *testing.T, all map[string]*trace.Span, caller, arrived string) {
+	t.Helper()
+	var root *trace.Span
+	for name, one := range all {
+		if strings.HasPrefix(name, "GET widget") {
+			root = one
+		}
+	}
+	if root == nil || hex.EncodeToString(root.GetParentSpanId()) != caller || attribute(root, "portcullis.decision") != "allow" ||
+		attribute(root, "portcullis.reason_code") != "role" || attribute(root, "portcullis.policy.revision") == "" || attribute(root, "http.route") == "" {
+		t.Fatalf("the request's span is %v of %v", root, all)
+	}
+	for name, parent := range map[string]*trace.Span{
+		"authentication": root, "facts": root, "policy access": root, "upstream widgets": root,
+	} {
+		if one := all[name]; one == nil || string(one.GetParentSpanId()) != string(parent.GetSpanId()) {
+			t.Errorf("%s is %v", name, one)
+		}
+	}
+	view := all["store view"]
+	if view == nil || attribute(view, "db.system.name") == "" {
+		t.Errorf("the store's span is %v", view)
+	}
+	if level := attribute(all["facts"], "portcullis.cache.level"); level != "store" {
+		t.Errorf("the facts are of %q", level)
+	}
+	want := "00-" + hex.EncodeToString(root.GetTraceId()) + "-" + hex.EncodeToString(all["upstream widgets"].GetSpanId()) + "-01"
+	if arrived != want {
+		t.Errorf("the upstream got %q, want %q", arrived, want)
+	}
+}
+
+// TestOtherProtocolsOfTracesAreRefused, and the line names the variable.
+func TestOtherProtocolsOfTracesAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_PROTOCOL=http/json", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json", "OTEL_TRACES_EXPORTER=zipkin"} {
+		name, _, _ := strings.Cut(variable, "=")
+		harness.WantOneLine(t, harness.Command(t, []string{variable}, harness.Ephemeral(t.TempDir())...), name)
+	}
+}
