@@ -93,12 +93,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 			log.Always("stopped", "served", a.served.Load())
 		}
 	}()
-	defer func() { err = errors.Join(err, a.store.Close()) }()
-	defer func() {
-		if failed := a.tracing.Close(); failed != nil {
-			log.Warn("tracing: the last spans were not exported", "error", failed.Error())
-		}
-	}()
+	defer func() { err = errors.Join(err, a.close()) }()
 	demo := false
 	if settings.Demo {
 		if demo, err = a.makeDemo(ctx); err != nil {

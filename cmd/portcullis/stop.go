@@ -68,3 +68,11 @@ func (b *background) end() {
 	b.stopUses()
 	b.wait.Wait()
 }
+
+// close exports the last spans and closes the store.
+func (a *app) close() error {
+	if err := a.tracing.Close(); err != nil {
+		a.log.Warn("tracing: the last spans were not exported", "error", err.Error())
+	}
+	return a.store.Close()
+}

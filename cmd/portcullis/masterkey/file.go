@@ -80,8 +80,10 @@ func readKey(path string) (resources.MasterKey, error) {
 func exposed(info fs.FileInfo, user int) bool {
 	others := info.Mode().Perm() & 0o077
 	stat, known := info.Sys().(*syscall.Stat_t)
-	mounted := known && stat.Uid == 0 && user != 0
-	return others != 0 && !(mounted && others == 0o040)
+	if known && stat.Uid == 0 && user != 0 {
+		others &^= 0o040
+	}
+	return others != 0
 }
 
 // makeKey writes 32 random bytes, in one step and never over a file that is there.

@@ -87,9 +87,10 @@ const routeNone = "none"
 // client.
 func (m *Metrics) Routes(routes []resources.Route) {
 	for i := range routes {
-		m.seconds.WithLabelValues(routes[i].Name)
+		name := routes[i].Name
+		m.seconds.WithLabelValues(name)
 		for _, status := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable} {
-			m.requests.WithLabelValues(routes[i].Name, strconv.Itoa(status))
+			m.requests.WithLabelValues(name, strconv.Itoa(status))
 		}
 	}
 }
