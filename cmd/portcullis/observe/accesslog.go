@@ -56,7 +56,7 @@ func plain(r *gateway.Record) bool {
 	return r.Err == nil &&
 		plainText(r.RequestID) && plainText(r.Method) && plainText(r.Path) && plainText(r.Route) && plainText(r.Principal) &&
 		plainText(r.Action) && plainText(r.Account) && plainText(r.Reason) && plainText(r.PolicyRevision) &&
-		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems) &&
+		plainText(r.Subject) && plainText(r.DecisionID) && plainText(r.KeyID) && plainText(r.Problems) && plainText(r.TraceID) &&
 		plainText(r.Original.Host) && plainText(r.Original.Method) && plainText(r.Original.Path)
 }
 
