@@ -20,6 +20,7 @@ const (
 	KindNotFound
 	KindMethodNotAllowed
 	KindConflict
+	KindGone
 	KindTooLarge
 	KindTooSlow
 	KindUnsupportedMedia
@@ -99,6 +100,11 @@ func NotFound(noun string) *Error {
 // Conflict returns the refusal of a change that the present data does not allow.
 func Conflict(format string, args ...any) *Error {
 	return &Error{Kind: KindConflict, Message: fmt.Sprintf(format, args...)}
+}
+
+// Gone returns the refusal for what was there and is not kept any more.
+func Gone(format string, args ...any) *Error {
+	return &Error{Kind: KindGone, Message: fmt.Sprintf(format, args...)}
 }
 
 // Unavailable returns the refusal of a request that may succeed when it is repeated in a

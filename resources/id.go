@@ -29,6 +29,9 @@ const maxIDLength = 128
 // ulidSize is the length of a ULID in characters.
 const ulidSize = 26
 
+// ulidTime is how many of its characters are the time.
+const ulidTime = 10
+
 // crockford is the alphabet of a ULID, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -60,6 +63,25 @@ func (g IDs) ULID() string {
 		hi >>= 5
 	}
 	return string(out[:])
+}
+
+// MadeAt returns when New made an identifier with the prefix; ok is false for one of another form.
+func MadeAt(prefix, id string) (at Time, ok bool) {
+	middle, hasPrefix := strings.CutPrefix(id, prefix+"-")
+	middle, hasSuffix := strings.CutSuffix(middle, "-v1")
+	if !hasPrefix || !hasSuffix || len(middle) != ulidSize || middle[0] > '7' {
+		return 0, false
+	}
+	for i := range len(middle) {
+		digit := strings.IndexByte(crockford, middle[i])
+		if digit < 0 {
+			return 0, false
+		}
+		if i < ulidTime {
+			at = at<<5 | Time(digit)
+		}
+	}
+	return at, true
 }
 
 // UUID makes a random UUID (RFC 9562, version 4), the internal id of a user.

@@ -58,7 +58,7 @@ const (
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
 // request is made once is shared by all of them.
-var area = row{inside: []string{"resources", "resources/wire", "resources/idempotency", "store", "store/records"}, outside: []string{fiber}}
+var area = row{inside: []string{"resources", "resources/wire", "resources/idempotency", "resources/changes", "store", "store/records"}, outside: []string{fiber}}
 
 // mayImport is the table "Who may import whom". A package without a row is a finding.
 var mayImport = map[string]row{
@@ -73,6 +73,7 @@ var mayImport = map[string]row{
 	"resources/users":    area,
 
 	"resources/apidoc":      {inside: []string{"resources", "resources/wire"}, outside: []string{yaml, viewer}},
+	"resources/changes":     {inside: []string{"resources", "resources/wire", "store", "store/records"}},
 	"resources/idempotency": {inside: []string{"resources", "resources/wire", "store", "store/records"}},
 	"resources/areatest": {
 		inside: []string{"policies", "policies/engine", "policies/proof", "resources", "resources/idempotency", "resources/wire", "store", "store/records", "store/sqlite"},

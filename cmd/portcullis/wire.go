@@ -33,6 +33,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/access"
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -47,9 +48,11 @@ import (
 
 // core holds what every command that opens the store needs.
 type core struct {
-	settings    *config.Config
-	master      resources.MasterKey
-	store       store.Store
+	settings *config.Config
+	master   resources.MasterKey
+	store    store.Store
+	// recorded is the store for those whose changes leave records.
+	recorded    store.Store
 	collections records.Collections
 	policy      *engine.Engine
 	// feed is nil where the policy comes from no bundle.
@@ -101,13 +104,14 @@ func openCore(
 	if err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
-	keeper := idempotency.New(c.store, c.collections, time.Now)
+	c.recorded = c.newRecorder().Wrap(c.store)
+	keeper := idempotency.New(c.recorded, c.collections, time.Now)
 	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
 	c.firewall, c.clusters = c.newAreas(keeper, tokens)
 	c.access = access.New(access.Config{
-		Store: c.store, Collections: c.collections, Judge: c.policy.Inside(), Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Store: c.recorded, Collections: c.collections, Judge: c.policy.Inside(), Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
-		Occupants: c.occupants(),
+		Occupants: c.occupants(), ChangeRetention: settings.Store.ChangeRetention,
 	})
 	return c, nil
 }
@@ -252,8 +256,9 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 		return nil, err
 	}
 	handlers := map[string]wire.Routes{
-		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
-		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: doc.Routes(),
+		config.UpstreamAccess: changes.Attributed(a.access.Routes()), config.UpstreamUsers: changes.Attributed(a.users.Routes()),
+		config.UpstreamAPIKeys: changes.Attributed(a.keys.Routes()),
+		config.UpstreamKeys:    a.keySetRoutes(signer), config.UpstreamAPIDoc: doc.Routes(),
 	}
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes

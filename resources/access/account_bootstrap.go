@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -41,7 +42,7 @@ func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, err
 		return Bootstrapped{}, err
 	}
 	var out Bootstrapped
-	err = s.Store.Transact(ctx, func(tx store.Tx) error {
+	err = s.Store.Transact(changes.By(ctx, "account.bootstrap"), func(tx store.Tx) error {
 		for _, account := range []string{"", draft.id} {
 			if _, err := tx.Bump(ctx, account); err != nil {
 				return err

@@ -30,6 +30,9 @@ func assignmentBodyOf(a resources.Assignment, now resources.Time) assignmentBody
 	}
 }
 
+// ShownAssignment returns the assignment as change records show it.
+func ShownAssignment(a resources.Assignment) any { return assignmentBodyOf(a, 0) }
+
 // assignmentsOf returns the query for all assignments of a role in an account.
 func assignmentsOf(account, role string) store.Query {
 	return store.Query{Index: records.ByRole, Equal: []store.Value{store.String(account), store.String(role)}}

@@ -36,6 +36,9 @@ func projectView(p resources.Project) *ProjectView {
 	return &ProjectView{ID: p.ID, AccountID: p.AccountID, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
 }
 
+// ShownProject returns the project as change records show it.
+func ShownProject(p resources.Project) any { return projectView(p) }
+
 // projectBody is the response of project.create and project.update.
 type projectBody struct {
 	Project *ProjectView `json:"project"`

@@ -19,6 +19,7 @@ const (
 // RoleRoutes returns the handlers of roles and their assignments.
 func (s *Service) RoleRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
+		"change.list":                  s.listChanges,
 		"role.create":                  s.Idempotency.Create("role.create", s.createRole),
 		"role.list":                    s.listRoles,
 		"role.get":                     s.getRole,

@@ -44,6 +44,8 @@ type Config struct {
 	Idempotency *idempotency.Keeper
 	IDs         resources.IDs
 	Now         func() time.Time
+	// ChangeRetention is how long change records are kept; 0 is for ever.
+	ChangeRetention time.Duration
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant
 	// Invite stores the mail to an admin who has not signed in yet, in the transaction that

@@ -54,6 +54,13 @@ func (s *Service) listKeys(ctx context.Context, r *wire.Request) (wire.Response,
 	return wire.OK(bodyOf(keyList{Keys: out}))
 }
 
+// Shown returns a key as change records show it at that time, without its last use.
+func Shown(k resources.APIKey, now resources.Time) any {
+	return listedKey{
+		ID: k.ID, Name: k.Name, Masked: k.Masked(), Scopes: k.Scopes, IsActive: k.Active(now), CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt,
+	}
+}
+
 // listed returns the key as api_key.list shows it, with its last use.
 func (s *Service) listed(ctx context.Context, tx store.Tx, k resources.APIKey) (listedKey, error) {
 	use, err := s.c.KeyUses.Get(ctx, tx, k.ID)

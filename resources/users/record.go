@@ -40,6 +40,9 @@ func recordOf(u resources.User) userRecord {
 	}
 }
 
+// Shown returns the user as change records show it.
+func Shown(u resources.User) any { return recordOf(u) }
+
 // profileBody is the response of user_profile.update and user_profile.get.
 type profileBody struct {
 	User      resources.UserProfile `json:"user"`

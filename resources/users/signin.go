@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -34,7 +35,7 @@ func (s *Service) SignIn(ctx context.Context, subject, email string) (done bool,
 		return err
 	})
 	if err == nil && found == invitationOpen {
-		err = s.Store.Transact(ctx, func(tx store.Tx) (err error) {
+		err = s.Store.Transact(changes.By(ctx, "user.sign_in"), func(tx store.Tx) (err error) {
 			found, err = s.acceptInvitation(ctx, tx, subject, email)
 			return err
 		})

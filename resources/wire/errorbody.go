@@ -37,6 +37,8 @@ func answerOf(kind resources.Kind) answer {
 		return answer{408, "BAD_REQUEST", "REQ_001", "bad_request"}
 	case resources.KindConflict:
 		return answer{409, "CONFLICT", "USER_002", "conflict"}
+	case resources.KindGone:
+		return answer{410, "GONE", "REQ_001", "bad_request"}
 	case resources.KindTooLarge:
 		return answer{413, "PAYLOAD_TOO_LARGE", "REQ_001", "bad_request"}
 	case resources.KindUnsupportedMedia:

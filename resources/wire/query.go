@@ -48,6 +48,26 @@ func (q *Query) ID(name string) string {
 	return s
 }
 
+// Has says whether the parameter was sent, with whatever value.
+func (q *Query) Has(name string) bool {
+	q.read[name] = true
+	return q.values.Has(name)
+}
+
+// Time returns an RFC 3339 date-time, 0 where it is absent.
+func (q *Query) Time(name string) resources.Time {
+	s := q.Text(name)
+	var t resources.Time
+	if s == "" && !q.values.Has(name) {
+		return 0
+	}
+	if err := t.UnmarshalJSON([]byte(strconv.Quote(s))); err != nil || t == 0 {
+		q.problems.Add(name, "must be a date-time (RFC 3339), for example 2030-01-31T12:00:00Z")
+		return 0
+	}
+	return t
+}
+
 // OneOf returns a parameter that must be one of allowed. It returns fallback for an absent
 // parameter and for a wrong one.
 func (q *Query) OneOf(name, fallback string, allowed ...string) string {

@@ -27,8 +27,11 @@ type Collections struct {
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
-	ClusterClaims      store.Collection[ClusterClaim]
-	ClusterTurns       store.Collection[ClusterTurn]
+	// Changes are written by resources/changes alone.
+	Changes store.Collection[resources.Change]
+
+	ClusterClaims store.Collection[ClusterClaim]
+	ClusterTurns  store.Collection[ClusterTurn]
 
 	SecurityGroups          store.Collection[resources.SecurityGroup]
 	DeletedSecurityGroups   store.Collection[resources.SecurityGroup]
@@ -54,6 +57,9 @@ const (
 	ByPlace    = "by_place"
 	ByHolder   = "by_holder"
 	ByMember   = "by_member"
+	ByNewest   = "by_newest"
+	ByActor    = "by_actor"
+	BySubject  = "by_subject"
 	ByIntent   = "by_intent"
 	ByLease    = "by_lease"
 )
@@ -78,6 +84,7 @@ func NewCollections() Collections {
 
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
+		Changes:            changes(),
 		ClusterClaims:      clusterClaims(),
 		ClusterTurns:       clusterTurns(),
 
@@ -93,7 +100,7 @@ func (c Collections) Schemas() []*store.Schema {
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
 		c.Occupancies.Schema(), c.Seals.Schema(), c.Copies.Schema(),
-		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(),
+		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}
 }

@@ -12,6 +12,8 @@ const (
 	defaultLease = 200 * time.Millisecond
 	// longestLease bounds the time for which a change waits before it is answered.
 	longestLease = 10 * time.Second
+	// defaultChangeRetention is a year and a month more.
+	defaultChangeRetention = 400 * 24 * time.Hour
 )
 
 // Store says where the data and the master key are, and which cache replicas share.
@@ -27,6 +29,8 @@ type Store struct {
 	// Lease is for how long a read of the database's epoch is used; 0 reads it for each
 	// request.
 	Lease time.Duration
+	// ChangeRetention is how long change records are kept; 0 is for ever.
+	ChangeRetention time.Duration
 }
 
 func (s *Store) flags(f *pflag.FlagSet) {
@@ -36,6 +40,7 @@ func (s *Store) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.MongoURL, "mongo-url", "", "the `URL` of a MongoDB replica set (4.4 or later), in place of the embedded store: mongodb://…/database?replicaSet=name; needs --master-key-file")
 	f.StringVar(&s.RedisURL, "redis-url", "", "with --mongo-url: the `URL` of a Redis cache that replicas share: redis://user:password@host:port/db or rediss://…")
 	DurationVar(f, &s.Lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
+	DurationVar(f, &s.ChangeRetention, "change-retention", defaultChangeRetention, "how long the records of who changed what are kept; 0 is for ever")
 }
 
 // Engine returns the name of the engine.
@@ -56,6 +61,9 @@ func (s Store) Validate() (found []resources.Problem) {
 	}
 	if s.Lease < 0 || s.Lease > longestLease {
 		found = append(found, problem("--freshness-lease", "must be from 0 to %s, not %s: a change waits for it before it is answered", longestLease, s.Lease))
+	}
+	if s.ChangeRetention < 0 {
+		found = append(found, problem("--change-retention", "must be 0 or more, not %s", s.ChangeRetention))
 	}
 	return found
 }

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/changes"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// changing is a request that changes something; KEY, ROLE, GROUP and PROJECT are ids that earlier
+// ones made.
+type changing struct {
+	route, body string
+	params      map[string]string
+	service     bool
+	// subject is what its record is about; before and after say which sides it has.
+	subject       string
+	before, after bool
+	// repeat says that the same request once more is no error and leaves no record.
+	repeat bool
+}
+
+// changingRequests has one of each route that changes accounts, projects, roles, assignments, groups,
+// members, users or keys, in an order in which each finds what it needs.
+func changingRequests() []changing {
+	id := func(name, value string) map[string]string { return map[string]string{name: value} }
+	return []changing{
+		{route: "account.create", body: `{"id":"acct-demo2-v1","name":"n","admin":{"email":"first@other.example"}}`, service: true, subject: "account acct-demo2-v1", after: true},
+		{route: "account.update", body: `{"name":"Demo 2"}`, service: true, subject: "account " + demoAccount, before: true, after: true, repeat: true},
+		{route: "project.create", body: `{"name":"second"}`, subject: "project PROJECT", after: true},
+		{route: "project.update", body: `{"name":"renamed"}`, params: id("projectId", "PROJECT"), subject: "project PROJECT", before: true, after: true, repeat: true},
+		{route: "role.create", body: `{"name":"r","scope":"ACCOUNT","permissions":["account:user:read"]}`, subject: "role ROLE", after: true},
+		{route: "role.replace", body: `{"name":"r2","permissions":["account:user:read"]}`, params: id("roleId", "ROLE"), subject: "role ROLE", before: true, after: true, repeat: true},
+		{route: "role_assignment.put", body: `{}`, params: map[string]string{"roleId": "ROLE", "assigneeId": demoCarol}, subject: "role_assignment " + demoCarol, after: true, repeat: true},
+		{route: "role_assignment.revoke", params: map[string]string{"roleId": "ROLE", "assigneeId": demoCarol}, subject: "role_assignment " + demoCarol, before: true},
+		{route: "role.delete", params: id("roleId", "ROLE"), subject: "role ROLE", before: true},
+		{route: "group.create", body: `{"name":"g"}`, subject: "group GROUP", after: true},
+		{route: "group_member.add", params: map[string]string{"groupId": "GROUP", "userId": demoBob}, subject: "group_member " + demoBob, after: true, repeat: true},
+		{route: "group_member.remove", params: map[string]string{"groupId": "GROUP", "userId": demoBob}, subject: "group_member " + demoBob, before: true},
+		{route: "group.delete", params: id("groupId", "GROUP"), subject: "group GROUP", before: true},
+		{route: "user.create", body: `{"email":"made@demo.example","external_id":"user-made-v1","account_id":"` + demoAccount + `"}`, service: true, subject: "user user-made-v1", after: true},
+		{route: "user.update", body: `{"name":"Bobby"}`, params: id("user_id", demoBob), subject: "user " + demoBob, before: true, after: true, repeat: true},
+		{route: "user_profile.update", body: `{"name":"Alice 2"}`, params: id("user_id", demoAlice), subject: "user " + demoAlice, before: true, after: true, repeat: true},
+		{route: "user.invite", body: `{"email":"invited@demo.example"}`, subject: "user USER", after: true, repeat: true},
+		{route: "api_key.create", body: `{"key_name":"k","scopes":["read"]}`, params: id("user_id", demoAlice), subject: "api_key KEY", after: true},
+		{route: "api_key.revoke", params: map[string]string{"user_id": demoAlice, "id": "KEY"}, subject: "api_key KEY", before: true, after: true, repeat: true},
+		{route: "user.remove", params: id("userId", "user-made-v1"), subject: "user user-made-v1", before: true},
+		{route: "project.delete", params: id("projectId", "PROJECT"), subject: "project PROJECT", before: true},
+	}
+}
+
+// mailOnly are routes that write, and change nothing that an answer shows.
+var mailOnly = []string{"user.resend_invitation"}
+
+// TestEveryChangeLeavesItsRecord: a route of the catalogue that changes something and has no row here
+// fails, and so does one that leaves none, or two.
+func TestEveryChangeLeavesItsRecord(t *testing.T) {
+	a, routes := demoApp(t, func(*config.Config) {})
+	a.makeOtherAdmin(t)
+	routes = changes.Attributed(routes)
+	made := map[string]string{}
+	rows := map[string]bool{}
+	for _, c := range changingRequests() {
+		rows[c.route] = true
+		t.Run(c.route, func(t *testing.T) {
+			before := a.changesNow(t)
+			answer, err := routes[c.route](t.Context(), c.request(made))
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := json.Marshal(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			now := a.changesNow(t)
+			if len(now) != len(before)+1 {
+				t.Fatalf("%d records", len(now)-len(before))
+			}
+			c.verify(t, newest(before, now), string(raw), made)
+			again, err := routes[c.route](t.Context(), c.request(made))
+			if left := len(a.changesNow(t)) - len(now); c.repeat && (err != nil || left != 0) {
+				t.Errorf("repeated: %v %v, %d records", again.Body, err, left)
+			} else if err != nil && left != 0 {
+				t.Errorf("refused: %v, %d records", err, left)
+			}
+		})
+	}
+	for _, row := range a.policy.Routes() {
+		inAreas := slices.Contains([]string{config.UpstreamAccess, config.UpstreamUsers, config.UpstreamAPIKeys}, row.Upstream)
+		if inAreas && row.Effect == resources.EffectWrite && !rows[row.Name] && !slices.Contains(mailOnly, row.Name) {
+			t.Errorf("no row says which record %s leaves", row.Name)
+		}
+	}
+}
+
+func (c changing) request(made map[string]string) *wire.Request {
+	fill := func(s string) string {
+		for name, id := range made {
+			s = strings.ReplaceAll(s, name, id)
+		}
+		return s
+	}
+	caller := signedIn(demoAlice)
+	if c.service {
+		caller = aService()
+	}
+	r := requestOf(c.route, caller)
+	r.Body, r.RequestID, r.Query = []byte(c.body), "rid-"+c.route, ""
+	for name, value := range c.params {
+		r.Params = maps.Clone(r.Params)
+		r.Params[name] = fill(value)
+	}
+	return r
+}
+
+// verify holds a record to its row. The subject of what was made is learned from the record, and must
+// be in the answer.
+func (c changing) verify(t *testing.T, got resources.Change, answer string, made map[string]string) {
+	t.Helper()
+	kind, id, _ := strings.Cut(c.subject, " ")
+	if id == strings.ToUpper(id) && made[id] == "" {
+		made[id] = got.Subject.ID
+		if !strings.Contains(answer, got.Subject.ID) && id != "USER" {
+			t.Errorf("%s is not in the answer %s", got.Subject.ID, answer)
+		}
+	}
+	if known := made[id]; known != "" {
+		id = known
+	}
+	actor := resources.ChangeActor{Kind: "user", ID: demoAlice, Credential: "token"}
+	if c.service {
+		actor = resources.ChangeActor{Kind: "service", ID: "service-test", Credential: "token"}
+	}
+	if got.Subject != (resources.ChangeSubject{Type: kind, ID: id}) || got.Actor != actor || got.RequestID != "rid-"+c.route || got.Action == "" {
+		t.Errorf("%+v", got)
+	}
+	if (got.Before != nil) != c.before || (got.After != nil) != c.after {
+		t.Errorf("before %s, after %s", got.Before, got.After)
+	}
+	for _, secret := range []string{"hash", "pcl_sk_live", "made_with", `"state"`} {
+		if strings.Contains(string(got.Before)+string(got.After), secret) {
+			t.Errorf("a record shows %s: %s %s", secret, got.Before, got.After)
+		}
+	}
+}
+
+// newest is the record of now that was not there before.
+func newest(before, now []resources.Change) resources.Change {
+	for _, c := range now {
+		if !slices.ContainsFunc(before, func(b resources.Change) bool { return b.ID == c.ID }) {
+			return c
+		}
+	}
+	return resources.Change{}
+}
+
+// changesNow are the records of all accounts, in their order.
+func (a *app) changesNow(t *testing.T) (out []resources.Change) {
+	t.Helper()
+	err := a.store.View(t.Context(), func(tx store.Tx) error {
+		out = nil
+		for _, account := range []string{"acct-demo2-v1", "", demoAccount} {
+			found, err := a.collections.Changes.Find(t.Context(), tx, store.Query{Index: records.ByAccount, Equal: []store.Value{store.String(account)}})
+			if err != nil {
+				return err
+			}
+			for _, rec := range found {
+				if rec.Value.RequestID != "" || rec.Value.Actor.Kind != resources.ActorSystem {
+					out = append(out, rec.Value)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestRecordHasWhatWentAlong: a member's roles and keys end with the membership.
+func TestRecordHasWhatWentAlong(t *testing.T) {
+	a, routes := demoApp(t, func(*config.Config) {})
+	routes = changes.Attributed(routes)
+	r := requestOf("user.remove", signedIn(demoAlice))
+	r.Params["userId"] = demoCarol
+	if _, err := routes["user.remove"](context.Background(), r); err != nil {
+		t.Fatal(err)
+	}
+	last := newest(nil, a.changesNow(t))
+	if last.Action != "account:user:delete" || !strings.Contains(string(last.Before), `"role_assignments":[{"assigneeId":"user-carol-v1"`) ||
+		!strings.Contains(string(last.Before), `"email":"carol@demo.example"`) || last.After != nil {
+		t.Errorf("%s", fmt.Sprint(last.Action, string(last.Before), string(last.After)))
+	}
+}

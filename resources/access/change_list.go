@@ -1,0 +1,217 @@
+package access
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/changes"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+const (
+	actionChangeRead = "account:change:read"
+	// changesRead is how many records are read in one step.
+	changesRead = 200
+	// clocksApart bounds how far the clocks of replicas differ, in milliseconds: records are in the
+	// order of their revisions, and nearly in that of their times.
+	clocksApart = resources.Time(10 * 60 * 1000)
+)
+
+// changeBody is a change record as responses show it.
+type changeBody struct {
+	ID              string                  `json:"id"`
+	At              resources.Time          `json:"at"`
+	AccountRevision int64                   `json:"account_revision"`
+	Actor           resources.ChangeActor   `json:"actor"`
+	RequestID       string                  `json:"request_id"`
+	Action          string                  `json:"action"`
+	Subject         resources.ChangeSubject `json:"subject"`
+	Before          any                     `json:"before,omitempty"`
+	After           any                     `json:"after,omitempty"`
+}
+
+// changeList is the response of change.list.
+type changeList struct {
+	Changes       []changeBody `json:"changes"`
+	NextPageToken string       `json:"next_page_token"`
+}
+
+// listChanges answers change.list (N18): newest first, or oldest first behind the record after.
+func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	in, err := s.readChanges(r)
+	if err != nil {
+		return wire.Response{}, err
+	}
+	var found []resources.Change
+	var next *store.Cursor
+	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
+		if _, err = s.reauthorize(ctx, tx, r.Principal, in.account, actionChangeRead); err != nil {
+			return err
+		}
+		query := in.query()
+		if in.follow && in.after != "" {
+			if query.After, err = s.placeOfChange(ctx, tx, in); err != nil {
+				return err
+			}
+		}
+		found, next, err = s.findChanges(ctx, tx, in, query)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	out := changeList{Changes: make([]changeBody, len(found))}
+	for i, c := range found {
+		out.Changes[i] = changeBodyOf(c)
+	}
+	if next != nil && !in.follow {
+		out.NextPageToken = s.Tokens.Seal(next.Marshal(), in.binding)
+	}
+	answer, err := wire.OK(out)
+	if len(found) == 0 {
+		answer.Wait = in.wait
+	}
+	return answer, err
+}
+
+// findChanges returns the records that were asked for, and the place where others may begin.
+func (s *Service) findChanges(
+	ctx context.Context, tx store.Tx, in changeInput, q store.Query,
+) (found []resources.Change, next *store.Cursor, err error) {
+	kept := changes.Horizon(s.Now(), s.ChangeRetention)
+	for {
+		q.Limit = changesRead
+		step, err := s.c.Changes.Find(ctx, tx, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, rec := range step {
+			c := rec.Value
+			if !in.follow && c.At+clocksApart < max(in.since, kept) {
+				return found, nil, nil // the others are older
+			}
+			if c.At < kept || !in.wants(c) {
+				continue
+			}
+			if len(found) == in.size {
+				return found, s.c.Changes.CursorAt(q, found[in.size-1]), nil
+			}
+			found = append(found, c)
+		}
+		if len(step) < changesRead || in.follow && len(found) == in.size {
+			return found, nil, nil
+		}
+		q.After = s.c.Changes.CursorAt(q, step[len(step)-1].Value)
+	}
+}
+
+// placeOfChange returns the place behind the record that the caller names; 400 for one that is not
+// the account's, 410 for one that is not kept any more. The time of a record is in its id.
+func (s *Service) placeOfChange(ctx context.Context, tx store.Tx, in changeInput) (*store.Cursor, error) {
+	rec, err := store.Lookup(s.c.Changes.Get(ctx, tx, in.after))
+	if err != nil {
+		return nil, err
+	}
+	kept := changes.Horizon(s.Now(), s.ChangeRetention)
+	if rec != nil && rec.Value.AccountID == in.account && rec.Value.At >= kept {
+		return s.c.Changes.CursorAt(in.query(), rec.Value), nil
+	}
+	made, ok := resources.MadeAt(resources.PrefixChange, in.after)
+	if ok && made < kept {
+		return nil, resources.Gone("The change %s is not kept any more; begin again with an empty after, or with the list.", in.after)
+	}
+	return nil, resources.BadRequest(resources.Problem{Field: "after", Text: "is no change of this account"})
+}
+
+// changeInput is what a caller asks for.
+type changeInput struct {
+	account                string
+	size                   int
+	actor, subject, action string
+	since, until           resources.Time
+	// follow says that after was sent; it is "" for the beginning.
+	follow bool
+	after  string
+	wait   time.Duration
+	// from is the place in the list of a page token; binding names the list.
+	from    *store.Cursor
+	binding string
+}
+
+// readChanges reads the query of change.list; 400 with all problems.
+func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
+	var p wire.Problems
+	q := r.ParseQuery(&p)
+	in := changeInput{
+		account: r.Params["accountId"], size: q.PageSize(), actor: q.ID("actor"), subject: q.ID("subject"), action: q.Text("action"),
+		since: q.Time("since"), until: q.Time("until"), follow: q.Has("after"), after: q.ID("after"),
+	}
+	if len(in.action) > len("account:")+2*maxActionSegment+1 || !resources.Showable(in.action) {
+		p.Add("action", "must be an action such as account:role:create")
+	}
+	if wait := q.Text("wait"); wait != "" || q.Has("wait") {
+		in.wait = readWait(&p, wait)
+		if !in.follow {
+			p.Add("wait", "goes with after")
+		}
+	}
+	if in.follow && q.Has("page_token") {
+		p.Add("page_token", "does not go with after")
+	}
+	in.binding = binding("change.list", in.account, in.actor, in.subject, in.action, in.since.String(), in.until.String())
+	list := in.query()
+	q.PageToken(s.Tokens, in.binding, list.From)
+	in.from = list.After
+	q.Done()
+	return in, p.Err()
+}
+
+// maxActionSegment bounds the resource and the verb of an action in the query.
+const maxActionSegment = 64
+
+// readWait reads a time to wait: whole seconds, such as 30s.
+func readWait(p *wire.Problems, text string) time.Duration {
+	d, err := time.ParseDuration(strings.TrimSuffix(text, "s") + "s")
+	if err != nil || d < 0 || d > 30*time.Second || d != d.Truncate(time.Second) {
+		p.Add("wait", "must be whole seconds from 0s to 30s")
+		return 0
+	}
+	return d
+}
+
+// query returns the query of the records in their order.
+func (in changeInput) query() store.Query {
+	q := store.Query{Index: records.ByNewest, Equal: []store.Value{store.String(in.account)}, After: in.from}
+	switch {
+	case in.follow:
+		q.Index = records.ByAccount
+	case in.subject != "":
+		q.Index, q.Equal = records.BySubject, append(q.Equal, store.String(in.subject))
+	case in.actor != "":
+		q.Index, q.Equal = records.ByActor, append(q.Equal, store.String(in.actor))
+	}
+	return q
+}
+
+// wants says whether the record is one that was asked for.
+func (in changeInput) wants(c resources.Change) bool {
+	return (in.actor == "" || c.Actor.ID == in.actor) && (in.subject == "" || c.Subject.ID == in.subject) &&
+		(in.action == "" || c.Action == in.action) && c.At >= in.since && (in.until == 0 || c.At < in.until)
+}
+
+func changeBodyOf(c resources.Change) changeBody {
+	out := changeBody{
+		ID: c.ID, At: c.At, AccountRevision: c.AccountRevision, Actor: c.Actor, RequestID: c.RequestID, Action: c.Action, Subject: c.Subject,
+	}
+	if c.Before != nil {
+		out.Before = c.Before
+	}
+	if c.After != nil {
+		out.After = c.After
+	}
+	return out
+}

@@ -1,0 +1,49 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// attribution is who asked for the changes of a context, and by what route.
+type attribution struct {
+	actor     resources.ChangeActor
+	requestID string
+	route     string
+}
+
+type attributionKey struct{}
+
+// By returns a context whose changes are the system's, under that name of a route.
+func By(ctx context.Context, route string) context.Context {
+	return context.WithValue(ctx, attributionKey{}, attribution{
+		actor: resources.ChangeActor{Kind: resources.ActorSystem, ID: "portcullis"}, route: route,
+	})
+}
+
+// Attributed returns the handlers, whose changes are those of the caller.
+func Attributed(routes wire.Routes) wire.Routes {
+	out := make(wire.Routes, len(routes))
+	for name, handler := range routes {
+		out[name] = func(ctx context.Context, r *wire.Request) (wire.Response, error) {
+			by := attribution{actor: resources.ActorOf(r.Principal), requestID: r.RequestID, route: name}
+			return handler(context.WithValue(ctx, attributionKey{}, by), r)
+		}
+	}
+	return out
+}
+
+// attributionOf returns who asked; the system where nobody did.
+func attributionOf(ctx context.Context) attribution {
+	by, ok := ctx.Value(attributionKey{}).(attribution)
+	if !ok {
+		return attributionOf(By(ctx, "system.change"))
+	}
+	return by
+}
+
+// action returns the action of the route, or its name where it has none.
+func (r *Recorder) action(route string) string { return cmp.Or(r.Action(route), route) }
