@@ -69,6 +69,13 @@ func (s *Source) name() {
 	s.Revision = s.hash()
 }
 
+// Of returns the tree of these files, as another process has read them.
+func Of(files map[string][]byte) *Source {
+	s := &Source{Files: files, Names: slices.Sorted(maps.Keys(files))}
+	s.Revision = s.hash()
+	return s
+}
+
 // walk calls each for the tree's files.
 func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.FileInfo) error) error {
 	if depth > maxDepth {

@@ -37,7 +37,7 @@ func run(args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errDenied):
+	case errors.Is(err, errDenied), errors.Is(err, errDiffers):
 		return exitDenied
 	}
 	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))

@@ -155,6 +155,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 		Deadline:    settings.Policy.Timeout,
 		Verdicts:    sizeOrNone(settings.Caches.Verdicts),
 		CheckRoutes: func(routes []resources.Route) error { return a.edge.CheckCatalogue(routes) },
+		CheckChange: a.askGuards,
 		Gate:        a.gates.work,
 		Observer: engine.Observer{
 			Evaluated: a.metrics.PolicyEvaluated,

@@ -3,6 +3,7 @@ package builtins
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -178,3 +179,6 @@ func Charge(c *ast.Compiler, refuse func(at *ast.Location, problem string)) {
 		}).Walk(module)
 	}
 }
+
+// Name is OPA's name of the built-in that an expression of compiled rules calls, charged or not.
+func Name(operator ast.Ref) string { return strings.TrimPrefix(operator.String(), chargedPrefix) }

@@ -43,6 +43,9 @@ type Options struct {
 	// CheckRoutes is asked before a reload whose catalogue differs from the one in
 	// force; an error refuses the reload. It must not call the engine's Reload.
 	CheckRoutes func([]resources.Route) error
+	// CheckChange is asked before a reload with the tree in force and the one that is to take its place; an error
+	// refuses the reload. It may take long: decisions go on meanwhile. It must not call the engine's Reload.
+	CheckChange func(ctx context.Context, inForce, next *Set) error
 	// Gate bounds the evaluations for requests that are under way at once, and those that
 	// wait; questions beyond it are refused with KindUnavailable. nil is no bound. Inside
 	// passes no gate.
@@ -203,6 +206,9 @@ func (e *Engine) Actions() []resources.ListedAction { return e.current.Load().Ac
 
 // Revision names the tree in force.
 func (e *Engine) Revision() string { return e.current.Load().Revision() }
+
+// Source are the files of the tree in force; nobody changes them.
+func (e *Engine) Source() *policies.Source { return e.current.Load().of.Source }
 
 // LastRefusal is why the newest tree was not taken; nil where the newest is in force.
 func (e *Engine) LastRefusal() error {

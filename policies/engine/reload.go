@@ -41,6 +41,15 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 			return e.Refuse(fmt.Errorf("routes/data.json: the gateway can't serve this catalogue: %w", err))
 		}
 	}
+	if check := e.opts.CheckChange; check != nil {
+		err := check(ctx, now, set)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return e.Refuse(err)
+		}
+	}
 	e.bring(set)
 	e.refusal.Store(nil)
 	e.opts.Observer.reloaded(set.Revision())

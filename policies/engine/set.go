@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -42,6 +43,8 @@ type Compiled struct {
 	Strict bool
 	// Apps are the names of the apps. Each has the rules types and decision.
 	Apps []string
+	// Source are the files of the tree.
+	Source *policies.Source
 }
 
 // Set is one compiled tree, ready to be asked. It never changes and is safe for concurrent use.

@@ -33,6 +33,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 	if len(apps) > 0 {
 		addAppSchema(src, modules, p)
 	}
+	addGuardSchema(schemas, modules, p)
 	if len(*p) > 0 {
 		return nil, *p
 	}

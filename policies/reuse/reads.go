@@ -98,3 +98,10 @@ func changeable(operator ast.Ref) bool {
 	builtin, ok := ast.BuiltinMap[name]
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
+
+// Reads are the paths of the input that the rules read by themselves, dotted, "" for all of it; false where they are no
+// function of the input, or give others another input.
+func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
+
+// Within says whether the value at a path is the one at the other, or below it.
+func Within(path, other string) bool { return within(path, other) }

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+// errDiffers ends `policy diff` with the exit code of a difference and without a message.
+var errDiffers = errors.New("the trees differ")
+
+// diffing are the settings of `policy diff`.
+type diffing struct {
+	url, failOn    string
+	asJSON, asMark bool
+}
+
+func newPolicyDiff() *cobra.Command {
+	var d diffing
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Say what a change of the policy changes: exit 0 no difference, 1 differences, 2 error",
+		Long: "Compares two policy trees, each a folder, `embedded`, or `live` (the tree in force of the gateway at --url): who\n" +
+			"gains access, who loses it, and who is told another reason. All questions are asked that either tree can tell\n" +
+			"apart; what can't be asked exhaustively is said.",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, args[0], args[1]) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
+	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only")
+	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
+	f.BoolVar(&d.asMark, "markdown", false, "print the report as Markdown, for a comment on a pull request")
+	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
+	return cmd
+}
+
+func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
+	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
+		return fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn)
+	}
+	var sets [2]*engine.Set
+	for i, name := range []string{oldName, newName} {
+		src, err := readTree(cmd.Context(), name, d.url)
+		if err != nil {
+			return err
+		}
+		set, warnings, err := proof.Compile(cmd.Context(), src)
+		if err != nil {
+			return fmt.Errorf("%s does not compile: %w", name, err)
+		}
+		if i == 1 {
+			warnings = append(warnings, refusals(cmd.Context(), src, warnings)...)
+		}
+		for _, warning := range warnings {
+			if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", name, warning); err != nil {
+				return err
+			}
+		}
+		sets[i] = set
+	}
+	report, err := diff.Between(cmd.Context(), sets[0], sets[1])
+	if err != nil {
+		return err
+	}
+	if err := d.print(cmd, report); err != nil {
+		return err
+	}
+	if report.Fails(d.failOn) {
+		return errDiffers
+	}
+	return nil
+}
+
+// refusals are why a reload would not take the tree, but for what was told already.
+func refusals(ctx context.Context, src *policies.Source, told []string) (out []string) {
+	_, err := proof.Load(ctx, src)
+	if err == nil {
+		return nil
+	}
+	known := strings.Join(told, "\n")
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !strings.Contains(known, line) {
+			out = append(out, "a reload refuses it: "+line)
+		}
+	}
+	return out
+}
+
+func (d *diffing) print(cmd *cobra.Command, report *diff.Report) error {
+	out := cmd.OutOrStdout()
+	switch {
+	case d.asJSON:
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(report)
+	case d.asMark:
+		_, err := fmt.Fprint(out, report.Markdown())
+		return err
+	}
+	_, err := fmt.Fprint(out, report.Text())
+	return err
+}

@@ -1,0 +1,117 @@
+package diff
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Report is what a change changes.
+type Report struct {
+	Old string `json:"old"`
+	New string `json:"new"`
+	// NewAccess and LostAccess are the questions whose answer turns, Reasons those that are told something else.
+	NewAccess  []matrix.Row `json:"new_access"`
+	LostAccess []matrix.Row `json:"lost_access"`
+	Reasons    []matrix.Row `json:"reasons"`
+	Routes     []Field      `json:"routes"`
+	// Unreachable are differences that no question shows which a caller can bring about.
+	Unreachable   []matrix.Row `json:"unreachable"`
+	NotExhaustive []matrix.Gap `json:"not_exhaustive"`
+	Questions     int          `json:"questions"`
+}
+
+// Field is a field of a route that no rule reads, or a whole route; a value is empty where a tree has none.
+type Field struct {
+	Route string `json:"route"`
+	Field string `json:"field"`
+	Old   string `json:"old"`
+	New   string `json:"new"`
+}
+
+// Between compares two trees.
+func Between(ctx context.Context, old, fresh *engine.Set) (*Report, error) {
+	r := &Report{
+		Old: old.Revision(), New: fresh.Revision(), NewAccess: []matrix.Row{}, LostAccess: []matrix.Row{}, Reasons: []matrix.Row{},
+		Routes: routes(old.Routes(), fresh.Routes()), Unreachable: []matrix.Row{}, NotExhaustive: []matrix.Gap{},
+	}
+	found, err := matrix.Compare(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range found.Rows {
+		switch {
+		case row.New.Allow && !row.Old.Allow:
+			r.NewAccess = append(r.NewAccess, row)
+		case row.Old.Allow && !row.New.Allow:
+			r.LostAccess = append(r.LostAccess, row)
+		default:
+			r.Reasons = append(r.Reasons, row)
+		}
+	}
+	r.Unreachable = append(r.Unreachable, found.Unreachable...)
+	r.NotExhaustive = append(r.NotExhaustive, found.Gaps...)
+	r.Questions = found.Questions
+	return r, nil
+}
+
+// Differs says whether the trees answer anything differently, or have other routes.
+func (r *Report) Differs() bool {
+	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes) > 0
+}
+
+// routes are the fields in which the catalogues differ and that are no input of a rule.
+func routes(old, fresh []resources.Route) []Field {
+	out := []Field{}
+	byName := map[string][2]*resources.Route{}
+	for side, rows := range [2][]resources.Route{old, fresh} {
+		for i := range rows {
+			pair := byName[rows[i].Name]
+			pair[side] = &rows[i]
+			byName[rows[i].Name] = pair
+		}
+	}
+	for name, pair := range byName {
+		before, after := fields(pair[0]), fields(pair[1])
+		for i, field := range [...]string{"spec", "method", "host", "path", "claims", "audience", "area", "upstream"} {
+			if before[i] != after[i] {
+				out = append(out, Field{Route: name, Field: field, Old: before[i], New: after[i]})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Field) int { return strings.Compare(a.Route+" "+a.Field, b.Route+" "+b.Field) })
+	return out
+}
+
+func fields(r *resources.Route) (out [8]string) {
+	if r == nil {
+		return out
+	}
+	claims := ""
+	if r.Claims {
+		claims = "true"
+	}
+	return [8]string{r.Spec, r.Method, r.Host, r.Path, claims, r.Audience, r.Area, r.Upstream}
+}
+
+// What a command is to fail on.
+const (
+	FailOnAny       = "any"
+	FailOnNewAccess = "new-access"
+)
+
+// ErrFailOn means that a report can't be judged by that name.
+var ErrFailOn = errors.New("must be new-access or any")
+
+// Fails says whether the report has what a command is to fail on.
+func (r *Report) Fails(on string) bool {
+	if on == FailOnNewAccess {
+		return len(r.NewAccess) > 0
+	}
+	return r.Differs()
+}

@@ -1,0 +1,202 @@
+package guards
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
+	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// The rules of package guards that are asked.
+const (
+	pkg                = "data.guards"
+	deny               = pkg + ".deny"
+	removable          = "removable"
+	allowNotExhaustive = "allow_not_exhaustive"
+)
+
+// within bounds the evaluation of all guards.
+const within = 10 * time.Second
+
+// Refused are the reasons for which the guards in force refuse a change.
+type Refused []string
+
+// Error implements error: one reason a line.
+func (r Refused) Error() string { return strings.Join(r, "\n") }
+
+// Guarded says whether the tree has guards.
+func Guarded(set *engine.Set) bool {
+	return len(set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg))) > 0
+}
+
+// Check asks the guards of the tree in force whether the other one may take its place. The error is Refused, or why they
+// could not be asked, which refuses as well.
+func Check(ctx context.Context, inForce, next *engine.Set) error {
+	if !Guarded(inForce) {
+		return nil
+	}
+	removed, err := removedGuards(ctx, inForce, next)
+	if err != nil {
+		return fmt.Errorf("guards: %w", err)
+	}
+	report, err := diff.Between(ctx, inForce, next)
+	if err != nil {
+		return fmt.Errorf("guards: the trees could not be compared: %w", err)
+	}
+	reasons := notRemovable(ctx, inForce, removed)
+	if len(report.NotExhaustive) > 0 && !allows(ctx, inForce) {
+		for _, gap := range report.NotExhaustive {
+			reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; guards.%s := true takes it all the same",
+				gap.At, gap.Reads, gap.LeftOut, allowNotExhaustive))
+		}
+	}
+	reasons = append(reasons, ask(ctx, inForce, report, removed)...)
+	if len(reasons) == 0 {
+		return nil
+	}
+	slices.Sort(reasons)
+	return Refused(slices.Compact(reasons))
+}
+
+// removedGuards are the names of rules of the package that the other tree lacks, or has in another form. The list of
+// those that may be removed is none of them: it can grow.
+func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
+	before, err := matrix.Prints(ctx, inForce, pkg)
+	if err != nil {
+		return nil, err
+	}
+	after, err := matrix.Prints(ctx, next, pkg)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if isRemovable(name, inForce) {
+			continue
+		}
+		for _, print := range before[name] {
+			if !slices.Contains(after[name], print) {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// isRemovable says whether a name is that of an element of guards.removable, and of no guard.
+func isRemovable(name string, set *engine.Set) bool {
+	found, others := false, false
+	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
+		named := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), pkg+".")
+		text := named
+		if rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil {
+			if constant, ok := rule.Head.Key.Value.(ast.String); ok {
+				text = string(constant)
+			}
+		}
+		if text == name {
+			found, others = found || named == removable, others || named != removable
+		}
+	}
+	return found && !others
+}
+
+// notRemovable are the reasons against taking guards away.
+func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reasons []string) {
+	if len(removed) == 0 {
+		return nil
+	}
+	listed, err := set.Rule(pkg+"."+removable).Value(ctx, input(nil, removed), 0, within)
+	if err != nil {
+		return []string{"guards: " + removable + " can't be asked: " + err.Error()}
+	}
+	names, _ := listed.(ast.Set)
+	for _, name := range removed {
+		if names == nil || !names.Contains(ast.StringTerm(name)) {
+			reasons = append(reasons, fmt.Sprintf("guards: %q is missing or changed; a reload before this one has to add it to guards.%s", name, removable))
+		}
+	}
+	return reasons
+}
+
+// allows says whether the guards take a comparison that isn't exhaustive.
+func allows(ctx context.Context, set *engine.Set) bool {
+	value, err := set.Rule(pkg+"."+allowNotExhaustive).Value(ctx, input(nil, nil), 0, within)
+	return err == nil && value != nil && value.Compare(ast.Boolean(true)) == 0
+}
+
+// ask are the reasons for which guards fire, or could not be asked.
+func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string) (reasons []string) {
+	if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef(deny))) == 0 {
+		return nil
+	}
+	value, err := set.Rule(deny).Value(ctx, input(report, removed), 0, within)
+	if err != nil {
+		return []string{"guards: a guard failed: " + err.Error()}
+	}
+	fired, ok := value.(ast.Set)
+	if !ok {
+		return []string{"guards: guards.deny must be a set of reasons"}
+	}
+	fired.Foreach(func(reason *ast.Term) {
+		text, isText := reason.Value.(ast.String)
+		if !isText {
+			text = ast.String(reason.String())
+		}
+		reasons = append(reasons, "guards: "+string(text))
+	})
+	return reasons
+}
+
+// input is what guards read (policies/schemas/guards).
+func input(report *diff.Report, removed []string) *ast.Term {
+	var gained, lost []*ast.Term
+	if report != nil {
+		gained, lost = rows(report.NewAccess), rows(report.LostAccess)
+	}
+	return ast.ObjectTerm(
+		member("new_access", ast.ArrayTerm(gained...)), member("lost_access", ast.ArrayTerm(lost...)), member("removed_guards", texts(removed)),
+	)
+}
+
+func rows(of []matrix.Row) (out []*ast.Term) {
+	for i := range of {
+		row := &of[i]
+		var states [][2]*ast.Term
+		for _, name := range slices.Sorted(maps.Keys(row.States)) {
+			states = append(states, member(name, texts(row.States[name])))
+		}
+		out = append(out, ast.ObjectTerm(
+			text("entry", row.Entry), text("route", row.Route), text("action", row.Action), text("caller", row.Caller),
+			text("credential", row.Credential), member("states", ast.ObjectTerm(states...)), text("role", row.Role), text("place", row.Place),
+			member("old", answer(row.Old)), member("new", answer(row.New)),
+		))
+	}
+	return out
+}
+
+func answer(a matrix.Answer) *ast.Term {
+	return ast.ObjectTerm(member("allow", ast.BooleanTerm(a.Allow)), text("code", a.Code), text("reason", a.Reason))
+}
+
+func member(name string, value *ast.Term) [2]*ast.Term {
+	return [2]*ast.Term{ast.StringTerm(name), value}
+}
+
+func text(name, value string) [2]*ast.Term { return member(name, ast.StringTerm(value)) }
+
+func texts(of []string) *ast.Term {
+	out := make([]*ast.Term, len(of))
+	for i, value := range of {
+		out[i] = ast.StringTerm(value)
+	}
+	return ast.ArrayTerm(out...)
+}

@@ -1,0 +1,153 @@
+package guards_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/analysis/guards"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+)
+
+const guard = `package guards
+
+deny contains "nobody new may delete" if {
+	some row in input.new_access
+	endswith(row.action, ":delete")
+}
+`
+
+// small is the small tree with guards, and a test of them.
+func small(t *testing.T, text string) policytest.Tree {
+	t.Helper()
+	return policytest.Small(t).With("guards/guards.rego", text)
+}
+
+func source(tb testing.TB, tree policytest.Tree) *policies.Source {
+	tb.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return src
+}
+
+func compiled(tb testing.TB, tree policytest.Tree) *engine.Set {
+	tb.Helper()
+	set, _, err := proof.Compile(context.Background(), source(tb, tree))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
+}
+
+// deleting lets members delete projects; the actions are the catalogue's.
+func deleting(tree policytest.Tree) policytest.Tree {
+	return tree.With("grants/data.json", strings.Replace(policytest.SmallGrants, "}\n}", `},
+  "cleaner": {"name": "Cleaner", "scope": "ACCOUNT", "description": "Deletes.", "permissions": {"account:project:delete": true}}
+}`, 1)).With("routes/data.json", strings.Replace(policytest.SmallRoutes, "}\n}", `},
+  "project.delete": {"method": "DELETE", "path": "/p/{projectId}", "action": "account:project:delete", "effect": "write", "upstream": "access"}
+}`, 1))
+}
+
+// TestGuardRefuses a change that it is about, and takes another.
+func TestGuardRefuses(t *testing.T) {
+	before := small(t, guard)
+	err := guards.Check(t.Context(), compiled(t, before), compiled(t, deleting(before)))
+	if err == nil || err.Error() != "guards: nobody new may delete" {
+		t.Errorf("got %v", err)
+	}
+	other := before.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, `"reason": "no"`, `"reason": "never"`, 1))
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, other)); err != nil {
+		t.Errorf("another change: %v", err)
+	}
+	if err := guards.Check(t.Context(), compiled(t, policytest.Small(t)), compiled(t, deleting(before))); err != nil {
+		t.Errorf("a tree without guards refuses: %v", err)
+	}
+}
+
+// TestGuardIsTakenAwayByTwoReloads: the first one says so, and nothing shorter does it, nor a changed guard or helper.
+func TestGuardIsTakenAwayByTwoReloads(t *testing.T) {
+	const leave = "\nremovable contains \"nobody new may delete\"\n"
+	ctx, refusals := t.Context(), []error{}
+	e, err := engine.New(ctx, small(t, guard), proof.Load, engine.Options{
+		CheckChange: guards.Check, Observer: engine.Observer{Refused: func(err error) { refusals = append(refusals, err) }},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := func(name string, tree policytest.Tree, want string) {
+		t.Helper()
+		was := e.Revision()
+		if err := e.Reload(ctx, tree); err == nil || !strings.Contains(err.Error(), want) || e.Revision() != was {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	const missing = `guards: "nobody new may delete" is missing or changed`
+	refused("taken away", policytest.Small(t), missing)
+	refused("taken away and said at once", small(t, "package guards\n"+leave), missing)
+	refused("changed", small(t, strings.Replace(guard, ":delete", ":destroy", 1)), missing)
+	refused("weakened", small(t, strings.Replace(guard, "some row", "false\n\tsome row", 1)), missing)
+	refused("what it guards", deleting(small(t, guard)), "guards: nobody new may delete")
+	refused("both at once", deleting(policytest.Small(t)), missing)
+	if err := e.Reload(ctx, small(t, guard+leave)); err != nil {
+		t.Fatalf("the first reload: %v", err)
+	}
+	refused("what it guards, still", deleting(small(t, guard+leave)), "guards: nobody new may delete")
+	if err := e.Reload(ctx, policytest.Small(t)); err != nil {
+		t.Fatalf("the second reload: %v", err)
+	}
+	if err := e.Reload(ctx, deleting(policytest.Small(t))); err != nil {
+		t.Fatalf("without the guard: %v", err)
+	}
+	if len(refusals) != 7 {
+		t.Errorf("%d refusals were told", len(refusals))
+	}
+}
+
+// TestGuardsFailClosed: a guard that fails, loops, says no text, or is asked about a comparison with gaps refuses.
+func TestGuardsFailClosed(t *testing.T) {
+	const head = "package guards\n\n"
+	gap := func(tree policytest.Tree) policytest.Tree {
+		return tree.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz,
+			"input.subject.status == \"ACTIVE\"", "input.subject.status == \"ACTIVE\"\n\tstartswith(input.target.rest, \"things\")", 1))
+	}
+	for name, c := range map[string]struct {
+		guards string
+		change func(policytest.Tree) policytest.Tree
+		want   string
+	}{
+		"fails":          {head + `deny contains "x" if to_number(input.new_access[0].role) == 1`, deleting, "guards: a guard failed"},
+		"no text":        {head + `deny contains 7 if count(input.new_access) > 0`, deleting, "guards: 7"},
+		"no set":         {head + `deny := true if count(input.new_access) > 0`, deleting, "must be a set of reasons"},
+		"not exhaustive": {head + `deny contains "x" if false`, gap, "guards: the comparison is not exhaustive: authz/authz.rego:14 reads target.rest"},
+		"a document of its own": {head + `deny contains "x" if data.guards.on`, func(tree policytest.Tree) policytest.Tree {
+			return tree.With("guards/data.json", `{"on": false}`)
+		}, "is missing or changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := small(t, c.guards)
+			if strings.HasPrefix(name, "a document") {
+				before = before.With("guards/data.json", `{"on": true}`)
+			}
+			if err := guards.Check(t.Context(), compiled(t, before), compiled(t, c.change(before))); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	before := small(t, head+"deny contains \"x\" if false\n\nallow_not_exhaustive := true\n")
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, gap(before))); err != nil {
+		t.Errorf("with allow_not_exhaustive: %v", err)
+	}
+}
+
+// TestGuardsAreHeldAgainstTheirSchema, whatever the tree's own says.
+func TestGuardsAreHeldAgainstTheirSchema(t *testing.T) {
+	tree := small(t, strings.Replace(guard, "new_access", "new_acess", 1)).With("schemas/guards/schema.json", `{"type": "object"}`)
+	if _, _, err := proof.Compile(t.Context(), source(t, tree)); err == nil || !strings.Contains(err.Error(), "guards/guards.rego") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,202 @@
+package matrix
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Answer is what an entry point answers.
+type Answer struct {
+	Allow  bool   `json:"allow"`
+	Code   string `json:"code,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Row is a difference: questions that one tree answers otherwise than the other.
+type Row struct {
+	Entry      string `json:"entry"`
+	Route      string `json:"route,omitempty"`
+	Action     string `json:"action,omitempty"`
+	Caller     string `json:"caller"`
+	Credential string `json:"credential"`
+	// States are, for each condition of the questions, the values that it has in some of them.
+	States map[string][]string `json:"states"`
+	// Role and Place are empty where the difference is there whatever the user holds.
+	Role  string `json:"role,omitempty"`
+	Place string `json:"place,omitempty"`
+	Old   Answer `json:"old"`
+	New   Answer `json:"new"`
+}
+
+// Difference is all that two trees answer differently.
+type Difference struct {
+	// Rows are differences that questions show which can be asked; Unreachable those that no question shows.
+	Rows, Unreachable []Row
+	Gaps              []Gap
+	// Questions is how many questions were compared, Evaluations how many evaluations that took.
+	Questions, Evaluations int
+}
+
+// Compare asks both trees all questions.
+func Compare(ctx context.Context, old, fresh *engine.Set) (*Difference, error) {
+	c, err := newComparison(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	var wait sync.WaitGroup
+	found, errs := make([]Difference, len(engine.EntryPoints())), make([]error, len(engine.EntryPoints()))
+	for i, entry := range engine.EntryPoints() {
+		if c.equal(entry) {
+			continue
+		}
+		wait.Go(func() { found[i], errs[i] = c.compare(ctx, entry) })
+	}
+	wait.Wait()
+	all := &Difference{Gaps: c.gaps}
+	for _, of := range found {
+		all.Rows = append(all.Rows, of.Rows...)
+		all.Unreachable = append(all.Unreachable, of.Unreachable...)
+		all.Gaps = append(all.Gaps, of.Gaps...)
+		all.Questions += of.Questions
+		all.Evaluations += of.Evaluations
+	}
+	if len(all.Gaps) > 0 && len(found) > 0 && c.equal(engine.EntryDecision) && c.equal(engine.EntryAccess) && c.equal(engine.EntryGrantable) {
+		all.Gaps = nil // nothing was left out of nothing
+	}
+	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
+	all.Gaps = slices.Compact(all.Gaps)
+	return all, errors.Join(errs...)
+}
+
+// comparison is of two trees.
+type comparison struct {
+	sets   [2]*engine.Set
+	rules  [2]*rules
+	consts constants
+	gaps   []Gap
+	opaque bool
+	roles  [2]map[string]*resources.Role
+	scopes map[string]string // of the system roles of both
+}
+
+func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, error) {
+	c := &comparison{sets: [2]*engine.Set{old, fresh}, consts: constants{}, opaque: true, scopes: map[string]string{}}
+	for i, set := range c.sets {
+		r, err := newRules(ctx, set)
+		if err != nil {
+			return nil, err
+		}
+		c.rules[i] = r
+		f := r.follow(func(ref ast.Ref) []string { return r.strings(ctx, ref) })
+		c.consts.add(f.compared)
+		c.opaque = c.opaque && f.opaque
+		c.gaps = append(append(c.gaps, slices.Collect(maps.Keys(f.gaps))...), r.unsteady()...)
+		c.roles[i] = map[string]*resources.Role{}
+		roles := set.Roles()
+		for n := range roles {
+			c.roles[i][roles[n].ID] = &roles[n]
+			c.scopes[roles[n].ID] = roles[n].Scope
+		}
+	}
+	compareRules(c.rules[0], c.rules[1])
+	return c, nil
+}
+
+// strings are the texts in a document of the tree.
+func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string) {
+	value, err := r.value(ctx, ref)
+	if err != nil || value == nil {
+		return nil
+	}
+	ast.WalkTerms(ast.NewTerm(value), func(t *ast.Term) bool {
+		if text, ok := t.Value.(ast.String); ok {
+			out = append(out, string(text))
+		}
+		return false
+	})
+	return out
+}
+
+// equal says that no question to the entry point can have two answers.
+func (c *comparison) equal(entry string) bool {
+	old := c.rules[0].groups[entry]
+	if old == nil || !old.same || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+		return false
+	}
+	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {
+		return a.Name == b.Name && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
+	})
+}
+
+func sameActions(sets [2]*engine.Set) bool {
+	return slices.EqualFunc(sets[0].Actions(), sets[1].Actions(), func(a, b resources.ListedAction) bool { return a.ID == b.ID })
+}
+
+// actions are all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
+func (c *comparison) actions() (out []resources.Action) {
+	ids := c.consts.texts(nil, "action.id", "action.patterns")
+	for _, set := range c.sets {
+		for _, listed := range set.Actions() {
+			ids = append(ids, listed.ID)
+		}
+	}
+	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource} {
+		for _, resource := range c.consts.texts([]string{unknownResource}, "action.resource") {
+			for _, verb := range c.consts.texts([]string{unknownVerb}, "action.verb") {
+				ids = append(ids, scope+":"+resource+":"+verb)
+			}
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if action, err := resources.ParseAction(id); err == nil {
+			out = append(out, action)
+		}
+	}
+	return out
+}
+
+// askings are what can be asked at an entry point.
+func (c *comparison) askings(entry string) (out []asking) {
+	if entry == engine.EntryGrantable {
+		return []asking{{}}
+	}
+	for _, action := range c.actions() {
+		row := &resources.Route{Name: "external.named", Path: "/{rest+}", Effect: resources.EffectWrite}
+		if entry == engine.EntryDecision {
+			row = &resources.Route{}
+		}
+		out = append(out, asking{old: row, fresh: row, name: row.Name, action: [2]resources.Action{action, action}})
+	}
+	if entry == engine.EntryDecision {
+		return out
+	}
+	rows := map[string]*asking{}
+	for side, set := range c.sets {
+		for _, row := range set.Routes() {
+			of := rows[row.Name]
+			if of == nil {
+				of = &asking{name: row.Name}
+				rows[row.Name] = of
+			}
+			if of.action[side], _ = resources.ParseAction(row.Action); side == 0 {
+				of.old = &row
+			} else {
+				of.fresh = &row
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		out = append(out, *rows[name])
+	}
+	return out
+}

@@ -1,0 +1,325 @@
+package matrix
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+)
+
+// Gap is something that rules read and that no table can hold all values of.
+type Gap struct {
+	// At is the place, file:line; Reads the part of the input; LeftOut the questions that were not asked.
+	At      string `json:"at"`
+	Reads   string `json:"reads"`
+	LeftOut string `json:"left_out"`
+}
+
+// flow is what may be in a variable or a rule's value: parts of the input by their paths, without the places of
+// arrays; constants by their texts; and the content of data.grants, under the path "grants".
+type flow struct {
+	paths  map[string]bool
+	consts map[string]ast.Value
+}
+
+func newFlow() *flow { return &flow{map[string]bool{}, map[string]ast.Value{}} }
+
+// add says whether anything was new.
+func (f *flow) add(of *flow) bool {
+	before := len(f.paths) + len(f.consts)
+	if f != of {
+		maps.Copy(f.paths, of.paths)
+		maps.Copy(f.consts, of.consts)
+	}
+	return len(f.paths)+len(f.consts) > before
+}
+
+// flows finds where the parts of the input get to in the rules of one tree, and what they are compared with. It says
+// too much rather than too little: a constant of too many, or a gap where there is none, does no harm.
+type flows struct {
+	rules *rules
+	vars  map[*ast.Rule]map[ast.Var]*flow
+	heads map[string]*flow // of rules by name, and of functions
+	// compared are the constants by the path of the part of the input that is compared with them.
+	compared map[string]map[string]ast.Value
+	gaps     map[Gap]bool
+	rule     *ast.Rule
+	changed  bool
+	// opaque says that nothing is read of a system role but whether it has a scope or a permission that is looked up.
+	opaque  bool
+	strings func(ref ast.Ref) []string // of a document of the tree's data
+}
+
+// follow goes through the rules until nothing is new.
+func (r *rules) follow(strings func(ast.Ref) []string) *flows {
+	f := &flows{
+		rules: r, vars: map[*ast.Rule]map[ast.Var]*flow{}, heads: map[string]*flow{},
+		compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, strings: strings, opaque: true,
+	}
+	for f.changed = true; f.changed; {
+		f.changed = false
+		for _, rule := range r.reached {
+			f.of(rule)
+		}
+	}
+	return f
+}
+
+func (f *flows) of(rule *ast.Rule) {
+	f.rule = rule
+	if f.vars[rule] == nil {
+		f.vars[rule] = map[ast.Var]*flow{}
+	}
+	head := f.head(nameOf(rule))
+	for i, arg := range rule.Head.Args {
+		f.unifyWith(arg, f.head(nameOf(rule)+" "+string(rune('0'+i))))
+	}
+	ast.WalkExprs(rule, func(e *ast.Expr) bool {
+		f.expr(e)
+		return false
+	})
+	for _, t := range append(slices.Clone(rule.Head.Reference[1:]), rule.Head.Key, rule.Head.Value) {
+		if t != nil && f.term(t) != nil {
+			f.changed = head.add(f.term(t)) || f.changed
+		}
+	}
+}
+
+func (f *flows) head(name string) *flow {
+	if f.heads[name] == nil {
+		f.heads[name] = newFlow()
+	}
+	return f.heads[name]
+}
+
+func (f *flows) variable(v ast.Var) *flow {
+	if f.vars[f.rule][v] == nil {
+		f.vars[f.rule][v] = newFlow()
+	}
+	return f.vars[f.rule][v]
+}
+
+func (f *flows) expr(e *ast.Expr) {
+	switch terms := e.Terms.(type) {
+	case *ast.Term:
+		f.term(terms)
+	case *ast.Every:
+		in := f.term(terms.Domain)
+		f.unifyWith(terms.Value, in)
+		if terms.Key != nil {
+			f.unifyWith(terms.Key, in)
+		}
+	case []*ast.Term:
+		f.call(e, terms)
+	}
+}
+
+// call is of a built-in or of a function: its operands, and where the result goes.
+func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
+	operator, isRef := terms[0].Value.(ast.Ref)
+	if !isRef {
+		return
+	}
+	name := builtins.Name(operator)
+	operands := terms[1:]
+	if rules := f.rules.compiler.GetRules(operator); len(rules) > 0 {
+		for i, operand := range operands {
+			param := f.head(operator.String() + " " + string(rune('0'+i)))
+			if i == len(rules[0].Head.Args) {
+				f.unifyWith(operand, f.head(operator.String()))
+				continue
+			}
+			f.changed = param.add(f.term(operand)) || f.changed
+		}
+		return
+	}
+	if name == "eq" || name == "equal" || name == "assign" || name == "neq" {
+		f.unify(operands[0], operands[1])
+		return
+	}
+	all := newFlow()
+	for i, operand := range operands {
+		if name == "concat" && i == 0 || name == "split" && i == 1 { // what is put between or cut at
+			continue
+		}
+		all.add(f.term(operand))
+	}
+	f.builtin(e, name, all)
+	if b := ast.BuiltinMap[name]; b != nil && len(operands) > b.Decl.Arity() && !formats(name) {
+		f.unifyWith(operands[len(operands)-1], all)
+	}
+}
+
+// builtin takes down what a built-in may tell apart in its operands.
+func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
+	switch {
+	case formats(name):
+		return
+	case compares(name):
+		f.opaque = f.opaque && (!of.paths["grants"] || name == "internal.member_2" || name == "internal.member_3")
+		f.meet(of, of)
+		return
+	}
+	for p := range of.paths {
+		f.opaque = f.opaque && p != "grants"
+		if numeric(p) && (name == "lt" || name == "lte" || name == "gt" || name == "gte") {
+			f.meet(of, of)
+			continue
+		}
+		if left := open(p); left != "" {
+			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
+		}
+	}
+}
+
+// unify is an equality of two terms.
+func (f *flows) unify(a, b *ast.Term) {
+	of, other := f.term(a), f.term(b)
+	f.meet(of, other)
+	f.into(a, other)
+	f.into(b, of)
+}
+
+func (f *flows) unifyWith(t *ast.Term, of *flow) {
+	f.meet(f.term(t), of)
+	f.into(t, of)
+}
+
+// meet takes down the constants with which parts of the input are compared.
+func (f *flows) meet(a, b *flow) {
+	for _, pair := range [2][2]*flow{{a, b}, {b, a}} {
+		for p := range pair[0].paths {
+			if f.compared[p] == nil {
+				f.compared[p] = map[string]ast.Value{}
+			}
+			maps.Copy(f.compared[p], pair[1].consts)
+		}
+	}
+}
+
+// into has the variables of a term hold it.
+func (f *flows) into(t *ast.Term, of *flow) {
+	ast.WalkTerms(t, func(t *ast.Term) bool {
+		switch v := t.Value.(type) {
+		case ast.Var:
+			f.changed = f.variable(v).add(of) || f.changed
+		case ast.Ref:
+			return true // looked up, not bound
+		}
+		return false
+	})
+}
+
+// term is what a term may be.
+func (f *flows) term(t *ast.Term) *flow {
+	out := newFlow()
+	switch v := t.Value.(type) {
+	case ast.String, ast.Number:
+		out.consts[v.String()] = v
+	case ast.Var:
+		out.add(f.variable(v))
+		if v.Equal(ast.InputRootDocument.Value) {
+			out.paths[""] = true
+		}
+	case ast.Ref:
+		return f.ref(v)
+	case *ast.ArrayComprehension:
+		return f.term(v.Term)
+	case *ast.SetComprehension:
+		return f.term(v.Term)
+	case *ast.ObjectComprehension:
+		out.add(f.term(v.Key))
+		out.add(f.term(v.Value))
+	case *ast.Array:
+		v.Foreach(func(t *ast.Term) { out.add(f.term(t)) })
+	case ast.Set:
+		v.Foreach(func(t *ast.Term) { out.add(f.term(t)) })
+	case ast.Object:
+		v.Foreach(func(k, t *ast.Term) { out.add(f.term(k)); out.add(f.term(t)) })
+	case ast.Call:
+		for _, t := range v[1:] {
+			out.add(f.term(t))
+		}
+	}
+	return out
+}
+
+// ref is what a reference gives. What stands in its brackets is compared with the keys there.
+func (f *flows) ref(ref ast.Ref) *flow {
+	at, rest := newFlow(), ref[1:]
+	switch head := ref[0].Value.(type) {
+	case ast.Var:
+		switch {
+		case head.Equal(ast.InputRootDocument.Value):
+			at.paths[""] = true
+		case head.Equal(ast.DefaultRootDocument.Value):
+			at, rest = f.document(ref)
+		default:
+			at.add(f.variable(head))
+		}
+	default:
+		at.add(f.term(ref[0]))
+	}
+	for _, t := range rest {
+		if name, isName := t.Value.(ast.String); isName {
+			f.meet(at.keyed(), &flow{consts: map[string]ast.Value{name.String(): name}})
+			at = at.member(string(name))
+			continue
+		}
+		f.unifyWith(t, at)
+	}
+	return at
+}
+
+// document is a reference into data: the value of a rule, the grants, or the texts of other documents.
+func (f *flows) document(ref ast.Ref) (at *flow, rest ast.Ref) {
+	at = newFlow()
+	prefix := ref.ConstantPrefix()
+	for i := len(prefix); i > 1; i-- {
+		if name := prefix[:i].String(); f.heads[name] != nil || len(f.rules.compiler.GetRulesExact(prefix[:i])) > 0 {
+			at.add(f.head(name))
+			return at, ref[i:]
+		}
+	}
+	if len(prefix) > 1 && prefix[1].Value.Compare(ast.String("grants")) == 0 {
+		at.paths["grants"] = true
+		return at, ref[2:]
+	}
+	for _, text := range f.strings(prefix) {
+		at.consts[ast.String(text).String()] = ast.String(text)
+	}
+	return at, ref[len(prefix):]
+}
+
+// keyed is what of it has members with names that the questions give.
+func (of *flow) keyed() *flow {
+	out := newFlow()
+	for p := range of.paths {
+		out.paths[p] = keyed(p)
+		if !out.paths[p] {
+			delete(out.paths, p)
+		}
+	}
+	return out
+}
+
+// member is what the members of that name give.
+func (of *flow) member(name string) *flow {
+	out := newFlow()
+	maps.Copy(out.consts, of.consts)
+	for p := range of.paths {
+		switch {
+		case strings.HasPrefix(p, "subject.assignments") && isAssignmentField(name):
+			out.paths["subject.here."+name] = true
+			continue
+		case p == "grants", keyed(p), strings.HasPrefix(p, "subject.assignments"), strings.Count(p, ".") > 1:
+			out.paths[p] = true
+			continue
+		}
+		out.paths[strings.TrimPrefix(p+"."+name, ".")] = true
+	}
+	return out
+}

@@ -1,0 +1,70 @@
+package matrix
+
+import "strings"
+
+// formats says whether a built-in only makes a text of its operands. A text that is then compared is one of many.
+func formats(name string) bool {
+	return name == "sprintf" || name == "internal.template_string" || name == "internal.print"
+}
+
+// compares says whether a built-in tells its operands apart by equality alone, or by their kind or number.
+func compares(name string) bool {
+	switch name {
+	case "internal.member_2", "internal.member_3", "object.get", "object.keys", "object.union", "object.union_n", "count", "min", "max", "sort",
+		"and", "or", "minus", "union", "intersection", "is_array", "is_boolean", "is_null", "is_number", "is_object", "is_set", "is_string",
+		"type_name", "array.concat", "array.flatten", "object.subset", "object.remove", "object.filter":
+		return true
+	}
+	return false
+}
+
+// keyed says whether the members of a part of the input have names that the questions give.
+func keyed(path string) bool {
+	switch path {
+	case "principal.scopes", "principal.key_scopes", "route.access", "grant.permissions", "subject.roles", "action.patterns":
+		return true
+	}
+	return strings.HasPrefix(path, "subject.roles.") || path == "grants"
+}
+
+// numeric says whether a part of the input is a time.
+func numeric(path string) bool {
+	return path == "now" || path == "grant.until" || path == "subject.here.expires" || strings.HasPrefix(path, "subject.assignments.")
+}
+
+// open says what of a part of the input no table holds; "" for one whose values are few, or made by the gateway.
+func open(path string) string {
+	switch path {
+	case "":
+		return "all questions"
+	case "now", "grant.until", "subject.here.expires":
+		return "times"
+	case "principal.id", "subject.id", "target.user", "principal.uuid":
+		return "users and services by their ids"
+	case "principal.account", "account.id", "target.account":
+		return "accounts by their ids"
+	case "target.project":
+		return "projects by their ids"
+	case "target.resource", "target.rest":
+		return "resources by their names"
+	case "action.id", "action.resource", "action.verb", "action.patterns":
+		return "actions that no tree lists"
+	case "subject.here.role", "subject.roles":
+		return "custom roles by their ids and permissions"
+	case "account.status", "subject.status", "subject.here.status", "subject.here.role_status", "subject.here.role_scope":
+		return "unknown stored values"
+	}
+	if strings.HasPrefix(path, "subject.assignments") || path == "principal" || path == "account" || path == "subject" || path == "target" ||
+		path == "action" || path == "subject.here" {
+		return "members of " + path
+	}
+	return ""
+}
+
+func isAssignmentField(name string) bool {
+	switch name {
+	case "role", "custom", "level", "role_scope", "role_status", "status", "expires", "running":
+		return true
+	}
+	return false
+}

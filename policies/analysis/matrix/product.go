@@ -1,0 +1,243 @@
+package matrix
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// newTable makes the table of an entry point.
+func (c *comparison) newTable(ctx context.Context, entry string) *table {
+	t := &table{
+		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int32{}, classes: map[string][]class{}, here: map[[4]int]int32{},
+		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
+	}
+	sets, patterns := [][]string{nil}, []string{}
+	if entry == engine.EntryGrantable {
+		sets = c.granted()
+		for _, set := range sets {
+			patterns = append(patterns, generalisations(set)...)
+		}
+	}
+	for _, a := range t.asked {
+		patterns = append(patterns, a.patterns()...)
+	}
+	slices.Sort(patterns)
+	t.grants = c.consts.grants(sets)
+	if entry == engine.EntryGrantable {
+		t.where = slices.DeleteFunc(t.where, func(p place) bool {
+			return p.target.AccountID != "" || p.target.UserID != "" || p.target.Rest != p.target.Resource
+		})
+	} else {
+		t.grants = slices.DeleteFunc(t.grants, func(g granting) bool { return g.until != 0 })
+		for i := range t.grants {
+			t.grants[i].states = nil
+		}
+	}
+	representatives := c.representatives(t)
+	patterns = slices.DeleteFunc(slices.Compact(patterns), func(p string) bool { return p == "*:*:*" })
+	ends := []resources.Time{0, theTime - 1}
+	if entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
+		ends = append(ends, later)
+	}
+	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"))
+	t.sides[0] = t.newSide(0, c.rules[0], nil)
+	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
+	t.number(t.sides[0])
+	t.number(t.sides[1])
+	t.narrow()
+	return t
+}
+
+func (a *asking) patterns() (out []string) {
+	for _, action := range a.action {
+		if action.ID != "" {
+			all := action.Patterns()
+			out = append(out, all[:]...)
+		}
+	}
+	return out
+}
+
+// generalisations are the patterns that contain one of the set.
+func generalisations(set []string) (out []string) {
+	for _, permission := range set {
+		if pattern, err := resources.ParsePattern(permission); err == nil {
+			all := pattern.Patterns()
+			out = append(out, all[:]...)
+		}
+	}
+	return out
+}
+
+// granted are the sets of permissions that are granted: none, each alone, and those of system roles.
+func (c *comparison) granted() (out [][]string) {
+	const largest = 16
+	out = append(out, nil)
+	singles := c.consts.texts(nil, "grant.permissions")
+	for _, action := range c.actions() {
+		singles = append(singles, action.ID)
+	}
+	for _, roles := range c.roles {
+		for _, id := range slices.Sorted(maps.Keys(roles)) {
+			if held := roles[id].Permissions; len(held) <= largest && len(roles) <= 2*largest {
+				singles = append(singles, held...)
+				out = append(out, held)
+			}
+		}
+	}
+	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource, "*"} {
+		for _, verb := range c.consts.texts([]string{"*"}, "action.verb") {
+			singles = append(singles, scope+":*:"+verb)
+		}
+	}
+	slices.Sort(singles)
+	seen := map[string]bool{}
+	for _, permission := range slices.Compact(singles) {
+		pattern, err := resources.ParsePattern(permission)
+		if kind := c.kindOf(pattern); err == nil && !seen[kind] {
+			seen[kind] = true
+			out = append(out, []string{permission})
+		}
+	}
+	slices.SortFunc(out, slices.Compare)
+	return slices.CompactFunc(out, slices.Equal)
+}
+
+// representatives are the system roles that stand for all, and sets for which they stand by what is looked up.
+func (c *comparison) representatives(t *table) []string {
+	named := map[string]bool{}
+	for _, id := range c.consts.texts(nil, "subject.here.role", "grants") {
+		named[id] = true
+	}
+	all, fixed := map[string]bool{}, c.consts.patternsAmong()
+	ids := slices.Sorted(maps.Keys(c.scopes))
+	stands := func(patterns []string) map[string]string {
+		out, first := map[string]string{}, map[string]string{}
+		patterns = slices.Concat(patterns, fixed)
+		for _, id := range ids {
+			text := profile(c.roles[0][id], patterns, named[id]) + " / " + profile(c.roles[1][id], patterns, named[id])
+			if !c.opaque {
+				text = id
+			}
+			if first[text] == "" {
+				first[text] = id
+				all[id] = true
+			}
+			out[id] = first[text]
+		}
+		return out
+	}
+	t.roleOf = make([][2]map[string]string, max(len(t.asked), len(t.grants)))
+	for i := range t.roleOf {
+		var patterns []string
+		if t.entry == engine.EntryGrantable {
+			patterns = generalisations(t.grants[i].permissions)
+		} else {
+			patterns = t.asked[i].patterns()
+		}
+		t.roleOf[i][0] = stands(patterns)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// lookedUp are the patterns that are looked up at a point, and the roles that stand for each there.
+func (t *table) lookedUp(at *point) ([]string, map[string]string) {
+	if t.entry == engine.EntryGrantable {
+		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]][0]
+	}
+	return t.asked[at[asked]].patterns(), t.roleOf[at[asked]][0]
+}
+
+// narrow leaves of the values of each part that no rule of either tree can tell apart the first one.
+func (t *table) narrow() {
+	keep := func(of part, size int, besides func(int) string) []int {
+		seen := map[string]bool{}
+		var kept []int
+		for i := range size {
+			var key []byte
+			for _, s := range t.sides {
+				for n := range s.order {
+					key = binary.LittleEndian.AppendUint32(key, uint32(s.subs[n][of][i]))
+				}
+			}
+			if text := string(key) + besides(i); !seen[text] {
+				seen[text] = true
+				kept = append(kept, i)
+			}
+		}
+		for _, s := range t.sides {
+			for n := range s.order {
+				s.subs[n][of] = pick(s.subs[n][of], kept)
+			}
+		}
+		return kept
+	}
+	here := false
+	for _, s := range t.sides {
+		for _, g := range s.order {
+			here = here || g.reads[subjectHere]
+		}
+	}
+	t.who = pick(t.who, keep(who, len(t.who), func(i int) string {
+		w := &t.who[i]
+		if w.subject == nil {
+			return "none"
+		}
+		if w.subject.Member && w.subject.UserID != "" {
+			return "holds"
+		}
+		return ""
+	}))
+	t.where = pick(t.where, keep(where, len(t.where), func(i int) string {
+		target := &t.where[i].target
+		if t.entry == engine.EntryDecision && !here {
+			return ""
+		}
+		if t.entry == engine.EntryDecision {
+			return target.ProjectID + "\n" + target.Resource
+		}
+		return strings.Join([]string{target.AccountID, target.ProjectID, target.Resource, target.UserID}, "\n")
+	}))
+}
+
+func pick[T any](from []T, kept []int) []T {
+	out := make([]T, len(kept))
+	for i, at := range kept {
+		out[i] = from[at]
+	}
+	return out
+}
+
+// fits says whether the engine can be asked that, and whether a caller can bring it about.
+func (t *table) fits(at *point) (asked, reachable bool) {
+	a, w, p := &t.asked[at[0]], &t.who[at[who]], &t.where[at[where]]
+	reachable = !w.impossible && !p.impossible && !t.grants[at[grant]].impossible
+	switch t.entry {
+	case engine.EntryGrantable:
+		return true, reachable
+	case engine.EntryDecision:
+		return true, reachable && p.target.UserID == ""
+	}
+	row := a.old
+	if row == nil {
+		row = a.fresh
+	}
+	public := slices.Contains(row.Access, "public")
+	if public && a.fresh != nil && a.old != nil {
+		public = slices.Contains(a.fresh.Access, "public")
+	}
+	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" && !public {
+		return false, false
+	}
+	action := a.action[0]
+	if action.ID == "" {
+		action = a.action[1]
+	}
+	return p.fits(row, action), reachable && p.target.AccountID != otherAccount
+}

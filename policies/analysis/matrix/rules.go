@@ -1,0 +1,364 @@
+package matrix
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+)
+
+// group is all definitions of one rule, which has one value for one input.
+type group struct {
+	name  string
+	reads [paths]bool // by itself, and by the functions that it calls
+	deps  []*group
+	// same says that the other tree has the equal group.
+	same  bool
+	print string
+	// told are, for a path that is compared with constants alone, those constants: other values are one.
+	told map[path]map[string]bool
+	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
+	element *ast.Rule
+	union   bool
+	// whole says that the value rests on the whole input: a rule with a `with`.
+	whole bool
+	rule  engine.Rule
+}
+
+// rules are the groups of one tree on which its entry points rest.
+type rules struct {
+	set      *engine.Set
+	compiler *ast.Compiler
+	txn      storage.Transaction
+	groups   map[string]*group
+	// reached are all rules, functions as well, in the order of their places.
+	reached []*ast.Rule
+	// documents are fingerprints by the references to them.
+	documents map[string]string
+	// below, where it is not empty, is the document outside which none counts.
+	below string
+}
+
+func newRules(ctx context.Context, set *engine.Set) (*rules, error) {
+	r, err := openRules(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[*ast.Rule]bool{}
+	for _, entry := range engine.EntryPoints() {
+		if _, err := r.group(ctx, entry, seen); err != nil {
+			return nil, err
+		}
+	}
+	for rule := range seen {
+		r.reached = append(r.reached, rule)
+	}
+	slices.SortFunc(r.reached, func(a, b *ast.Rule) int {
+		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row))
+	})
+	return r, nil
+}
+
+func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
+	of := set.Compiled()
+	txn, err := of.Store.NewTransaction(ctx)
+	return &rules{set: set, compiler: of.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
+}
+
+// Prints tell the rules of a package apart from others, by their names: by their text, that of the rules on which they
+// rest, and the package's own documents. The name of an element of a set is its text, where it is a constant.
+func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]string, error) {
+	r, err := openRules(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	r.below = pkg
+	out := map[string][]string{}
+	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
+		g := &group{name: nameOf(rule), rule: set.Rule(nameOf(rule))}
+		if err := r.rest(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
+			return nil, err
+		}
+		name := strings.TrimPrefix(nameOf(rule), pkg+".")
+		if isElement(rule) {
+			if text, ok := rule.Head.Key.Value.(ast.String); ok {
+				name = string(text)
+			}
+		}
+		out[name] = append(out[name], g.print)
+	}
+	for name := range out {
+		slices.Sort(out[name])
+	}
+	return out, nil
+}
+
+// nameOf is the name of a rule without what its head adds for one element.
+func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
+
+// group returns the group of a name with all that it rests on. A partial set is the union of its definitions, each of
+// which is a group of its own: what one reads tells nothing of another.
+func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool) (*group, error) {
+	if known := r.groups[name]; known != nil {
+		return known, nil
+	}
+	g := &group{name: name, rule: r.set.Rule(name)}
+	r.groups[name] = g
+	all := slices.Clone(r.compiler.GetRulesExact(ast.MustParseRef(name)))
+	if len(all) == 0 {
+		all = slices.Clone(r.compiler.GetRules(ast.MustParseRef(name)))
+	}
+	if len(all) < 2 || slices.ContainsFunc(all, func(rule *ast.Rule) bool { return !isElement(rule) }) {
+		return g, r.rest(ctx, g, all, seen)
+	}
+	g.union = true
+	for i, rule := range all {
+		part := &group{name: name + " " + strconv.Itoa(i), element: rule}
+		if err := r.rest(ctx, part, []*ast.Rule{rule}, seen); err != nil {
+			return nil, err
+		}
+		part.name = name + " " + part.print
+		if known := r.groups[part.name]; known != nil {
+			part = known
+		}
+		r.groups[part.name] = part
+		if !slices.Contains(g.deps, part) {
+			g.deps = append(g.deps, part)
+		}
+	}
+	slices.SortFunc(g.deps, func(a, b *group) int { return strings.Compare(a.name, b.name) })
+	return g, r.describe(ctx, g, nil)
+}
+
+// isElement says whether a rule gives elements of a set, whatever its other definitions do.
+func isElement(rule *ast.Rule) bool {
+	return rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil && rule.Else == nil && len(rule.Head.Args) == 0
+}
+
+// rest finds what a group rests on.
+func (r *rules) rest(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
+	name := g.name
+	own := map[*ast.Rule]bool{} // and the functions that they call
+	deps := map[string]bool{}
+	for len(next) > 0 {
+		rule := next[len(next)-1]
+		next = next[:len(next)-1]
+		if own[rule] {
+			continue
+		}
+		own[rule], seen[rule] = true, true
+		for branch := rule; branch != nil; branch = branch.Else {
+			for node := range r.compiler.Graph.Dependencies(branch) {
+				switch dep := node.(*ast.Rule); {
+				case len(dep.Head.Args) > 0 || nameOf(dep) == name && g.element == nil || isElseOf(rule, dep):
+					next = append(next, dep)
+				default:
+					deps[nameOf(dep)] = true
+				}
+			}
+		}
+	}
+	for _, dep := range slices.Sorted(maps.Keys(deps)) {
+		of, err := r.group(ctx, dep, seen)
+		if err != nil {
+			return err
+		}
+		g.deps = append(g.deps, of)
+	}
+	return r.describe(ctx, g, slices.Collect(maps.Keys(own)))
+}
+
+// isElseOf says whether a rule is a branch of another: the graph has branches as rules of their own.
+func isElseOf(rule, branch *ast.Rule) bool {
+	for r := rule.Else; r != nil; r = r.Else {
+		if r == branch {
+			return true
+		}
+	}
+	return false
+}
+
+// describe finds out what the group reads, and what tells it from a group of another tree.
+func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
+	read, ok := reuse.Reads(own)
+	g.whole = !ok
+	g.told = told(own)
+	for p := range paths {
+		g.reads[p] = g.whole || slices.ContainsFunc(read, func(path string) bool {
+			return reuse.Within(path, p.String()) || reuse.Within(p.String(), path)
+		})
+	}
+	var texts []string
+	for _, rule := range own {
+		texts = append(texts, canonical(rule.String()))
+	}
+	slices.Sort(texts)
+	data, err := r.data(ctx, own)
+	if err != nil {
+		return err
+	}
+	texts = append(append(texts, "data"), data...)
+	for _, dep := range g.deps {
+		texts = append(texts, dep.name, dep.print)
+	}
+	g.print = fingerprint(texts)
+	return nil
+}
+
+// told finds the paths that the rules compare with constants alone, with these.
+func told(own []*ast.Rule) map[path]map[string]bool {
+	out, left := map[path]map[string]bool{}, map[path]int{}
+	for _, rule := range own {
+		ast.WalkRefs(rule, func(ref ast.Ref) bool {
+			if p := pathOf(ref); p < paths {
+				left[p]++
+			}
+			return false
+		})
+		ast.WalkExprs(rule, func(e *ast.Expr) bool {
+			if !e.IsCall() || len(e.Operands()) != 2 || len(e.With) > 0 {
+				return false
+			}
+			if name := builtins.Name(e.Operator()); name != "eq" && name != "equal" && name != "neq" {
+				return false
+			}
+			for i := range 2 {
+				ref, isRef := e.Operand(i).Value.(ast.Ref)
+				if p := pathOf(ref); isRef && p < paths && ast.IsScalar(e.Operand(1-i).Value) {
+					if out[p] == nil {
+						out[p] = map[string]bool{}
+					}
+					out[p][e.Operand(1-i).Value.String()] = true
+					left[p]--
+				}
+			}
+			return false
+		})
+	}
+	maps.DeleteFunc(out, func(p path, _ map[string]bool) bool { return left[p] != 0 })
+	return out
+}
+
+// pathOf is the path that a reference is, `paths` for none.
+func pathOf(ref ast.Ref) path {
+	if len(ref) < 2 || ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
+		return paths
+	}
+	for p := range paths {
+		if want := p.ref(); len(want) == len(ref)-1 && ref[1:].Equal(want) {
+			return p
+		}
+	}
+	return paths
+}
+
+// generated are the names that the compiler gives to variables; they depend on what else is in the file.
+var generated = regexp.MustCompile(`__local[0-9]+__|\$[0-9]+`)
+
+// canonical numbers the generated variables anew, in the order in which they come.
+func canonical(text string) string {
+	names := map[string]string{}
+	return generated.ReplaceAllStringFunc(text, func(name string) string {
+		if names[name] == "" {
+			names[name] = "$" + strconv.Itoa(len(names))
+		}
+		return names[name]
+	})
+}
+
+// data returns the documents that the rules refer to, as far as no rule makes them.
+func (r *rules) data(ctx context.Context, own []*ast.Rule) (texts []string, err error) {
+	at := map[string]ast.Ref{}
+	for _, rule := range own {
+		ast.WalkRefs(rule, func(ref ast.Ref) bool {
+			if !ref.HasPrefix(ast.DefaultRootRef) {
+				return false
+			}
+			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && reuse.Within(prefix.String(), r.below) {
+				at[prefix.String()] = prefix
+			}
+			return false
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		value, err := r.read(ctx, at[name])
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, name, value)
+	}
+	return texts, nil
+}
+
+// read is the text of a document of the tree, "" where there is none.
+func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
+	name := ref.String()
+	if text, known := r.documents[name]; known {
+		return text, nil
+	}
+	value, err := r.value(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	if value != nil {
+		text = fingerprint([]string{value.String()})
+	}
+	r.documents[name] = text
+	return text, nil
+}
+
+// value is a document of the tree, nil where there is none.
+func (r *rules) value(ctx context.Context, ref ast.Ref) (ast.Value, error) {
+	path, err := storage.NewPathForRef(ref)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.set.Compiled().Store.Read(ctx, r.txn, path)
+	if storage.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ast.InterfaceToValue(found)
+}
+
+// compare marks the groups that both trees have alike.
+func compareRules(old, fresh *rules) {
+	for name, g := range old.groups {
+		if other := fresh.groups[name]; other != nil && other.print == g.print {
+			g.same, other.same = true, true
+		}
+	}
+}
+
+// unsteady are the places where rules of the trees are no function of their input.
+func (r *rules) unsteady() (found []Gap) {
+	for _, rule := range r.reached {
+		ast.WalkExprs(rule, func(e *ast.Expr) bool {
+			if e.IsCall() {
+				name := builtins.Name(e.Operator())
+				if b := ast.BuiltinMap[name]; b != nil && b.Nondeterministic {
+					found = append(found, gap(e.Location, name, "what it answers at another time"))
+				}
+			}
+			return false
+		})
+	}
+	return found
+}
+
+func gap(at *ast.Location, reads, leftOut string) Gap {
+	return Gap{At: at.File + ":" + strconv.Itoa(at.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
+}

@@ -1,0 +1,337 @@
+package matrix
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// within bounds one evaluation: a difference is no measurement of a busy machine.
+const within = 10 * time.Second
+
+// point is one question: the number of the value of each part.
+type point [parts]int
+
+// table is all questions at one entry point, and what the rules of both trees say to them.
+type table struct {
+	ctx     context.Context
+	entry   string
+	asked   []asking
+	who     []person
+	where   []place
+	holds   []holding
+	grants  []granting
+	roleOf  [][2]map[string]string // by what is asked or granted: system role -> the one that stands for it
+	sides   [2]*side
+	ids     map[string]int32 // of values, by their texts
+	values  []ast.Value
+	texts   []string
+	classes map[string][]class
+	here    map[[4]int]int32
+	buffer  []byte
+	evals   int
+	inputs  engine.Inputs
+	holders map[[2]int]*resources.Subject
+}
+
+// side is one tree in a table.
+type side struct {
+	rules  *rules
+	number int
+	order  []*group // those on which the entry point rests, after what they rest on
+	index  map[*group]int
+	memos  []map[string]int32
+	// subs are, by group and part, the number of what the group reads of each value of the part.
+	subs [][parts][]int32
+	// held says which groups rest on what the user holds; direct ones read it themselves.
+	held, direct []bool
+	// context are the groups that read it themselves, and what they rest on.
+	context []int
+	// seen are the values at the point, of the epochs of their making.
+	seen  []int32
+	epoch []int
+	now   [2]int // of all parts but what the user holds, and of all
+}
+
+func (t *table) id(text string, value ast.Value) int32 {
+	id, known := t.ids[text]
+	if !known {
+		id = int32(len(t.texts))
+		t.ids[text] = id
+		t.texts, t.values = append(t.texts, text), append(t.values, value)
+	}
+	return id
+}
+
+// newSide orders the groups of an entry point and numbers what they read.
+func (t *table) newSide(number int, r *rules, other *side) *side {
+	s := &side{rules: r, number: number, index: map[*group]int{}}
+	var visit func(g *group)
+	visit = func(g *group) {
+		if _, known := s.index[g]; known {
+			return
+		}
+		for _, dep := range g.deps {
+			visit(dep)
+		}
+		i := len(s.order)
+		s.index[g] = i
+		s.order = append(s.order, g)
+		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
+		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.held[s.index[dep]] })
+		s.direct, s.held = append(s.direct, direct), append(s.held, held)
+		memo := map[string]int32{}
+		if g.same && other != nil {
+			memo = other.memos[other.index[other.rules.groups[g.name]]]
+		}
+		s.memos = append(s.memos, memo)
+	}
+	visit(r.groups[t.entry])
+	around := map[*group]bool{}
+	var below func(g *group)
+	below = func(g *group) {
+		if !around[g] {
+			around[g] = true
+			s.context = append(s.context, s.index[g])
+			for _, dep := range g.deps {
+				below(dep)
+			}
+		}
+	}
+	for n, g := range s.order {
+		if s.direct[n] {
+			below(g)
+		}
+	}
+	s.seen, s.epoch = make([]int32, len(s.order)), make([]int, len(s.order))
+	return s
+}
+
+// number finds which values of each part the groups can tell apart.
+func (t *table) number(s *side) {
+	s.subs = make([][parts][]int32, len(s.order))
+	for _, of := range []struct {
+		part part
+		size int
+	}{{asked, len(t.asked)}, {who, len(t.who)}, {where, len(t.where)}, {grant, len(t.grants)}} {
+		for i := range of.size {
+			at := point{}
+			at[of.part] = i
+			read := t.leaves(s, at, of.part)
+			for n, g := range s.order {
+				t.buffer = t.buffer[:0]
+				for p := range paths {
+					if g.reads[p] && p.part() == of.part {
+						id := read[p]
+						if constants := g.told[p]; constants != nil && !constants[strings.TrimPrefix(t.texts[id], "value ")] {
+							id = -1
+						}
+						t.buffer = binary.AppendVarint(t.buffer, int64(id))
+					}
+				}
+				s.subs[n][of.part] = append(s.subs[n][of.part], t.id("tuple "+string(t.buffer), nil))
+			}
+		}
+	}
+}
+
+// leaves are the values of the part's paths at a point.
+func (t *table) leaves(s *side, at point, of part) (read [paths]int32) {
+	input := t.input(s.number, at)
+	for p := range paths {
+		if p.part() == of {
+			read[p] = t.id("value "+leaf(input, p), nil)
+		}
+	}
+	return read
+}
+
+func leaf(input *ast.Term, p path) string {
+	value, err := input.Value.Find(p.ref())
+	if err != nil {
+		return "missing"
+	}
+	return value.String()
+}
+
+// input is what a tree is told at a point.
+func (t *table) input(side int, at point) *ast.Term {
+	q, g := t.question(side, at)
+	if t.entry == engine.EntryGrantable {
+		return t.inputs.OfGrant(g)
+	}
+	return t.inputs.OfQuestion(q)
+}
+
+// question is the question at a point, and the grant where the entry point is asked about one.
+func (t *table) question(side int, at point) (resources.Question, resources.Grant) {
+	a, w, p, h, g := &t.asked[at[asked]], &t.who[at[who]], &t.where[at[where]], &t.holds[at[holds]], &t.grants[at[grant]]
+	facts := resources.Facts{Subject: w.subject, ProjectState: p.state}
+	if w.subject != nil && len(h.held) > 0 {
+		facts.Subject = t.holder(at[who], at[holds])
+	}
+	q := resources.Question{
+		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target, Now: g.now,
+	}
+	if row := a.row(side); row != nil {
+		q.Route = *row
+	}
+	return q, resources.Grant{
+		Principal: w.principal, AccountID: w.account, Facts: facts, Permissions: g.permissions,
+		ProjectID: p.target.ProjectID, ResourceID: p.target.Resource, Until: g.until, Now: g.now,
+	}
+}
+
+// holder is a user with what the user holds.
+func (t *table) holder(w, h int) *resources.Subject {
+	key := [2]int{w, h}
+	if t.holders[key] == nil {
+		subject := *t.who[w].subject
+		subject.Assignments = t.holds[h].held
+		t.holders[key] = &subject
+	}
+	return t.holders[key]
+}
+
+func (a *asking) row(side int) *resources.Route {
+	if side == 0 {
+		return a.old
+	}
+	return a.fresh
+}
+
+// value is that of a group at a point, by its number.
+func (t *table) value(s *side, n int, at *point) int32 {
+	level := 0
+	if s.held[n] {
+		level = 1
+	}
+	if s.epoch[n] == s.now[level] {
+		return s.seen[n]
+	}
+	g := s.order[n]
+	deps := make([]int32, len(g.deps))
+	for i, dep := range g.deps {
+		deps[i] = t.value(s, s.index[dep], at)
+	}
+	key := t.buffer[:0]
+	for _, of := range [...]part{asked, who, where, grant} {
+		key = binary.LittleEndian.AppendUint32(key, uint32(s.subs[n][of][at[of]]))
+	}
+	if s.direct[n] {
+		key = binary.LittleEndian.AppendUint32(key, uint32(t.around(s, g, at)))
+	}
+	for _, dep := range deps {
+		key = binary.LittleEndian.AppendUint32(key, uint32(dep))
+	}
+	t.buffer = key
+	value, known := s.memos[n][string(key)]
+	if !known {
+		memo := string(key)
+		value = t.evaluate(s, g, at)
+		s.memos[n][memo] = value
+	}
+	s.seen[n], s.epoch[n] = value, s.now[level]
+	return value
+}
+
+// around is what the group reads of the assignments at a point.
+func (t *table) around(s *side, g *group, at *point) int32 {
+	kinds := 0
+	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
+		if g.reads[p] {
+			kinds |= 1 << i
+		}
+	}
+	spot := 0
+	if g.reads[subjectHere] {
+		spot = int(t.id("spot "+t.where[at[where]].target.ProjectID+"\n"+t.where[at[where]].target.Resource, nil))
+	}
+	key := [4]int{kinds, at[holds], spot, int(t.grants[at[grant]].now)}
+	id, known := t.here[key]
+	if !known {
+		input, text := t.input(s.number, *at), "holds"
+		for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
+			if kinds&(1<<i) != 0 {
+				text += " " + leaf(input, p)
+			}
+		}
+		id = t.id(text, nil)
+		t.here[key] = id
+	}
+	return id
+}
+
+// evaluate asks OPA.
+func (t *table) evaluate(s *side, g *group, at *point) int32 {
+	if g.union {
+		return t.union(s, g)
+	}
+	t.evals++
+	if g.element != nil {
+		found, err := s.rules.set.Elements(t.ctx, g.element, t.input(s.number, *at), t.grants[at[grant]].now, within)
+		if err != nil {
+			return t.id("error "+err.Error(), nil)
+		}
+		return t.id("is "+found.String(), found)
+	}
+	value, err := g.rule.Value(t.ctx, t.input(s.number, *at), t.grants[at[grant]].now, within)
+	switch {
+	case err != nil:
+		return t.id("error "+err.Error(), nil)
+	case value == nil:
+		return t.id("undefined", nil)
+	}
+	return t.id("is "+value.String(), value)
+}
+
+// union is the value of a partial set, of whose definitions the values are known.
+func (t *table) union(s *side, g *group) int32 {
+	all := ast.NewSet()
+	for _, dep := range g.deps {
+		id := s.seen[s.index[dep]]
+		found, ok := t.values[id].(ast.Set)
+		if !ok {
+			return id // why there is none
+		}
+		found.Foreach(all.Add)
+	}
+	return t.id("is "+all.String(), all)
+}
+
+// answer is what an entry point answers, by the number of its value.
+func (t *table) answer(id int32) Answer {
+	value := t.values[id]
+	if value == nil {
+		return Answer{Reason: t.texts[id]}
+	}
+	var out Answer
+	object, ok := value.(ast.Object)
+	if !ok {
+		return Answer{Reason: "ill-typed: " + t.texts[id]}
+	}
+	if allow, ok := member[ast.Boolean](object, "allow"); ok {
+		out.Allow = bool(allow)
+	}
+	code, _ := member[ast.String](object, "code")
+	reason, _ := member[ast.String](object, "reason")
+	out.Code, out.Reason = string(code), string(reason)
+	return out
+}
+
+func member[T ast.Value](object ast.Object, name string) (value T, ok bool) {
+	if term := object.Get(ast.StringTerm(name)); term != nil {
+		value, ok = term.Value.(T)
+	}
+	return value, ok
+}
+
+var errNoEntry = errors.New("the tree lacks an entry point")
