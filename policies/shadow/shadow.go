@@ -40,8 +40,8 @@ const (
 	firstRest, longestRest = 10 * time.Millisecond, time.Second
 )
 
-// pace gives the candidate a twentieth of one processor, in slices that a caller does not notice.
-func pace() builtins.Pace { return builtins.Pace{Slice: 100 * time.Microsecond, Share: 0.05} }
+// pace gives the candidate a fiftieth of one processor, in slices that a caller does not notice.
+func pace() builtins.Pace { return builtins.Pace{Slice: 50 * time.Microsecond, Share: 0.02} }
 
 // Policy decides (policies/engine).
 type Policy interface {

@@ -20,7 +20,9 @@ type client struct {
 	// render writes the question as a request.
 	render func(to []byte, q *question) []byte
 	// yes is what the answer holds if and only if it allows; "" has no answer looked at.
-	yes   []byte
+	yes []byte
+	// tell is told how long each answer took; nil is told nothing.
+	tell  func(time.Duration)
 	conns []*conn
 	out   []byte
 }
@@ -140,6 +142,9 @@ func (c *client) receive(n *conn, h *heard) error {
 	}
 	n.busy = false
 	h.requests++
+	if c.tell != nil {
+		c.tell(time.Since(n.sent))
+	}
 	switch {
 	case status != "200":
 		h.refused++

@@ -10,8 +10,9 @@ func (m *Metrics) WatchShadow(outcomes ...string) (observe func(outcome string))
 		Name: "portcullis_shadow_total", Help: "Questions that the policy of --shadow-policy-dir was asked beside the one in force, by outcome.",
 	}, []string{"outcome"})
 	m.registry.MustRegister(judged)
+	counters := map[string]prometheus.Counter{} // each found once: what is dropped is counted on the way of requests
 	for _, outcome := range outcomes {
-		judged.WithLabelValues(outcome)
+		counters[outcome] = judged.WithLabelValues(outcome)
 	}
-	return func(outcome string) { judged.WithLabelValues(outcome).Inc() }
+	return func(outcome string) { counters[outcome].Inc() }
 }
