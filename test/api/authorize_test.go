@@ -45,6 +45,7 @@ func problems(t testing.TB, r harness.Reply) []string {
 // TestAuthorizeAnswersTwoFields, on both listeners, with the facts about the decision in
 // headers.
 func TestAuthorizeAnswersTwoFields(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Shared(t))
 	for _, listener := range []string{s.URL, s.UsersURL} {
 		for action, want := range map[string]bool{"project:instance:create": true, "account:instance:create": false} {
@@ -73,6 +74,7 @@ func TestAuthorizeAnswersTwoFields(t *testing.T) {
 // TestWhoMayAskAuthorize: a service with the scope, the user in question, and who holds
 // account:authorization:check there. Everybody else gets 403, and no verdict.
 func TestWhoMayAskAuthorize(t *testing.T) {
+	t.Parallel()
 	g := harness.Shared(t)
 	s, other := harness.NewScene(t, g), harness.NewScene(t, g)
 	const action = "project:instance:read"
@@ -118,6 +120,7 @@ func TestWhoMayAskAuthorize(t *testing.T) {
 // TestWhatIsUnknownIsDenied with 200, and another's account or project in the path with
 // the words for one that does not exist.
 func TestWhatIsUnknownIsDenied(t *testing.T) {
+	t.Parallel()
 	g := harness.Shared(t)
 	s, other := harness.NewScene(t, g), harness.NewScene(t, g)
 	const action = "project:instance:read"
@@ -160,6 +163,7 @@ func TestWhatIsUnknownIsDenied(t *testing.T) {
 
 // TestAuthorizeRefusesWhatIsNotAQuestion: 400 with all problems in details.
 func TestAuthorizeRefusesWhatIsNotAQuestion(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Shared(t))
 	good := []string{"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read"}
 	for name, c := range map[string]struct {
@@ -205,6 +209,7 @@ func callRaw(t testing.TB, base, target, token, body string, headers ...string) 
 // TestAuthorizeRefusesPathsReadInTwoWays: 400 by the running program, and no decision in
 // the log; its neighbours that are read in one way only are judged.
 func TestAuthorizeRefusesPathsReadInTwoWays(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Start(t))
 	headers := []string{"X-User-ID", s.Admin, "X-Account-ID", s.Account, "X-Action", "project:instance:read"}
 	prefix := "/api/v1/authorize/"
@@ -229,6 +234,7 @@ func TestAuthorizeRefusesPathsReadInTwoWays(t *testing.T) {
 
 // TestAuthorizeStatusOfADenyCanBe403, with the same body; an allow stays 200.
 func TestAuthorizeStatusOfADenyCanBe403(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Start(t, "--deny-status", "403"))
 	path := "projects/" + s.Project + "/x"
 	r := e3(t, s, s.Checker, "user-nobody-v1", s.Account, "project:instance:read", path)
@@ -243,6 +249,7 @@ func TestAuthorizeStatusOfADenyCanBe403(t *testing.T) {
 // TestListenersKeepTheirPaths: probes are on the private listener alone, the API on the
 // public ones alone.
 func TestListenersKeepTheirPaths(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Start(t, "--pprof"))
 	private := []string{"/healthz/live", "/healthz/ready", "/api/v1/healthz/live", "/api/v1/healthz/ready", "/metrics", "/debug/pprof/", "/debug/pprof/cmdline"}
 	for _, path := range private {

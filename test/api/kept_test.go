@@ -12,6 +12,7 @@ const metricReused = `portcullis_policy_cache_hits_total{entry="decision"}`
 // TestKeptVerdictsAreBoundedByTheSetting: of more equal questions, no more are given the
 // verdict of before than are kept.
 func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
+	t.Parallel()
 	const questions, few = 40, 16
 	reused := func(args ...string) (of float64) {
 		s := harness.NewScene(t, harness.Start(t, args...))

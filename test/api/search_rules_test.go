@@ -28,6 +28,7 @@ func searchBodies(s *harness.Scene) map[string]searchBody {
 // TestWhoMaySearch: as who may ask for an evaluation. Subjects are looked for by those alone who may ask
 // about anybody.
 func TestWhoMaySearch(t *testing.T) {
+	t.Parallel()
 	g := harness.Shared(t)
 	s, other := harness.NewTeam(t), harness.NewScene(t, g)
 	bob := g.UserToken(t, s.Bob)
@@ -62,6 +63,7 @@ func TestWhoMaySearch(t *testing.T) {
 
 // TestMalformedSearchIsRefused with 400, and names what is wrong.
 func TestMalformedSearchIsRefused(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Shared(t))
 	for of, body := range searchBodies(s) {
 		for problem, change := range map[string]func(*searchBody){
@@ -104,6 +106,7 @@ func TestMalformedSearchIsRefused(t *testing.T) {
 
 // TestPageTokenIsForItsCallerAndRequest: with another caller, limit, thing or search it is a 400.
 func TestPageTokenIsForItsCallerAndRequest(t *testing.T) {
+	t.Parallel()
 	g := harness.Shared(t)
 	s := harness.NewScene(t, g)
 	body := searchBodies(s)["action"]
@@ -145,6 +148,7 @@ func TestPageTokenIsForItsCallerAndRequest(t *testing.T) {
 
 // TestActionSearchGivesTheCatalogue: the actions that the tree names, each of which evaluation allows.
 func TestActionSearchGivesTheCatalogue(t *testing.T) {
+	t.Parallel()
 	s := harness.NewTeam(t)
 	s.Grant(t, "project_reader", s.Bob, s.Project)
 	on := thing{Type: "project", ID: s.Project, Properties: map[string]string{"account_id": s.Account}}
@@ -165,6 +169,7 @@ func TestActionSearchGivesTheCatalogue(t *testing.T) {
 
 // TestActionSearchOnARouteGivesItsMethods, those that evaluation allows.
 func TestActionSearchOnARouteGivesItsMethods(t *testing.T) {
+	t.Parallel()
 	s := harness.NewTeam(t)
 	s.Grant(t, "team_member", s.Bob, "")
 	w := &searchWorld{Gateway: s.Gateway, checker: s.Checker}
@@ -192,6 +197,7 @@ func TestActionSearchOnARouteGivesItsMethods(t *testing.T) {
 
 // TestSearchOfUnknownTypesIsEmpty and says that it is not complete.
 func TestSearchOfUnknownTypesIsEmpty(t *testing.T) {
+	t.Parallel()
 	s := harness.NewScene(t, harness.Shared(t))
 	subjects, elsewhere, things := searchBodies(s)["subject"], searchBodies(s)["subject"], searchBodies(s)["resource"]
 	subjects.Subject = &thing{Type: "device"}

@@ -141,6 +141,7 @@ var searchedActions = []string{
 // TestSearchGivesWhatEvaluationAllows: nothing is missing, nothing is wrong and nothing comes twice, in
 // worlds that are drawn by lot.
 func TestSearchGivesWhatEvaluationAllows(t *testing.T) {
+	t.Parallel()
 	allowed := 0
 	for seed := range uint64(harness.Rounds(5) + 1) {
 		w := drawWorld(t, seed)
@@ -186,6 +187,7 @@ func (w *searchWorld) searchResources(t *testing.T, action string, allowed *int)
 // TestSearchWalksOverChanges: while assignments change between pages, those who qualify all the time come
 // once, the others at most once, and each qualifies when it comes.
 func TestSearchWalksOverChanges(t *testing.T) {
+	t.Parallel()
 	w := drawWorld(t, 99)
 	adminToken, on := w.UserToken(t, w.admin), w.stored["account"][0]
 	always, once, changes := 0, 0, 0
