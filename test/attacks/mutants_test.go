@@ -78,7 +78,7 @@ var mutants = []mutant{
 	{"input", "a name twice", []edit{{"resources/wire/stream.go", "jsontext.NewDecoder(bytes.NewBuffer(body))", "jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))"}, {strictFile, "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw))", "	out := map[string]jsontext.Value{}\n	dec := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))"}}},
 	{"input", "addresses of two readings", []edit{{"resources/email.go", "&& plainLocalPart(s[:at]) ", "&& plainLocalPart(\"a\") "}}},
 
-	{"load", "an evaluation takes its time", []edit{{boundsFile, "!time.Now().Before(b.at)", "time.Now().Before(b.at.Add(-time.Hour))"}}},
+	{"load", "an evaluation takes its time", []edit{{boundsFile, "!now.Before(b.at)", "now.Before(b.at.Add(-time.Hour))"}}},
 	{"load", "the engine catches no panic", []edit{{evaluateFile, "		if r := recover(); r != nil {\n			d, err", "		if r := any(nil); r != nil {\n			d, err"}, {"policies/engine/engine.go", "		if r := recover(); r != nil {", "		if r := any(nil); r != nil {"}}},
 	{"load", "a policy calls what it likes", []edit{{capabilityFile, "(!judged || ", "(!judged && b.Name == \"\" || "}}},
 
