@@ -307,7 +307,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
 		return verdict.Pinned{
-			Policy: a.shadowed(policy), Revision: policy.Revision(), Apps: policy,
+			Policy: a.shadowed(policy), Revision: policy.Revision(), Apps: policy, AccessByUser: policy.AccessByUser,
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}

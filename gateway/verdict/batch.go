@@ -16,6 +16,9 @@ type Pinned struct {
 	Revision string
 	// ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
 	ByRoles bool
+	// AccessByUser says that the right to ask may depend on the user in question, for a caller of the
+	// kind; nil says so of every kind.
+	AccessByUser func(kind string) bool
 	// Granting returns the system roles that grant an action.
 	Granting func(resources.Action) []string
 	// Actions returns the actions that the tree names.
@@ -66,6 +69,8 @@ type Batch struct {
 	observe  func(route string, d *resources.Decision)
 	homes    map[string]string
 	accounts map[string]*inAccount
+	// byUser says that the right to ask is judged for each subject, and not for all of an account.
+	byUser bool
 	// room is how many items there are; the first account has room for all of them.
 	room int
 }
@@ -95,10 +100,11 @@ type Outcome struct {
 
 // Begin begins a batch of questions that the caller asks at that door.
 func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
-	now, ids := b.Now(), b.IDs
+	now, ids, policy := b.Now(), b.IDs, b.Pin()
 	ids.Now = func() time.Time { return now }
 	return &Batch{
-		caller: caller, policy: b.Pin(), gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe,
+		byUser: policy.AccessByUser == nil || policy.AccessByUser(caller.Kind),
+		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe,
 		homes: map[string]string{}, accounts: map[string]*inAccount{},
 	}
 }

@@ -19,7 +19,8 @@ type inAccount struct {
 	// order.
 	needed map[resources.About]int
 	facts  []resources.Facts
-	// refused are the verdicts on the right to ask about each subject, nil for one that the caller has.
+	// refused are the verdicts on the right to ask about each subject, "" for all, nil for one that the
+	// caller has.
 	refused map[string]*refusal
 }
 
@@ -134,8 +135,8 @@ func (in *inAccount) decide(ctx context.Context, item *Item, facts resources.Fac
 	return d.Decision, d.Context, err
 }
 
-// mayNot judges whether the caller may ask about the item's subject, once for each subject; nil is that the
-// caller may. Only services may ask an app about a subject that is no user: no role grants that where no
+// mayNot judges whether the caller may ask about the item's subject, once for each subject or, where it is
+// the same for all, once; nil is that the caller may. Only services may ask an app about a subject that is no user: no role grants that where no
 // account is in question.
 func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 	if item.App != nil && item.SubjectID == "" {
@@ -144,14 +145,18 @@ func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 			return &refusal{err: err}
 		}
 	}
-	if no, known := in.refused[item.SubjectID]; known {
+	subject := item.SubjectID
+	if !in.byUser { // policy looks at none
+		subject = ""
+	}
+	if no, known := in.refused[subject]; known {
 		return no
 	}
 	judge := Judge{Policy: in.policy.Policy, Facts: in, IDs: in.ids, Now: in.ids.Now}
 	var no *refusal
-	if v, err := judge.Enter(ctx, in.caller, Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: item.SubjectID}}); err != nil || !v.Allowed {
+	if v, err := judge.Enter(ctx, in.caller, Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: subject}}); err != nil || !v.Allowed {
 		no = &refusal{v, err}
 	}
-	in.refused[item.SubjectID] = no
+	in.refused[subject] = no
 	return no
 }

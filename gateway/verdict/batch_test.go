@@ -23,6 +23,7 @@ type many struct {
 	short    bool
 	app      resources.AppDecision
 	appErr   error
+	byUser   func(kind string) bool
 	asked    []resources.AppQuestion
 }
 
@@ -61,7 +62,7 @@ func batches(m *many, pins *int) *verdict.Batches {
 	return &verdict.Batches{
 		Pin: func() verdict.Pinned {
 			*pins++
-			return verdict.Pinned{Policy: &m.parts, Revision: "rev-1", Apps: m}
+			return verdict.Pinned{Policy: &m.parts, Revision: "rev-1", Apps: m, AccessByUser: m.byUser}
 		},
 		Facts: m, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now,
 	}
@@ -242,5 +243,39 @@ func TestHomeIsLookedUpOnce(t *testing.T) {
 	}
 	if b.Claims("document") || !b.Claims("todo") || b.Revision() != "rev-1" {
 		t.Error("the batch does not know its tree")
+	}
+}
+
+// TestTheRightToAskIsJudgedOnce in each account where policy looks at no user, and what it is holds for all of
+// the account; else for each user. No users means each.
+func TestTheRightToAskIsJudgedOnce(t *testing.T) {
+	items := []verdict.Item{item(t, "user-bob-v1", "acct-a-v1", ""), item(t, "user-eve-v1", "acct-a-v1", ""), item(t, "user-bob-v1", "acct-b-v1", "")}
+	for name, c := range map[string]struct {
+		byUser func(string) bool
+		rights int
+	}{
+		"unknown": {nil, 3}, "by user": {func(kind string) bool { return kind == resources.PrincipalUser }, 3}, "by no user": {func(string) bool { return false }, 2},
+	} {
+		for _, may := range []resources.Decision{yes, {Reason: "no right"}} {
+			m := &many{parts: parts{decide: yes, access: may}, byUser: c.byUser}
+			out, err := m.ask(t, items...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, o := range out {
+				if o.Allowed != may.Allowed || resources.IsKind(o.Err, resources.KindForbidden) == may.Allowed {
+					t.Errorf("%s, %d: %+v", name, i, o)
+				}
+			}
+			rights := 0
+			for _, asked := range m.parts.asked {
+				if asked == "access" {
+					rights++
+				}
+			}
+			if rights != c.rights {
+				t.Errorf("%s: %d rights, want %d", name, rights, c.rights)
+			}
+		}
 	}
 }

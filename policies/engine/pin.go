@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -28,6 +29,11 @@ func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Dec
 // Access is Engine.Access.
 func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	return p.engine.Access(ctx, q)
+}
+
+// AccessByUser says whether Access for a principal of the kind may depend on the user whom the target names.
+func (p Pinned) AccessByUser(kind string) bool {
+	return p.engine.current.Load().queries[EntryAccess].plan.Reads(kind, reuse.TargetUser)
 }
 
 // Revision names the tree.

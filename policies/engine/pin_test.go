@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
@@ -25,6 +27,39 @@ func TestPinnedTreeStays(t *testing.T) {
 	}
 	if w.Pin().Revision() == before || w.reason(t) != "edited" {
 		t.Error("the new tree is not in force")
+	}
+}
+
+// TestTheRightOfServicesIsByNoUser, which spares a batch to judge it for each; that of users is, and so is
+// one of a tree that can't be said to be a function of what is asked.
+func TestTheRightOfServicesIsByNoUser(t *testing.T) {
+	embedded := policytest.Copy(t, policies.Tree())
+	const file, rule = "authz/access.rego", `if service_scope
+`
+	text := string(embedded[file].Data)
+	if !strings.Contains(text, rule) {
+		t.Fatal("the rule is another one")
+	}
+	for name, c := range map[string]struct {
+		tree policytest.Tree
+		want map[string]bool
+	}{
+		"the embedded tree": {embedded, map[string]bool{"user": true, "service": false, "none": false, "other": true}},
+		"by user": {
+			embedded.With(file, strings.Replace(text, rule, "if {\n\tservice_scope\n\tinput.target.user != \"user-x-v1\"\n}\n", 1)),
+			map[string]bool{"user": true, "service": true},
+		},
+		"by the clock": {
+			embedded.With(file, strings.Replace(text, rule, "if {\n\tservice_scope\n\ttime.now_ns() > 0\n}\n", 1)),
+			map[string]bool{"user": true, "service": true, "none": true},
+		},
+	} {
+		pinned := newEngine(t, c.tree, engine.Options{}).Pin()
+		for kind, want := range c.want {
+			if got := pinned.AccessByUser(kind); got != want {
+				t.Errorf("%s, %s: %t", name, kind, got)
+			}
+		}
 	}
 }
 

@@ -47,6 +47,11 @@ func (p *Plan) values(kind string) []Value {
 	return p.Values
 }
 
+// Reads says whether the verdict of a question by a principal of the kind may depend on the value.
+func (p *Plan) Reads(kind string, v Value) bool {
+	return p == nil || slices.Contains(p.values(kind), v)
+}
+
 // Key appends what names the question's verdict. Every part is of fixed length or comes
 // after its length, so no two questions share a key. The facts are those of the subject.
 func (p *Plan) Key(b []byte, in *Inputs, facts *Facts) []byte {

@@ -64,6 +64,24 @@ func TestFactsOfManyCostFewReads(t *testing.T) {
 	}
 }
 
+// TestABatchAboutOneUserIsOneRead, whoever asks and however often, and nothing the next time.
+func TestABatchAboutOneUserIsOneRead(t *testing.T) {
+	w := newWorld(t)
+	of := []resources.About{{UserID: second}, {}}
+	for range 100 {
+		of = append(of, resources.About{UserID: user, ProjectID: "proj-p-v1"}, resources.About{UserID: user})
+	}
+	if _, err := w.cache.Facts(t.Context(), other, second, ""); err != nil { // how far the store has come is read beside
+		t.Fatal(err)
+	}
+	views := w.counted()
+	for range 2 {
+		if facts, err := w.cache.FactsOf(t.Context(), account, of); err != nil || facts[len(of)-1].Subject.UserStatus != "ACTIVE" || views.Load() != 1 {
+			t.Errorf("%d reads, %v", views.Load(), err)
+		}
+	}
+}
+
 // TestReplicasShareWhatOneHasReadOfSeveral: what another has not read, or somebody else wrote, is read in the
 // store.
 func TestReplicasShareWhatOneHasReadOfSeveral(t *testing.T) {

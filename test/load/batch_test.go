@@ -16,9 +16,6 @@ const (
 	batchSize = 100
 	// batchLimit is what a warm batch may cost at most, in warm calls of E3 with the same questions.
 	batchLimit = 0.3
-	// coldLimit is what a batch about a user who is seen for the first time may cost at most, in such a
-	// user's first call of E3 and the same batch about a known user. A second fill would be over it.
-	coldLimit = 1.0
 	// batchYes is what an answer holds for each question that is allowed.
 	batchYes = `"decision":true`
 	// coldMost is how many batches about users who are seen for the first time a window asks at most.
@@ -137,7 +134,7 @@ func BenchmarkLoadOfBatch(b *testing.B) {
 	warm := &group{title: "a batch of 100 to 100 calls of E3, warm", limit: batchLimit, warm: repeated, cells: []*cell{
 		{server: batches, next: together(byService(same(w)))}, {server: e3, next: byService(same(w))},
 	}}
-	cold := &group{title: "a batch of 100 about a new user to the user's first call and the batch about a known one", limit: coldLimit, cells: []*cell{
+	cold := &group{title: "a batch of 100 about a new user to the user's first call and the batch about a known one", cells: []*cell{
 		{server: batches, next: together(w.aboutOne(unknown + 1)), most: coldMost},
 		{server: batches, next: together(w.aboutOne(known + 1)), most: coldMost},
 		{server: e3, next: w.firstAsked(alone), most: coldMost},
@@ -166,6 +163,10 @@ func batchReport(warm, cold *group) {
 	t := &tally{}
 	for i, g := range []*group{warm, cold} {
 		m := ratioOf(g.cells[0].costs, against[i])
+		if g.limit == 0 {
+			fmt.Printf("      %.3f  [%.3f, %.3f]  %s\n", m.median, m.low, m.high, g.title)
+			continue
+		}
 		fmt.Printf("%s  %.3f  [%.3f, %.3f]  %s, at most %.2f\n", t.judge(m.median <= g.limit), m.median, m.low, m.high, g.title, g.limit)
 	}
 }
