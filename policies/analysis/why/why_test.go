@@ -181,6 +181,10 @@ func tellsNoMore(t *testing.T, seed int, policy engine.Pinned, w *world, q resou
 			t.Errorf("seed %d: %s is named to %s: %s", seed, name, user, body)
 		}
 	}
+	letIn := slices.ContainsFunc(x.Grants, func(g resources.ExplainedGrant) bool { return g.Counts })
+	if told := strings.Contains(string(body), "not read with a key") || strings.Contains(string(body), "needs a second role"); told && !letIn {
+		t.Errorf("seed %d: a deny rule is told to a user whom no role lets in: %s", seed, body)
+	}
 	if strings.Contains(string(body), `"at":`) || strings.Contains(string(body), "affects") && !may("account:user:read") {
 		t.Errorf("seed %d: too much is told: %s", seed, body)
 	}
