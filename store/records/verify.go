@@ -79,6 +79,11 @@ func (v *verification) steps() []func(context.Context) error {
 		checked(v, c.GPUClusters, func(r *refs, g resources.GPURecord) { r.project(g.Cluster.AccountID, g.Cluster.ProjectID) }),
 		checked(v, c.ClusterClaims, v.claim),
 		checked(v, c.ClusterTurns, func(*refs, ClusterTurn) {}),
+		checked(v, c.Changes, func(r *refs, change resources.Change) {
+			if change.AccountID != "" {
+				r.account(change.AccountID)
+			}
+		}),
 		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
 		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),
 		checked(v, c.SecurityGroupReferences, v.reference),

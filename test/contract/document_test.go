@@ -166,13 +166,13 @@ func TestExamplesOfTheDocumentAreValid(t *testing.T) {
 }
 
 // TestAnswersLeaveNoRoomForMoreFields: an object in an answer is closed, so that a field
-// which the document does not have is found. Free are metadata, the document itself,
+// which the document does not have is found. Free are metadata, the document itself, what a change record shows of its subject,
 // what is keyed by field, and the requests of AuthZEN with what an app says of a decision.
 func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	t.Parallel()
 	c := Read(t)
 	free := []string{
-		"Metadata", "OpenAPIDocument", "AuthZENAttributes", "AuthZENProperties", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
+		"Metadata", "OpenAPIDocument", "ChangeSide", "AuthZENAttributes", "AuthZENProperties", "AuthZENSubject", "AuthZENResource", "AuthZENAction",
 		"AuthZENEvaluation", "AuthZENEvaluations", "AuthZENItem", "AuthZENOptions", "AuthZENDecisionContext",
 		"AuthZENSearchedSubject", "AuthZENSearchedResource", "AuthZENSubjectSearch", "AuthZENResourceSearch", "AuthZENActionSearch", "AuthZENPage",
 	}

@@ -13,7 +13,7 @@ import (
 // sample is a value of the flag's type that is not its default.
 func sample(t *testing.T, f *pflag.Flag) string {
 	t.Helper()
-	values := map[string]string{"string": "sample", "stringArray": "a=http://h", "int": "321", "bool": "true", "duration": "4m5s", "size": "321KiB"}
+	values := map[string]string{"string": "sample", "stringArray": "a=http://h", "int": "321", "bool": "true", "duration": "4m5s", "float64": "0.25", "size": "321KiB"}
 	value, ok := values[f.Value.Type()]
 	if !ok || f.Value.String() == value {
 		t.Fatalf("--%s: no sample of a %s", f.Name, f.Value.Type())
