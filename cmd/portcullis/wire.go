@@ -201,7 +201,9 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 
 // assembleGateway adds the parts that only a gateway has.
 func (a *app) assembleGateway(ctx context.Context) (err error) {
-	a.shadow = a.newShadow()
+	if a.shadow = a.newShadow(); a.shadow != nil {
+		a.state.parts["shadow"] = func(context.Context) any { return a.shadow.Status() }
+	}
 	a.uses = apikeys.NewUses(apikeys.UsesConfig{Store: a.store, Collections: a.collections, Log: a.log.Logger})
 	if a.outbox, err = a.newOutbox(); err != nil {
 		return err
