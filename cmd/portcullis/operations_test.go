@@ -31,7 +31,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 	for _, cmd := range newRoot().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
 	}
-	for _, page := range slices.Concat([]string{"OPERATIONS.md", "SEEING.md", "STORE.md", "PROVISIONERS.md", "CONFIGURATION.md", "../../README.md"}, deployed(t)) {
+	for _, page := range slices.Concat([]string{"OPERATIONS.md", "SEEING.md", "STORE.md", "PROVISIONERS.md", "CHANGES.md", "CONFIGURATION.md", "../../README.md"}, deployed(t)) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
