@@ -1,0 +1,51 @@
+package faults_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// TestACandidateChangesNoVerdict: one that denies is counted and named in the log, one that loops or takes memory is
+// counted, and what callers are told stays as it is.
+func TestACandidateChangesNoVerdict(t *testing.T) {
+	for name, c := range map[string]struct{ condition, outcome string }{
+		"denies":       {"true", "new_deny"},
+		"loops":        {"some i in numbers.range(1, 2000)\n\tsome j in numbers.range(1, 2000)\n\ti * j < 0", "late"},
+		"takes memory": {"count(numbers.range(1, 100000000)) < 0", "error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			candidate := harness.CopyPolicies(t)
+			harness.WriteFile(t, filepath.Join(candidate, "authz", "volcano.rego"),
+				"package authz\n\ndeny contains \"volcanoes are left alone\" if {\n\tinput.action.resource == \"volcano\"\n\t"+c.condition+"\n}\n")
+			s := harness.NewScene(t, harness.Start(t, "--shadow-policy-dir", candidate))
+			for _, p := range s.Each() {
+				harness.SoonWithin(t, reloadWithin, "there is a candidate", func() bool { return strings.Contains(p.Stderr.String(), "a candidate policy judges beside") })
+			}
+			harness.SoonWithin(t, reloadWithin, "the candidate's outcome is counted", func() bool {
+				if !s.Allowed(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes") {
+					t.Fatal("the candidate's verdict was told")
+				}
+				return harness.MetricOf(t, s.Gateway, `portcullis_shadow_total{outcome="`+c.outcome+`"}`) > 0
+			})
+			if c.outcome == "new_deny" && !strings.Contains(s.Stderr.String(), `"candidate_reason":"volcanoes are left alone"`) {
+				t.Errorf("the log does not say what the candidate denies:\n%s", s.Stderr)
+			}
+		})
+	}
+}
+
+// TestACandidateThatIsNoTreeIsReported while the gateway serves.
+func TestACandidateThatIsNoTreeIsReported(t *testing.T) {
+	t.Parallel()
+	s := harness.NewScene(t, harness.Start(t, "--shadow-policy-dir", t.TempDir()))
+	for _, p := range s.Each() {
+		harness.SoonWithin(t, reloadWithin, "the log says why", func() bool { return strings.Contains(p.Stderr.String(), "the candidate policy was refused") })
+	}
+	if !s.Allowed(t, s.Admin, "project:volcano:erupt", "/projects/"+s.Project+"/volcanoes") {
+		t.Error("an admin was denied")
+	}
+}
