@@ -81,8 +81,8 @@ func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string
 		if isRemovable(name, inForce) {
 			continue
 		}
-		for _, print := range before[name] {
-			if !slices.Contains(after[name], print) {
+		for _, form := range before[name] {
+			if !slices.Contains(after[name], form) {
 				out = append(out, name)
 				break
 			}

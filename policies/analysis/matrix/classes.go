@@ -27,7 +27,7 @@ func (t *table) rank(at point) []class {
 			s.now[1]++
 			for n := range s.order {
 				if s.direct[n] {
-					vector = binary.LittleEndian.AppendUint32(vector, uint32(t.value(s, n, &at)))
+					vector = binary.AppendVarint(vector, int64(t.value(s, n, &at)))
 				}
 			}
 		}
@@ -49,7 +49,7 @@ func (t *table) contextOf(at *point) string {
 	for _, s := range t.sides {
 		for _, n := range s.context {
 			for _, of := range [...]part{asked, who, where, grant} {
-				key = binary.LittleEndian.AppendUint32(key, uint32(s.subs[n][of][at[of]]))
+				key = binary.AppendVarint(key, int64(s.subs[n][of][at[of]]))
 			}
 		}
 	}
@@ -81,4 +81,3 @@ func (t *table) holdable(at *point, h int, patterns []string, stands map[string]
 	}
 	return !slices.ContainsFunc(of.system, func(role string) bool { return stands[role] != role })
 }
-

@@ -2,6 +2,8 @@ package matrix
 
 import (
 	"context"
+	"fmt"
+	"math/rand/v2"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
@@ -41,4 +43,57 @@ func Constants(ctx context.Context, set *engine.Set) (map[string][]string, []Gap
 		}
 	}
 	return out, c.gaps, c.opaque
+}
+
+// Agree asks random questions of the table both ways, and says how many were asked, and how many of them the trees
+// answer differently.
+func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (asked, changed int, err error) {
+	c, err := newComparison(ctx, old, fresh)
+	if err != nil {
+		return 0, 0, err
+	}
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, entry := range engine.EntryPoints() {
+		t := c.newTable(ctx, entry)
+		for left := n; left > 0; {
+			at := point{r.IntN(len(t.asked)), r.IntN(len(t.who)), r.IntN(len(t.where)), 0, r.IntN(len(t.grants))}
+			if fits, _ := t.fits(&at); !fits {
+				continue
+			}
+			classes := t.rank(at)
+			of := classes[r.IntN(len(classes))]
+			at[holds] = of.members[r.IntN(len(of.members))]
+			left--
+			asked++
+			var told [2]Answer
+			for side, s := range t.sides {
+				if told[side], err = t.judge(side, at); err != nil {
+					return asked, changed, err
+				}
+				by := at
+				by[holds] = of.members[0]
+				s.now[0]++
+				s.now[1]++
+				if has := t.told(side, t.value(s, len(s.order)-1, &by), &at); has != told[side] {
+					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, at, has, told[side])
+				}
+			}
+			if told[0] != told[1] {
+				changed++
+			}
+		}
+	}
+	return asked, changed, nil
+}
+
+// judge is what the engine says at a point.
+func (t *table) judge(side int, at point) (Answer, error) {
+	q, g := t.question(side, at)
+	set := t.sides[side].rules.set
+	if t.entry == engine.EntryGrantable {
+		d, err := set.JudgeGrant(t.ctx, g, within)
+		return Answer{d.Allowed, d.Code, d.Reason}, err
+	}
+	d, err := set.Judge(t.ctx, t.entry, q, within)
+	return Answer{d.Allowed, d.Code, d.Reason}, err
 }

@@ -295,9 +295,9 @@ func (f *flows) document(ref ast.Ref) (at *flow, rest ast.Ref) {
 }
 
 // keyed is what of it has members with names that the questions give.
-func (of *flow) keyed() *flow {
+func (f *flow) keyed() *flow {
 	out := newFlow()
-	for p := range of.paths {
+	for p := range f.paths {
 		out.paths[p] = keyed(p)
 		if !out.paths[p] {
 			delete(out.paths, p)
@@ -307,10 +307,10 @@ func (of *flow) keyed() *flow {
 }
 
 // member is what the members of that name give.
-func (of *flow) member(name string) *flow {
+func (f *flow) member(name string) *flow {
 	out := newFlow()
-	maps.Copy(out.consts, of.consts)
-	for p := range of.paths {
+	maps.Copy(out.consts, f.consts)
+	for p := range f.paths {
 		switch {
 		case strings.HasPrefix(p, "subject.assignments") && isAssignmentField(name):
 			out.paths["subject.here."+name] = true

@@ -59,7 +59,7 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range standings {
 				counts := s.counts()
-				if !counts && !(at.around() && r.every(representatives)) || r.pattern != "" && !at.around() {
+				if !at.around() && (!counts || r.pattern != "") || !counts && !r.every(representatives) {
 					continue
 				}
 				h := r.at(at, s)

@@ -14,7 +14,7 @@ import (
 // newTable makes the table of an entry point.
 func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	t := &table{
-		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int32{}, classes: map[string][]class{}, here: map[[4]int]int32{},
+		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[string][]class{}, here: map[[4]int]int{},
 		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
 	}
 	sets, patterns := [][]string{nil}, []string{}
@@ -163,7 +163,7 @@ func (t *table) narrow() {
 			var key []byte
 			for _, s := range t.sides {
 				for n := range s.order {
-					key = binary.LittleEndian.AppendUint32(key, uint32(s.subs[n][of][i]))
+					key = binary.AppendVarint(key, int64(s.subs[n][of][i]))
 				}
 			}
 			if text := string(key) + besides(i); !seen[text] {

@@ -25,6 +25,9 @@ type group struct {
 	// same says that the other tree has the equal group.
 	same  bool
 	print string
+	// own is the print without what the group rests on; at is the place of its first rule.
+	own string
+	at  *ast.Location
 	// told are, for a path that is compared with constants alone, those constants: other values are one.
 	told map[path]map[string]bool
 	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
@@ -208,6 +211,10 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 		return err
 	}
 	texts = append(append(texts, "data"), data...)
+	g.own = fingerprint(texts)
+	if len(own) > 0 {
+		g.at = own[0].Location
+	}
 	for _, dep := range g.deps {
 		texts = append(texts, dep.name, dep.print)
 	}
@@ -341,6 +348,21 @@ func compareRules(old, fresh *rules) {
 			g.same, other.same = true, true
 		}
 	}
+}
+
+// severed are the places of rules that read several permissions of a grant at once and that the other tree does not
+// have: sets are asked about that hold none, one, or what a system role holds.
+func (r *rules) severed(other *rules) (found []Gap) {
+	known := map[string]bool{}
+	for _, g := range other.groups {
+		known[g.own] = true
+	}
+	for _, g := range r.groups {
+		if g.reads[grantPermissions] && !known[g.own] && g.at != nil {
+			found = append(found, gap(g.at, "grant.permissions", "sets of several permissions that are not a system role's"))
+		}
+	}
+	return found
 }
 
 // unsteady are the places where rules of the trees are no function of their input.

@@ -47,10 +47,7 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 	out.Evaluations = t.evals
 	t.rows(found, &out)
 	if entry == engine.EntryGrantable {
-		g := c.rules[1].groups[entry]
-		if rules := c.rules[1].compiler.GetRulesExact(g.rule.Ref()); len(rules) > 0 && len(out.Rows) == 0 {
-			out.Gaps = append(out.Gaps, gap(rules[0].Location, "grant.permissions", "sets of several permissions that are not a system role's"))
-		}
+		out.Gaps = append(c.rules[0].severed(c.rules[1]), c.rules[1].severed(c.rules[0])...)
 	}
 	return out, nil
 }
@@ -64,7 +61,7 @@ func (t *table) at(at point, reachable bool, found map[finding]map[State]bool) (
 	for i := range classes {
 		questions += len(classes[i].members)
 		at[holds] = classes[i].members[0]
-		var answers [2]int32
+		var answers [2]int
 		for n, s := range t.sides {
 			s.now[1]++
 			answers[n] = t.value(s, len(s.order)-1, &at)
@@ -93,7 +90,7 @@ func (t *table) at(at point, reachable bool, found map[finding]map[State]bool) (
 }
 
 // told is the answer of a tree at a point. A row that a tree does not have lets nobody in.
-func (t *table) told(side int, id int32, at *point) Answer {
+func (t *table) told(side int, id int, at *point) Answer {
 	a := &t.asked[at[asked]]
 	if t.entry == engine.EntryAccess && a.row(side) == nil {
 		return Answer{Code: "no_route", Reason: "the tree has no such route"}

@@ -31,11 +31,11 @@ type table struct {
 	grants  []granting
 	roleOf  [][2]map[string]string // by what is asked or granted: system role -> the one that stands for it
 	sides   [2]*side
-	ids     map[string]int32 // of values, by their texts
+	ids     map[string]int // of values, by their texts
 	values  []ast.Value
 	texts   []string
 	classes map[string][]class
-	here    map[[4]int]int32
+	here    map[[4]int]int
 	buffer  []byte
 	evals   int
 	inputs  engine.Inputs
@@ -48,23 +48,23 @@ type side struct {
 	number int
 	order  []*group // those on which the entry point rests, after what they rest on
 	index  map[*group]int
-	memos  []map[string]int32
+	memos  []map[string]int
 	// subs are, by group and part, the number of what the group reads of each value of the part.
-	subs [][parts][]int32
+	subs [][parts][]int
 	// held says which groups rest on what the user holds; direct ones read it themselves.
 	held, direct []bool
 	// context are the groups that read it themselves, and what they rest on.
 	context []int
 	// seen are the values at the point, of the epochs of their making.
-	seen  []int32
+	seen  []int
 	epoch []int
 	now   [2]int // of all parts but what the user holds, and of all
 }
 
-func (t *table) id(text string, value ast.Value) int32 {
+func (t *table) id(text string, value ast.Value) int {
 	id, known := t.ids[text]
 	if !known {
-		id = int32(len(t.texts))
+		id = int(len(t.texts))
 		t.ids[text] = id
 		t.texts, t.values = append(t.texts, text), append(t.values, value)
 	}
@@ -88,7 +88,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
 		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.held[s.index[dep]] })
 		s.direct, s.held = append(s.direct, direct), append(s.held, held)
-		memo := map[string]int32{}
+		memo := map[string]int{}
 		if g.same && other != nil {
 			memo = other.memos[other.index[other.rules.groups[g.name]]]
 		}
@@ -111,13 +111,13 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 			below(g)
 		}
 	}
-	s.seen, s.epoch = make([]int32, len(s.order)), make([]int, len(s.order))
+	s.seen, s.epoch = make([]int, len(s.order)), make([]int, len(s.order))
 	return s
 }
 
 // number finds which values of each part the groups can tell apart.
 func (t *table) number(s *side) {
-	s.subs = make([][parts][]int32, len(s.order))
+	s.subs = make([][parts][]int, len(s.order))
 	for _, of := range []struct {
 		part part
 		size int
@@ -144,7 +144,7 @@ func (t *table) number(s *side) {
 }
 
 // leaves are the values of the part's paths at a point.
-func (t *table) leaves(s *side, at point, of part) (read [paths]int32) {
+func (t *table) leaves(s *side, at point, of part) (read [paths]int) {
 	input := t.input(s.number, at)
 	for p := range paths {
 		if p.part() == of {
@@ -209,7 +209,7 @@ func (a *asking) row(side int) *resources.Route {
 }
 
 // value is that of a group at a point, by its number.
-func (t *table) value(s *side, n int, at *point) int32 {
+func (t *table) value(s *side, n int, at *point) int {
 	level := 0
 	if s.held[n] {
 		level = 1
@@ -218,19 +218,19 @@ func (t *table) value(s *side, n int, at *point) int32 {
 		return s.seen[n]
 	}
 	g := s.order[n]
-	deps := make([]int32, len(g.deps))
+	deps := make([]int, len(g.deps))
 	for i, dep := range g.deps {
 		deps[i] = t.value(s, s.index[dep], at)
 	}
 	key := t.buffer[:0]
 	for _, of := range [...]part{asked, who, where, grant} {
-		key = binary.LittleEndian.AppendUint32(key, uint32(s.subs[n][of][at[of]]))
+		key = binary.AppendVarint(key, int64(s.subs[n][of][at[of]]))
 	}
 	if s.direct[n] {
-		key = binary.LittleEndian.AppendUint32(key, uint32(t.around(s, g, at)))
+		key = binary.AppendVarint(key, int64(t.around(s, g, at)))
 	}
 	for _, dep := range deps {
-		key = binary.LittleEndian.AppendUint32(key, uint32(dep))
+		key = binary.AppendVarint(key, int64(dep))
 	}
 	t.buffer = key
 	value, known := s.memos[n][string(key)]
@@ -244,7 +244,7 @@ func (t *table) value(s *side, n int, at *point) int32 {
 }
 
 // around is what the group reads of the assignments at a point.
-func (t *table) around(s *side, g *group, at *point) int32 {
+func (t *table) around(s *side, g *group, at *point) int {
 	kinds := 0
 	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 		if g.reads[p] {
@@ -271,7 +271,7 @@ func (t *table) around(s *side, g *group, at *point) int32 {
 }
 
 // evaluate asks OPA.
-func (t *table) evaluate(s *side, g *group, at *point) int32 {
+func (t *table) evaluate(s *side, g *group, at *point) int {
 	if g.union {
 		return t.union(s, g)
 	}
@@ -294,7 +294,7 @@ func (t *table) evaluate(s *side, g *group, at *point) int32 {
 }
 
 // union is the value of a partial set, of whose definitions the values are known.
-func (t *table) union(s *side, g *group) int32 {
+func (t *table) union(s *side, g *group) int {
 	all := ast.NewSet()
 	for _, dep := range g.deps {
 		id := s.seen[s.index[dep]]
@@ -308,7 +308,7 @@ func (t *table) union(s *side, g *group) int32 {
 }
 
 // answer is what an entry point answers, by the number of its value.
-func (t *table) answer(id int32) Answer {
+func (t *table) answer(id int) Answer {
 	value := t.values[id]
 	if value == nil {
 		return Answer{Reason: t.texts[id]}

@@ -2,7 +2,6 @@ package matrix_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
@@ -22,14 +21,4 @@ func compiled(tb testing.TB, tree policytest.Tree) *engine.Set {
 		tb.Fatal(err)
 	}
 	return s
-}
-
-// edit is a tree with one text of a file replaced.
-func edit(tb testing.TB, tree policytest.Tree, file, old, fresh string) policytest.Tree {
-	tb.Helper()
-	text := string(tree[file].Data)
-	if strings.Count(text, old) < 1 {
-		tb.Fatalf("%s does not have %q", file, old)
-	}
-	return tree.With(file, strings.Replace(text, old, fresh, 1))
 }
