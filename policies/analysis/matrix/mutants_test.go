@@ -1,3 +1,5 @@
+//go:build nightly
+
 package matrix_test
 
 import (
