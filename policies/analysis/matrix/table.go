@@ -64,7 +64,7 @@ type side struct {
 func (t *table) id(text string, value ast.Value) int {
 	id, known := t.ids[text]
 	if !known {
-		id = int(len(t.texts))
+		id = len(t.texts)
 		t.ids[text] = id
 		t.texts, t.values = append(t.texts, text), append(t.values, value)
 	}
@@ -253,7 +253,7 @@ func (t *table) around(s *side, g *group, at *point) int {
 	}
 	spot := 0
 	if g.reads[subjectHere] {
-		spot = int(t.id("spot "+t.where[at[where]].target.ProjectID+"\n"+t.where[at[where]].target.Resource, nil))
+		spot = t.id("spot "+t.where[at[where]].target.ProjectID+"\n"+t.where[at[where]].target.Resource, nil)
 	}
 	key := [4]int{kinds, at[holds], spot, int(t.grants[at[grant]].now)}
 	id, known := t.here[key]
