@@ -136,7 +136,7 @@ func (s *Shadow) await(ctx context.Context) *engine.Engine {
 	refused := ""
 	for {
 		src, err := policies.Read(policies.Dir(s.opts.Dir))
-		state := ""
+		var state string
 		if err == nil {
 			state = src.Revision
 		} else {

@@ -13,7 +13,7 @@ import (
 const nightRule = `package authz
 
 deny contains "no deletions at night" if {
-	input.action.id == "project:instance:delete"
+	input.action.id == "account:project:delete"
 	input.now % 86400000 < 3600000
 }
 `
@@ -69,7 +69,7 @@ func TestPolicyTestShowsTheValues(t *testing.T) {
 import data.authz
 
 test_night if {
-	answer := authz.decision with input as question("project:instance:delete", {"now": 7200000})
+	answer := authz.decision with input as question("account:project:delete", {"now": 7200000})
 	answer.code == "deny_rule"
 }
 `)
