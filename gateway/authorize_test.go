@@ -97,7 +97,7 @@ func TestWhoMayNotAskIsNotAnswered(t *testing.T) {
 		}, deny}
 	})
 	r := e.send(t, question("x"))
-	if r.Status != 403 || strings.Contains(r.Body, "allowed") || !strings.Contains(r.Body, "FORBIDDEN") || r.Header.Get("X-Decision-ID") != "" {
+	if r.Status != 403 || strings.Contains(r.Body, "allowed") || !strings.Contains(r.Body, "FORBIDDEN") || r.Header.Get("X-Decision-ID") == "" {
 		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }

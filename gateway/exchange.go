@@ -1,10 +1,10 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -124,7 +124,8 @@ func (e *Edge) survive(raw *fasthttp.RequestCtx) {
 // a new one.
 func (e *Edge) readLine(x *exchange) {
 	h := &x.raw.Request.Header
-	x.path, x.query, x.hasQuery = strings.Cut(string(h.RequestURI()), "?")
+	path, query, hasQuery := bytes.Cut(h.RequestURI(), []byte{'?'}) // two copies: what keeps the path keeps no query
+	x.path, x.query, x.hasQuery = string(path), string(query), hasQuery
 	if x.record.RequestID = string(h.Peek("X-Request-ID")); !ValidRequestID(x.record.RequestID) {
 		x.record.RequestID = e.cfg.IDs.ULID()
 	}

@@ -24,7 +24,7 @@ type Record struct {
 	Principal string
 	// KeyID is the id of the API key that was the credential; it is no secret.
 	KeyID string
-	// Subject is the user about whom a door was asked; DecisionID is that of its verdict.
+	// Subject is the user about whom a door was asked; DecisionID names the verdict.
 	Subject, DecisionID string
 	Action              string
 	Account             string
@@ -50,6 +50,17 @@ type Record struct {
 // judged records a verdict.
 func (r *Record) judged(v verdict.Verdict) {
 	r.Allowed, r.Code, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Code, v.Reason, v.PolicyRevision, v.ID
+}
+
+// headerDecisionID names the verdict of an answer.
+const headerDecisionID = "X-Decision-ID"
+
+// judged records a verdict and names it in the answer.
+func (x *exchange) judged(v verdict.Verdict) {
+	x.record.judged(v)
+	if v.ID != "" {
+		x.raw.Response.Header.Set(headerDecisionID, v.ID)
+	}
 }
 
 func (r *Record) ended(started, now time.Time) { r.At, r.Duration = now, now.Sub(started) }

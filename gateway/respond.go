@@ -24,7 +24,7 @@ func (e *Edge) throughDoor(x *exchange) error {
 	}
 	a, err := x.entry.door.Answer(x.ctx, call)
 	x.record.Account, x.record.Subject, x.record.Action = a.Question.AccountID, a.Question.SubjectID, a.Question.Action.ID
-	x.record.judged(a.Verdict)
+	x.judged(a.Verdict)
 	if err != nil {
 		return err
 	}

@@ -122,6 +122,7 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 func (e *Edge) authorize(x *exchange) error {
 	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
 	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target})
-	x.record.judged(v)
+	x.judged(v)
+	x.lifetime.parent = resources.WithDecision(x.lifetime.parent, v.ID)
 	return err
 }

@@ -28,6 +28,7 @@ const (
 	PurposeCache     = "portcullis/v1/cached-value"
 	PurposeAssertion = "portcullis/v1/upstream-assertion-ed25519"
 	PurposeRate      = "portcullis/v1/shared-rate"
+	PurposeLog       = "portcullis/v1/decision-log-ed25519"
 )
 
 // MasterKey holds the keys from which all secrets that replicas share are derived. The first

@@ -54,6 +54,7 @@ const (
 	casbin   = "github.com/casbin/casbin/v2"
 	otel     = "go.opentelemetry.io/otel"
 	otlp     = "go.opentelemetry.io/proto/otlp"
+	zstd     = "github.com/klauspost/compress/zstd"
 )
 
 // area is the row of resources/<area>: no other area, no gateway, no policy. How a creating
@@ -81,15 +82,16 @@ var mayImport = map[string]row{
 	"resources/memo":   {},
 	"resources/outbox": {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
 
-	"store":           {inside: []string{"resources"}},
-	"store/records":   {inside: []string{"store", "resources"}},
-	"store/storetest": {inside: []string{"store", "resources"}},
-	"store/mongodb":   {inside: []string{"store", "resources"}, outside: []string{mongodb}},
-	"store/backup":    {},
-	"store/transfer":  {inside: []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/servers"}},
-	"store/sqlite":    {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
-	"store/redis":     {outside: []string{breaker, redis}},
-	"store/rolecache": {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
+	"store":             {inside: []string{"resources"}},
+	"store/records":     {inside: []string{"store", "resources"}},
+	"store/storetest":   {inside: []string{"store", "resources"}},
+	"store/mongodb":     {inside: []string{"store", "resources"}, outside: []string{mongodb}},
+	"store/backup":      {},
+	"store/transfer":    {inside: []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/servers"}},
+	"store/sqlite":      {inside: []string{"store", "resources"}, outside: []string{sqlite, sysExt}},
+	"store/decisionlog": {inside: []string{"store", "resources"}, outside: []string{json, zstd}},
+	"store/redis":       {outside: []string{breaker, redis}},
+	"store/rolecache":   {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
 
 	"policies":                  {},
 	"policies/builtins":         {inside: []string{"resources"}, outside: []string{opa}},
@@ -129,7 +131,7 @@ var mayImport = map[string]row{
 	"cmd/portcullis/config":     {inside: []string{"cmd/portcullis/bundlefeed", "gateway", "gateway/authn", "gateway/doors/authzen", "gateway/listen", "gateway/ratelimit", "gateway/route", "policies/engine", "resources", "resources/firewall", "resources/users"}, outside: []string{flags, yaml}},
 	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision":  {},
-	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/authn", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/rolecache"}, outside: []string{metrics}},
+	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/authn", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},
 	"cmd/portcullis/tracing":    {inside: []string{"gateway", "gateway/verdict", "resources", "store", "store/rolecache"}, outside: []string{otel}},
 
 	"test": {},

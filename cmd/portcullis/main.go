@@ -37,7 +37,7 @@ func run(args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errDenied), errors.Is(err, errDiffers):
+	case errors.Is(err, errDenied), errors.Is(err, errDiffers), errors.Is(err, errNothing):
 		return exitDenied
 	}
 	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))
@@ -65,7 +65,7 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate("portcullis {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
+	root.AddCommand(newServe(), newToken(), newBootstrap(), newCheck(), newWhy(), newPolicy(), newDecisions(), newProvisioner(), newStore(), newKeys(), newHealth(), newVersion())
 	group(root)
 	return root
 }

@@ -74,5 +74,5 @@ func (a *app) close() error {
 	if err := a.tracing.Close(); err != nil {
 		a.log.Warn("tracing: the last spans were not exported", "error", err.Error())
 	}
-	return a.store.Close()
+	return errors.Join(a.closeDecisions(), a.store.Close())
 }

@@ -62,8 +62,7 @@ func openStore(ctx context.Context, s config.Store, c records.Collections) (open
 // dataFolderError adds the remedy.
 func dataFolderError(dir string, err error) error {
 	if errors.Is(err, sqlite.ErrInUse) {
-		return fmt.Errorf("the data folder %s is in use by another process; stop it, "+
-			"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", dir)
+		return &inUseError{dir}
 	}
 	if errors.Is(err, sqlite.ErrCorrupt) {
 		return fmt.Errorf("the data folder %s can't be opened: %w; move it away, and bring a backup into a new one with `portcullis store restore`", dir, err)
@@ -88,6 +87,16 @@ func watchFolder(opened store.Store, log *slog.Logger) {
 		}
 	})
 }
+
+// inUseError is sqlite.ErrInUse with the remedy.
+type inUseError struct{ dir string }
+
+func (e *inUseError) Error() string {
+	return fmt.Sprintf("the data folder %s is in use by another process; stop it, "+
+		"or ask it over HTTP: POST /api/v1/accounts makes an account, POST /api/v1/accounts/{accountId}/projects a project", e.dir)
+}
+
+func (*inUseError) Unwrap() error { return sqlite.ErrInUse }
 
 // gates bound the work of cache misses, so that it leaves a processor to cache hits.
 type gates struct {

@@ -41,6 +41,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
 	"github.com/portcullis-authz/portcullis/store/transfer"
@@ -64,6 +65,8 @@ type core struct {
 	firewall *firewall.Service
 	ids      resources.IDs
 	tokens   wire.PageTokens
+	// inside is the policy for handlers.
+	inside *insideJudge
 	// assertions vouch for callers between processes.
 	assertions *assertion.Keys
 	// opened is the store itself, without what is around it.
@@ -82,6 +85,7 @@ func openCore(
 	if c.policy, c.feed, err = openPolicy(ctx, settings, options, log); err != nil {
 		return nil, err
 	}
+	c.inside = &insideJudge{Inside: c.policy.Inside(), ids: c.ids}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
 		return nil, err
 	}
@@ -109,7 +113,7 @@ func openCore(
 	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
 	c.firewall, c.clusters = c.newAreas(keeper, tokens)
 	c.access = access.New(access.Config{
-		Store: c.recorded, Collections: c.collections, Judge: c.policy.Inside(), Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Store: c.recorded, Collections: c.collections, Judge: c.inside, Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
 		Occupants: c.occupants(), ChangeRetention: settings.Store.ChangeRetention,
 	})
@@ -134,6 +138,8 @@ type app struct {
 	gates   gates
 	// shadow is nil without a candidate policy.
 	shadow *shadow.Shadow
+	// decisions is nil where no verdict is recorded.
+	decisions *decisionlog.Log
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
 	checks       *extauthz.Server
@@ -212,8 +218,13 @@ func (a *app) assembleGateway(ctx context.Context) (err error) {
 	if a.cache, err = a.newCache(); err != nil {
 		return err
 	}
-	a.edge, err = a.newEdge(ctx)
-	return err
+	if err = a.openDecisions(ctx); err != nil {
+		return err
+	}
+	if a.edge, err = a.newEdge(ctx); err != nil {
+		return errors.Join(err, a.closeDecisions())
+	}
+	return nil
 }
 
 // observe counts and logs an answered request.
@@ -266,7 +277,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.tracing.Policy(a.shadowed(a.policy)), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now}
+	judge := &verdict.Judge{Policy: a.tracing.Policy(a.shadowed(a.policy)), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
@@ -313,7 +324,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}
-	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Observe: a.metrics.Decided}, Calls: calls}
+	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo(), Observe: a.metrics.Decided}, Calls: calls}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

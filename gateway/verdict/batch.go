@@ -45,7 +45,7 @@ type Gatherer interface {
 	Homes(ctx context.Context, users []string) (accounts []string, err error)
 }
 
-// Batches reaches verdicts on questions that are asked together. All of its fields but Observe are needed. It is safe
+// Batches reaches verdicts on questions that are asked together. All of its fields but Observe and Log are needed. It is safe
 // for concurrent use.
 type Batches struct {
 	Pin   func() Pinned
@@ -55,6 +55,8 @@ type Batches struct {
 	// Observe, where there is one, is called with each decision on a question and the name of the
 	// route at which it was asked.
 	Observe func(route string, d *resources.Decision)
+	// Log takes the verdicts of a batch before they are told; nil records none.
+	Log resources.DecisionLog
 }
 
 // Batch judges the questions of one request: all by one policy tree and at one time, those of an
@@ -63,6 +65,7 @@ type Batch struct {
 	caller   resources.Principal
 	policy   Pinned
 	gatherer Gatherer
+	log      resources.DecisionLog
 	ids      resources.IDs
 	now      time.Time
 	door     *Route
@@ -73,6 +76,7 @@ type Batch struct {
 	byUser bool
 	// room is how many items there are; the first account has room for all of them.
 	room int
+	sent sentCopies
 }
 
 // Item is one question of a batch.
@@ -104,8 +108,8 @@ func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
 	ids.Now = func() time.Time { return now }
 	return &Batch{
 		byUser: policy.AccessByUser == nil || policy.AccessByUser(caller.Kind),
-		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe,
-		homes: map[string]string{}, accounts: map[string]*inAccount{},
+		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe, log: b.Log,
+		homes: map[string]string{}, accounts: map[string]*inAccount{}, sent: sentCopies{},
 	}
 }
 
@@ -187,24 +191,35 @@ func (b *Batch) Gather(ctx context.Context, account string, items []Item) (revis
 }
 
 // Ask judges the items in their order and hands each outcome to more, until that returns false. It is
-// called once. Its error is of KindUnavailable: facts that can't be had are no fault of one item.
+// called once. Its error is of KindUnavailable: facts that can't be had are no fault of one item, and
+// neither is a log that can't take the verdicts. Beside one nothing may be told.
 func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
 	b.need(items)
+	var all []*resources.Judgement
 	for i := range items {
-		outcome := Outcome{Err: items[i].Err}
+		outcome, told := Outcome{Err: items[i].Err}, (*resources.Judgement)(nil)
 		if outcome.Err == nil {
 			in := b.within(items[i].AccountID)
 			if err := in.gather(ctx); err != nil {
 				return err
 			}
-			outcome = in.ask(ctx, &items[i])
+			outcome, told = in.ask(ctx, &items[i])
 			if err := ctx.Err(); err != nil {
 				return unavailable(err)
 			}
+			if told != nil {
+				all = append(all, told)
+			}
 		}
 		if !more(outcome) {
-			return nil
+			break
 		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if err := b.log.Record(ctx, all...); err != nil {
+		return unavailable(err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -27,7 +28,9 @@ type inAccount struct {
 // refusal is a verdict on the right to ask, with its error.
 type refusal struct {
 	Verdict
-	err error
+	// asked is what was judged; err says why there is no verdict.
+	asked resources.Question
+	err   error
 }
 
 // within returns what the batch knows of the account.
@@ -93,46 +96,67 @@ func (in *inAccount) Facts(_ context.Context, _, user, project string) (resource
 	return in.facts[at], nil
 }
 
-// ask judges the right to ask and then the question.
-func (in *inAccount) ask(ctx context.Context, item *Item) Outcome {
+// ask judges the right to ask and then the question. told is what the log takes of it, nil without a log.
+func (in *inAccount) ask(ctx context.Context, item *Item) (out Outcome, told *resources.Judgement) {
 	if no := in.mayNot(ctx, item); no != nil {
-		return Outcome{Verdict: no.Verdict, Err: no.err}
+		return in.refuse(no)
 	}
 	about := item.about()
 	if item.Denied != "" {
 		about = in.asker()
 	}
-	facts, err := in.Facts(ctx, in.account, about.UserID, about.ProjectID)
-	out := Outcome{Verdict: Verdict{Decision: resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}}}
+	q := resources.Question{
+		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: in.door.Row, Now: resources.At(in.now),
+	}
+	out.Decision = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}
+	var app *resources.AppQuestion
+	var err error
+	q.Facts, err = in.Facts(ctx, in.account, about.UserID, about.ProjectID)
 	if err == nil && item.Denied == "" {
-		out.Decision, out.Context, err = in.decide(ctx, item, facts)
+		out.Decision, out.Context, app, err = in.decide(ctx, item, q)
 	}
 	if resources.IsKind(err, resources.KindBadRequest) { // an app's: what was sent is no question
-		return Outcome{Err: err}
+		return Outcome{Err: err}, nil
 	}
 	if err != nil {
-		return Outcome{Err: unavailable(err)}
+		return Outcome{Err: unavailable(err)}, nil
 	}
-	out.AccountRevision, out.ID = facts.Revision, in.ids.ULID()
+	out.AccountRevision, out.ID = q.Facts.Revision, in.ids.ULID()
 	if in.observe != nil {
 		in.observe(in.door.Row.Name, &out.Decision)
 	}
-	return out
+	if in.log == nil {
+		return out, nil
+	}
+	return out, in.recorded(&resources.Judgement{
+		ID: out.ID, Path: resources.PathDecision, Question: q, App: app, Decision: out.Decision, Context: out.Context, Unasked: item.Denied != "",
+	})
 }
 
-// decide has policy, or an app of it, decide.
-func (in *inAccount) decide(ctx context.Context, item *Item, facts resources.Facts) (resources.Decision, []resources.Member, error) {
-	if item.App == nil {
-		d, err := in.policy.Policy.Decide(ctx, resources.Question{
-			Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Facts: facts,
-			Target: item.Target, Route: in.door.Row, Now: resources.At(in.now),
-		})
-		return d, nil, err
+// refuse answers an item whose subject the caller may not ask about. Each item is told by an id of its
+// own.
+func (in *inAccount) refuse(no *refusal) (Outcome, *resources.Judgement) {
+	v, err := denied(no.Verdict, no.err)
+	if no.err != nil {
+		return Outcome{Err: err}, nil
 	}
-	q := *item.App
-	q.Principal, q.AccountID, q.Facts, q.Now = in.caller, item.AccountID, facts, resources.At(in.now)
-	d, err := in.policy.Apps.DecideApp(ctx, q)
-	return d.Decision, d.Context, err
+	v.ID = in.ids.ULID()
+	if in.log == nil {
+		return Outcome{Verdict: v, Err: err}, nil
+	}
+	return Outcome{Verdict: v, Err: err}, in.recorded(&resources.Judgement{ID: v.ID, Path: resources.PathAccess, Question: no.asked, Decision: v.Decision})
+}
+
+// decide has policy, or an app of it, decide. app is what an app was asked.
+func (in *inAccount) decide(ctx context.Context, item *Item, q resources.Question) (d resources.Decision, more []resources.Member, app *resources.AppQuestion, err error) {
+	if item.App == nil {
+		d, err = in.policy.Policy.Decide(ctx, q)
+		return d, nil, nil, err
+	}
+	asked := *item.App
+	asked.Principal, asked.AccountID, asked.Facts, asked.Now = in.caller, item.AccountID, q.Facts, q.Now
+	answer, err := in.policy.Apps.DecideApp(ctx, asked)
+	return answer.Decision, answer.Context, &asked, err
 }
 
 // mayNot judges whether the caller may ask about the item's subject, once for each subject or, where it is
@@ -154,9 +178,42 @@ func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 	}
 	judge := Judge{Policy: in.policy.Policy, Facts: in, IDs: in.ids, Now: in.ids.Now}
 	var no *refusal
-	if v, err := judge.Enter(ctx, in.caller, Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: subject}}); err != nil || !v.Allowed {
-		no = &refusal{v, err}
+	asking := Call{Route: in.door, AccountID: in.account, Target: resources.Target{UserID: subject}}
+	if v, asked, err := judge.enter(ctx, in.caller, asking); err != nil || !v.Allowed {
+		no = &refusal{v, asked, err}
 	}
 	in.refused[subject] = no
 	return no
+}
+
+// recorded copies what a verdict has of the request's body, which would stay in memory with it.
+func (in *inAccount) recorded(told *resources.Judgement) *resources.Judgement {
+	q := &told.Question
+	q.AccountID = in.account
+	q.Action, _ = resources.ParseAction(strings.Clone(q.Action.ID)) // was parsed, or is none
+	for _, text := range []*string{&q.Target.AccountID, &q.Target.ProjectID, &q.Target.Resource, &q.Target.Rest, &q.Target.UserID} {
+		*text = strings.Clone(*text)
+	}
+	if a := told.App; a != nil {
+		app, _ := in.policy.App(a.ResourceType)
+		told.Path = resources.PathApps + app.Name + "/decision"
+		a.ResourceType, a.AccountID = strings.Clone(a.ResourceType), in.account
+		for _, part := range []*[]byte{&a.Subject, &a.Action, &a.Resource, &a.Context} {
+			*part = in.sent.own(*part)
+		}
+	}
+	return told
+}
+
+// sentCopies are copies of what was sent, by where it is: thousands of questions can share one part.
+type sentCopies map[*byte][]byte
+
+func (known sentCopies) own(part []byte) []byte {
+	if len(part) == 0 {
+		return nil
+	}
+	if known[&part[0]] == nil {
+		known[&part[0]] = slices.Clone(part)
+	}
+	return known[&part[0]]
 }

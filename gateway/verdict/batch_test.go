@@ -184,7 +184,7 @@ func TestItemsAreJudgedAlone(t *testing.T) {
 	m = &many{parts: parts{decide: yes, access: resources.Decision{Reason: "no role"}}}
 	out, err = m.ask(t, denied, item(t, "user-bob-v1", "acct-a-v1", ""))
 	for _, o := range out {
-		if err != nil || o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) || o.Reason != "no role" || o.ID != "" {
+		if err != nil || o.Allowed || !resources.IsKind(o.Err, resources.KindForbidden) || o.Reason != "no role" || o.ID == "" {
 			t.Errorf("%+v, %v", o, err)
 		}
 	}

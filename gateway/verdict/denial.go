@@ -14,19 +14,17 @@ func (j *Judge) EnterAndSay(ctx context.Context, caller resources.Principal, c C
 	if !resources.IsKind(err, resources.KindForbidden) || c.Route.Row.Action == "" || caller.Kind != resources.PrincipalUser {
 		return v, err
 	}
-	facts, err := j.Facts.Facts(ctx, c.AccountID, caller.ID, c.Target.ProjectID)
-	if err != nil {
-		return Verdict{}, unavailable(err)
+	q := resources.Question{
+		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: c.Route.Row,
 	}
-	said, err := j.Policy.Decide(ctx, resources.Question{
-		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Facts: facts,
-		Target: c.Target, Route: c.Route.Row, Now: resources.At(j.Now()),
-	})
+	said, err := j.decide(ctx, caller.ID, &q)
 	if err != nil {
-		return Verdict{}, unavailable(err)
+		return Verdict{}, err
 	}
 	if !said.Allowed { // else something changed between the two: the denial stands, in its own words
-		v.Code, v.Reason, v.PolicyRevision, v.AccountRevision = said.Code, said.Reason, said.PolicyRevision, facts.Revision
+		if v, err = j.tell(ctx, resources.PathDecision, v.ID, said, &q); err != nil {
+			return Verdict{}, err
+		}
 	}
-	return v, resources.Denied(v.Reason)
+	return denied(v, nil)
 }

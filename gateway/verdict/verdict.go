@@ -23,12 +23,14 @@ type Facts interface {
 	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
 }
 
-// Judge reaches verdicts. All of its fields are needed. It is safe for concurrent use.
+// Judge reaches verdicts. All of its fields but Log are needed. It is safe for concurrent use.
 type Judge struct {
 	Policy Policy
 	Facts  Facts
 	IDs    resources.IDs
 	Now    func() time.Time
+	// Log takes every verdict before it is told; nil records none.
+	Log resources.DecisionLog
 }
 
 // Verdict is policy's decision with what it was decided on. The zero value denies.
@@ -36,7 +38,7 @@ type Verdict struct {
 	resources.Decision
 	// AccountRevision is the revision of the account's facts.
 	AccountRevision int64
-	// ID names the verdict of a question; it is empty for a call of a route.
+	// ID names the verdict; it is empty where there is none.
 	ID string
 }
 
@@ -71,27 +73,73 @@ type Question struct {
 // Enter judges whether the caller may make the call. Errors are *resources.Error: KindForbidden,
 // with the verdict that denies beside it, and KindUnavailable.
 func (j *Judge) Enter(ctx context.Context, caller resources.Principal, c Call) (Verdict, error) {
-	var facts resources.Facts
+	v, q, err := j.enter(ctx, caller, c)
+	if err == nil && !c.Route.Public { // which is no decision
+		v, err = j.tell(ctx, resources.PathAccess, "", v, &q)
+	}
+	return denied(v, err)
+}
+
+// Permit is Enter for a call whose verdict is no decision that is recorded: the verdict has no id.
+func (j *Judge) Permit(ctx context.Context, caller resources.Principal, c Call) (Verdict, error) {
+	v, _, err := j.enter(ctx, caller, c)
+	return denied(v, err)
+}
+
+// denied adds the error of a call that policy denies.
+func denied(v Verdict, err error) (Verdict, error) {
+	if err == nil && !v.Allowed {
+		err = resources.Denied(v.Reason)
+	}
+	return v, err
+}
+
+// enter judges the call, and tells nobody.
+func (j *Judge) enter(ctx context.Context, caller resources.Principal, c Call) (Verdict, resources.Question, error) {
+	q := resources.Question{
+		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: c.Route.Row,
+	}
 	if !c.Route.Public {
 		known := "" // services are looked for in no account
 		if caller.Kind == resources.PrincipalUser {
 			known = caller.ID
 		}
 		var err error
-		if facts, err = j.Facts.Facts(ctx, c.AccountID, known, c.Target.ProjectID); err != nil {
-			return Verdict{}, unavailable(err)
+		if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, known, q.Target.ProjectID); err != nil {
+			return Verdict{}, q, unavailable(err)
 		}
 	}
-	decision, err := j.Policy.Access(ctx, resources.Question{
-		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Facts: facts,
-		Target: c.Target, Route: c.Route.Row, Now: resources.At(j.Now()),
-	})
+	q.Now = resources.At(j.Now())
+	decision, err := j.Policy.Access(ctx, q)
+	if err != nil {
+		return Verdict{}, q, unavailable(err)
+	}
+	return Verdict{Decision: decision, AccountRevision: q.Facts.Revision}, q, nil
+}
+
+// decide judges the question about a user, and tells nobody.
+func (j *Judge) decide(ctx context.Context, user string, q *resources.Question) (Verdict, error) {
+	var err error
+	if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, user, q.Target.ProjectID); err != nil {
+		return Verdict{}, unavailable(err)
+	}
+	q.Now = resources.At(j.Now())
+	decision, err := j.Policy.Decide(ctx, *q)
 	if err != nil {
 		return Verdict{}, unavailable(err)
 	}
-	v := Verdict{Decision: decision, AccountRevision: facts.Revision}
-	if !v.Allowed {
-		return v, resources.Denied(v.Reason)
+	return Verdict{Decision: decision, AccountRevision: q.Facts.Revision}, nil
+}
+
+// tell names a verdict and has the log take it. An error means that it may not be told.
+func (j *Judge) tell(ctx context.Context, path, parent string, v Verdict, q *resources.Question) (Verdict, error) {
+	v.ID = j.IDs.ULID()
+	if j.Log == nil {
+		return v, nil
+	}
+	err := j.Log.Record(ctx, &resources.Judgement{ID: v.ID, ParentID: parent, Path: path, Question: *q, Decision: v.Decision})
+	if err != nil {
+		return Verdict{}, unavailable(err)
 	}
 	return v, nil
 }
@@ -100,21 +148,19 @@ func (j *Judge) Enter(ctx context.Context, caller resources.Principal, c Call) (
 // are those of Enter, for the right to ask: a question that policy denies is a verdict.
 func (j *Judge) Ask(ctx context.Context, caller resources.Principal, q Question) (Verdict, error) {
 	asking := Call{Route: q.Door, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
-	if v, err := j.Enter(ctx, caller, asking); err != nil {
-		return v, err
+	may, right, err := j.enter(ctx, caller, asking)
+	if err == nil && !may.Allowed { // which is told in place of the answer
+		may, err = j.tell(ctx, resources.PathAccess, "", may, &right)
 	}
-	facts, err := j.Facts.Facts(ctx, q.AccountID, q.SubjectID, q.Target.ProjectID)
+	if may, err = denied(may, err); err != nil {
+		return may, err
+	}
+	asked := resources.Question{Principal: caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: q.Door.Row}
+	v, err := j.decide(ctx, q.SubjectID, &asked)
 	if err != nil {
-		return Verdict{}, unavailable(err)
+		return Verdict{}, err
 	}
-	decision, err := j.Policy.Decide(ctx, resources.Question{
-		Principal: caller, Action: q.Action, AccountID: q.AccountID, Facts: facts,
-		Target: q.Target, Route: q.Door.Row, Now: resources.At(j.Now()),
-	})
-	if err != nil {
-		return Verdict{}, unavailable(err)
-	}
-	return Verdict{Decision: decision, AccountRevision: facts.Revision, ID: j.IDs.ULID()}, nil
+	return j.tell(ctx, resources.PathDecision, "", v, &asked)
 }
 
 // unavailable makes any error of the decision path one of KindUnavailable.

@@ -91,7 +91,7 @@ func TestNoErrorAllows(t *testing.T) {
 func TestCallerWhoMayNotAskGetsNoVerdict(t *testing.T) {
 	p := &parts{decide: yes, access: resources.Decision{Reason: "no role"}}
 	v, err := judge(p).Ask(t.Context(), alice(), question(t))
-	if v.Allowed || v.Reason != "no role" || v.ID != "" || !resources.IsKind(err, resources.KindForbidden) {
+	if v.Allowed || v.Reason != "no role" || v.ID == "" || !resources.IsKind(err, resources.KindForbidden) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if len(p.asked) != 2 || p.asked[0] != "facts of acct-a-v1/user-alice-v1/" || p.asked[1] != "access" {
@@ -123,7 +123,7 @@ func TestQuestionIsJudgedOnTheSubjectsFacts(t *testing.T) {
 func TestServiceIsLookedForInNoAccount(t *testing.T) {
 	p := &parts{access: yes}
 	service := resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
-	if v, err := judge(p).Enter(t.Context(), service, verdict.Call{Route: &verdict.Route{}, AccountID: "acct-a-v1"}); err != nil || !v.Allowed || v.ID != "" {
+	if v, err := judge(p).Enter(t.Context(), service, verdict.Call{Route: &verdict.Route{}, AccountID: "acct-a-v1"}); err != nil || !v.Allowed || v.ID == "" {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if p.asked[0] != "facts of acct-a-v1//" {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -24,6 +23,8 @@ const (
 )
 
 func appSets() []string { return []string{appTypes, appSubjects, appResources, appActions} }
+
+var errUndefined = errors.New("it is undefined")
 
 // setsWithin bounds the evaluation of one set of an app.
 const setsWithin = 30 * time.Second
@@ -63,7 +64,10 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			problem(name, "reads the input, the time or chance: it must be the same for every question")
 			continue
 		}
-		value, err := s.constant(ctx, rule)
+		value, err := s.value(ctx, rule, nil, setsWithin, builtins.OfTest)
+		if err == nil && value == nil {
+			err = errUndefined
+		}
 		if err != nil {
 			problem(name, "has no value: %v", err)
 			continue
@@ -98,27 +102,6 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			return
 		}
 	}
-}
-
-// constant evaluates a rule that depends on nothing.
-func (s *Set) constant(ctx context.Context, rule string) (ast.Value, error) {
-	bounds, value := s.bounds.Get().(*builtins.Bounds), ast.VarTerm("value")
-	defer s.bounds.Put(bounds)
-	bounds.Start(ctx, setsWithin, builtins.OfTest)
-	defer bounds.Release()
-	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(ast.MustParseRef(rule)), value))).
-		WithCompiler(s.of.Compiler).WithStore(s.of.Store).WithTransaction(s.txn).
-		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
-		Run(ctx)
-	switch {
-	case bounds.Exceeded() != nil:
-		return nil, bounds.Exceeded()
-	case err != nil:
-		return nil, err
-	case len(results) == 0:
-		return nil, errors.New("it is undefined")
-	}
-	return results[0]["value"].Value, nil
 }
 
 // names are what is named by the members of a set, in order; nil where one names nothing.

@@ -29,6 +29,7 @@ type compiled struct {
 func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) (*compiled, error) {
 	schemas := readSchemas(src, p)
 	modules, tests := parse(src, p)
+	addLogSchema(src, modules, schemas, p)
 	apps := findApps(src, modules, tests, p)
 	if len(apps) > 0 {
 		addAppSchema(src, modules, p)

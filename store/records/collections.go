@@ -24,6 +24,7 @@ type Collections struct {
 	Occupancies store.Collection[Occupancy]
 	Seals       store.Collection[Seal]
 	Copies      store.Collection[Copy]
+	LogHeads    store.Collection[LogHead]
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
@@ -81,6 +82,7 @@ func NewCollections() Collections {
 		Occupancies: occupancies(),
 		Seals:       seals(),
 		Copies:      copies(),
+		LogHeads:    logHeads(),
 
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
@@ -99,7 +101,7 @@ func (c Collections) Schemas() []*store.Schema {
 	return []*store.Schema{
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
-		c.Occupancies.Schema(), c.Seals.Schema(), c.Copies.Schema(),
+		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.Copies.Schema(),
 		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}

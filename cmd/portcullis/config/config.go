@@ -25,6 +25,7 @@ type Config struct {
 	Rates       Rates
 	Caches      Caches
 	Log         Log
+	Decisions   Decisions
 
 	// Demo asks for demo data on an empty store.
 	Demo bool
@@ -52,6 +53,7 @@ func (c *Config) Concerns() []Concern {
 		{"Rates", c.Rates.flags},
 		{"Caches", c.Caches.flags},
 		{"Log", c.Log.flags},
+		{"Decision log", c.Decisions.flags},
 		{"Demo", c.demoFlags},
 	}
 }
@@ -93,7 +95,7 @@ func (c *Config) Validate() []resources.Problem {
 	return slices.Concat(
 		c.Listeners.Validate(c.Areas.BehindGateways()), c.Health.Validate(), c.Store.Validate(), c.Policy.Validate(),
 		c.Credentials.Validate(), c.Areas.Validate(), c.Mail.Validate(), c.Limits.Validate(), c.Rates.Validate(),
-		c.Caches.Validate(), c.Log.Validate(), c.validateTogether(), c.validatePermissions())
+		c.Caches.Validate(), c.Log.Validate(), c.Decisions.Validate(), c.validateTogether(), c.validatePermissions())
 }
 
 // validateTogether returns what is wrong with settings of different concerns.

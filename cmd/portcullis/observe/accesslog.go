@@ -66,7 +66,10 @@ func plainText(text string) bool { return wire.Plain(text) && !resources.HoldsCr
 func appendLine(to []byte, r *gateway.Record) []byte {
 	to = appendDuration(appendAbout(appendStart(to, r), r), r)
 	if r.Subject != "" {
-		to = append(append(appendSubject(to, r), r.DecisionID...), '"')
+		to = appendText(to, `,"subject":"`, r.Subject)
+	}
+	if r.DecisionID != "" {
+		to = appendText(to, `,"decision_id":"`, r.DecisionID)
 	}
 	if r.KeyID != "" {
 		to = appendText(to, `,"key_id":"`, r.KeyID)
@@ -124,11 +127,6 @@ func appendDuration(to []byte, r *gateway.Record) []byte {
 	return to
 }
 
-// appendSubject appends the user in question, up to the decision's id.
-func appendSubject(to []byte, r *gateway.Record) []byte {
-	return append(appendText(to, `,"subject":"`, r.Subject), `,"decision_id":"`...)
-}
-
 // accessLine writes the line through a handler.
 func accessLine(to slog.Handler, r *gateway.Record) {
 	level := slog.LevelInfo
@@ -147,7 +145,10 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 		slog.Float64("duration_ms", milliseconds(r.Duration)),
 	)
 	if r.Subject != "" {
-		line.AddAttrs(slog.String("subject", r.Subject), slog.String("decision_id", r.DecisionID))
+		line.AddAttrs(slog.String("subject", r.Subject))
+	}
+	if r.DecisionID != "" {
+		line.AddAttrs(slog.String("decision_id", r.DecisionID))
 	}
 	if r.KeyID != "" {
 		line.AddAttrs(slog.String("key_id", r.KeyID))

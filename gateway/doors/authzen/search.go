@@ -53,7 +53,7 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	if s.Of != Actions {
 		asked.Action = q.probe.Action
 	}
-	may, err := s.Judge.Enter(ctx, c.Caller, verdict.Call{
+	may, err := s.Judge.Permit(ctx, c.Caller, verdict.Call{
 		Route: c.Route, AccountID: q.account, Target: resources.Target{UserID: q.subject},
 	})
 	if err != nil {

@@ -30,7 +30,6 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 		return doors.Answer{Question: q, Verdict: v}, err
 	}
 	a := doors.Answer{Status: 200, Body: render(v), Question: q, Verdict: v, Headers: []doors.Header{
-		{Name: "X-Decision-ID", Value: v.ID},
 		{Name: "X-Policy-Revision", Value: v.PolicyRevision},
 		{Name: "X-Account-Revision", Value: strconv.FormatInt(v.AccountRevision, 10)},
 	}}

@@ -51,9 +51,6 @@ func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckRes
 		}
 		q.Caller, q.RequestID = caller, requestID
 		a, err := d.Judge.Judge(ctx, q)
-		if a.Verdict.PolicyRevision != "" { // there is one, and the service is told its name
-			a.Verdict.ID = d.Judge.Verdicts.IDs.ULID()
-		}
 		return doors.Answer{Status: 200, Headers: a.Headers, Question: a.Asked, Verdict: a.Verdict}, err
 	}
 	a, requestID, err := d.Edge.Foreign(ctx, c)

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// insideJudge is the engine for handlers. What it decides inside an allowed call, and the caller is
+// told, is recorded beside the verdict on the call.
+type insideJudge struct {
+	engine.Inside
+	ids resources.IDs
+	// log is nil where nothing is recorded.
+	log resources.DecisionLog
+}
+
+// Decide is Inside.Decide. The caller is told a denial alone.
+func (j *insideJudge) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	d, err := j.Inside.Decide(ctx, q)
+	if err == nil && !d.Allowed {
+		err = j.record(ctx, &resources.Judgement{Path: resources.PathDecision, Question: q, Decision: d})
+	}
+	if err != nil {
+		return resources.Decision{}, err
+	}
+	return d, nil
+}
+
+// Grantable is Inside.Grantable.
+func (j *insideJudge) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
+	d, err := j.Inside.Grantable(ctx, g)
+	if err == nil {
+		err = j.record(ctx, &resources.Judgement{Path: resources.PathGrantable, Grant: &g, Decision: d, Question: resources.Question{
+			Principal: g.Principal, AccountID: g.AccountID, Facts: g.Facts, Now: g.Now,
+			Target: resources.Target{ProjectID: g.ProjectID, Resource: g.ResourceID, Rest: g.ResourceID},
+		}})
+	}
+	if err != nil {
+		return resources.Decision{}, err
+	}
+	return d, nil
+}
+
+func (j *insideJudge) record(ctx context.Context, told *resources.Judgement) error {
+	if j.log == nil {
+		return nil
+	}
+	told.ID, told.ParentID = j.ids.ULID(), resources.DecisionOf(ctx)
+	return j.log.Record(ctx, told)
+}
+
+// logHeads implements decisionlog.Heads over the store.
+type logHeads struct {
+	store       store.Store
+	collections records.Collections
+}
+
+// SaveHead implements decisionlog.Heads.
+func (h logHeads) SaveHead(ctx context.Context, head decisionlog.Head) error {
+	return h.collections.SaveLogHead(ctx, h.store, records.LogHead(head))
+}
+
+// Heads implements decisionlog.Heads.
+func (h logHeads) Heads(ctx context.Context) ([]decisionlog.Head, error) {
+	all, err := h.collections.AllLogHeads(ctx, h.store)
+	out := make([]decisionlog.Head, len(all))
+	for i, head := range all {
+		out[i] = decisionlog.Head(head)
+	}
+	return out, err
+}
+
+// openDecisions opens the decision log, unless it is off.
+func (a *app) openDecisions(ctx context.Context) error {
+	s := a.settings.Decisions
+	if !s.On() {
+		return nil
+	}
+	o := decisionlog.Options{
+		Dir: a.settings.Store.DecisionsDir(), Required: s.Required(), Size: int64(s.Size), Age: s.Age,
+		Secrets: a.master.Derive(resources.PurposeLog), Heads: logHeads{a.store, a.collections},
+		Mask: a.policy, Input: engine.InputOf, Version: version(), Now: a.ids.Now, Log: a.log.Logger,
+	}
+	if s.URL != "" {
+		o.Sink = &decisionlog.Sink{URL: s.URL, Client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}
+	}
+	log, err := decisionlog.Open(ctx, o)
+	if err != nil {
+		return fmt.Errorf("--decision-log: %w", err)
+	}
+	a.decisions, a.inside.log = log, log
+	a.metrics.WatchDecisions(log)
+	return nil
+}
+
+// recordTo returns where verdicts are recorded, nil for nowhere.
+func (a *app) recordTo() resources.DecisionLog {
+	if a.decisions == nil {
+		return nil
+	}
+	return a.decisions
+}
+
+// closeDecisions ends the decision log, after the last request and before the store is closed.
+func (a *app) closeDecisions() error {
+	if a.decisions == nil {
+		return nil
+	}
+	if err := a.decisions.Close(); err != nil {
+		return fmt.Errorf("--decision-log: %w", err)
+	}
+	return nil
+}
+
+// decisionsURL returns the address of the decisions of a running gateway.
+func decisionsURL(private string, query url.Values) (string, error) {
+	base, err := url.Parse(private)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return "", fmt.Errorf("--url: must be http://host:port of a private listener, not %q", private)
+	}
+	at := base.JoinPath("decisions")
+	at.RawQuery = query.Encode()
+	return at.String(), nil
+}

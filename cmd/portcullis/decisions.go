@@ -1,0 +1,276 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// errNothing ends a command with exit code 1 and without a message: there is no such decision, or the
+// log is not whole, which was printed.
+var errNothing = errors.New("nothing found")
+
+func newDecisions() *cobra.Command {
+	parent := &cobra.Command{
+		Use: "decisions", Short: "Read what was decided, and show that nobody has changed it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	parent.AddCommand(
+		decisionsCommand(reading{
+			use: "tail", short: "Print the newest decisions, and with --follow those that are made from now on", limit: 10, reversed: true, follows: true,
+		}),
+		decisionsCommand(reading{use: "search", short: "Find decisions, the newest first: exit 0 found, 1 none, 2 error", limit: 100, mustFind: true}),
+		decisionsCommand(reading{use: "show ID", short: "Print one decision whole: exit 0 found, 1 none, 2 error", limit: 1, byID: true, json: true, mustFind: true}),
+		decisionsCommand(reading{use: "export", short: "Print decisions as OPA's decision log events, one a line, the oldest first", json: true, oldest: true}),
+		newVerifyDecisions(),
+	)
+	return parent
+}
+
+// reading is a command that reads decisions.
+type reading struct {
+	use, short string
+	// limit is how many it prints where nobody says otherwise.
+	limit int
+	// reversed prints the newest last.
+	reversed, follows, byID, oldest, json, mustFind bool
+}
+
+func decisionsCommand(r reading) *cobra.Command {
+	settings, q := &config.Config{}, &decisionsQuery{oldest: r.oldest}
+	private, asJSON := "", r.json
+	cmd := &cobra.Command{
+		Use: r.use, Short: r.short,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if !r.byID {
+				return noArguments(cmd, args)
+			}
+			if len(args) != 1 {
+				return fmt.Errorf("show takes one argument, the id of a decision as in X-Decision-ID, not %d", len(args))
+			}
+			q.id = args[0]
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			return r.run(cmd, settings, q, private, asJSON)
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir")
+	f := cmd.Flags()
+	f.StringVar(&private, "url", "", "the `URL` of the private listener of a running gateway, in place of --data-dir")
+	if r.byID {
+		q.limit = 1
+		return cmd
+	}
+	f.StringVar(&q.user, "user", "", "the `id` of the user in question, or of the caller")
+	f.StringVar(&q.account, "account", "", "the `id` of the account in question")
+	f.StringVar(&q.action, "action", "", "the `action` in question")
+	f.StringVar(&q.place, "place", "", "a `path`, as projects/proj-demo-v1: decisions there and below")
+	f.StringVar(&q.path, "path", "", "what was `asked`: authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+	f.StringVar(&q.verdict, "verdict", "", "allow or deny")
+	f.StringVar(&q.since, "since", "", "the earliest `time`, as 2026-01-31T12:00:00Z, or how long ago, as 90m")
+	f.StringVar(&q.until, "until", "", "the latest `time`")
+	f.IntVarP(&q.limit, "number", "n", r.limit, "how many at most; 0 is all")
+	if !r.json {
+		f.BoolVar(&asJSON, "json", false, "print whole events, one a line")
+	}
+	if r.follows {
+		f.BoolVarP(&q.follow, "follow", "f", false, "go on with the decisions that are made from now on")
+	}
+	return cmd
+}
+
+// run prints the decisions.
+func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQuery, private string, asJSON bool) error {
+	out, found := cmd.OutOrStdout(), 0
+	show := func(e decisionlog.Event) error {
+		found++
+		return printDecision(out, &e, asJSON, r.byID)
+	}
+	source := func(q *decisionsQuery, fn func(decisionlog.Event) error) error {
+		if private != "" {
+			return q.ask(cmd.Context(), private, fn)
+		}
+		dir := settings.Store.DecisionsDir()
+		if _, err := os.Stat(dir); err != nil {
+			return fmt.Errorf("--data-dir: there are no decisions in %s", dir)
+		}
+		reader := decisionlog.Reader{Dir: dir}
+		if isTerminal(os.Stderr) && !r.follows {
+			reader.Progress = func(read, of int) { fmt.Fprintf(os.Stderr, "\r%d of %d segments\x1b[K\r", read, of) }
+		}
+		return q.read(cmd.Context(), reader, fn)
+	}
+	newest := *q
+	newest.follow = false
+	var err error
+	if r.reversed {
+		var kept []decisionlog.Event
+		err = source(&newest, func(e decisionlog.Event) error { kept = append(kept, e); return nil })
+		for _, e := range slices.Backward(kept) {
+			err = errors.Join(err, show(e))
+		}
+	} else {
+		err = source(&newest, show)
+	}
+	if err == nil && q.follow {
+		err = source(q, show)
+	}
+	if err == nil && r.mustFind && found == 0 {
+		return errNothing
+	}
+	return err
+}
+
+// printDecision prints a decision as JSON, or as a line for a reader.
+func printDecision(out io.Writer, e *decisionlog.Event, asJSON, whole bool) error {
+	if !asJSON {
+		_, err := fmt.Fprintln(observe.Printable(out), decisionLine(e))
+		return err
+	}
+	line, err := e.JSON()
+	if err == nil && whole {
+		var text strings.Builder
+		enc := json.NewEncoder(&text)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(json.RawMessage(line))
+		line = []byte(strings.TrimSuffix(text.String(), "\n"))
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", line)
+	return err
+}
+
+// decisionLine returns a decision for a reader.
+func decisionLine(e *decisionlog.Event) string {
+	var in struct {
+		Action  struct{ ID string }
+		Account struct{ ID string }
+		Subject struct{ ID string }
+		Target  struct{ Project, Rest string }
+	}
+	var result struct {
+		Allow, Decision bool
+		Reason          string
+	}
+	_ = errors.Join(json.Unmarshal(e.Input, &in), json.Unmarshal(e.Result, &result)) // of what is masked nothing is shown
+	verdict := "deny "
+	if result.Allow || result.Decision {
+		verdict = "allow"
+	}
+	place := []string{}
+	if in.Account.ID != "" {
+		place = append(place, "accounts", in.Account.ID)
+	}
+	if in.Target.Project != "" {
+		place = append(place, "projects", in.Target.Project)
+	}
+	if in.Target.Rest != "" {
+		place = append(place, in.Target.Rest)
+	}
+	parts := []string{e.Timestamp, verdict, e.DecisionID, e.Path, "by=" + e.RequestedBy}
+	for name, value := range map[string]string{"user=": in.Subject.ID, "action=": in.Action.ID, "place=": strings.Join(place, "/")} {
+		if value != "" {
+			parts = append(parts, name+value)
+		}
+	}
+	slices.Sort(parts[5:])
+	if result.Reason != "" {
+		parts = append(parts, fmt.Sprintf("%q", result.Reason))
+	}
+	return strings.Join(parts, " ")
+}
+
+func newVerifyDecisions() *cobra.Command {
+	settings := &config.Config{}
+	keyFile := ""
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Hold the decision log against its hashes, signatures and the store: exit 0 whole, 1 not, 2 error", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Fill(cmd.Flags()); err != nil {
+				return err
+			}
+			if keyFile != "" {
+				settings.Store.MasterKeyFile = keyFile
+			}
+			return verifyDecisions(cmd.Context(), cmd.OutOrStdout(), settings.Store)
+		},
+	}
+	settings.AddFlags(cmd.Flags(), "config", "data-dir", "master-key-file", "mongo-url")
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "the `file` of the master key, as --master-key-file")
+	return cmd
+}
+
+// verifyDecisions prints what is wrong with the log.
+func verifyDecisions(ctx context.Context, out io.Writer, s config.Store) error {
+	if _, err := os.Stat(s.DecisionsDir()); err != nil {
+		return fmt.Errorf("--data-dir: there are no decisions in %s", s.DecisionsDir())
+	}
+	master, err := masterKeyFile(s).Read()
+	if err != nil {
+		return err
+	}
+	o := decisionlog.VerifyOptions{Secrets: master.Derive(resources.PurposeLog), Alone: s.MongoURL == ""}
+	unknown, err := readHeads(ctx, s, master, &o)
+	if err != nil {
+		return err
+	}
+	report, err := decisionlog.Verify(ctx, s.DecisionsDir(), o)
+	if err != nil {
+		return err
+	}
+	for _, f := range report.Findings {
+		fmt.Fprintln(out, "NOT WHOLE: "+f.String())
+	}
+	fmt.Fprintf(out, "logs: %d, segments: %d, decisions: %d, missing by the log's own count: %d\n", report.Logs, report.Segments, report.Records, report.Lost)
+	if unknown != "" {
+		fmt.Fprintln(out, "the end is unknown: "+unknown+"; decisions that were cut off at the end of the log would not be found")
+	}
+	if len(report.Findings) > 0 {
+		return errNothing
+	}
+	fmt.Fprintln(out, "ok")
+	return nil
+}
+
+// readHeads asks the store how far the logs were written; unknown says why it can't be asked.
+func readHeads(ctx context.Context, s config.Store, master resources.MasterKey, o *decisionlog.VerifyOptions) (unknown string, err error) {
+	if s.MongoURL == "" && !sqlite.Exists(s.DataDir) {
+		return "there is no store in " + s.DataDir, nil
+	}
+	collections := records.NewCollections()
+	opened, err := openStore(ctx, s, collections)
+	if errors.Is(err, sqlite.ErrInUse) {
+		return "a running gateway holds the store", nil
+	} else if err != nil {
+		return "", err
+	}
+	err = masterkey.CheckStore(ctx, opened, collections, master)
+	if err == nil {
+		if o.Heads, err = (logHeads{opened, collections}).Heads(ctx); o.Heads == nil {
+			o.Heads = []decisionlog.Head{}
+		}
+	}
+	return "", errors.Join(err, opened.Close())
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// decisionsQuery says which decisions are wanted, on the command line and in a URL alike.
+type decisionsQuery struct {
+	id, user, account, action, place, path, verdict, since, until string
+	// limit is how many decisions at most; 0 is all.
+	limit int
+	// oldest gives them in the order of time, follow goes on with those that are made from now on.
+	oldest, follow bool
+}
+
+// texts are the parts of a query that are texts, by their names.
+func (q *decisionsQuery) texts() map[string]*string {
+	return map[string]*string{
+		"id": &q.id, "user": &q.user, "account": &q.account, "action": &q.action, "place": &q.place, "path": &q.path,
+		"verdict": &q.verdict, "since": &q.since, "until": &q.until,
+	}
+}
+
+// values returns the query as that of a URL.
+func (q *decisionsQuery) values() url.Values {
+	v := url.Values{}
+	for name, text := range q.texts() {
+		if *text != "" {
+			v.Set(name, *text)
+		}
+	}
+	if q.limit > 0 {
+		v.Set("limit", strconv.Itoa(q.limit))
+	}
+	if q.oldest {
+		v.Set("order", "oldest")
+	}
+	if q.follow {
+		v.Set("follow", "true")
+	}
+	return v
+}
+
+// readDecisionsQuery reads the query of a URL.
+func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
+	for name := range v {
+		switch text := q.texts()[name]; {
+		case len(v[name]) != 1:
+			err = errors.Join(err, fmt.Errorf("%s: must be sent once", name))
+		case text != nil:
+			*text = v.Get(name)
+		case name == "limit":
+			n, bad := strconv.Atoi(v.Get(name))
+			if q.limit = n; bad != nil || n < 0 {
+				err = errors.Join(err, errors.New("limit: must be a number of decisions, 0 for all"))
+			}
+		case name == "order" && (v.Get(name) == "oldest" || v.Get(name) == "newest"):
+			q.oldest = v.Get(name) == "oldest"
+		case name == "follow":
+			q.follow = v.Get(name) == "true"
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: there is no such part of a query, or it has no such value", name))
+		}
+	}
+	return q, err
+}
+
+// filter returns the query as a filter at this time.
+func (q *decisionsQuery) filter(now time.Time) (f decisionlog.Filter, err error) {
+	f = decisionlog.Filter{ID: q.id, User: q.user, Account: q.account, Action: q.action, Place: q.place, Path: q.path}
+	switch allowed := q.verdict == "allow"; q.verdict {
+	case "":
+	case "allow", "deny":
+		f.Allowed = &allowed
+	default:
+		err = errors.New("verdict: must be allow or deny")
+	}
+	for name, bound := range map[string]struct {
+		text string
+		to   *resources.Time
+	}{"since": {q.since, &f.Since}, "until": {q.until, &f.Until}} {
+		if bound.text == "" {
+			continue
+		}
+		ago, notAgo := time.ParseDuration(bound.text)
+		at, notTime := time.Parse(time.RFC3339, bound.text)
+		switch {
+		case notAgo == nil:
+			*bound.to = resources.At(now.Add(-ago))
+		case notTime == nil:
+			*bound.to = resources.At(at)
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: must be a time as 2026-01-31T12:00:00Z, or how long ago as 90m", name))
+		}
+	}
+	return f, err
+}
+
+// lookEvery is how often a follower looks for new decisions.
+const lookEvery = 250 * time.Millisecond
+
+// read hands over the decisions of a data folder.
+func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func(decisionlog.Event) error) error {
+	f, err := q.filter(time.Now())
+	if err != nil {
+		return err
+	}
+	count := 0
+	each := func(rec *decisionlog.Record) error {
+		e, err := rec.Event(engine.InputOf)
+		if err == nil {
+			err = fn(e)
+		}
+		if err != nil {
+			return err
+		}
+		if count++; count == q.limit && !q.follow {
+			return decisionlog.Enough()
+		}
+		return nil
+	}
+	switch {
+	case q.follow:
+		tick := time.NewTicker(lookEvery)
+		defer tick.Stop()
+		return r.Follow(ctx, f, ticks(ctx, tick), each)
+	case q.oldest:
+		return r.Oldest(ctx, f, each)
+	}
+	return r.Newest(ctx, f, each)
+}
+
+func ticks(ctx context.Context, tick *time.Ticker) <-chan struct{} {
+	out := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			select {
+			case out <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out
+}
+
+// ask hands over the decisions of a running gateway.
+func (q *decisionsQuery) ask(ctx context.Context, private string, fn func(decisionlog.Event) error) error {
+	if _, err := q.filter(time.Now()); err != nil {
+		return err
+	}
+	address, err := decisionsURL(private, q.values())
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("the gateway does not answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewReader(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		text, _ := lines.ReadString('\n') // the status says it, too
+		return fmt.Errorf("the gateway answers %s: %s", resp.Status, text)
+	}
+	for dec := json.NewDecoder(lines); ; {
+		var e decisionlog.Event
+		switch err := dec.Decode(&e); {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && resp.Trailer.Get(trailerWhole) != "":
+			return nil
+		case err != nil:
+			return fmt.Errorf("the gateway broke off: %w", err)
+		}
+		if err := fn(e); err != nil {
+			return err
+		}
+	}
+}
+
+// trailerWhole says that an answer has all decisions that were asked for.
+const trailerWhole = "X-Decisions-Whole"
+
+// maxDecisionReaders bounds the queries that the private listener answers at once.
+const maxDecisionReaders = 2
+
+// decisionsHandler answers GET /decisions of the private listener.
+func (a *app) decisionsHandler() http.HandlerFunc {
+	places := make(chan struct{}, maxDecisionReaders)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if a.decisions == nil {
+			http.Error(w, "there is no decision log in this process", http.StatusNotFound)
+			return
+		}
+		q, err := readDecisionsQuery(r.URL.Query())
+		if err == nil {
+			_, err = q.filter(time.Now())
+		}
+		if err != nil {
+			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
+			return
+		}
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			http.Error(w, "other queries are being answered; ask again", http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		w.Header().Set("Trailer", trailerWhole)
+		out := http.NewResponseController(w)
+		_ = out.Flush() // a follower knows that it follows
+		err = q.read(r.Context(), decisionlog.Reader{Dir: a.settings.Store.DecisionsDir()}, func(e decisionlog.Event) error {
+			line, err := e.JSON()
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append(line, '\n')); err != nil || !q.follow {
+				return err
+			}
+			return out.Flush()
+		})
+		if err != nil {
+			a.log.Warn("decisions could not be read", "error", err.Error())
+			return
+		}
+		w.Header().Set(trailerWhole, "1")
+	}
+}

@@ -1,0 +1,42 @@
+package observe
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// WatchDecisions shows how the decision log keeps up.
+func (m *Metrics) WatchDecisions(log *decisionlog.Log) {
+	m.registry.MustRegister(&decisionLog{
+		log:      log,
+		written:  prometheus.NewDesc("portcullis_decision_log_written_total", "Decisions that were written to the decision log.", nil, nil),
+		lost:     prometheus.NewDesc("portcullis_decision_log_lost_total", "Decisions that were told and are missing in the decision log.", nil, nil),
+		failures: prometheus.NewDesc("portcullis_decision_log_failures_total", "Writes of the decision log that failed.", nil, nil),
+		waiting:  prometheus.NewDesc("portcullis_decision_log_waiting", "Decisions that wait to be written.", nil, nil),
+		unsent:   prometheus.NewDesc("portcullis_decision_log_unsent_bytes", "How much of the decision log on disk the service at --decision-log-url does not have.", nil, nil),
+	})
+}
+
+// decisionLog is a collector that reads the log's counters at each scrape.
+type decisionLog struct {
+	log                                      *decisionlog.Log
+	written, lost, failures, waiting, unsent *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (d *decisionLog) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{d.written, d.lost, d.failures, d.waiting, d.unsent} {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (d *decisionLog) Collect(to chan<- prometheus.Metric) {
+	s := d.log.Stats()
+	to <- prometheus.MustNewConstMetric(d.written, prometheus.CounterValue, float64(s.Written))
+	to <- prometheus.MustNewConstMetric(d.lost, prometheus.CounterValue, float64(s.Lost))
+	to <- prometheus.MustNewConstMetric(d.failures, prometheus.CounterValue, float64(s.Failures))
+	to <- prometheus.MustNewConstMetric(d.waiting, prometheus.GaugeValue, float64(s.Waiting))
+	to <- prometheus.MustNewConstMetric(d.unsent, prometheus.GaugeValue, float64(s.Unsent))
+}

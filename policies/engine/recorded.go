@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// The rules that say what the decision log keeps (package system.log).
+const (
+	maskRule = "data.system.log.mask"
+	dropRule = "data.system.log.drop"
+)
+
+// InputOf returns the input on which a judgement rests, as JSON.
+func InputOf(j *resources.Judgement) ([]byte, error) {
+	term, err := inputOf(j, newSubjects())
+	if err != nil {
+		return nil, err
+	}
+	return appendJSON(nil, term.Value, math.MaxInt)
+}
+
+func inputOf(j *resources.Judgement, known *subjects) (*ast.Term, error) {
+	if j.App != nil {
+		in, err := newAppInput(j.App, known, nil)
+		if err != nil {
+			return nil, err
+		}
+		return in.whole(), nil
+	}
+	var in reuse.Inputs
+	if j.Grant != nil {
+		in = reuse.OfGrant(j.Grant)
+	} else {
+		in = reuse.OfQuestion(&j.Question)
+	}
+	return input(&in, known.form(in.Subject, in.Now)), nil
+}
+
+// Masks says whether the tree in force says what the decision log leaves out.
+func (e *Engine) Masks() bool {
+	set := e.current.Load()
+	return set.has(maskRule) || set.has(dropRule)
+}
+
+// Mask asks the tree in force about an event of the decision log: whether to drop it, and as JSON the
+// members of its mask. The error is of rules that fail or have a value of another kind.
+func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byte, err error) {
+	set := e.current.Load()
+	value, err := ast.ValueFromReader(bytes.NewReader(event))
+	if err != nil {
+		return false, nil, err
+	}
+	input := ast.NewTerm(value)
+	dropped, err := set.value(ctx, dropRule, input, e.opts.Deadline, builtins.OfQuestion)
+	if err != nil {
+		return false, nil, fmt.Errorf("%s: %w", dropRule, err)
+	}
+	if dropped != nil {
+		whether, ok := dropped.(ast.Boolean)
+		if !ok {
+			return false, nil, fmt.Errorf("%s must be a boolean, not %s", dropRule, ast.ValueName(dropped))
+		}
+		drop = bool(whether)
+	}
+	mask, err := set.value(ctx, maskRule, input, e.opts.Deadline, builtins.OfQuestion)
+	if err != nil {
+		return false, nil, fmt.Errorf("%s: %w", maskRule, err)
+	}
+	if mask == nil {
+		return drop, []byte("[]"), nil
+	}
+	switch mask.(type) {
+	case ast.Set, *ast.Array:
+	default:
+		return false, nil, fmt.Errorf("%s must be a set of paths, not %s", maskRule, ast.ValueName(mask))
+	}
+	rules, err = appendJSON(nil, mask, maxMask)
+	return drop, rules, err
+}
+
+// maxMask bounds the members of a mask in bytes.
+const maxMask = 16 << 20
+
+// has says whether the tree has a rule.
+func (s *Set) has(rule string) bool { return len(s.of.Compiler.GetRules(ast.MustParseRef(rule))) > 0 }
+
+// value evaluates a rule that is no entry point, nil where it is undefined.
+func (s *Set) value(ctx context.Context, rule string, input *ast.Term, within time.Duration, memory int) (value ast.Value, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			value, err = nil, fmt.Errorf("%s: panic: %v", rule, r)
+		}
+	}()
+	if !s.has(rule) {
+		return nil, nil
+	}
+	bounds, found := s.bounds.Get().(*builtins.Bounds), ast.VarTerm("found")
+	defer s.bounds.Put(bounds)
+	bounds.Start(ctx, within, memory)
+	defer bounds.Release()
+	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(ast.MustParseRef(rule)), found))).
+		WithCompiler(s.of.Compiler).WithStore(s.of.Store).WithTransaction(s.txn).WithInput(input).
+		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
+		Run(ctx)
+	switch {
+	case bounds.Exceeded() != nil:
+		return nil, bounds.Exceeded()
+	case err != nil:
+		return nil, err
+	case len(results) > 1:
+		return nil, errors.New("it has several values")
+	case len(results) == 0:
+		return nil, nil
+	}
+	return results[0]["found"].Value, nil
+}

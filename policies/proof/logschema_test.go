@@ -1,0 +1,24 @@
+package proof_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// TestRulesAboutTheLogAreHeldToItsSchema, also in a tree that does not have the schema.
+func TestRulesAboutTheLogAreHeldToItsSchema(t *testing.T) {
+	const mask = `package system.log
+
+mask contains "/input/subject" if input.path == "authz/decision"
+
+drop if input.labels.app == "portcullis"
+`
+	_, err := load(t, policytest.Small(t).With("log/mask.rego", mask))
+	must(t, err)
+	_, err = load(t, policytest.Small(t).With("log/mask.rego", strings.Replace(mask, "input.path", "input.pat", 1)))
+	if err == nil || !strings.Contains(err.Error(), "log/mask.rego:3: rego_type_error: undefined ref: input.pat") {
+		t.Errorf("got %v", err)
+	}
+}

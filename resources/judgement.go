@@ -1,0 +1,52 @@
+package resources
+
+import "context"
+
+// Paths of judgements: what was asked, as the decision log names it.
+const (
+	PathDecision  = "authz/decision"
+	PathAccess    = "authz/access"
+	PathGrantable = "authz/grantable"
+	// PathApps begins the path of an app's decision: apps/<name>/decision.
+	PathApps = "apps/"
+)
+
+// Judgement is a verdict that a caller is told, with all that it rests on. Nothing changes it once it
+// is given to the decision log.
+type Judgement struct {
+	// ID names the verdict; ParentID is that of the call inside which it was reached, "" for none.
+	ID, ParentID string
+	// Path says what was asked.
+	Path string
+	// Question is what was asked at PathDecision and PathAccess. Of a grant and an app it has who asked,
+	// the account, the facts and the time.
+	Question Question
+	// Grant is what was asked at PathGrantable, App at a path of an app; else nil.
+	Grant    *Grant
+	App      *AppQuestion
+	Decision Decision
+	// Context is what an app says beside its decision.
+	Context []Member
+	// Unasked says that policy was not asked: the question names nothing that there is.
+	Unasked bool
+}
+
+// DecisionLog takes the verdicts that callers are told (store/decisionlog).
+type DecisionLog interface {
+	// Record takes verdicts for the log. An error, of KindUnavailable, means that they can't be
+	// recorded: none of them may be told.
+	Record(ctx context.Context, told ...*Judgement) error
+}
+
+type parentKey struct{}
+
+// WithDecision returns a context for what is done inside a call that this verdict has allowed.
+func WithDecision(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, parentKey{}, id)
+}
+
+// DecisionOf returns the id of the verdict that has allowed the call, "" for none.
+func DecisionOf(ctx context.Context) string {
+	id, _ := ctx.Value(parentKey{}).(string)
+	return id
+}

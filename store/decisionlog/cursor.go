@@ -1,0 +1,229 @@
+package decisionlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// position is a place in a log: so many bytes into the lines of a segment.
+type position struct {
+	Segment int64 `json:"segment"`
+	Offset  int64 `json:"offset"`
+}
+
+// Record is a verdict as it was recorded.
+type Record struct {
+	// Log names the log, Version the program that wrote it.
+	Log, Version string
+	// At is when it was decided.
+	At resources.Time
+	// told has a verdict whole, event one that was masked.
+	told    *told
+	subject *resources.Subject
+	event   *Event
+	changed bool
+}
+
+// Judgement returns the verdict with all that it rests on. It is nil where the record is not what was
+// judged: parts were masked.
+func (r *Record) Judgement() *resources.Judgement {
+	if r.told == nil || r.changed || r.told.Changed {
+		return nil
+	}
+	return r.told.judgement(r.subject)
+}
+
+// Event returns the record with its whole input.
+func (r *Record) Event(input Input) (Event, error) {
+	if r.event != nil {
+		return *r.event, nil
+	}
+	e, err := newEvent(r.Log, r.Version, r.told.judgement(r.subject), input)
+	if err != nil {
+		return Event{}, fmt.Errorf("record %s: %w", r.told.ID, err)
+	}
+	if r.changed || r.told.Changed {
+		e.Labels[labelMasked] = "credential"
+	}
+	return e, nil
+}
+
+// labelMasked says that a credential was taken out of a record.
+const labelMasked = "masked"
+
+// segmentReader turns the lines of one segment into records. Lines are given to it in their order.
+type segmentReader struct {
+	start *start
+	facts map[int64]*facts
+}
+
+func newSegmentReader() *segmentReader { return &segmentReader{facts: map[int64]*facts{}} }
+
+var errNewer = errors.New("was written by a newer version of this program")
+
+// line returns the record of a line, nil for one of another kind.
+func (s *segmentReader) line(raw []byte) (*Record, error) {
+	l, err := readLine(raw)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.Start != nil:
+		if s.start = l.Start; s.start.Form > form {
+			return nil, errNewer
+		}
+	case l.Facts != nil:
+		s.facts[l.Facts.Number] = l.Facts
+	case l.Told != nil, l.Event != nil:
+		return s.record(&l)
+	}
+	return nil, nil
+}
+
+func (s *segmentReader) record(l *line) (*Record, error) {
+	r := &Record{}
+	if s.start != nil {
+		r.Log, r.Version = s.start.Log, s.start.Version
+	}
+	if l.Event != nil {
+		e, err := l.Event.whole(s.facts[l.Event.Facts])
+		if err != nil {
+			return nil, err
+		}
+		r.event = &e
+		return r, r.At.UnmarshalJSON([]byte(`"` + e.Timestamp + `"`))
+	}
+	r.told, r.At = l.Told, l.Told.At
+	if n := l.Told.Facts; n != 0 {
+		of := s.facts[n]
+		if of == nil || of.Subject == nil {
+			return nil, fmt.Errorf("record %s names facts that are not in its segment", l.Told.ID)
+		}
+		r.subject, r.changed = of.Subject, of.Changed
+	}
+	return r, nil
+}
+
+// cursor reads a log forward, also while it is written.
+type cursor struct {
+	dir string
+	// at is behind what was read.
+	at     position
+	reader *segmentReader
+	// until, where it is not nil, is how far may be read.
+	until func() *position
+}
+
+func newCursor(dir string, at position) *cursor { return &cursor{dir: dir, at: at} }
+
+// errStop ends a reading without an error.
+var errStop = errors.New("decisionlog: enough")
+
+// read hands over what there is behind the cursor, and leaves the cursor behind what was taken. An
+// error of fn ends it.
+func (c *cursor) read(fn func(*Record) error) error {
+	for {
+		more, err := c.readSegment(fn)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// readSegment reads on in one segment and says whether there is another one behind it.
+func (c *cursor) readSegment(fn func(*Record) error) (more bool, err error) {
+	all, err := segmentsOf(c.dir)
+	if err != nil {
+		return false, err
+	}
+	i := 0
+	for i < len(all) && all[i].number < c.at.Segment {
+		i++
+	}
+	if i == len(all) {
+		return false, nil
+	}
+	if all[i].number != c.at.Segment {
+		c.at, c.reader = position{Segment: all[i].number}, nil
+	}
+	text, skip, err := c.text(all[i])
+	if err != nil {
+		return false, err
+	}
+	ended, err := c.lines(text, skip, fn)
+	if err != nil || !ended {
+		return false, err
+	}
+	c.at, c.reader = position{Segment: c.at.Segment + 1}, nil
+	return true, nil
+}
+
+// text returns what is to be read of a segment; the first skip bytes were read before, and only their
+// facts are wanted.
+func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
+	if c.reader == nil || s.packed {
+		c.reader = newSegmentReader()
+		text, err = s.read()
+		return text, c.at.Offset, err
+	}
+	f, err := os.Open(s.path)
+	if errors.Is(err, os.ErrNotExist) { // it was compressed meanwhile
+		return nil, 0, nil
+	} else if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err = io.ReadAll(io.NewSectionReader(f, c.at.Offset, maxSegment))
+	return text, 0, err
+}
+
+// lines reads whole lines and says whether the segment has ended.
+func (c *cursor) lines(text []byte, skip int64, fn func(*Record) error) (ended bool, err error) {
+	offset := c.at.Offset - skip
+	for len(text) > 0 {
+		raw, rest, whole := bytes.Cut(text, []byte{'\n'})
+		offset += int64(len(raw)) + 1
+		if !whole || c.until != nil && !c.until().reaches(c.at.Segment, offset) {
+			return false, nil
+		}
+		text = rest
+		r, err := c.reader.line(raw)
+		if err != nil {
+			return false, fmt.Errorf("segment %d: %w", c.at.Segment, err)
+		}
+		if offset <= c.at.Offset {
+			continue
+		}
+		if r != nil {
+			if err := fn(r); err != nil {
+				return false, err
+			}
+		}
+		c.at.Offset = offset
+		ended = isEnd(raw)
+	}
+	return ended, nil
+}
+
+// reaches says whether a place is not behind this one.
+func (p *position) reaches(segment, offset int64) bool {
+	return p != nil && (segment < p.Segment || segment == p.Segment && offset <= p.Offset)
+}
+
+// isEnd says whether a line ends its segment.
+func isEnd(raw []byte) bool { return kindOf(raw) == "end" }
+
+// kindOf returns the name of the member that a line has beside prev.
+func kindOf(raw []byte) string {
+	rest, found := bytes.CutPrefix(raw, []byte(`{"prev":"`))
+	i := bytes.IndexByte(rest, '"')
+	if !found || i < 0 || !bytes.HasPrefix(rest[i:], []byte(`","`)) {
+		return ""
+	}
+	name, _, _ := bytes.Cut(rest[i+3:], []byte{'"'})
+	return string(name)
+}

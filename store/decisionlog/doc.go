@@ -1,0 +1,29 @@
+// Package decisionlog keeps what was decided: every verdict that a caller was told, with the input on
+// which it rests, in the order in which it was told.
+//
+// A log is a folder of segments, each a file of JSON lines. A line has the hash of the line before it,
+// also that of the segment before; the last line of a segment is signed with a key derived from the
+// master key, and the store keeps the head: the newest line that is on disk. Verify finds each byte
+// that was changed and each record that was added, moved or taken away. Retention leaves a signed
+// beginning. A closed segment is compressed.
+//
+// Callers hand verdicts over (Record), one goroutine writes them in groups. Where the log is required,
+// a caller waits until the group is on disk, and an error keeps the verdict from being told; a group
+// that could not be written leaves no part of itself. Where it is not, nobody waits: what finds no room
+// in the queue is counted, and the log itself says how many verdicts are missing.
+//
+// A record has the values of its question and not the input of policy, which is five times as long:
+// what can be computed is computed when it is read (Input). The facts of a subject are a line of their
+// own, written once for each content in a segment, so that every segment can be read alone.
+// With a mask in the policy tree a record is the masked input, and its facts are those that the mask
+// has left: nothing that it takes away is ever on disk.
+//
+// A start closes the segment that a crash has left. It cuts off a torn tail, for whose records nobody
+// can have been answered, and sets it aside; if it cuts more than that, the head shows it.
+//
+// Rejected:
+//   - a table in the store: each verdict would be a change, and the embedded store has one writer;
+//   - one hash for a group of records: a record alone could not be shown to be in its place;
+//   - facts named by account, revision and user alone, without their content: a restored database
+//     counts its revisions again.
+package decisionlog

@@ -1,0 +1,92 @@
+package decisionlog
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Input makes the input that policy has judged (policies/engine). It has the members subject and
+// account, unless it is an app's.
+type Input func(j *resources.Judgement) ([]byte, error)
+
+// Event is a record in the form of OPA's decision logs.
+type Event struct {
+	Labels     map[string]string `json:"labels"`
+	DecisionID string            `json:"decision_id"`
+	ParentID   string            `json:"parent_id,omitempty"`
+	Path       string            `json:"path"`
+	// Input and Result are left out where a mask has taken them away.
+	Input       jsontext.Value `json:"input,omitempty"`
+	Result      jsontext.Value `json:"result,omitempty"`
+	Erased      []string       `json:"erased,omitempty"`
+	Masked      []string       `json:"masked,omitempty"`
+	MaskError   string         `json:"mask_error,omitempty"`
+	RequestedBy string         `json:"requested_by,omitempty"`
+	Timestamp   string         `json:"timestamp"`
+}
+
+// Names of labels.
+const (
+	labelApp      = "app"
+	labelLog      = "id"
+	labelVersion  = "version"
+	labelPolicy   = "policy_revision"
+	labelRevision = "account_revision"
+	labelDecided  = "decided_by"
+)
+
+// newEvent returns a verdict as an event.
+func newEvent(log, version string, j *resources.Judgement, input Input) (Event, error) {
+	in, err := input(j)
+	if err != nil {
+		return Event{}, err
+	}
+	e := Event{
+		Labels:     labels(log, version, j),
+		DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path, Input: in, Result: result(j),
+		RequestedBy: resources.MaskCredentials(j.Question.Principal.ID), Timestamp: j.Question.Now.String(),
+	}
+	if j.Unasked {
+		e.Labels[labelDecided] = "gateway"
+	}
+	return e, nil
+}
+
+func labels(log, version string, j *resources.Judgement) map[string]string {
+	return map[string]string{
+		labelApp: "portcullis", labelLog: log, labelVersion: version,
+		labelPolicy: j.Decision.PolicyRevision, labelRevision: number(j.Question.Facts.Revision),
+	}
+}
+
+// result is the value of the rule that was asked.
+func result(j *resources.Judgement) []byte {
+	o := object{buf: []byte{'{'}, first: true}
+	if j.App != nil {
+		o.name("decision")
+	} else {
+		o.name("allow")
+	}
+	if j.Decision.Allowed {
+		o.buf = append(o.buf, "true"...)
+	} else {
+		o.buf = append(o.buf, "false"...)
+	}
+	if j.App == nil {
+		o.text("code", j.Decision.Code)
+		o.name("reason")
+		o.quote(j.Decision.Reason)
+	}
+	o.object("context", func() {
+		for _, m := range j.Context {
+			o.chosen(m.Name)
+			o.value(m.Value)
+		}
+	})
+	return append(o.buf, '}')
+}
+
+// JSON returns the event on one line.
+func (e *Event) JSON() ([]byte, error) { return json.Marshal(e, json.Deterministic(true)) }

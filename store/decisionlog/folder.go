@@ -1,0 +1,215 @@
+package decisionlog
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"github.com/klauspost/compress/zstd"
+)
+
+// The files of a log.
+const (
+	openSuffix   = ".log"
+	closedSuffix = ".log.zst"
+	tornSuffix   = ".torn"
+	beginFile    = "beginning.json"
+	lockFile     = "lock"
+)
+
+// maxSegment bounds what is read of one segment in bytes.
+const maxSegment = 1 << 30
+
+// segment is a file of a log.
+type segment struct {
+	number int64
+	path   string
+	size   int64
+	// packed says that it is compressed.
+	packed bool
+}
+
+// segmentsOf returns the segments of a log, the oldest first. Of one that is there twice, since it was
+// being compressed, it returns the one that is not compressed.
+func segmentsOf(dir string) ([]segment, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []segment
+	for _, e := range entries {
+		s := segment{path: filepath.Join(dir, e.Name())}
+		digits, plain := strings.CutSuffix(e.Name(), openSuffix)
+		if !plain {
+			if digits, s.packed = strings.CutSuffix(e.Name(), closedSuffix); !s.packed {
+				continue
+			}
+		}
+		if s.number, err = strconv.ParseInt(digits, 10, 64); err != nil || s.number < 1 || len(digits) != nameDigits {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) { // compressed or removed meanwhile
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		s.size = info.Size()
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b segment) int {
+		if a.number != b.number {
+			return int(a.number - b.number)
+		}
+		return strings.Compare(a.path, b.path) // .log before .log.zst
+	})
+	return slices.CompactFunc(out, func(a, b segment) bool { return a.number == b.number }), nil
+}
+
+const nameDigits = 12
+
+func segmentPath(dir string, number int64, suffix string) string {
+	return filepath.Join(dir, fmt.Sprintf("%0*d%s", nameDigits, number, suffix))
+}
+
+// read returns the lines of a segment.
+func (s segment) read() ([]byte, error) {
+	f, err := os.Open(s.path)
+	if errors.Is(err, fs.ErrNotExist) && !s.packed { // it was compressed meanwhile
+		s.path, s.packed = strings.TrimSuffix(s.path, openSuffix)+closedSuffix, true
+		f, err = os.Open(s.path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	in := io.Reader(f)
+	if s.packed {
+		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			return nil, err
+		}
+		defer unpacked.Close()
+		in = unpacked
+	}
+	var all bytes.Buffer
+	if n, err := io.Copy(&all, io.LimitReader(in, maxSegment+1)); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(s.path), err)
+	} else if n > maxSegment {
+		return nil, fmt.Errorf("%s: is over %d bytes", filepath.Base(s.path), maxSegment)
+	}
+	return all.Bytes(), nil
+}
+
+// pack compresses a closed segment.
+func (s segment) pack(dir string) (err error) {
+	text, err := s.read()
+	if err != nil {
+		return err
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return err
+	}
+	if err := writeFile(segmentPath(dir, s.number, closedSuffix), encoder.EncodeAll(text, nil)); err != nil {
+		return err
+	}
+	return os.Remove(s.path)
+}
+
+// writeFile writes a file in one step, so that it is there whole or not at all.
+func writeFile(path string, content []byte) (err error) {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	_, err = tmp.Write(content)
+	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(tmp.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// readBeginning returns what retention has left, nil where all is there.
+func readBeginning(dir string) (*beginning, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, beginFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var b beginning
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return nil, fmt.Errorf("%s: %w", beginFile, err)
+	}
+	return &b, nil
+}
+
+// maxLogs bounds the processes that share a folder.
+const maxLogs = 99
+
+// logsIn returns the folders of the logs in a folder of decisions, in order.
+func logsIn(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if _, err := strconv.Atoi(e.Name()); err == nil && e.IsDir() && len(e.Name()) == 2 {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, nil
+}
+
+// claim takes the first log of the folder that no other process writes, and makes one where there is
+// none. Processes on one data folder have a log each.
+func claim(dir string) (path string, held *os.File, err error) {
+	for n := 1; n <= maxLogs; n++ {
+		path = filepath.Join(dir, fmt.Sprintf("%02d", n))
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return "", nil, err
+		}
+		held, err := os.OpenFile(filepath.Join(path, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return "", nil, err
+		}
+		switch err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+		case err == nil:
+			return path, held, nil
+		case !errors.Is(err, syscall.EWOULDBLOCK):
+			return "", nil, errors.Join(err, held.Close())
+		}
+		_ = held.Close() // another process has it
+	}
+	return "", nil, fmt.Errorf("%d processes write decisions in %s; give each its own --data-dir", maxLogs, dir)
+}

@@ -1,0 +1,296 @@
+package decisionlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Options are the settings of a Log. Mask, Heads and Ship are optional.
+type Options struct {
+	// Dir is the folder of the logs of all processes on one data folder; it is made where it is absent.
+	Dir string
+	// Required makes Record wait until verdicts are on disk.
+	Required bool
+	// Size bounds what the log takes on disk in bytes, Age how old a verdict gets.
+	Size int64
+	Age  time.Duration
+	// Secrets sign, each of 32 bytes: the first one now, the others before.
+	Secrets [][]byte
+	// Heads keep where the log ends.
+	Heads Heads
+	// Mask says what is left out of a record.
+	Mask Mask
+	// Input makes the input of policy, which a mask is asked about and a sink gets.
+	Input Input
+	// Sink gets every record.
+	Sink    *Sink
+	Version string
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Head says how far a log was written: to the line of this number in a segment, with its hash.
+type Head struct {
+	Log     string
+	Segment int64
+	Line    int64
+	Hash    string
+}
+
+// Heads keep the head of each log outside of its files (the store).
+type Heads interface {
+	// SaveHead keeps the head of one log, in place of its former one.
+	SaveHead(ctx context.Context, h Head) error
+	// Heads returns those of all logs.
+	Heads(ctx context.Context) ([]Head, error)
+}
+
+// Bounds of what waits to be written.
+const (
+	maxWaiting      = 16_384
+	maxWaitingBytes = 64 << 20
+)
+
+// gatherTime is how long verdicts gather for one write where nobody waits for it.
+const gatherTime = 20 * time.Millisecond
+
+// settleEvery is how often what was written is flushed to the disk and the head kept, where nobody
+// waits for it.
+const settleEvery = time.Second
+
+var (
+	errFull   = errors.New("decisionlog: too many verdicts wait to be recorded")
+	errClosed = errors.New("decisionlog: the log is closed")
+)
+
+// Log takes verdicts and writes them from a goroutine of its own. It is safe for concurrent use.
+type Log struct {
+	o     Options
+	dir   string
+	lock  *os.File
+	keys  keys
+	stats stats
+
+	mu      sync.Mutex
+	waiting []*resources.Judgement
+	bytes   int
+	group   *group
+	closed  bool
+
+	wake, full, ending chan struct{}
+	background         sync.WaitGroup
+	stop               context.CancelFunc
+	// head is the newest one on disk that the store does not have.
+	head atomic.Pointer[Head]
+	// sent is how far the sink has the log; nil without a sink.
+	sent atomic.Pointer[position]
+}
+
+// group are verdicts that are written together.
+type group struct {
+	done chan struct{}
+	err  error
+}
+
+// stats are counted for metrics.
+type stats struct {
+	lost, written, failures atomic.Uint64
+	position                atomic.Pointer[position]
+}
+
+// Stats are what metrics show.
+type Stats struct {
+	// Written and Lost count verdicts, Failures groups that could not be written.
+	Written, Lost, Failures uint64
+	// Waiting are verdicts that are not written yet.
+	Waiting int
+	// Unsent is how many bytes of records the sink does not have yet.
+	Unsent int64
+}
+
+// Open opens the log for writing. It mends what a crash has left.
+func Open(ctx context.Context, o Options) (*Log, error) {
+	l := &Log{
+		o: o, keys: newKeys(o.Secrets), group: newGroup(),
+		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), ending: make(chan struct{}),
+	}
+	var err error
+	if l.dir, l.lock, err = claim(o.Dir); err != nil {
+		return nil, fmt.Errorf("decisionlog: %w", err)
+	}
+	w, err := l.newWriter(ctx)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("decisionlog: %w", err), l.lock.Close())
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	l.stop = stop
+	if o.Heads != nil {
+		l.background.Go(func() { l.keepHeads(run) })
+	}
+	l.background.Go(func() { w.packAll() })
+	if o.Sink != nil {
+		l.background.Go(func() { l.ship(run) })
+	}
+	done := make(chan struct{})
+	go func() { defer close(done); w.run() }()
+	l.background.Go(func() { <-done })
+	return l, nil
+}
+
+func newGroup() *group { return &group{done: make(chan struct{})} }
+
+// Record implements resources.DecisionLog.
+func (l *Log) Record(ctx context.Context, told ...*resources.Judgement) error {
+	if len(told) == 0 {
+		return nil
+	}
+	g, err := l.put(told)
+	if err != nil {
+		l.lose(len(told))
+	}
+	if !l.o.Required {
+		return nil
+	}
+	if err == nil {
+		select {
+		case <-g.done:
+			err = g.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+	}
+	if err != nil {
+		return resources.Unavailable("The decision could not be recorded; try again.", err)
+	}
+	return nil
+}
+
+// lose counts verdicts that are told and not in the log. One that must be recorded is not told else.
+func (l *Log) lose(verdicts int) {
+	if !l.o.Required {
+		l.stats.lost.Add(uint64(verdicts)) //nolint:gosec // a count is not negative
+	}
+}
+
+// put adds verdicts to those that wait.
+func (l *Log) put(told []*resources.Judgement) (*group, error) {
+	size := 0
+	for _, j := range told {
+		size += sizeOf(j)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, errClosed
+	case len(l.waiting) > 0 && (len(l.waiting)+len(told) > maxWaiting || l.bytes+size > maxWaitingBytes):
+		return nil, errFull
+	}
+	if len(l.waiting) == 0 {
+		signal(l.wake)
+	}
+	l.waiting, l.bytes = append(l.waiting, told...), l.bytes+size
+	if len(l.waiting) > maxWaiting/4 || l.bytes > maxWaitingBytes/4 {
+		signal(l.full)
+	}
+	return l.group, nil
+}
+
+// sizeOf is about how many bytes an app's question and answer take, which callers choose.
+func sizeOf(j *resources.Judgement) (n int) {
+	if a := j.App; a != nil {
+		n = len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
+	}
+	for _, m := range j.Context {
+		n += len(m.Value)
+	}
+	return n
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the verdicts that wait and their group.
+func (l *Log) take(spare []*resources.Judgement) ([]*resources.Judgement, *group) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told, g := l.waiting, l.group
+	l.waiting, l.bytes, l.group = spare, 0, newGroup()
+	return told, g
+}
+
+// Stats returns what metrics show.
+func (l *Log) Stats() Stats {
+	l.mu.Lock()
+	waiting := len(l.waiting)
+	l.mu.Unlock()
+	return Stats{
+		Written: l.stats.written.Load(), Lost: l.stats.lost.Load(), Failures: l.stats.failures.Load(), Waiting: waiting,
+		Unsent: l.unsent(),
+	}
+}
+
+// Close writes what waits, signs the segment and keeps the head. Verdicts that come later are lost.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if !l.closed {
+		l.closed = true
+		close(l.ending)
+	}
+	l.mu.Unlock()
+	l.stop()
+	l.background.Wait()
+	err := l.saveHead(context.Background())
+	return errors.Join(err, l.lock.Close())
+}
+
+// keepHeads keeps the head until the context ends.
+func (l *Log) keepHeads(ctx context.Context) {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := l.saveHead(ctx)
+		if failed := err != nil && ctx.Err() == nil; failed != failing {
+			failing = failed
+			if failed {
+				l.o.Log.Warn("the end of the decision log can't be kept in the store; verify knows less of it", "error", err.Error())
+			}
+		}
+	}
+}
+
+// headTime bounds a write of the head.
+const headTime = 5 * time.Second
+
+// saveHead keeps the newest head.
+func (l *Log) saveHead(ctx context.Context) error {
+	h := l.head.Swap(nil)
+	if h == nil || l.o.Heads == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, headTime)
+	defer cancel()
+	err := l.o.Heads.SaveHead(ctx, *h)
+	if err != nil {
+		l.head.CompareAndSwap(nil, h)
+	}
+	return err
+}

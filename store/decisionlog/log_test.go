@@ -1,0 +1,202 @@
+package decisionlog_test
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// TestVerdictsAreReadBackWhole, of every kind, in both orders, also from compressed segments.
+func TestVerdictsAreReadBackWhole(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	var told []*resources.Judgement
+	for n := range 100 {
+		told = append(told, judgement(t, n))
+	}
+	g := judgement(t, 100)
+	g.Path, g.ParentID, g.Question.Action = resources.PathGrantable, "id-000099", resources.Action{}
+	g.Question.Target, g.Question.Route = resources.Target{ProjectID: "proj-a-v1", Resource: "a/b", Rest: "a/b"}, resources.Route{}
+	q := g.Question
+	g.Grant = &resources.Grant{
+		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:*:read"},
+		ProjectID: "proj-a-v1", ResourceID: "a/b", Until: q.Now + 1000, Now: q.Now,
+	}
+	a := judgement(t, 101)
+	a.Path, a.Question.Action, a.Question.Target, a.Question.Route = "apps/docs/decision", resources.Action{}, resources.Target{}, resources.Route{}
+	q = a.Question
+	a.App = &resources.AppQuestion{
+		Principal: q.Principal, ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
+		AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
+	}
+	told = append(told, g, a)
+	must(t, l.Record(t.Context(), told...))
+	must(t, l.Close())
+	check := func() {
+		t.Helper()
+		var got []*resources.Judgement
+		each := func(r *decisionlog.Record) error { got = append(got, r.Judgement()); return nil }
+		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), decisionlog.Filter{}, each))
+		slices.Reverse(got)
+		newest := got
+		got = nil
+		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, each))
+		for i, want := range told {
+			want.Decision.Until = 0
+			if !reflect.DeepEqual(newest[i], want) || !reflect.DeepEqual(got[i], want) {
+				t.Fatalf("%d:\n%+v\n%+v\nwant\n%+v", i, newest[i], got[i], want)
+			}
+		}
+		w.wantWhole(t, 102)
+	}
+	check()
+	must(t, w.open(t).Close()) // which compresses what is closed
+	if _, err := readDir(w.file("")); err != nil || !strings.Contains(fmt.Sprint(readDir(w.file(""))), "000000000001.log.zst") {
+		t.Errorf("nothing was compressed: %v", err)
+	}
+	check()
+}
+
+// TestFactsAreWrittenOnceForEachContent in a segment.
+func TestFactsAreWrittenOnceForEachContent(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 70)
+	must(t, l.Close())
+	if n := bytes.Count(w.read(t, "000000000001.log"), []byte(`"facts":{`)); n != 7 {
+		t.Errorf("%d facts of 7 subjects", n)
+	}
+}
+
+// TestRequiredVerdictsAreOnDiskWhenTheyAreTold, each of 64 callers' own.
+func TestRequiredVerdictsAreOnDiskWhenTheyAreTold(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	var all sync.WaitGroup
+	for c := range 64 {
+		all.Go(func() {
+			for n := range 5 {
+				j := judgement(t, c*100+n)
+				if err := l.Record(t.Context(), j); err != nil {
+					t.Error(err)
+				}
+				if !bytes.Contains(w.read(t, "000000000001.log"), []byte(j.ID)) {
+					t.Errorf("%s was told and is not in the file", j.ID)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if s := l.Stats(); s.Written != 320 || s.Lost != 0 {
+		t.Errorf("%+v", s)
+	}
+	must(t, l.Close())
+	w.wantWhole(t, 320)
+	if err := l.Record(t.Context(), judgement(t, 1)); !resources.IsKind(err, resources.KindUnavailable) {
+		t.Errorf("a closed log takes a verdict: %v", err)
+	}
+}
+
+// TestBestEffortNeverWaits, also where nothing is written; what is lost is counted, and the log tells.
+func TestBestEffortNeverWaits(t *testing.T) {
+	w, stuck := newWorld(t), make(chan struct{})
+	m := &mask{asked: make(chan struct{}, 1), wait: stuck}
+	w.change = func(o *decisionlog.Options) { o.Required, o.Mask = false, m }
+	l := w.open(t)
+	must(t, l.Record(t.Context(), judgement(t, 0)))
+	<-m.asked // the writer is stuck from here on
+	const told = 20_000
+	for n := range told {
+		must(t, l.Record(t.Context(), judgement(t, 1+n)))
+	}
+	s := l.Stats()
+	if s.Lost == 0 || int(s.Lost)+s.Waiting != told {
+		t.Fatalf("%+v", s)
+	}
+	close(stuck)
+	must(t, l.Close())
+	r := w.verify(t)
+	if len(r.Findings) > 0 || r.Lost != s.Lost || r.Records != int64(1+s.Waiting) {
+		t.Errorf("%+v, lost were %d", r, s.Lost)
+	}
+}
+
+// TestRetentionLeavesASignedBeginning: the log stays within its size and age, and is whole.
+func TestRetentionLeavesASignedBeginning(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Size = 1 << 20 }
+	l := w.open(t)
+	for n := 0; n < 6000; n += 500 {
+		var some []*resources.Judgement
+		for i := range 500 {
+			some = append(some, judgement(t, n+i))
+		}
+		must(t, l.Record(t.Context(), some...))
+	}
+	must(t, l.Close())
+	w.wantWhole(t, 6000)
+	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
+	must(t, w.open(t).Close())
+	r := w.verify(t)
+	if len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
+		t.Errorf("%d records: %v", r.Records, r.Findings)
+	}
+	ids := w.ids(t)
+	if ids[len(ids)-1] != "id-005999" {
+		t.Errorf("the newest is %s", ids[len(ids)-1])
+	}
+	w.change = func(o *decisionlog.Options) { o.Now = func() time.Time { return time.Now().Add(25 * time.Hour) } }
+	must(t, w.open(t).Close())
+	if r = w.verify(t); len(r.Findings) > 0 || r.Records != 0 {
+		t.Errorf("%d records: %v", r.Records, r.Findings)
+	}
+}
+
+// TestSearchFindsByEachPart of a filter, also in the place above.
+func TestSearchFindsByEachPart(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 21)
+	yes := true
+	for name, of := range map[string]struct {
+		filter decisionlog.Filter
+		want   int
+	}{
+		"all": {decisionlog.Filter{}, 21}, "id": {decisionlog.Filter{ID: "id-000004"}, 1}, "user": {decisionlog.Filter{User: "user-3-v1"}, 3},
+		"caller": {decisionlog.Filter{User: "service-a"}, 21}, "account": {decisionlog.Filter{Account: "acct-b-v1"}, 0},
+		"action": {decisionlog.Filter{Action: "project:instance:read"}, 21}, "verdict": {decisionlog.Filter{Allowed: &yes}, 7},
+		"place": {decisionlog.Filter{Place: "projects/proj-a-v1/instances/i-1"}, 1}, "place above": {decisionlog.Filter{Place: "accounts/acct-a-v1/projects/proj-a-v1"}, 21},
+		"half a name": {decisionlog.Filter{Place: "projects/proj-a"}, 0}, "path": {decisionlog.Filter{Path: resources.PathAccess}, 0},
+		"since": {decisionlog.Filter{Since: resources.At(time.Now().Add(time.Hour))}, 0}, "until": {decisionlog.Filter{Until: resources.At(time.Now().Add(time.Hour))}, 21},
+	} {
+		found := 0
+		must(t, decisionlog.Reader{Dir: w.dir}.Newest(t.Context(), of.filter, func(*decisionlog.Record) error { found++; return nil }))
+		if found != of.want {
+			t.Errorf("%s: found %d, want %d", name, found, of.want)
+		}
+	}
+}
+
+// TestProcessesOnOneFolderHaveALogEach, and one that ends leaves its log to the next.
+func TestProcessesOnOneFolderHaveALogEach(t *testing.T) {
+	w := newWorld(t)
+	a, b := w.open(t), w.open(t)
+	record(t, a, 0, 3)
+	record(t, b, 3, 6)
+	must(t, a.Close())
+	c := w.open(t)
+	record(t, c, 6, 9)
+	must(t, b.Close())
+	must(t, c.Close())
+	if r := w.verify(t); len(r.Findings) > 0 || r.Logs != 2 || r.Records != 9 || !slices.IsSorted(w.ids(t)) {
+		t.Errorf("%+v, %v", r, w.ids(t))
+	}
+}

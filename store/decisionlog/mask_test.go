@@ -1,0 +1,149 @@
+package decisionlog_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// mask is a policy tree's. It says when it is asked, and waits for wait.
+type mask struct {
+	drop  bool
+	rules string
+	err   error
+	asked chan struct{}
+	wait  chan struct{}
+}
+
+func (m *mask) Masks() bool { return true }
+
+func (m *mask) Mask(context.Context, []byte) (bool, []byte, error) {
+	if m.wait != nil {
+		select {
+		case m.asked <- struct{}{}:
+		default:
+		}
+		<-m.wait
+	}
+	if m.rules == "" {
+		m.rules = "[]"
+	}
+	return m.drop, []byte(m.rules), m.err
+}
+
+// masked records seven verdicts under a mask, and returns the first event and all that is on disk.
+func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
+	t.Helper()
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Mask = m }
+	l := w.open(t)
+	record(t, l, 0, 7)
+	record(t, l, 0, 7)
+	must(t, l.Close())
+	w.wantWhole(t, -1)
+	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+		if r.Judgement() != nil {
+			t.Error("a masked record is given as what was judged")
+		}
+		e, err := r.Event(input)
+		must(t, err)
+		raw, err := e.JSON()
+		must(t, err)
+		var event map[string]any
+		must(t, json.Unmarshal(raw, &event))
+		events = append(events, event)
+		return nil
+	}))
+	return events, w.read(t, "000000000001.log")
+}
+
+// TestWhatIsMaskedIsNeverOnDisk, neither in a record nor in its facts, and the rest is.
+func TestWhatIsMaskedIsNeverOnDisk(t *testing.T) {
+	events, disk := masked(t, &mask{rules: `["/input/subject/id", {"op": "upsert", "path": "/input/target/rest", "value": "***"}, "/result/reason", "/input/nothing/here"]`})
+	if len(events) != 14 || bytes.Contains(disk, []byte("user-")) || bytes.Contains(disk, []byte("instances/i-3\"}")) || bytes.Contains(disk, []byte("no role")) {
+		t.Fatalf("%d events, %s", len(events), disk)
+	}
+	in := events[3]["input"].(map[string]any)
+	if in["target"].(map[string]any)["rest"] != "***" || in["subject"].(map[string]any)["status"] != "ACTIVE" || in["action"].(map[string]any)["id"] == "" {
+		t.Errorf("%v", events[3])
+	}
+	if got, _ := json.Marshal([]any{events[3]["erased"], events[3]["masked"]}); string(got) != `[["/input/subject/id","/result/reason"],["/input/target/rest"]]` {
+		t.Errorf("%s", got)
+	}
+	if n := bytes.Count(disk, []byte(`"facts":{`)); n != 1 {
+		t.Errorf("%d lines of facts that are all the same", n)
+	}
+}
+
+// TestDroppedRecordsAreNotThere.
+func TestDroppedRecordsAreNotThere(t *testing.T) {
+	if events, _ := masked(t, &mask{drop: true}); len(events) != 0 {
+		t.Errorf("%v", events)
+	}
+}
+
+// TestAMaskThatFailsErasesTheInput, whatever is wrong with it.
+func TestAMaskThatFailsErasesTheInput(t *testing.T) {
+	for name, m := range map[string]*mask{
+		"fails": {err: errors.New("a rule fails")}, "no path": {rules: `["input/x"]`}, "another part": {rules: `["/labels/app"]`},
+		"a number": {rules: `[1]`}, "an op": {rules: `[{"op": "add", "path": "/input/x"}]`}, "no op": {rules: `[{"path": "/input/x"}]`},
+		"no JSON": {rules: `[`},
+	} {
+		events, disk := masked(t, m)
+		if len(events) != 14 || bytes.Contains(disk, []byte("user-")) || bytes.Contains(disk, []byte("instances")) || bytes.Contains(disk, []byte("no role")) {
+			t.Fatalf("%s: %s", name, disk)
+		}
+		e := events[0]
+		if e["input"] != nil || e["mask_error"] == "" || e["result"].(map[string]any)["allow"] != true || e["erased"].([]any)[0] != "/input" {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
+// TestNoCredentialIsEverRecorded, wherever a client sends it, and the record is not taken for what was
+// judged.
+func TestNoCredentialIsEverRecorded(t *testing.T) {
+	secret := "pcl_" + "sk_live_" + strings.Repeat("a1", 20)
+	for _, m := range []*mask{nil, {}} {
+		w := newWorld(t)
+		if m != nil {
+			w.change = func(o *decisionlog.Options) { o.Mask = m }
+		}
+		l := w.open(t)
+		for _, at := range []func(j *resources.Judgement){
+			func(j *resources.Judgement) { j.Question.Target.Rest = "instances/" + secret },
+			func(j *resources.Judgement) { j.Question.AccountID = secret },
+			func(j *resources.Judgement) { j.Question.Principal.ID = secret },
+			func(j *resources.Judgement) { j.Decision.Reason = "no " + secret },
+			func(j *resources.Judgement) {
+				j.App = &resources.AppQuestion{Context: []byte(`{"token":"Bearer ` + secret + `"}`)}
+			},
+			func(j *resources.Judgement) {
+				s := *j.Question.Facts.Subject
+				s.UserID = secret
+				j.Question.Facts.Subject = &s
+			},
+		} {
+			j := judgement(t, 0)
+			at(j)
+			must(t, l.Record(t.Context(), j))
+		}
+		must(t, l.Close())
+		if text := w.read(t, "000000000001.log"); bytes.Contains(text, []byte(secret[12:])) {
+			t.Errorf("%s", text)
+		}
+		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+			if r.Judgement() != nil {
+				t.Error("a changed record is given as what was judged")
+			}
+			return nil
+		}))
+		w.wantWhole(t, 6)
+	}
+}

@@ -1,0 +1,112 @@
+package decisionlog
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What a mask may do, and to which parts of an event.
+const (
+	opRemove = "remove"
+	opUpsert = "upsert"
+
+	partInput  = "input"
+	partResult = "result"
+	partNDB    = "nd_builtin_cache" // OPA's; no event has one here
+)
+
+// maskRule is a member of data.system.log.mask, as OPA's documentation has it.
+type maskRule struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+	steps []string
+}
+
+// readMaskRule reads a path, which is removed, or an object of op, path and value.
+func readMaskRule(raw jsontext.Value) (*maskRule, error) {
+	r := &maskRule{Op: opRemove}
+	var err error
+	switch raw.Kind() {
+	case '"':
+		err = json.Unmarshal(raw, &r.Path)
+	case '{':
+		r.Op = ""
+		err = json.Unmarshal(raw, r, numbersAsText())
+	default:
+		err = fmt.Errorf("must be a path or an object, not %s", raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mask: %w", err)
+	}
+	if r.Op != opRemove && r.Op != opUpsert {
+		return nil, fmt.Errorf("mask: op must be remove or upsert, not %q", r.Op)
+	}
+	rest, found := strings.CutPrefix(r.Path, "/")
+	for step := range strings.SplitSeq(rest, "/") {
+		name, err := url.PathUnescape(step)
+		if err != nil {
+			return nil, fmt.Errorf("mask: path %q: %w", r.Path, err)
+		}
+		r.steps = append(r.steps, name)
+	}
+	if part := r.steps[0]; !found || part != partInput && part != partResult && part != partNDB {
+		return nil, fmt.Errorf("mask: path must begin with /input or /result, as %q does not", r.Path)
+	}
+	return r, nil
+}
+
+// apply does what the rule says and reports whether there was something to do.
+func (r *maskRule) apply(doc map[string]any) bool {
+	if _, there := doc[r.steps[0]]; !there {
+		return false
+	}
+	_, done := r.at(doc, r.steps)
+	return done
+}
+
+// at changes what the steps lead to below node, and returns node as it is then.
+func (r *maskRule) at(node any, steps []string) (changed any, done bool) {
+	last := len(steps) == 1
+	switch node := node.(type) {
+	case map[string]any:
+		child, there := node[steps[0]]
+		switch {
+		case last && r.Op == opUpsert:
+			node[steps[0]] = r.Value
+			return node, true
+		case last && there:
+			delete(node, steps[0])
+			return node, true
+		case last, !there && r.Op == opRemove:
+			return node, false
+		case !there:
+			child = map[string]any{}
+		}
+		child, done = r.at(child, steps[1:])
+		if done {
+			node[steps[0]] = child
+		}
+		return node, done
+	case []any:
+		i, err := strconv.Atoi(steps[0])
+		switch {
+		case err != nil || i < 0 || i >= len(node):
+			return node, false
+		case last && r.Op == opUpsert:
+			node[i] = r.Value
+			return node, true
+		case last:
+			return slices.Delete(node, i, i+1), true
+		}
+		node[i], done = r.at(node[i], steps[1:])
+		return node, done
+	}
+	return node, false
+}

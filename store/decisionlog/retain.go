@@ -1,0 +1,102 @@
+package decisionlog
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// packAll compresses the segments that are closed, and removes those that the log has no room for. One
+// goroutine does so at a time.
+func (w *writer) packAll() {
+	w.packing <- struct{}{}
+	defer func() { <-w.packing }()
+	if err := w.tidy(); err != nil {
+		w.o.Log.Error("the decision log can't be compressed or shortened", "error", err.Error())
+	}
+}
+
+func (w *writer) tidy() error {
+	all, err := segmentsOf(w.dir)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	closed := all[:len(all)-1] // the last one is being written
+	for i, s := range closed {
+		if s.packed {
+			if err := removeIfThere(segmentPath(w.dir, s.number, openSuffix)); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.pack(w.dir); err != nil {
+			return err
+		}
+		if info, err := os.Stat(segmentPath(w.dir, s.number, closedSuffix)); err == nil {
+			closed[i] = segment{number: s.number, path: segmentPath(w.dir, s.number, closedSuffix), size: info.Size(), packed: true}
+		}
+	}
+	return w.retain(closed, all[len(all)-1].size)
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// retain removes the oldest segments until the log fits its size and its age. It leaves a signed
+// beginning.
+func (w *writer) retain(closed []segment, size int64) error {
+	for _, s := range closed {
+		size += s.size
+	}
+	for _, s := range closed {
+		text, err := s.read()
+		if err != nil {
+			return err
+		}
+		last, at, err := ending(text)
+		if err != nil {
+			return err
+		}
+		tooOld := w.o.Now().Sub(at) > w.o.Age
+		if size <= w.o.Size && !tooOld {
+			return nil
+		}
+		b := beginning{Log: w.log, Segment: s.number + 1, Prev: last, At: resources.At(w.o.Now()).String()}
+		b.Signature = w.keys.sign(b.statement())
+		raw, err := json.Marshal(&b)
+		if err != nil {
+			return err
+		}
+		if err := writeFile(filepath.Join(w.dir, beginFile), append(raw, '\n')); err != nil {
+			return err
+		}
+		if err := os.Remove(s.path); err != nil {
+			return err
+		}
+		size -= s.size
+	}
+	return nil
+}
+
+// ending returns the hash of the last line of a closed segment, and when it was closed.
+func ending(text []byte) (last string, at time.Time, err error) {
+	raw := lastLine(text)
+	l, err := readLine(raw)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	if l.End == nil {
+		return "", time.Time{}, errors.New("the segment has no end")
+	}
+	at, err = time.Parse(time.RFC3339, l.End.At)
+	return hash(raw), at, err
+}

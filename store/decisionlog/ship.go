@@ -1,0 +1,215 @@
+package decisionlog
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Sink is a service that takes decision logs as OPA sends them.
+type Sink struct {
+	URL    string
+	Client *http.Client
+	// First and Longest bound the wait after a failure; zero is a second and a minute.
+	First, Longest time.Duration
+}
+
+// Bounds of one post.
+const (
+	maxBatch      = 1000
+	maxBatchBytes = 1 << 20 // before compression
+	postTime      = 30 * time.Second
+)
+
+const sentFile = "sent.json"
+
+// shipper sends records. It belongs to one goroutine.
+type shipper struct {
+	*Log
+	cursor *cursor
+	most   int // records in a post
+	failed bool
+}
+
+// ship sends what is on disk until the context ends, each record at least once.
+func (l *Log) ship(ctx context.Context) {
+	at, err := readPosition(l.dir)
+	if err != nil {
+		l.o.Log.Warn("it is not known which decisions the sink has; all of them are sent again", "error", err.Error())
+	}
+	l.sent.Store(&at)
+	s := &shipper{Log: l, cursor: newCursor(l.dir, at), most: maxBatch}
+	s.cursor.until = l.stats.position.Load
+	wait := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		more, err := s.post(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			wait = s.after(wait)
+			if !s.failed {
+				l.o.Log.Warn("decisions can't be sent; they wait, and are tried again", "error", err.Error())
+			}
+			s.failed = true
+		case more:
+			wait, s.failed = 0, false
+		default:
+			wait, s.failed = settleEvery, false
+		}
+	}
+}
+
+// after returns the wait after a failure: twice the last one, with chance in it.
+func (s *shipper) after(last time.Duration) time.Duration {
+	first, longest := s.o.Sink.First, s.o.Sink.Longest
+	if first <= 0 {
+		first, longest = time.Second, time.Minute
+	}
+	next := min(max(2*last, first), longest)
+	return next/2 + rand.N(next/2+1) //nolint:gosec // spreads the load, and is no secret
+}
+
+// post sends one batch and says whether it was full.
+func (s *shipper) post(ctx context.Context) (more bool, err error) {
+	from := s.cursor.at
+	body, count, err := s.batch()
+	if err != nil && !errors.Is(err, errStop) {
+		return false, err
+	}
+	more = errors.Is(err, errStop)
+	if count == 0 {
+		return false, s.save()
+	}
+	if err := s.send(ctx, body); err != nil {
+		s.cursor.at, s.cursor.reader = from, nil // which reads the facts again
+		if errors.Is(err, errTooLarge) && s.most > 1 {
+			s.most /= 2
+			return true, nil
+		}
+		return false, err
+	}
+	s.most = maxBatch
+	return more, s.save()
+}
+
+// batch reads records and returns them as a gzipped array.
+func (s *shipper) batch() (body []byte, count int, err error) {
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	size := 0
+	err = s.cursor.read(func(r *Record) error {
+		if count >= s.most || size > maxBatchBytes {
+			return errStop
+		}
+		e, err := r.Event(s.o.Input)
+		if err != nil {
+			return err
+		}
+		raw, err := e.JSON()
+		if err != nil {
+			return err
+		}
+		separator := byte(',')
+		if count == 0 {
+			separator = '['
+		}
+		count, size = count+1, size+len(raw)
+		_, err = packed.Write(append([]byte{separator}, raw...))
+		return err
+	})
+	if err != nil && !errors.Is(err, errStop) || count == 0 {
+		return nil, count, err
+	}
+	_, closing := packed.Write([]byte{']'})
+	if closing = errors.Join(closing, packed.Close()); closing != nil {
+		return nil, count, closing
+	}
+	return out.Bytes(), count, err
+}
+
+var errTooLarge = errors.New("the sink answers 413")
+
+func (s *shipper) send(ctx context.Context, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, postTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.o.Sink.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Encoding", "gzip")
+	resp, err := s.o.Sink.Client.Do(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	err = errors.Join(err, resp.Body.Close())
+	switch {
+	case resp.StatusCode == http.StatusRequestEntityTooLarge:
+		return errTooLarge
+	case resp.StatusCode/100 != 2:
+		return fmt.Errorf("the sink answers %s", resp.Status)
+	}
+	return err
+}
+
+// save keeps how far the sink has the log.
+func (s *shipper) save() error {
+	at := s.cursor.at
+	if at == *s.sent.Load() {
+		return nil
+	}
+	raw, err := json.Marshal(at)
+	if err != nil {
+		return err
+	}
+	s.sent.Store(&at)
+	return writeFile(filepath.Join(s.dir, sentFile), raw)
+}
+
+func readPosition(dir string) (at position, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, sentFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return position{}, nil
+	} else if err != nil {
+		return position{}, err
+	}
+	return at, json.Unmarshal(raw, &at)
+}
+
+// unsent is how many bytes on disk the sink does not have; 0 without a sink.
+func (l *Log) unsent() (bytes int64) {
+	at := l.sent.Load()
+	if at == nil {
+		return 0
+	}
+	all, err := segmentsOf(l.dir)
+	if err != nil {
+		return -1
+	}
+	for _, s := range all {
+		switch {
+		case s.number > at.Segment:
+			bytes += s.size
+		case s.number == at.Segment && !s.packed:
+			bytes += max(0, s.size-at.Offset)
+		case s.number == at.Segment:
+			bytes += s.size
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,196 @@
+package decisionlog_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+func readDir(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// threeSegments is a log of three runs; the last one was killed.
+func threeSegments(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	for n := range 3 {
+		l := w.open(t)
+		record(t, l, 10*n, 10*n+10)
+		must(t, l.Close())
+	}
+	w.wantWhole(t, 30)
+	return w
+}
+
+// copyOf is a copy of a world that may be changed.
+func (w *world) copyOf(t *testing.T) *world {
+	t.Helper()
+	c := *w
+	c.dir = t.TempDir()
+	must(t, os.CopyFS(c.dir, os.DirFS(w.dir)))
+	return &c
+}
+
+// TestEachTamperingIsFound: a changed byte, and a line or a segment that is missing, added or moved.
+func TestEachTamperingIsFound(t *testing.T) {
+	w := threeSegments(t)
+	const last = "000000000003.log"
+	lines := bytes.SplitAfter(w.read(t, last), []byte{'\n'})
+	lines = lines[:len(lines)-1]
+	put := func(w *world, lines ...[]byte) {
+		must(t, os.WriteFile(w.file(last), bytes.Join(lines, nil), 0o600))
+	}
+	for name, change := range map[string]func(w *world){
+		"a line is missing":       func(w *world) { put(w, slices.Delete(slices.Clone(lines), 4, 5)...) },
+		"a line is there twice":   func(w *world) { put(w, slices.Insert(slices.Clone(lines), 4, lines[4])...) },
+		"two lines are exchanged": func(w *world) { c := slices.Clone(lines); c[4], c[5] = c[5], c[4]; put(w, c...) },
+		"a line is added at the end": func(w *world) {
+			put(w, append(slices.Clone(lines), lines[5])...)
+		},
+		"the end is missing":         func(w *world) { put(w, lines[:len(lines)-1]...) },
+		"the last lines are missing": func(w *world) { put(w, lines[:6]...) },
+		"all lines are missing":      func(w *world) { put(w) },
+		"a blank line":               func(w *world) { put(w, slices.Insert(slices.Clone(lines), 4, []byte{'\n'})...) },
+		"the first segment":          func(w *world) { must(t, os.Remove(w.file("000000000001.log.zst"))) },
+		"a segment in the middle":    func(w *world) { must(t, os.Remove(w.file("000000000002.log.zst"))) },
+		"the last segment":           func(w *world) { must(t, os.Remove(w.file(last))) },
+		"the whole log":              func(w *world) { must(t, os.RemoveAll(filepath.Join(w.dir, "01"))) },
+		"a segment is added":         func(w *world) { must(t, os.WriteFile(w.file("000000000004.log"), w.read(t, last), 0o600)) },
+		"segments are exchanged": func(w *world) {
+			one, two := w.read(t, "000000000001.log.zst"), w.read(t, "000000000002.log.zst")
+			must(t, os.WriteFile(w.file("000000000001.log.zst"), two, 0o600))
+			must(t, os.WriteFile(w.file("000000000002.log.zst"), one, 0o600))
+		},
+		"a beginning without a signature": func(w *world) {
+			must(t, os.Remove(w.file("000000000001.log.zst")))
+			must(t, os.WriteFile(w.file("beginning.json"), []byte(`{"log":"x","segment":2,"prev":"","at":"","signature":""}`), 0o600))
+		},
+		"another log": func(w *world) {
+			other := threeSegments(t)
+			must(t, os.WriteFile(w.file(last), other.read(t, last), 0o600))
+		},
+		"another key": func(w *world) { w.secrets = [][]byte{bytes.Repeat([]byte{1}, 32)} },
+	} {
+		c := w.copyOf(t)
+		change(c)
+		if r := c.verify(t); len(r.Findings) == 0 {
+			t.Errorf("%s: not found", name)
+		} else {
+			t.Logf("%s: %s", name, r.Findings[0])
+		}
+	}
+}
+
+// TestAChangedByteIsFound: any byte of an open segment; of a compressed one any that changes its text.
+func TestAChangedByteIsFound(t *testing.T) {
+	w := threeSegments(t)
+	for _, name := range []string{"000000000003.log", "000000000002.log.zst"} {
+		text := w.read(t, name)
+		step := max(1, len(text)/150)
+		for at := 0; at < len(text); at += step {
+			changed := slices.Clone(text)
+			changed[at] ^= 0x04
+			must(t, os.WriteFile(w.file(name), changed, 0o600))
+			if r := w.verify(t); len(r.Findings) == 0 && (strings.HasSuffix(name, ".log") || fmt.Sprint(w.ids(t)) != fmt.Sprint(idsTo(30))) {
+				t.Errorf("%s: byte %d", name, at)
+			}
+		}
+		must(t, os.WriteFile(w.file(name), text, 0o600))
+	}
+}
+
+func idsTo(n int) (out []string) {
+	for i := range n {
+		out = append(out, fmt.Sprintf("id-%06d", i))
+	}
+	return out
+}
+
+// TestForgedRecordIsFound: somebody who writes a whole segment anew, with its hashes, has no key for its
+// end, and no head for one without an end.
+func TestForgedRecordIsFound(t *testing.T) {
+	w := threeSegments(t)
+	forger := newWorld(t)
+	forger.secrets = [][]byte{bytes.Repeat([]byte{2}, 32)}
+	must(t, os.CopyFS(forger.dir, os.DirFS(w.dir)))
+	must(t, os.Remove(forger.file("000000000003.log")))
+	l := forger.open(t)
+	record(t, l, 20, 29) // one less
+	must(t, l.Close())
+	must(t, os.WriteFile(w.file("000000000003.log"), forger.read(t, "000000000003.log"), 0o600))
+	r := w.verify(t)
+	if said := fmt.Sprint(r.Findings); !strings.Contains(said, "no valid signature") || !strings.Contains(said, "the store knows") {
+		t.Errorf("%v", r.Findings)
+	}
+}
+
+// TestACrashLosesNothingThatWasTold: wherever the last write is cut off, a start mends the log, and what
+// was whole is there.
+func TestACrashLosesNothingThatWasTold(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 5)
+	must(t, l.Close())
+	whole := w.read(t, "000000000001.log")
+	whole = whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1] // without its end, as after a crash
+	before := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1     // the last line is the one that was being written
+	for cut := before; cut <= len(whole); cut += 7 {
+		c := newWorld(t)
+		must(t, os.MkdirAll(filepath.Join(c.dir, "01"), 0o700))
+		must(t, os.WriteFile(c.file("000000000001.log"), whole[:cut], 0o600))
+		l := c.open(t)
+		record(t, l, 100, 102)
+		must(t, l.Close())
+		want := append(idsTo(4), "id-000100", "id-000101")
+		if cut == len(whole) {
+			want = slices.Insert(want, 4, "id-000004")
+		}
+		if got := c.ids(t); !slices.Equal(got, want) {
+			t.Fatalf("cut at %d: %v", cut, got)
+		}
+		c.wantWhole(t, int64(len(want)))
+		if cut > before && cut < len(whole) && !bytes.Equal(c.read(t, "000000000001.torn"), whole[before:cut]) {
+			t.Errorf("cut at %d: the tail was not set aside", cut)
+		}
+	}
+}
+
+// TestMoreThanATornTailIsNoMending: a start that finds a changed line before the head says so, and so
+// does verify ever after.
+func TestMoreThanATornTailIsNoMending(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 9)
+	must(t, l.Close())
+	text := w.read(t, "000000000001.log")
+	text = bytes.Replace(text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1], []byte("id-000004"), []byte("id-000044"), 1)
+	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	must(t, w.open(t).Close())
+	if !strings.Contains(w.said.text, "decisions are missing") {
+		t.Errorf("the log said %s", w.said.text)
+	}
+	if r := w.verify(t); len(r.Findings) == 0 && r.EndKnown {
+		t.Error("verify finds nothing")
+	}
+}
+
+// TestWithoutTheStoreTheEndIsUnknown.
+func TestWithoutTheStoreTheEndIsUnknown(t *testing.T) {
+	w := threeSegments(t)
+	must(t, os.Remove(w.file("000000000003.log")))
+	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets})
+	if err != nil || r.EndKnown || len(r.Findings) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

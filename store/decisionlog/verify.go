@@ -1,0 +1,264 @@
+package decisionlog
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+)
+
+// Report is what a verification has found.
+type Report struct {
+	Logs, Segments, Records int64
+	// Lost counts the verdicts of which the log itself says that they are missing.
+	Lost uint64
+	// Findings say what is not as it was written.
+	Findings []Finding
+	// EndKnown says that the end of each log was compared with the head that the store keeps.
+	EndKnown bool
+}
+
+// Finding is one thing that is not as it was written.
+type Finding struct {
+	Log     string
+	Segment int64
+	// Line is 0 for the segment as a whole.
+	Line    int64
+	Problem string
+}
+
+// String names the place and the problem.
+func (f Finding) String() string {
+	switch {
+	case f.Segment == 0:
+		return fmt.Sprintf("log %s: %s", f.Log, f.Problem)
+	case f.Line == 0:
+		return fmt.Sprintf("log %s, segment %d: %s", f.Log, f.Segment, f.Problem)
+	}
+	return fmt.Sprintf("log %s, segment %d, line %d: %s", f.Log, f.Segment, f.Line, f.Problem)
+}
+
+// VerifyOptions say what a folder is compared with.
+type VerifyOptions struct {
+	// Secrets are those of Options.
+	Secrets [][]byte
+	// Heads are the store's; nil where there is no store to ask.
+	Heads []Head
+	// Alone says that no other folder has logs of this store.
+	Alone bool
+}
+
+// Verify compares the logs of a folder with their hashes, their signatures and the heads. The error is
+// one of reading.
+func Verify(ctx context.Context, dir string, o VerifyOptions) (*Report, error) {
+	dirs, err := logsIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{VerifyOptions: o, keys: newKeys(o.Secrets), report: &Report{EndKnown: o.Heads != nil}, seen: map[string]bool{}}
+	for _, dir := range dirs {
+		if err := v.log(ctx, dir); err != nil {
+			return nil, err
+		}
+	}
+	if o.Alone {
+		for _, h := range o.Heads {
+			if !v.seen[h.Log] {
+				v.find(h.Log, 0, 0, "the store knows of this log, and nothing of it is in the folder")
+			}
+		}
+	}
+	return v.report, nil
+}
+
+type verifier struct {
+	VerifyOptions
+	keys   keys
+	report *Report
+	seen   map[string]bool
+}
+
+func (v *verifier) find(log string, segment, line int64, format string, args ...any) {
+	v.report.Findings = append(v.report.Findings, Finding{log, segment, line, fmt.Sprintf(format, args...)})
+}
+
+// ofLog is the state of the verification of one log.
+type ofLog struct {
+	*verifier
+	name string // as findings call it: the folder, until the log's id is known
+	log  string
+	head *Head
+	// last is the hash of the last line, segment and line its place.
+	last          string
+	segment, line int64
+	// open says that the last segment has no end.
+	open bool
+	// broken says that the chain is not followed any further in this segment.
+	broken  bool
+	headMet bool
+}
+
+func (v *verifier) log(ctx context.Context, dir string) error {
+	all, err := segmentsOf(dir)
+	if err != nil {
+		return err
+	}
+	l := &ofLog{verifier: v, name: filepath.Base(dir)}
+	b, err := readBeginning(dir)
+	if err != nil {
+		l.find(l.name, 0, 0, "%v", err)
+	}
+	if len(all) == 0 && b == nil && err == nil {
+		return nil // nothing was ever written here
+	}
+	v.report.Logs++
+	next := int64(1)
+	if b != nil {
+		l.log, l.name = b.Log, b.Log
+		if !v.keys.signed(b.statement(), b.Signature) {
+			l.find(l.name, 0, 0, "%s has no valid signature: what it says was removed can't be trusted", beginFile)
+		}
+		l.last, next = b.Prev, b.Segment
+	}
+	for _, s := range all {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if s.number < next && l.segment == 0 { // a removal that was cut short
+			continue
+		}
+		if s.number != next {
+			l.find(l.name, next, 0, "is missing, up to segment %d", s.number-1)
+			l.last = "" // nothing is known of what is before
+		}
+		if l.open {
+			l.find(l.name, l.segment, 0, "has no end, and another segment follows it")
+		}
+		if err := l.check(s); err != nil {
+			l.find(l.name, s.number, 0, "can't be read: %v", err)
+			l.last, l.open = "", false
+		}
+		next = s.number + 1
+	}
+	l.compareHead()
+	return nil
+}
+
+// check reads one segment.
+func (l *ofLog) check(s segment) error {
+	text, err := s.read()
+	if err != nil {
+		return err
+	}
+	l.report.Segments++
+	l.segment, l.line, l.open, l.broken = s.number, 0, true, false
+	for len(text) > 0 {
+		raw, rest, whole := nextLine(text)
+		if !whole && !s.packed { // it is being written, or a crash has cut it off
+			break
+		}
+		text = rest
+		l.line++
+		if !l.open {
+			l.find(l.name, l.segment, l.line, "follows the end of its segment")
+			return nil
+		}
+		l.checkLine(raw)
+	}
+	if s.packed && l.open {
+		l.find(l.name, l.segment, 0, "is closed, and has no end")
+	}
+	return nil
+}
+
+func (l *ofLog) checkLine(raw []byte) {
+	parsed, err := readLine(raw)
+	if err != nil {
+		l.fail("%v", err)
+		l.last = hash(raw)
+		return
+	}
+	if l.line == 1 {
+		l.begin(&parsed)
+	}
+	if unknown := l.last == "" && l.segment > 1 && l.line == 1; !unknown && parsed.Prev != l.last {
+		l.fail("does not follow the line before it: one of the two was changed, or a line was added, moved or taken away")
+	}
+	switch {
+	case parsed.Told != nil, parsed.Event != nil:
+		l.report.Records++
+	case parsed.Missing != nil:
+		l.find(l.name, parsed.Missing.Segment, parsed.Missing.Line, "a start has not found this line, or found another one in its place")
+	case parsed.Lost != nil:
+		l.report.Lost += parsed.Lost.Verdicts
+	case parsed.Start != nil && l.line != 1:
+		l.fail("begins a segment in the middle of one")
+	case parsed.End != nil:
+		l.end(parsed.End)
+	}
+	l.last = hash(raw)
+	l.meetHead()
+}
+
+// fail tells what is wrong with the line, once for a segment.
+func (l *ofLog) fail(format string, args ...any) {
+	if !l.broken {
+		l.find(l.name, l.segment, l.line, format, args...)
+	}
+	l.broken = true
+}
+
+func (l *ofLog) begin(first *line) {
+	switch {
+	case first.Start == nil:
+		l.fail("does not begin the segment")
+		return
+	case l.log == "":
+		l.log, l.name = first.Start.Log, first.Start.Log
+	case first.Start.Log != l.log:
+		l.fail("is of another log, %s", first.Start.Log)
+	}
+	if first.Start.Segment != l.segment {
+		l.fail("begins segment %d, not this one", first.Start.Segment)
+	}
+	l.seen[l.log] = true
+	if l.head == nil {
+		for i := range l.Heads {
+			if l.Heads[i].Log == l.log {
+				l.head = &l.Heads[i]
+			}
+		}
+	}
+}
+
+func (l *ofLog) end(e *end) {
+	l.open = false
+	if e.Segment != l.segment || e.Lines != l.line {
+		l.fail("ends segment %d after %d lines, and this is line %d of segment %d", e.Segment, e.Lines, l.line, l.segment)
+	}
+	if !l.keys.signed(e.statement(l.log, l.last), e.Signature) {
+		l.fail("has no valid signature")
+	}
+}
+
+// meetHead compares the line at the head's place.
+func (l *ofLog) meetHead() {
+	if l.head == nil || l.segment != l.head.Segment || l.line != l.head.Line {
+		return
+	}
+	l.headMet = true
+	if l.last != l.head.Hash {
+		l.find(l.name, l.segment, l.line, "is not the line that the store knows")
+	}
+}
+
+// compareHead says what is missing at the end.
+func (l *ofLog) compareHead() {
+	switch {
+	case l.Heads == nil, l.headMet:
+	case l.head == nil:
+		l.find(l.name, 0, 0, "the store does not know this log")
+	default:
+		l.find(l.name, l.head.Segment, l.head.Line, "is missing: the store knows that the log went on to this line, and it ends at line %d of segment %d",
+			l.line, l.segment)
+	}
+}

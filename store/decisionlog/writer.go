@@ -1,0 +1,307 @@
+package decisionlog
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Sizes of a segment in bytes.
+const (
+	leastSegment   = 64 << 10
+	largestSegment = 32 << 20
+	// ofTheLog is which part of the log's size one segment is at most.
+	ofTheLog = 16
+	// dayOfSegment is how long a segment is written to at most.
+	dayOfSegment = 24 * time.Hour
+)
+
+// writer writes the segments. It belongs to one goroutine.
+type writer struct {
+	*Log
+	log  string   // the log's id
+	file *os.File // nil where a segment has still to be begun
+	chain
+	number int64
+	began  time.Time
+	facts  *factsTable
+	// size is the length of the file as far as it is whole; dirty says that the disk may have less.
+	size  int64
+	dirty bool
+	// missing is a head that the store knew and that mending has not found.
+	missing *Head
+	// toldLost is how many missing verdicts the log tells of.
+	toldLost uint64
+	// failing says that the last write failed.
+	failing bool
+	// packing is held by the goroutine that compresses.
+	packing chan struct{}
+}
+
+// newWriter mends the log and opens a segment.
+func (l *Log) newWriter(ctx context.Context) (*writer, error) {
+	w := &writer{Log: l, packing: make(chan struct{}, 1)}
+	if err := w.mend(ctx); err != nil {
+		return nil, err
+	}
+	if w.log == "" {
+		w.log = rand.Text()
+	}
+	if err := w.open(); err != nil || w.missing == nil {
+		return w, err
+	}
+	if err := w.add("missing", &missing{w.missing.Segment, w.missing.Line, w.missing.Hash}); err != nil {
+		return nil, err
+	}
+	if err := w.flush(); err != nil {
+		return nil, err
+	}
+	w.settle()
+	return w, nil
+}
+
+// open begins the next segment.
+func (w *writer) open() error {
+	path := segmentPath(w.dir, w.number+1, openSuffix)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	before := w.chain
+	w.buf, w.lines = w.buf[:0], 0
+	at := w.o.Now()
+	err = w.add("start", &start{Segment: w.number + 1, Log: w.log, Form: form, Version: w.o.Version, At: resources.At(at).String()})
+	if err == nil {
+		if _, err = f.Write(w.buf); err == nil {
+			err = errors.Join(f.Sync(), syncDir(w.dir))
+		}
+	}
+	if err != nil {
+		w.chain = before
+		return errors.Join(err, f.Close(), os.Remove(path))
+	}
+	w.file, w.number, w.began, w.size = f, w.number+1, at, int64(len(w.buf))
+	w.buf, w.facts = w.buf[:0], newFactsTable(0)
+	w.onDisk()
+	return nil
+}
+
+// onDisk notes that all that was written is on disk.
+func (w *writer) onDisk() {
+	w.dirty = false
+	w.head.Store(&Head{Log: w.log, Segment: w.number, Line: w.lines, Hash: w.last})
+	w.stats.position.Store(&position{Segment: w.number, Offset: w.size})
+}
+
+// run writes until the log is closed and nothing waits.
+func (w *writer) run() {
+	tick := time.NewTicker(settleEvery)
+	defer tick.Stop()
+	var spare []*resources.Judgement
+	for ending := false; ; {
+		select {
+		case <-w.wake:
+		case <-tick.C:
+			w.settle()
+			continue
+		case <-w.ending:
+			ending = true
+		}
+		told, g := w.take(spare[:0])
+		if len(told) > 0 {
+			g.err = w.write(told)
+			close(g.done)
+		}
+		clear(told)
+		if spare = told; ending {
+			w.close()
+			return
+		}
+		if !w.o.Required {
+			w.gather()
+		}
+	}
+}
+
+// gather waits for more verdicts.
+func (w *writer) gather() {
+	select {
+	case <-w.full:
+	case <-w.ending:
+	case <-time.After(gatherTime):
+	}
+}
+
+// write writes verdicts, and waits for the disk where that is required. On an error the segment is as
+// it was before.
+func (w *writer) write(told []*resources.Judgement) (err error) {
+	defer func() {
+		if err == nil {
+			w.stats.written.Add(uint64(len(told)))
+			w.failing = false
+			return
+		}
+		w.stats.failures.Add(1)
+		w.lose(len(told))
+		if !w.failing {
+			w.failing = true
+			w.o.Log.Error("decisions can't be recorded", "error", err.Error(), "required", w.o.Required)
+		}
+	}()
+	if err := w.roll(); err != nil {
+		return err
+	}
+	before, missing := w.chain, w.stats.lost.Load()
+	w.buf = w.buf[:0]
+	if err = w.tellLost(missing); err == nil {
+		for _, j := range told {
+			if err = w.add1(j); err != nil {
+				break
+			}
+		}
+	}
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		return errors.Join(err, w.back(before))
+	}
+	w.toldLost = missing
+	return nil
+}
+
+// tellLost writes how many verdicts are not in the log, of so many in all.
+func (w *writer) tellLost(missing uint64) error {
+	if missing == w.toldLost {
+		return nil
+	}
+	w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed", "decisions", missing-w.toldLost)
+	return w.add("lost", &lost{Verdicts: missing - w.toldLost, At: resources.At(w.o.Now()).String()})
+}
+
+// add1 adds a verdict.
+func (w *writer) add1(j *resources.Judgement) error {
+	if w.o.Mask != nil && w.o.Mask.Masks() {
+		return w.addMasked(context.Background(), j)
+	}
+	n, err := w.facts.of(j.Question.Facts.Subject, &w.chain)
+	if err != nil {
+		return err
+	}
+	w.chain.begin("told")
+	w.buf = appendTold(w.buf, j, n)
+	w.end()
+	return nil
+}
+
+// flush writes the lines that were added.
+func (w *writer) flush() error {
+	n, err := w.file.Write(w.buf)
+	if err != nil {
+		return err
+	}
+	w.dirty = true
+	if w.o.Required {
+		if err := w.file.Sync(); err != nil {
+			return err
+		}
+	}
+	w.size += int64(n)
+	if w.o.Required {
+		w.onDisk()
+	}
+	return nil
+}
+
+// back takes back what was written after that state of the chain.
+func (w *writer) back(before chain) error {
+	before.buf = w.buf[:0]
+	w.chain, w.facts = before, newFactsTable(w.facts.last) // which of its facts are in the file is not known
+	if err := w.file.Truncate(w.size); err != nil {
+		return err
+	}
+	_, err := w.file.Seek(w.size, 0)
+	return err
+}
+
+// settle flushes what was written to the disk, and ends a segment that is old.
+func (w *writer) settle() {
+	if w.dirty {
+		if err := w.file.Sync(); err != nil {
+			w.o.Log.Error("decisions can't be flushed to the disk", "error", err.Error())
+			return
+		}
+		w.onDisk()
+	}
+	if err := w.roll(); err != nil && !w.failing {
+		w.failing = true
+		w.o.Log.Error("the decision log can't begin a new segment", "error", err.Error())
+	}
+}
+
+// roll ends the segment where it is large or old, and begins the next one.
+func (w *writer) roll() error {
+	most := min(max(w.o.Size/ofTheLog, leastSegment), largestSegment)
+	old := w.o.Now().Sub(w.began) > min(w.o.Age/ofTheLog, dayOfSegment)
+	switch {
+	case w.file == nil:
+	case old && w.lines == 1: // nothing is in it
+		w.began = w.o.Now()
+		w.background.Go(w.packAll)
+		return nil
+	case w.size < most && !old:
+		return nil
+	}
+	if w.file != nil {
+		if err := w.shut(0); err != nil {
+			return err
+		}
+	}
+	if err := w.open(); err != nil {
+		return err
+	}
+	w.background.Go(w.packAll)
+	return nil
+}
+
+// shut signs the segment and closes it.
+func (w *writer) shut(cut int64) error {
+	before := w.chain
+	w.buf = w.buf[:0]
+	if err := w.addEnd(cut); err != nil {
+		return err
+	}
+	_, err := w.file.Write(w.buf)
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, w.back(before))
+	}
+	w.size += int64(len(w.buf))
+	w.buf = w.buf[:0]
+	w.onDisk()
+	err = w.file.Close()
+	w.file = nil
+	return err
+}
+
+func (w *writer) addEnd(cut int64) error {
+	e := end{Segment: w.number, Lines: w.lines + 1, At: resources.At(w.o.Now()).String(), Cut: cut}
+	e.Signature = w.keys.sign(e.statement(w.log, w.last))
+	return w.add("end", &e)
+}
+
+// close ends the last segment.
+func (w *writer) close() {
+	if w.file == nil {
+		return
+	}
+	if err := w.shut(0); err != nil {
+		w.o.Log.Error("the decision log could not be closed; the next start mends it", "error", err.Error())
+	}
+}
