@@ -114,7 +114,7 @@ func wantPassed(t *testing.T, got judged, want harness.Reply) {
 			t.Errorf("the service gets %s", name)
 		}
 	}
-	if got.said["policy_revision"] == "" || got.said["account_revision"] == "" || got.said["reason"] == "" || got.said["decision_id"] == "" {
+	if got.said["policy_revision"] == "" || got.said["account_revision"] == "" || got.said["reason"] == "" || (got.said["decision_id"] == "") != (got.said["reason"] == "the route is public") {
 		t.Errorf("metadata %v", got.said)
 	}
 }

@@ -1,0 +1,113 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// TestDecisionsAreReadAndVerified, beside a running gateway, from its private listener and after its end.
+func TestDecisionsAreReadAndVerified(t *testing.T) {
+	t.Parallel()
+	g := harness.Launch(t, t.TempDir(), append(harness.StoreArgs(t, t.TempDir(), nil), "--decision-log", "required")...)
+	s := harness.NewScene(t, g)
+	asked := s.Ask(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/instances/i-1")
+	id := asked.Header.Get("X-Decision-ID")
+	denied := s.Ask(t, "user-nobody-v1", "project:instance:read", "/projects/"+s.Project)
+	if id == "" || denied.Header.Get("X-Decision-ID") == "" || id == denied.Header.Get("X-Decision-ID") {
+		t.Fatalf("%v %v", asked.Header, denied.Header)
+	}
+	for _, from := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL}} {
+		run := func(args ...string) harness.Outcome {
+			return harness.Command(t, nil, append(append([]string{"decisions"}, args...), from...)...)
+		}
+		if o := run("show", id); o.Code != 0 || !strings.Contains(o.Stdout, `"decision_id": "`+id+`"`) || !strings.Contains(o.Stdout, `"account_admin"`) {
+			t.Errorf("show: %+v", o)
+		}
+		if o := run("show", "01m8324b9vr5vs1j3q6kwbv04j"); o.Code != 1 || o.Stdout+o.Stderr != "" {
+			t.Errorf("show of none: %+v", o)
+		}
+		if o := run("search", "--user", "user-nobody-v1", "--verdict", "deny"); o.Code != 0 || strings.Count(o.Stdout, "\n") != 1 {
+			t.Errorf("search: %+v", o)
+		}
+		if o := run("search", "--place", "projects/"+s.Project+"/instances", "--since", "1h", "--json"); o.Code != 0 || !strings.Contains(o.Stdout, id) || strings.Count(o.Stdout, "\n") != 1 {
+			t.Errorf("search for a place: %+v", o)
+		}
+		if o := run("search", "--user", "user-other-v1"); o.Code != 1 {
+			t.Errorf("search without a hit: %+v", o)
+		}
+		harness.WantOneLine(t, run("search", "--verdict", "maybe"), "allow or deny")
+		if o := run("tail", "-n", "1"); o.Code != 0 || !strings.Contains(o.Stdout, denied.Header.Get("X-Decision-ID")) {
+			t.Errorf("tail: %+v", o)
+		}
+		o := run("export")
+		var paths []string
+		for line := range strings.Lines(o.Stdout) {
+			var e struct{ Path string }
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatal(err)
+			}
+			paths = append(paths, e.Path)
+		}
+		if got := strings.Join(paths, " "); got != "authz/access authz/access authz/decision authz/decision" { // the account, the project, the two questions
+			t.Errorf("export: %s", got)
+		}
+	}
+	harness.WantOneLine(t, harness.Command(t, nil, "decisions", "tail", "--data-dir", t.TempDir()), "there are no decisions")
+	if harness.OnMongoDB() {
+		return // verify would ask the database for the end
+	}
+	verify := func() harness.Outcome {
+		return harness.Command(t, nil, "decisions", "verify", "--data-dir", g.DataDir)
+	}
+	if o := verify(); o.Code != 0 || !strings.Contains(o.Stdout, "the end is unknown") {
+		t.Errorf("verify beside a gateway: %+v", o)
+	}
+	g.Terminate(t)
+	g.Ended(t)
+	if o := verify(); o.Code != 0 || strings.Contains(o.Stdout, "unknown") || !strings.Contains(o.Stdout, "decisions: 4") {
+		t.Errorf("verify: %+v", o)
+	}
+	file := filepath.Join(g.DataDir, "decisions", "01", "000000000001.log")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, file, strings.Replace(string(text), "user-nobody-v1", "user-nobodY-v1", 1))
+	if o := verify(); o.Code != 1 || !strings.Contains(o.Stdout, "NOT WHOLE") {
+		t.Errorf("verify of a changed log: %+v", o)
+	}
+}
+
+// TestRecordsAreMaskedByThePolicyTree.
+func TestRecordsAreMaskedByThePolicyTree(t *testing.T) {
+	t.Parallel()
+	policies := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(policies, "mask.rego"), `package system.log
+
+mask contains concat("/", ["/input/target", part]) if some part in {"rest", "resource"}
+
+mask contains concat("/", ["/input/subject", part]) if some part in {"assignments", "here"}
+
+mask contains to_number(input.input.action.verb) if input.input.action.verb == "broken"
+
+drop if input.path == "authz/access"
+`)
+	g := harness.Start(t, "--decision-log", "required", "--policy-dir", policies)
+	s := harness.NewScene(t, g)
+	secret := s.Ask(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/instances/i-secret").Header.Get("X-Decision-ID")
+	broken := s.Ask(t, s.Admin, "project:instance:broken", "/projects/"+s.Project+"/instances/i-secret").Header.Get("X-Decision-ID")
+	o := harness.Command(t, nil, "decisions", "export", "--data-dir", g.DataDir)
+	if strings.Count(o.Stdout, "\n") != 2 || strings.Contains(o.Stdout, "i-secret") || strings.Contains(o.Stdout, "role_scope") {
+		t.Errorf("%+v", o)
+	}
+	for id, want := range map[string]string{secret: `"/input/target/rest"`, broken: `"mask_error"`} {
+		if o := harness.Command(t, nil, "decisions", "show", id, "--data-dir", g.DataDir); o.Code != 0 || !strings.Contains(o.Stdout, want) {
+			t.Errorf("%+v", o)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package faults_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// answeredDecision is a verdict that a client was told.
+type answeredDecision struct {
+	user    string
+	allowed bool
+}
+
+// TestKilledWhileDecisionsAreRequired kills the gateway with SIGKILL while clients ask: each verdict that
+// was answered is in the log once, and the log is whole after each kill.
+func TestKilledWhileDecisionsAreRequired(t *testing.T) {
+	if harness.OnMongoDB() {
+		t.Skip("the log is the same on every store")
+	}
+	t.Parallel()
+	const clients = 8
+	dir := t.TempDir()
+	members := []harness.Member{{ID: crashAdmin, Roles: []string{"account_admin"}}}
+	for i := range clients {
+		members = append(members, harness.Member{ID: swapper(i), Roles: []string{"account_viewer"}[:i%2]})
+	}
+	harness.Seed(t, dir, crashAccount, crashProject, members...)
+	told := map[string]answeredDecision{}
+	token := ""
+	for range logKills {
+		g := harness.Launch(t, dir, "--decision-log", "required", "--decision-log-size", "1GiB")
+		if token == "" {
+			token = g.ServiceToken(t, "authz:check")
+		}
+		askUntilKilled(t, g, token, clients, told)
+		if o := harness.Command(t, nil, "decisions", "verify", "--data-dir", dir); o.Code != 0 || !strings.Contains(o.Stdout, "ok") {
+			t.Fatalf("verify: %d\n%s%s", o.Code, o.Stdout, o.Stderr)
+		}
+	}
+	seen := map[string]int{}
+	for line := range strings.Lines(harness.Command(t, nil, "decisions", "export", "-n", "0", "--data-dir", dir).Stdout) {
+		var e struct {
+			DecisionID string `json:"decision_id"`
+			Input      struct{ Subject struct{ ID string } }
+			Result     struct{ Allow bool }
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		seen[e.DecisionID]++
+		if d, known := told[e.DecisionID]; known && (d.user != e.Input.Subject.ID || d.allowed != e.Result.Allow) {
+			t.Errorf("%s was told %+v, recorded is %s", e.DecisionID, d, line)
+		}
+	}
+	for id := range told {
+		if seen[id] != 1 {
+			t.Errorf("%s was told, and is %d times in the log", id, seen[id])
+		}
+	}
+	t.Logf("%d kills, %d verdicts told, %d recorded", logKills, len(told), len(seen))
+}
+
+// askUntilKilled has clients ask, and kills the gateway when enough was answered.
+func askUntilKilled(t *testing.T, g *harness.Gateway, token string, clients int, told map[string]answeredDecision) {
+	t.Helper()
+	const enough = 60
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	answered := make(chan struct{}, 100_000)
+	for i := range clients {
+		wait.Go(func() {
+			for {
+				r, err := harness.TryCall("POST", fmt.Sprintf("%s/api/v1/authorize/accounts/%s/projects/%s", g.URL, crashAccount, crashProject), token, "",
+					"X-User-ID", swapper(i), "X-Account-ID", crashAccount, "X-Action", "project:instance:read")
+				if err != nil {
+					return // the process is gone
+				}
+				if r.Undecided() {
+					continue
+				}
+				allowed, known := r.Body["allowed"].(bool)
+				id := r.Header.Get("X-Decision-ID")
+				if r.Status != 200 || !known || id == "" {
+					t.Errorf("authorization.check: %d %s", r.Status, r.Raw)
+					return
+				}
+				mu.Lock()
+				told[id] = answeredDecision{swapper(i), allowed}
+				mu.Unlock()
+				answered <- struct{}{}
+			}
+		})
+	}
+	go func() { wait.Wait(); close(answered) }()
+	for range enough {
+		if _, more := <-answered; !more {
+			t.Fatal("all clients gave up")
+		}
+	}
+	g.Kill(t)
+	wait.Wait()
+}
