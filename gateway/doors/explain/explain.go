@@ -43,7 +43,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 		return doors.Answer{}, err
 	}
 	asking := verdict.Call{Route: c.Route, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
-	may, err := d.Judge.Enter(ctx, c.Caller, asking)
+	may, err := d.Judge.Permit(ctx, c.Caller, asking)
 	if err != nil {
 		return doors.Answer{Question: q, Verdict: may}, err
 	}
