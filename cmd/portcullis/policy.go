@@ -18,7 +18,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(checkAgainst(newPolicyCheck()), newPolicyTest(), newPolicyInit(), newPolicyDiff())
+	cmd.AddCommand(newReplay(), checkAgainst(newPolicyCheck()), newPolicyTest(), newPolicyInit(), newPolicyDiff())
 	return cmd
 }
 

@@ -49,10 +49,7 @@ func inputOf(j *resources.Judgement, known *subjects) (*ast.Term, error) {
 }
 
 // Masks says whether the tree in force says what the decision log leaves out.
-func (e *Engine) Masks() bool {
-	set := e.current.Load()
-	return set.has(maskRule) || set.has(dropRule)
-}
+func (e *Engine) Masks() bool { return e.current.Load().masks }
 
 // Mask asks the tree in force about an event of the decision log: whether to drop it, and as JSON the
 // members of its mask. The error is of rules that fail or have a value of another kind.

@@ -51,6 +51,7 @@ type Compiled struct {
 type Set struct {
 	of      Compiled
 	byRoles bool // says that only roles allow that are assigned
+	masks   bool // says that there are rules about the decision log
 	queries map[string]*query
 	txn     storage.Transaction // open for as long as the set lives
 	bounds  sync.Pool           // of *builtins.Bounds
@@ -79,6 +80,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
+	s.masks = s.has(maskRule) || s.has(dropRule)
 	s.bounds.New = func() any { return builtins.NewBounds() }
 	if s.byRoles, err = byRoles(of.Compiler); err != nil {
 		return nil, err

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+func newReplay() *cobra.Command {
+	var decisions, tests string
+	asJSON := false
+	cmd := &cobra.Command{
+		Use: "replay NEW", Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || decisions == "" {
+				return errors.New("replay takes --decisions and one argument, the folder of the new tree; embedded is the binary's own")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := replayDecisions(cmd, decisions, args[0])
+			if err != nil {
+				return err
+			}
+			if tests != "" {
+				if err := writeReplayTests(tests, report); err != nil {
+					return err
+				}
+			}
+			if err := printReplay(cmd.OutOrStdout(), report, asJSON); err != nil {
+				return err
+			}
+			if len(report.Flips) > 0 {
+				return errNothing
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&decisions, "decisions", "", "the `folder` of decisions: decisions/ of a data folder")
+	cmd.Flags().StringVar(&tests, "emit-tests", "", "a `folder` into which what differs is written as tests for opa test")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+// replayDecisions judges all decisions of a folder by a tree, which is compiled and proves nothing.
+func replayDecisions(cmd *cobra.Command, decisions, tree string) (*replay.Report, error) {
+	if _, err := os.Stat(decisions); err != nil {
+		return nil, fmt.Errorf("--decisions: there are no decisions in %s", decisions)
+	}
+	if tree == "embedded" {
+		tree = ""
+	}
+	files, err := policyTree(tree)
+	if err != nil {
+		return nil, err
+	}
+	src, err := policies.Read(files)
+	if err != nil {
+		return nil, err
+	}
+	set, _, err := proof.Compile(cmd.Context(), src)
+	if err != nil {
+		return nil, err
+	}
+	r := replay.New(set)
+	err = decisionlog.Reader{Dir: decisions}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
+		r.Add(cmd.Context(), rec.Judgement())
+		return cmd.Context().Err()
+	})
+	return r.Report(), err
+}
+
+func writeReplayTests(dir string, report *replay.Report) error {
+	text, err := report.Tests()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "replayed_test.rego"), text, 0o600)
+}
+
+func printReplay(out io.Writer, r *replay.Report, asJSON bool) error {
+	if asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(r)
+	}
+	for _, f := range r.Flips {
+		word := "would be denied"
+		if f.Allowed {
+			word = "would be allowed"
+		}
+		fmt.Fprintf(out, "%d %s: %s %s at %s, roles: %s\n", f.Count, word, f.Path, f.Action, f.Place, f.Role)
+		for _, e := range f.Examples {
+			fmt.Fprintf(out, "  %s: %q, now %q\n", e.ID, e.Old, e.New)
+		}
+	}
+	for why, n := range r.NotJudged {
+		fmt.Fprintf(out, "%d not judged: %s\n", n, why)
+	}
+	_, err := fmt.Fprintf(out, "policy %s: %d judged, %d groups of other verdicts, %d with another reason, %.0f a second\n",
+		r.New, r.Judged, len(r.Flips), r.Reasons, float64(r.Judged)/max(r.Took.Seconds(), 0.001))
+	return err
+}

@@ -1,0 +1,41 @@
+package decisionlog_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// BenchmarkRecord is what a verdict costs where nobody waits, to its line on disk and its part of a
+// compressed segment.
+func BenchmarkRecord(b *testing.B) {
+	w := newWorld(b)
+	w.change = func(o *decisionlog.Options) { o.Required = false }
+	l := w.open(b)
+	all := make([]*resources.Judgement, 1000)
+	for n := range all {
+		all[n] = judgement(b, n)
+	}
+	subjects := [7]*resources.Subject{}
+	for n := range subjects {
+		subjects[n] = subject(n)
+	}
+	for n, j := range all {
+		j.Question.Facts.Subject = subjects[n%7]
+	}
+	b.ReportAllocs()
+	for n := range b.N {
+		if n%1000 == 0 {
+			for l.Stats().Waiting > 8000 {
+				runtime.Gosched()
+			}
+		}
+		_ = l.Record(b.Context(), all[n%1000])
+	}
+	must(b, l.Close())
+	if s := l.Stats(); s.Lost > 0 {
+		b.Logf("%d lost", s.Lost)
+	}
+}
