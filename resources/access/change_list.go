@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"time"
 
@@ -150,8 +151,8 @@ func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
 		account: r.Params["accountId"], size: q.PageSize(), actor: q.ID("actor"), subject: q.ID("subject"), action: q.Text("action"),
 		since: q.Time("since"), until: q.Time("until"), follow: q.Has("after"), after: q.ID("after"),
 	}
-	if len(in.action) > len("account:")+2*maxActionSegment+1 || !resources.Showable(in.action) {
-		p.Add("action", "must be an action such as account:role:create")
+	if in.action != "" && !isChangeAction(in.action) {
+		p.Add("action", "must be an action such as account:role:create, or the name of a route without one, such as api_key.create")
 	}
 	if wait := q.Text("wait"); wait != "" || q.Has("wait") {
 		in.wait = readWait(&p, wait)
@@ -170,8 +171,13 @@ func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
 	return in, p.Err()
 }
 
-// maxActionSegment bounds the resource and the verb of an action in the query.
-const maxActionSegment = 64
+// routeName is the form of a route's name, which stands for the action of a route without one.
+var routeName = regexp.MustCompile(`^[a-z_]{1,64}\.[a-z_]{1,64}$`)
+
+func isChangeAction(text string) bool {
+	_, err := resources.ParseAction(text)
+	return err == nil || routeName.MatchString(text)
+}
 
 // readWait reads a time to wait: whole seconds, such as 30s.
 func readWait(p *wire.Problems, text string) time.Duration {

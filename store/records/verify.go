@@ -84,6 +84,7 @@ func (v *verification) steps() []func(context.Context) error {
 				r.account(change.AccountID)
 			}
 		}),
+		checked(v, c.LogHeads, func(*refs, LogHead) {}),
 		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
 		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),
 		checked(v, c.SecurityGroupReferences, v.reference),

@@ -12,7 +12,7 @@ func sound() Exchange {
 		Method: "PUT", Target: "/api/v1/accounts/acct-a-v1/roles/reader/assignments/user-u-v1?projectId=proj-p-v1",
 		Header: http.Header{"X-Consistency": {"strict"}}, Body: []byte(`{"roleId":"admin","status":null}`),
 		Answer: Answer{Status: 200, Header: http.Header{
-			"X-Request-Id": {"r-1"}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}, "Date": {"now"},
+			"X-Request-Id": {"r-1"}, "X-Decision-Id": {strings.Repeat("0", 26)}, "Cache-Control": {"no-store"}, "Content-Type": {"application/json"}, "Date": {"now"},
 		}, Raw: []byte(`{"assigneeId":"user-u-v1","assigneeType":"USER","roleId":"reader","status":"ACTIVE",` +
 			`"createdAt":"2026-01-31T12:00:00.000Z","updatedAt":"2026-01-31T12:00:00.000Z"}`)},
 	}
