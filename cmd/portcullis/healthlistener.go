@@ -40,7 +40,7 @@ func (a *app) newHealthServer(draining func() bool) *http.Server {
 		health.CheckNotifications: a.store.Check,
 	}
 	if a.outbox != nil {
-		checks[health.CheckNotifications] = a.outbox.Check
+		checks[health.CheckNotifications] = a.butOnAFullDisk(a.outbox.Check)
 	}
 	if settings.Accounts != "" {
 		checks[health.CheckAccounts] = health.Remote(client, settings.Accounts)

@@ -167,11 +167,16 @@ func (a *app) policyStatus() policyStatus {
 
 func (a *app) storeStatus(ctx context.Context) storeStatus {
 	s := storeStatus{Name: a.settings.Store.Engine(), State: "ready"}
+	var lost error
 	if embedded, ok := a.opened.(*sqlite.Store); ok {
-		s.ReadOnly = embedded.Condition().ReadOnly
+		now := embedded.Condition()
+		s.ReadOnly, lost = now.ReadOnly, now.Lost
 	}
 	if err := a.store.Ping(ctx); err != nil {
 		s.State, s.Error = "unavailable", err.Error()
+	}
+	if lost != nil {
+		s.State, s.Error = "lost", lost.Error()
 	}
 	return s
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/health"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -68,6 +69,18 @@ func dataFolderError(dir string, err error) error {
 		return fmt.Errorf("the data folder %s can't be opened: %w; move it away, and bring a backup into a new one with `portcullis store restore`", dir, err)
 	}
 	return fmt.Errorf("the data folder %s can't be opened: %w", dir, err)
+}
+
+// butOnAFullDisk returns a check that passes while the disk of the data folder takes no writes: a full
+// disk stops changes, and not decisions.
+func (a *app) butOnAFullDisk(check health.Check) health.Check {
+	return func(ctx context.Context) error {
+		err := check(ctx)
+		if embedded, ok := a.opened.(*sqlite.Store); ok && embedded.Condition() == (sqlite.Condition{ReadOnly: true}) {
+			return nil
+		}
+		return err
+	}
 }
 
 // watchFolder logs what happens to the data folder of the embedded store.

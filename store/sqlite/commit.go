@@ -31,11 +31,16 @@ func commit(ctx context.Context, ses *session, seq int64) error {
 // settle finds the result of a transaction whose COMMIT failed. To this process it is undone, but its
 // frames may be in the log, where a restart after a crash would find them and count it as done. Another
 // commit settles that: it overwrites those frames, and reads the number of the last transaction.
+//
+// On a full disk no other commit is possible either. There the last frame, without which the others do
+// not count, is the one that had no room.
 func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	last, err := probe(ctx, ses)
 	switch {
+	case err != nil && isFull(cause):
+		return translate(ctx, cause)
 	case isNoRoom(cause) && err != nil:
 		return fmt.Errorf("sqlite: %w: %v; %v: %w", errNoRoom, cause, err, store.ErrOutcomeUnknown)
 	case err != nil:

@@ -67,6 +67,9 @@ func isNoRoom(err error) bool {
 	return false
 }
 
+// isFull reports whether the disk had no room for a write.
+func isFull(err error) bool { return code(err) == codes.SQLITE_FULL }
+
 // isUnique reports whether a unique index or the key refused a statement. SQLite has undone that
 // statement and nothing else.
 func isUnique(err error) bool {

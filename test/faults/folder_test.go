@@ -52,6 +52,10 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 			if r := harness.Call(t, "GET", s.Path("/groups"), s.AdminToken, ""); r.Status != 200 {
 				t.Errorf("a decision and a read: %d %s", r.Status, r.Raw)
 			}
+			status := harness.Call(t, "GET", g.HealthURL+"/status", "", "")
+			if harness.At(status.Body, "stores", 0, "state") != "lost" || !strings.Contains(string(status.Raw), "portcullis store restore") {
+				t.Errorf("/status: %s", status.Raw)
+			}
 			harness.Soon(t, "the log says why", func() bool { return strings.Contains(g.Stderr.String(), "portcullis store restore") })
 			g.Terminate(t)
 			g.Ended(t)
