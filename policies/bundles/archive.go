@@ -31,7 +31,7 @@ func inspect(raw []byte) error {
 	}
 	limited := &io.LimitedReader{R: unzipped, N: MaxSize + 1}
 	archive := tar.NewReader(limited)
-	names := map[string]bool{}
+	names, held := map[string]bool{}, int64(0)
 	for {
 		header, err := archive.Next()
 		switch {
@@ -47,6 +47,9 @@ func inspect(raw []byte) error {
 		}
 		if err := checkEntry(header, names); err != nil {
 			return err
+		}
+		if held += header.Size; held > MaxSize { // a sparse file is larger than what is sent of it
+			return tooLarge()
 		}
 	}
 }
