@@ -95,7 +95,7 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 	if keptErr != nil {
 		return nil, fmt.Errorf("%w; there is no last good one to start with either: %w", err, keptErr)
 	}
-	f.Log.Warn("the policy bundle was not taken; the last good one is in force", "from", f.From, "error", err.Error())
+	f.Log.Warn("the policy bundle was not taken; the last good one is in force", "from", shown(f.From), "error", err.Error())
 	return refused, nil
 }
 
@@ -143,13 +143,13 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 	}
 	if err != nil {
 		if !f.failing {
-			f.Log.Warn("the policy bundle can't be had; the tree in force stays", "from", f.From, "error", err.Error())
+			f.Log.Warn("the policy bundle can't be had; the tree in force stays", "from", shown(f.From), "error", err.Error())
 		}
 		f.failing = true
 		return ResultFailed
 	}
 	if f.failing {
-		f.Log.Info("the policy bundle can be had again", "from", f.From)
+		f.Log.Info("the policy bundle can be had again", "from", shown(f.From))
 	}
 	f.failing = false
 	if raw == nil {

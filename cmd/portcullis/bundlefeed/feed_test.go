@@ -249,3 +249,46 @@ func TestOnlySafeSources(t *testing.T) {
 		t.Error(revision, err)
 	}
 }
+
+// TestTheQueryIsNotTold: with it, somebody else could fetch the bundle.
+func TestTheQueryIsNotTold(t *testing.T) {
+	s, dir := newSource(t, bundle(t, "v1")), t.TempDir()
+	const secret = "signed-by-the-store"
+	away := httptest.NewServer(http.RedirectHandler("http://policies.example/b?sig="+secret, http.StatusFound))
+	t.Cleanup(away.Close)
+	said := ""
+	for _, from := range []string{s.URL, away.URL} {
+		f, results, log := newFeed(t, from+"/b?sig="+secret, dir)
+		if from == s.URL {
+			if _, _, err := start(t, f); err != nil {
+				t.Fatal(err)
+			}
+			f.Started()
+			s.set(http.StatusBadGateway, nil, "")
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- f.Follow(ctx, newTaker(), nil) }()
+		next(results, bundlefeed.ResultUnchanged)
+		stop()
+		<-ended
+		said += log.String()
+	}
+	s.Close()
+	f, _, log := newFeed(t, s.URL+"/b?sig="+secret, dir)
+	if _, _, err := start(t, f); err != nil { // with the last good one
+		t.Fatal(err)
+	}
+	said += log.String()
+	f, _, _ = newFeed(t, s.URL+"/b?sig="+secret, t.TempDir())
+	_, _, err := start(t, f)
+	said += err.Error()
+	for _, want := range []string{"502 Bad Gateway", "redirected to http://policies.example/b:", "refused", "no last good one"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in %s", want, said)
+		}
+	}
+	if strings.Contains(said, secret) {
+		t.Errorf("the query is told: %s", said)
+	}
+}

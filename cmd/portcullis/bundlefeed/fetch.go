@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/bundles"
@@ -47,6 +48,15 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
+// shown is a source for the log and for errors: a URL without its query, which may be a secret.
+func shown(from string) string {
+	if !IsURL(from) {
+		return from
+	}
+	address, _, _ := strings.Cut(from, "?")
+	return address
+}
+
 func newClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // the bundle is compressed, and its size is bounded as it is sent
@@ -58,7 +68,7 @@ func checkRedirect(to *http.Request, via []*http.Request) error {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
 	if err := CheckURL(to.URL.String()); err != nil {
-		return fmt.Errorf("redirected to %s: %w", to.URL.Redacted(), err)
+		return fmt.Errorf("redirected to %s: %w", shown(to.URL.String()), err)
 	}
 	return nil
 }
@@ -91,8 +101,11 @@ func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 		req.Header.Set("If-None-Match", f.etag)
 	}
 	resp, err := f.Client.Do(req)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // leaves out the URL with its query
+	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", fmt.Errorf("%s: %w", shown(f.From), err)
 	}
 	defer func() {
 		_, _ = io.CopyN(io.Discard, resp.Body, 1<<10) // so that the connection is used again
@@ -102,7 +115,7 @@ func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	case resp.StatusCode == http.StatusNotModified && f.etag != "":
 		return nil, "", nil
 	case resp.StatusCode != http.StatusOK:
-		return nil, "", fmt.Errorf("%s answers %s", req.URL.Redacted(), resp.Status)
+		return nil, "", fmt.Errorf("%s answers %s", shown(f.From), resp.Status)
 	}
 	raw, err = bundles.Limited(resp.Body)
 	return raw, resp.Header.Get("ETag"), err
