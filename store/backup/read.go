@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Errors of Read; compare with errors.Is.
@@ -43,7 +44,7 @@ func Read(path, dir string) (m Manifest, database string, err error) {
 
 func readManifest(in *tar.Reader) (m Manifest, err error) {
 	head, err := in.Next()
-	if err != nil || head.Name != manifestName || head.Size > maxManifest {
+	if err != nil || head.Name != manifestName || head.Size > maxManifest || sparse(head) {
 		return Manifest{}, ErrDamaged
 	}
 	text, err := io.ReadAll(in)
@@ -64,7 +65,7 @@ func readManifest(in *tar.Reader) (m Manifest, err error) {
 
 func extract(in *tar.Reader, m Manifest, dir string) (database string, err error) {
 	head, err := in.Next()
-	if err != nil || head.Name != databaseName || head.Size != m.Database.Size {
+	if err != nil || head.Name != databaseName || head.Size != m.Database.Size || sparse(head) {
 		return "", fmt.Errorf("it has no database of the size in its manifest: %w", ErrDamaged)
 	}
 	f, err := os.CreateTemp(dir, databaseName+".*") // 0600
@@ -84,4 +85,17 @@ func extract(in *tar.Reader, m Manifest, dir string) (database string, err error
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return filepath.Clean(f.Name()), nil
+}
+
+// sparse says whether a member may be larger than what is in the file of it, which would fill the disk. Write makes none.
+func sparse(head *tar.Header) bool {
+	if head.Typeflag != tar.TypeReg {
+		return true
+	}
+	for name := range head.PAXRecords {
+		if strings.HasPrefix(name, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,43 @@
+package backup_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store/backup"
+)
+
+// TestASparseBackupIsRefused before it fills the disk: a few bytes of it can stand for a database of any size.
+func TestASparseBackupIsRefused(t *testing.T) {
+	const size = 8 << 20
+	text, err := json.Marshal(backup.Manifest{Format: 1, Database: backup.Database{Size: size, SHA256: "none"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	err = w.WriteHeader(&tar.Header{Name: "manifest.json", Mode: 0o600, Size: int64(len(text))})
+	_, writeErr := w.Write(text)
+	// The writer makes no sparse files, so the names of their records are put in behind it.
+	err = errors.Join(err, writeErr, w.WriteHeader(&tar.Header{Name: "portcullis.db", Mode: 0o600, Typeflag: tar.TypeReg, PAXRecords: map[string]string{
+		"GNU_sparse.major": "0", "GNU_sparse.minor": "1", "GNU_sparse.numblocks": "1",
+		"GNU_sparse.map": fmt.Sprintf("%d,0", size), "GNU_sparse.size": fmt.Sprint(size),
+	}}), w.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, dir := filepath.Join(t.TempDir(), "b"), t.TempDir()
+	if err := os.WriteFile(file, bytes.ReplaceAll(out.Bytes(), []byte("GNU_sparse"), []byte("GNU.sparse")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The database is not looked at: there is no folder into which it could be written.
+	if _, _, err := backup.Read(file, filepath.Join(dir, "absent")); !errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("not refused before it is written: %v", err)
+	}
+}
