@@ -37,6 +37,7 @@ func (w *waiting) end() { w.once.Do(func() { close(w.over) }) }
 func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 	response, err := x.entry.handler(x.ctx, r)
 	for err == nil && response.Wait > 0 && e.pause(x, response.Wait) {
+		r.Place = response.Place
 		response, err = e.askAgain(x, r)
 	}
 	return response, err

@@ -18,12 +18,12 @@ const listRequest = "GET /api/v1/accounts/acct-a-v1/roles HTTP/1.1\r\nHost: x\r\
 // counts, and each time is told.
 func waiting(t *testing.T, n int64, wait time.Duration, change ...func(*gateway.Config)) (e *edge, asked *atomic.Int64, each chan int64) {
 	asked, each = &atomic.Int64{}, make(chan int64, 1000)
-	handler := func(context.Context, *wire.Request) (wire.Response, error) {
+	handler := func(_ context.Context, r *wire.Request) (wire.Response, error) {
 		now := asked.Add(1)
 		each <- now
-		answer, err := wire.OK(map[string]int64{"asked": now})
+		answer, err := wire.OK(map[string]any{"asked": now, "behind": r.Place})
 		if now < n {
-			answer.Wait = wait
+			answer.Wait, answer.Place = wait, now
 		}
 		return answer, err
 	}
@@ -31,10 +31,10 @@ func waiting(t *testing.T, n int64, wait time.Duration, change ...func(*gateway.
 	return start(t, all...), asked, each
 }
 
-// TestHandlerIsAskedAgain until it has something to answer.
+// TestHandlerIsAskedAgain until it has something to answer, and is given how far it has looked.
 func TestHandlerIsAskedAgain(t *testing.T) {
 	e, _, _ := waiting(t, 3, time.Minute)
-	if got := e.send(t, listRequest); got.Status != 200 || !strings.Contains(got.Body, `"asked":3`) {
+	if got := e.send(t, listRequest); got.Status != 200 || !strings.Contains(got.Body, `"asked":3,"behind":2`) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }

@@ -186,6 +186,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if a.core, err = openCore(ctx, settings, options, log.Logger, a.metrics.Timed, traced); err != nil {
 		return nil, err
 	}
+	a.access.Scans = a.gates.searches
 	watchFolder(a.opened, log.Logger)
 	if settings.Areas.BehindGateways() {
 		a.edge, err = a.newInnerEdge()

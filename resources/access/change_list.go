@@ -47,21 +47,7 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	if err != nil {
 		return wire.Response{}, err
 	}
-	var found []resources.Change
-	var next *store.Cursor
-	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if _, err = s.reauthorize(ctx, tx, r.Principal, in.account, actionChangeRead); err != nil {
-			return err
-		}
-		query := in.query()
-		if in.follow && in.after != "" {
-			if query.After, err = s.placeOfChange(ctx, tx, in); err != nil {
-				return err
-			}
-		}
-		found, next, err = s.findChanges(ctx, tx, in, query)
-		return err
-	})
+	found, next, err := s.findChanges(ctx, r, in)
 	if err != nil {
 		return wire.Response{}, err
 	}
@@ -74,22 +60,23 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	}
 	answer, err := wire.OK(out)
 	if len(found) == 0 {
-		answer.Wait = in.wait
+		answer.Wait, answer.Place = in.wait, next
 	}
 	return answer, err
 }
 
-// findChanges returns the records that were asked for, and the place where others may begin.
-func (s *Service) findChanges(
-	ctx context.Context, tx store.Tx, in changeInput, q store.Query,
-) (found []resources.Change, next *store.Cursor, err error) {
+// findChanges returns the records that were asked for, and the place where others may begin. A caller may ask for few
+// records among many: each step is a snapshot of its own, and those behind the first one wait for their turn.
+func (s *Service) findChanges(ctx context.Context, r *wire.Request, in changeInput) (found []resources.Change, next *store.Cursor, err error) {
 	kept := changes.Horizon(s.Now(), s.ChangeRetention)
-	for {
-		q.Limit = changesRead
-		step, err := s.c.Changes.Find(ctx, tx, q)
-		if err != nil {
-			return nil, nil, err
-		}
+	q := in.query()
+	q.Limit = changesRead
+	place, resumed := r.Place.(*store.Cursor)
+	if resumed {
+		q.After = place
+	}
+	step, err := s.changesStep(ctx, r, in, &q, in.after != "" && !resumed)
+	for err == nil {
 		for _, rec := range step {
 			c := rec.Value
 			if !in.follow && c.At+clocksApart < max(in.since, kept) {
@@ -103,11 +90,46 @@ func (s *Service) findChanges(
 			}
 			found = append(found, c)
 		}
-		if len(step) < changesRead || in.follow && len(found) == in.size {
+		if len(step) > 0 {
+			q.After = s.c.Changes.CursorAt(q, step[len(step)-1].Value)
+		}
+		switch {
+		case in.follow && (len(step) < changesRead || len(found) == in.size):
+			return found, q.After, nil
+		case len(step) < changesRead:
 			return found, nil, nil
 		}
-		q.After = s.c.Changes.CursorAt(q, step[len(step)-1].Value)
+		step, err = s.changesTurn(ctx, r, in, &q)
 	}
+	return nil, nil, err
+}
+
+// changesTurn is changesStep for a step that is not the first one.
+func (s *Service) changesTurn(ctx context.Context, r *wire.Request, in changeInput, q *store.Query) ([]store.Record[resources.Change], error) {
+	if err := s.Scans.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.Scans.Leave()
+	return s.changesStep(ctx, r, in, q, false)
+}
+
+// changesStep reads the next records, where the caller may read them. behind has it begin behind the one that they name.
+func (s *Service) changesStep(
+	ctx context.Context, r *wire.Request, in changeInput, q *store.Query, behind bool,
+) (step []store.Record[resources.Change], err error) {
+	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
+		if _, err = s.reauthorize(ctx, tx, r.Principal, in.account, actionChangeRead); err != nil {
+			return err
+		}
+		if behind {
+			if q.After, err = s.placeOfChange(ctx, tx, in); err != nil {
+				return err
+			}
+		}
+		step, err = s.c.Changes.Find(ctx, tx, *q)
+		return err
+	})
+	return step, err
 }
 
 // placeOfChange returns the place behind the record that the caller names; 400 for one that is not

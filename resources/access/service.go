@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
@@ -46,6 +47,8 @@ type Config struct {
 	Now         func() time.Time
 	// ChangeRetention is how long change records are kept; 0 is for ever.
 	ChangeRetention time.Duration
+	// Scans is passed by what reads many change records for few; nil has no bounds.
+	Scans *gate.Gate
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant
 	// Invite stores the mail to an admin who has not signed in yet, in the transaction that

@@ -26,6 +26,8 @@ type Request struct {
 	AccountID string
 	// IdempotencyKey is the value of the header, "" for none.
 	IdempotencyKey string
+	// Place is that of the response for which the client waited; nil at the first time.
+	Place any
 }
 
 // Response is the response to a request that succeeded.
@@ -39,6 +41,8 @@ type Response struct {
 	// Wait is how long after the request's arrival the client waits for another response. While
 	// that time is not over, the edge authorizes the caller anew and asks the handler again.
 	Wait time.Duration
+	// Place goes to the handler when it is asked again: how far it has looked.
+	Place any
 	// ShownOnce is the id of the record that was made, where Body holds its secret. Such a
 	// body is sent once and not stored.
 	ShownOnce string
