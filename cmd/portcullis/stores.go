@@ -116,7 +116,7 @@ type gates struct {
 	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
 	// embedded store.
 	work *gate.Gate
-	// reads are those of the store; searches are the snapshots of searches.
+	// reads are those of the store; searches are the snapshots of searches, of explanations and of long reads of changes.
 	reads, searches *gate.Gate
 }
 
