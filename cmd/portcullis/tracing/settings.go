@@ -2,6 +2,7 @@ package tracing
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 )
 
@@ -13,6 +14,8 @@ const (
 	envTracesEndpoint = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
 	envProtocol       = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	envTracesProtocol = "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+	envHeaders        = "OTEL_EXPORTER_OTLP_HEADERS"
+	envTracesHeaders  = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
 const (
@@ -47,5 +50,31 @@ func protocol(lookup func(string) string) (string, error) {
 	if !on {
 		return "", nil
 	}
-	return chosen, nil
+	return chosen, checkSecrets(lookup)
+}
+
+// checkSecrets refuses values that OpenTelemetry can't read: it would quote them on standard error, with the credentials
+// that are in them.
+func checkSecrets(lookup func(string) string) error {
+	for _, name := range []string{envEndpoint, envTracesEndpoint} {
+		if _, err := url.Parse(lookup(name)); err != nil {
+			return fmt.Errorf("%s: must be a URL such as http://127.0.0.1:4318", name)
+		}
+	}
+	for _, name := range []string{envHeaders, envTracesHeaders} {
+		value := lookup(name)
+		for pair := range strings.SplitSeq(value, ",") {
+			header, text, found := strings.Cut(pair, "=")
+			_, err := url.PathUnescape(text)
+			if value != "" && (!found || err != nil || !isToken(strings.TrimSpace(header))) {
+				return fmt.Errorf("%s: must be name=value,name=value with the values percent-encoded, as in authorization=Bearer%%20…", name)
+			}
+		}
+	}
+	return nil
+}
+
+// isToken says whether a text is the name of a header.
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) })
 }
