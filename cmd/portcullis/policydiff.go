@@ -37,7 +37,7 @@ func newPolicyDiff() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
-	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only")
+	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only; both mean what could not be compared as well")
 	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
 	f.BoolVar(&d.asMark, "markdown", false, "print the report as Markdown, for a comment on a pull request")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")

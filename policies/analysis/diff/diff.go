@@ -60,9 +60,10 @@ func Between(ctx context.Context, old, fresh *engine.Set) (*Report, error) {
 	return r, nil
 }
 
-// Differs says whether the trees answer anything differently, or have other routes.
+// Differs says whether the trees answer anything differently, have other routes, or may answer differently what could
+// not be asked.
 func (r *Report) Differs() bool {
-	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes) > 0
+	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes)+len(r.NotExhaustive) > 0
 }
 
 // routes are the fields in which the catalogues differ and that are no input of a rule.
@@ -108,10 +109,10 @@ const (
 // ErrFailOn means that a report can't be judged by that name.
 var ErrFailOn = errors.New("must be new-access or any")
 
-// Fails says whether the report has what a command is to fail on.
+// Fails says whether the report has what a command is to fail on. What could not be asked may be new access.
 func (r *Report) Fails(on string) bool {
 	if on == FailOnNewAccess {
-		return len(r.NewAccess) > 0
+		return len(r.NewAccess)+len(r.NotExhaustive) > 0
 	}
 	return r.Differs()
 }

@@ -144,6 +144,45 @@ func TestGuardsFailClosed(t *testing.T) {
 	}
 }
 
+// TestAChangedAppIsNotExhaustive: whatever is changed of it, by its own files or by what it rests on. An equal one is.
+func TestAChangedAppIsNotExhaustive(t *testing.T) {
+	const head, of = "package guards\n\ndeny contains \"x\" if false\n", "apps/docs/docs.rego"
+	const rules = "package apps.docs\n\ntypes := {\"doc\"}\n\ndefault decision := false\n\ndecision if input.action.name in data.apps.docs.open\n"
+	bare := small(t, head).With("schemas/app/schema.json", string(policytest.Copy(t, policies.Tree())["schemas/app/schema.json"].Data))
+	before := bare.With(of, rules).With("apps/docs/data.json", `{"open": ["read"]}`)
+	for name, c := range map[string]struct {
+		old, fresh policytest.Tree
+		want       string
+	}{
+		"a rule":   {before, before.With(of, strings.Replace(rules, "input.action.name in", "not input.action.name in", 1)), of + ":7"},
+		"one more": {before, before.With(of, rules+"\ndecision if input.action.name == \"write\"\n"), of + ":9"},
+		"a type":   {before, before.With(of, strings.Replace(rules, `"doc"`, `"doc", "page"`, 1)), of + ":3"},
+		"its data": {before, before.With("apps/docs/data.json", `{"open": ["read", "write"]}`), of + ":3"},
+		"added":    {bare, before, of + ":3"},
+		"removed":  {before, bare, of + ":3"},
+		"what it rests on": {
+			before.With(of, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 2\n"),
+			before.With(of, rules+"\ndecision if data.lib.open\n").With("lib/lib.rego", "package lib\n\nopen if 1 == 1\n"), of + ":9",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := guards.Check(t.Context(), compiled(t, c.old), compiled(t, c.fresh))
+			if err == nil || !strings.Contains(err.Error(), "not exhaustive: "+c.want+" reads what is asked of the app docs") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, before.With(of, "# The app.\n"+rules))); err != nil {
+		t.Errorf("an equal app: %v", err)
+	}
+	allowing := func(tree policytest.Tree) policytest.Tree {
+		return tree.With("guards/guards.rego", head+"\nallow_not_exhaustive := true\n")
+	}
+	if err := guards.Check(t.Context(), compiled(t, allowing(bare)), compiled(t, allowing(before))); err != nil {
+		t.Errorf("with allow_not_exhaustive: %v", err)
+	}
+}
+
 // TestGuardsAreHeldAgainstTheirSchema, whatever the tree's own says.
 func TestGuardsAreHeldAgainstTheirSchema(t *testing.T) {
 	tree := small(t, strings.Replace(guard, "new_access", "new_acess", 1)).With("schemas/guards/schema.json", `{"type": "object"}`)

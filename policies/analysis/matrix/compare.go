@@ -72,6 +72,11 @@ func Compare(ctx context.Context, old, fresh *engine.Set) (*Difference, error) {
 	if len(all.Gaps) > 0 && len(found) > 0 && c.equal(engine.EntryDecision) && c.equal(engine.EntryAccess) && c.equal(engine.EntryGrantable) {
 		all.Gaps = nil // nothing was left out of nothing
 	}
+	unseen, err := apps(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	all.Gaps = append(all.Gaps, unseen...)
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
 	return all, errors.Join(errs...)

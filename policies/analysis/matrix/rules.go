@@ -86,9 +86,19 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 		return nil, err
 	}
 	r.below = pkg
+	all, err := r.forms(ctx, pkg)
 	out := map[string][]string{}
+	for name, forms := range all {
+		out[name] = slices.Sorted(maps.Keys(forms))
+	}
+	return out, err
+}
+
+// forms are the places of the rules below a reference, by their names and prints.
+func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*ast.Location, error) {
+	out := map[string]map[string]*ast.Location{}
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
-		g := &group{name: nameOf(rule), rule: set.Rule(nameOf(rule))}
+		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
 		if err := r.rest(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
 			return nil, err
 		}
@@ -98,10 +108,10 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 				name = string(text)
 			}
 		}
-		out[name] = append(out[name], g.print)
-	}
-	for name := range out {
-		slices.Sort(out[name])
+		if out[name] == nil {
+			out[name] = map[string]*ast.Location{}
+		}
+		out[name][g.print] = rule.Location
 	}
 	return out, nil
 }
