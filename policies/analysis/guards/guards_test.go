@@ -190,3 +190,29 @@ func TestGuardsAreHeldAgainstTheirSchema(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestGuardsSeeMovedRows: a row for other calls is a new one, and calls of a row that is gone are those of the row that
+// takes them now.
+func TestGuardsSeeMovedRows(t *testing.T) {
+	const head, words = "package guards\n\ndeny contains sprintf(\"new: %s\", [row.route]) if some row in input.new_access\n", `"effect": "read", "area": "access", "upstream": "access"}`
+	routes := func(rows string) policytest.Tree {
+		tree := small(t, head)
+		authz := strings.Replace(policytest.SmallAuthz, "access := decision if", "access := {\"allow\": true, \"reason\": \"public\"} if input.route.access.public\n\nelse := decision if", 1)
+		return tree.With("authz/authz.rego", authz).With("routes/data.json", strings.Replace(policytest.SmallRoutes, "}\n}", "},\n"+rows+"\n}", 1))
+	}
+	const docs, pub = `"docs": {"method": "GET", "path": "/docs/{id}", "action": "account:doc:read", ` + words, `"all": {"method": "GET", "path": "/{rest+}", "access": ["public"], ` + words
+	for name, c := range map[string]struct{ old, fresh, want string }{
+		"another method":       {pub, strings.Replace(pub, "GET", "*", 1), "guards: new: all"},
+		"another path":         {strings.Replace(pub, "{rest+}", "health", 1), pub, "guards: new: all"},
+		"another host":         {strings.Replace(pub, `"method"`, `"host": "a.example", "method"`, 1), pub, "guards: new: all"},
+		"left to a wider row":  {docs + ",\n" + pub, pub, "guards: new: docs -> all"},
+		"a better row is left": {docs + ",\n" + pub, docs, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := guards.Check(t.Context(), compiled(t, routes(c.old)), compiled(t, routes(c.fresh)))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

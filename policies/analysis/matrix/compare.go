@@ -138,7 +138,7 @@ func (c *comparison) equal(entry string) bool {
 		return false
 	}
 	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {
-		return a.Name == b.Name && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
+		return placeOf(&a) == placeOf(&b) && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
 	})
 }
 
@@ -188,10 +188,10 @@ func (c *comparison) askings(entry string) (out []asking) {
 	rows := map[string]*asking{}
 	for side, set := range c.sets {
 		for _, row := range set.Routes() {
-			of := rows[row.Name]
+			of := rows[placeOf(&row)]
 			if of == nil {
 				of = &asking{name: row.Name}
-				rows[row.Name] = of
+				rows[placeOf(&row)] = of
 			}
 			if of.action[side], _ = resources.ParseAction(row.Action); side == 0 {
 				of.old = &row
@@ -203,5 +203,5 @@ func (c *comparison) askings(entry string) (out []asking) {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		out = append(out, *rows[name])
 	}
-	return out
+	return append(out, inherited(c.sets[0].Routes(), c.sets[1].Routes())...)
 }
