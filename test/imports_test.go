@@ -66,7 +66,7 @@ var mayImport = map[string]row{
 	"resources":          {},
 	"resources/wire":     {inside: []string{"resources"}, outside: []string{json}},
 	"resources/gate":     {inside: []string{"resources"}},
-	"resources/access":   area,
+	"resources/access":   {inside: append([]string{"resources/gate"}, area.inside...), outside: area.outside},
 	"resources/apikeys":  area,
 	"resources/clusters": area,
 	"resources/firewall": area,

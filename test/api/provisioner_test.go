@@ -74,10 +74,15 @@ func TestProvisionerIsAServiceWithTheScope(t *testing.T) {
 			}
 		}
 	}
+	suspended := 0
+	if harness.AreasElsewhere() {
+		suspended = 1 // a process behind gateways does not see accounts, as PROVISIONERS.md says
+		t.Log("clusters of suspended accounts are claimed in this set-up")
+	}
 	for _, c := range []struct {
 		status string
 		want   int
-	}{{"SUSPENDED", 0}, {"ACTIVE", 1}} {
+	}{{"SUSPENDED", suspended}, {"ACTIVE", 1 - suspended}} {
 		if r := harness.Call(t, "PATCH", s.Path(""), s.Platform, fmt.Sprintf(`{"status":%q}`, c.status)); r.Status != 200 {
 			t.Fatalf("account.update: %d %s", r.Status, r.Raw)
 		}
