@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,7 +69,7 @@ func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
 		}
 		sets[i] = set
 	}
-	report, err := diff.Between(cmd.Context(), sets[0], sets[1])
+	report, err := diff.Between(cmd.Context(), sets[0], sets[1], runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}

@@ -34,13 +34,13 @@ type Field struct {
 	New   string `json:"new"`
 }
 
-// Between compares two trees.
-func Between(ctx context.Context, old, fresh *engine.Set) (*Report, error) {
+// Between compares two trees, at so many entry points at once.
+func Between(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Report, error) {
 	r := &Report{
 		Old: old.Revision(), New: fresh.Revision(), NewAccess: []matrix.Row{}, LostAccess: []matrix.Row{}, Reasons: []matrix.Row{},
 		Routes: routes(old.Routes(), fresh.Routes()), Unreachable: []matrix.Row{}, NotExhaustive: []matrix.Gap{},
 	}
-	found, err := matrix.Compare(ctx, old, fresh)
+	found, err := matrix.Compare(ctx, old, fresh, atOnce)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func Check(ctx context.Context, inForce, next *engine.Set) error {
 	if err != nil {
 		return fmt.Errorf("guards: %w", err)
 	}
-	report, err := diff.Between(ctx, inForce, next)
+	report, err := diff.Between(ctx, inForce, next, 1) // beside live traffic
 	if err != nil {
 		return fmt.Errorf("guards: the trees could not be compared: %w", err)
 	}

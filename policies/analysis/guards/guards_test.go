@@ -216,3 +216,19 @@ func TestGuardsSeeMovedRows(t *testing.T) {
 		})
 	}
 }
+
+// TestGuardsSeeAssignmentsBesideEachOther: what stands beside the role that grants takes access, and not all of it can
+// be asked about.
+func TestGuardsSeeAssignmentsBesideEachOther(t *testing.T) {
+	const head = "package guards\n\ndeny contains sprintf(\"lost: %s\", [row.role]) if some row in input.lost_access\n"
+	running := strings.Replace(policytest.SmallAuthz, "data.grants[item.role]", "item.running == true\n\tdata.grants[item.role]", 1)
+	before := small(t, head).With("authz/authz.rego", running)
+	authz := strings.Replace(running, `input.subject.status == "ACTIVE"`, "input.subject.status == \"ACTIVE\"\n\tnot _ended", 1)
+	fresh := before.With("authz/authz.rego", authz+"\n_ended if {\n\tsome held in input.subject.here\n\theld.running == false\n}\n")
+	err := guards.Check(t.Context(), compiled(t, before), compiled(t, fresh))
+	for _, want := range []string{"guards: lost: account_admin and a custom role with *:*:*", "not exhaustive: authz/authz.rego:12 reads subject.here"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, without %s", err, want)
+		}
+	}
+}

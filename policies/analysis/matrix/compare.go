@@ -46,19 +46,24 @@ type Difference struct {
 	Questions, Evaluations int
 }
 
-// Compare asks both trees all questions.
-func Compare(ctx context.Context, old, fresh *engine.Set) (*Difference, error) {
+// Compare asks both trees all questions, at so many entry points at once.
+func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Difference, error) {
 	c, err := newComparison(ctx, old, fresh)
 	if err != nil {
 		return nil, err
 	}
 	var wait sync.WaitGroup
+	free := make(chan struct{}, atOnce)
 	found, errs := make([]Difference, len(engine.EntryPoints())), make([]error, len(engine.EntryPoints()))
 	for i, entry := range engine.EntryPoints() {
 		if c.equal(entry) {
 			continue
 		}
-		wait.Go(func() { found[i], errs[i] = c.compare(ctx, entry) })
+		free <- struct{}{}
+		wait.Go(func() {
+			found[i], errs[i] = c.compare(ctx, entry)
+			<-free
+		})
 	}
 	wait.Wait()
 	all := &Difference{Gaps: c.gaps}

@@ -196,6 +196,16 @@ func (f *flows) meet(a, b *flow) {
 				f.compared[p] = map[string]ast.Value{}
 			}
 			maps.Copy(f.compared[p], pair[1].consts)
+			f.counted(p, pair[1].consts)
+		}
+	}
+}
+
+// counted takes down that a rule wants a number of assignments of which no holding has so many.
+func (f *flows) counted(path string, of map[string]ast.Value) {
+	for _, value := range of {
+		if n, ok := value.(ast.Number); ok && (path == "subject.here" || path == "subject.assignments") && n.Compare(ast.Number("1")) > 0 {
+			f.gaps[gap(f.rule.Location, path, "more than two assignments, or the places of them in a list")] = true
 		}
 	}
 }

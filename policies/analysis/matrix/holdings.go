@@ -50,11 +50,13 @@ func (c constants) standings(ends []resources.Time) (out []standing) {
 }
 
 // holdings are what a user can hold: nothing, one role in every standing at every place, and two that count. Roles
-// gives the system roles by their scopes, representatives those of them whose standings are all gone through.
-func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time) []holding {
+// gives the system roles by their scopes, representatives those of them whose standings are all gone through. Beside
+// adds those that count beside some that do not.
+func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, beside bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
 	standings := c.standings(ends)
-	var good []holding
+	var good, idle []holding
+	named := c.texts(nil, "subject.here.role")
 	for _, at := range spots() {
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range standings {
@@ -67,24 +69,46 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 				if counts && s.ends == 0 && r.pattern == "" && at.around() && r.stands(at) && (!r.system || slices.Contains(representatives, r.id)) {
 					good = append(good, h)
 				}
+				if beside && s.faults() == 1 && s.ends < theTime && at.around() &&
+					(slices.Contains(named, r.id) || r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0) {
+					idle = append(idle, h)
+				}
 			}
 		}
 	}
 	for i, a := range good {
 		for _, b := range good[i+1:] {
-			out = append(out, holding{
-				held: slices.Concat(a.held, b.held), role: a.role + " and " + b.role, place: a.place + " and " + b.place,
-				two:    [][2]string{{a.role, a.place}, {b.role, b.place}},
-				system: slices.Concat(a.system, b.system), states: a.states,
-			})
+			out = append(out, a.with(b))
+		}
+		for _, b := range idle {
+			out = append(out, a.with(b))
 		}
 	}
 	return out
 }
 
+// with is both.
+func (h holding) with(other holding) holding {
+	return holding{
+		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
+		two:    [][2]string{{h.role, h.place}, {other.role, other.place}},
+		system: slices.Concat(h.system, other.system), states: slices.Concat(h.states, other.states), impossible: h.impossible || other.impossible,
+	}
+}
+
 // counts says that the shipped rules would count it: it is gone through for every role.
 func (s standing) counts() bool {
-	return s.role == resources.StatusActive && s.assignment == resources.StatusActive && s.scope == "" && s.ends != theTime-1
+	return s.faults() == 0
+}
+
+// faults are how many things keep it from counting.
+func (s standing) faults() (n int) {
+	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == theTime-1} {
+		if fault {
+			n++
+		}
+	}
+	return n
 }
 
 // kindOfRole is a role that can be held.

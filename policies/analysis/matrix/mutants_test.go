@@ -44,7 +44,7 @@ func TestChangesAreFound(t *testing.T) {
 				count = -1
 			}
 			fresh := tree.With(c.file, strings.Replace(string(tree[c.file].Data), c.old, c.fresh, count))
-			d, err := matrix.Compare(t.Context(), compiled(t, tree), compiled(t, fresh))
+			d, err := matrix.Compare(t.Context(), compiled(t, tree), compiled(t, fresh), 2)
 			if err != nil {
 				t.Fatal(err)
 			}

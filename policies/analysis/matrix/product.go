@@ -45,7 +45,7 @@ func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	if entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
 		ends = append(ends, later)
 	}
-	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"))
+	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"), len(c.together(entry)) > 0)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.number(t.sides[0])

@@ -19,9 +19,10 @@ import (
 
 // group is all definitions of one rule, which has one value for one input.
 type group struct {
-	name  string
-	reads [paths]bool // by itself, and by the functions that it calls
-	deps  []*group
+	name    string
+	reads   [paths]bool // by itself, and by the functions that it calls
+	deps    []*group
+	defined []*ast.Rule // with the functions that it calls
 	// same says that the other tree has the equal group.
 	same  bool
 	print string
@@ -204,6 +205,7 @@ func isElseOf(rule, branch *ast.Rule) bool {
 // describe finds out what the group reads, and what tells it from a group of another tree.
 func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	read, ok := reuse.Reads(own)
+	g.defined = own
 	g.whole = !ok
 	g.told = told(own)
 	for p := range paths {

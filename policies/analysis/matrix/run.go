@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 			return out, err
 		}
 		for at[who] = range t.who {
+			runtime.Gosched() // there may be live traffic beside it
 			for at[where] = range t.where {
 				for at[grant] = range t.grants {
 					fits, reachable := t.fits(&at)
@@ -46,8 +48,10 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 	}
 	out.Evaluations = t.evals
 	t.rows(found, &out)
+	out.Gaps = c.together(entry)
 	if entry == engine.EntryGrantable {
-		out.Gaps = append(c.rules[0].severed(c.rules[1]), c.rules[1].severed(c.rules[0])...)
+		out.Gaps = append(out.Gaps, c.rules[0].severed(c.rules[1])...)
+		out.Gaps = append(out.Gaps, c.rules[1].severed(c.rules[0])...)
 	}
 	return out, nil
 }
