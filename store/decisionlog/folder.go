@@ -102,6 +102,9 @@ func (s segment) read() ([]byte, error) {
 		in = unpacked
 	}
 	var all bytes.Buffer
+	if !s.packed {
+		all.Grow(int(min(s.size, maxSegment)) + bytes.MinRead)
+	}
 	if n, err := io.Copy(&all, io.LimitReader(in, maxSegment+1)); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(s.path), err)
 	} else if n > maxSegment {
@@ -110,24 +113,41 @@ func (s segment) read() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// pack compresses a closed segment.
-func (s segment) pack(dir string) (err error) {
-	text, err := s.read()
+// pack compresses a closed segment. It goes through the file: a segment as a whole in memory took more
+// time than its compression.
+func (s segment) pack(dir string) error {
+	f, err := os.Open(s.path)
 	if err != nil {
 		return err
 	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	defer func() { _ = f.Close() }() // it was only read
+	err = fillFile(segmentPath(dir, s.number, closedSuffix), func(to io.Writer) error {
+		encoder, err := zstd.NewWriter(to, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(packWindow))
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(encoder, f)
+		return errors.Join(err, encoder.Close())
+	})
 	if err != nil {
-		return err
-	}
-	if err := writeFile(segmentPath(dir, s.number, closedSuffix), encoder.EncodeAll(text, nil)); err != nil {
 		return err
 	}
 	return os.Remove(s.path)
 }
 
+// packWindow is how far back the compression looks, in bytes.
+const packWindow = 1 << 20
+
 // writeFile writes a file in one step, so that it is there whole or not at all.
-func writeFile(path string, content []byte) (err error) {
+func writeFile(path string, content []byte) error {
+	return fillFile(path, func(to io.Writer) error {
+		_, err := to.Write(content)
+		return err
+	})
+}
+
+// fillFile is writeFile for what fill writes.
+func fillFile(path string, fill func(io.Writer) error) (err error) {
 	dir := filepath.Dir(path)
 	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -138,7 +158,7 @@ func writeFile(path string, content []byte) (err error) {
 			_ = os.Remove(tmp.Name())
 		}
 	}()
-	_, err = tmp.Write(content)
+	err = fill(tmp)
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}

@@ -132,7 +132,12 @@ func (o *object) flag(name string, value bool) {
 	}
 }
 
-func (o *object) time(name string, value resources.Time) { o.plain(name, value.String()) }
+func (o *object) time(name string, value resources.Time) {
+	if value != 0 {
+		o.name(name)
+		o.buf = append(value.AppendTo(append(o.buf, '"')), '"')
+	}
+}
 
 func (o *object) texts(name string, values []string) {
 	if len(values) == 0 {

@@ -58,19 +58,20 @@ func (w *writer) retain(closed []segment, size int64) error {
 		size += s.size
 	}
 	for _, s := range closed {
-		text, err := s.read()
-		if err != nil {
-			return err
+		if w.oldest.segment != s.number {
+			text, err := s.read()
+			if err != nil {
+				return err
+			}
+			if w.oldest, err = ending(s.number, text); err != nil {
+				return err
+			}
 		}
-		last, at, err := ending(text)
-		if err != nil {
-			return err
-		}
-		tooOld := w.o.Now().Sub(at) > w.o.Age
+		tooOld := w.o.Now().Sub(w.oldest.at) > w.o.Age
 		if size <= w.o.Size && !tooOld {
 			return nil
 		}
-		b := beginning{Log: w.log, Segment: s.number + 1, Prev: last, At: resources.At(w.o.Now()).String()}
+		b := beginning{Log: w.log, Segment: s.number + 1, Prev: w.oldest.last, At: resources.At(w.o.Now()).String()}
 		b.Signature = w.keys.sign(b.statement())
 		raw, err := json.Marshal(&b)
 		if err != nil {
@@ -87,16 +88,24 @@ func (w *writer) retain(closed []segment, size int64) error {
 	return nil
 }
 
-// ending returns the hash of the last line of a closed segment, and when it was closed.
-func ending(text []byte) (last string, at time.Time, err error) {
+// ended is a closed segment.
+type ended struct {
+	segment int64
+	// last is the hash of its last line, at when it was closed.
+	last string
+	at   time.Time
+}
+
+// ending reads when a segment of these lines was closed.
+func ending(segment int64, text []byte) (ended, error) {
 	raw := lastLine(text)
 	l, err := readLine(raw)
 	if err != nil {
-		return "", time.Time{}, err
+		return ended{}, err
 	}
 	if l.End == nil {
-		return "", time.Time{}, errors.New("the segment has no end")
+		return ended{}, errors.New("the segment has no end")
 	}
-	at, err = time.Parse(time.RFC3339, l.End.At)
-	return hash(raw), at, err
+	at, err := time.Parse(time.RFC3339, l.End.At)
+	return ended{segment, hash(raw), at}, err
 }

@@ -38,8 +38,10 @@ type writer struct {
 	toldLost uint64
 	// failing says that the last write failed.
 	failing bool
-	// packing is held by the goroutine that compresses.
+	// packing is held by the goroutine that compresses, which alone uses oldest: the segment that is
+	// removed next.
 	packing chan struct{}
+	oldest  ended
 }
 
 // newWriter mends the log and opens a segment.
