@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
@@ -23,7 +23,7 @@ func newReplay() *cobra.Command {
 		Use: "replay NEW", Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || decisions == "" {
-				return errors.New("replay takes --decisions and one argument, the folder of the new tree; embedded is the binary's own")
+				return errors.New("replay takes --decisions and one argument, the new tree: a folder, a bundle, or embedded")
 			}
 			return nil
 		},
@@ -57,14 +57,7 @@ func replayDecisions(cmd *cobra.Command, decisions, tree string) (*replay.Report
 	if _, err := os.Stat(decisions); err != nil {
 		return nil, fmt.Errorf("--decisions: there are no decisions in %s", decisions)
 	}
-	if tree == "embedded" {
-		tree = ""
-	}
-	files, err := policyTree(tree)
-	if err != nil {
-		return nil, err
-	}
-	src, err := policies.Read(files)
+	src, err := bundles.ReadTree(tree, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,9 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l.stop = stop
 	if o.Heads != nil {
-		l.background.Go(func() { l.keepHeads(run) })
+		// Before the first verdict: a log that the store does not know is not whole.
+		first := l.saveHead(ctx)
+		l.background.Go(func() { l.keepHeads(run, first) })
 	}
 	l.background.Go(func() { w.packAll() })
 	if o.Sink != nil {
@@ -256,23 +258,21 @@ func (l *Log) Close() error {
 	return errors.Join(err, l.lock.Close())
 }
 
-// keepHeads keeps the head until the context ends.
-func (l *Log) keepHeads(ctx context.Context) {
+// keepHeads keeps the head until the context ends; err is of the time when the log was opened.
+func (l *Log) keepHeads(ctx context.Context, err error) {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
-	failing := false
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		err := l.saveHead(ctx)
+	for failing := false; ; err = l.saveHead(ctx) {
 		if failed := err != nil && ctx.Err() == nil; failed != failing {
 			failing = failed
 			if failed {
 				l.o.Log.Warn("the end of the decision log can't be kept in the store; verify knows less of it", "error", err.Error())
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
 		}
 	}
 }
