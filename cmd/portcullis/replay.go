@@ -78,7 +78,7 @@ func writeReplayTests(dir string, report *replay.Report) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "replayed_test.rego"), text, 0o600)

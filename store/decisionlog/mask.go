@@ -45,7 +45,7 @@ func (w *writer) addMasked(ctx context.Context, j *resources.Judgement) error {
 	if err != nil {
 		return err
 	}
-	w.chain.begin("event")
+	w.begin("event")
 	w.buf = append(w.buf, resources.MaskCredentials(string(raw))...)
 	w.end()
 	return nil

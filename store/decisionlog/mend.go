@@ -11,14 +11,8 @@ import (
 
 // mend brings the folder into order after a crash, and finds out where the log ends.
 func (w *writer) mend(ctx context.Context) error {
-	torn, err := filepath.Glob(filepath.Join(w.dir, "*.tmp"))
-	if err != nil {
+	if err := w.removeTorn(); err != nil {
 		return err
-	}
-	for _, path := range torn {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
 	}
 	all, err := segmentsOf(w.dir)
 	if err != nil {
@@ -50,6 +44,26 @@ func (w *writer) mend(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", last.path, err)
 		}
 	}
+	w.findMissing(heads)
+	return nil
+}
+
+// removeTorn removes files that were not finished.
+func (w *writer) removeTorn() error {
+	torn, err := filepath.Glob(filepath.Join(w.dir, "*.tmp"))
+	if err != nil {
+		return err
+	}
+	for _, path := range torn {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findMissing notes a head of the store that is behind the end of the log.
+func (w *writer) findMissing(heads []Head) {
 	for _, h := range heads {
 		if h.Log == w.log && (h.Segment > w.number || h.Segment == w.number && h.Line > w.lines) {
 			w.missing = &h
@@ -59,7 +73,6 @@ func (w *writer) mend(ctx context.Context) error {
 		w.o.Log.Error("decisions are missing in the decision log, or were changed: `portcullis decisions verify` says where",
 			"segment", w.missing.Segment, "line", w.missing.Line)
 	}
-	return nil
 }
 
 // knownHeads returns the heads that the store has.

@@ -194,7 +194,7 @@ func (w *writer) add1(j *resources.Judgement) error {
 	if err != nil {
 		return err
 	}
-	w.chain.begin("told")
+	w.begin("told")
 	w.buf = appendTold(w.buf, j, n)
 	w.end()
 	return nil

@@ -66,16 +66,30 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 				}
 				h := r.at(at, s)
 				out = append(out, h)
-				if counts && s.ends == 0 && r.pattern == "" && at.around() && r.stands(at) && (!r.system || slices.Contains(representatives, r.id)) {
+				if counts && s.ends == 0 && r.good(at, representatives) {
 					good = append(good, h)
 				}
-				if beside && s.faults() == 1 && s.ends < theTime && at.around() &&
-					(slices.Contains(named, r.id) || r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0) {
+				if beside && s.faults() == 1 && s.ends < theTime && at.around() && (slices.Contains(named, r.id) || r.allCustom()) {
 					idle = append(idle, h)
 				}
 			}
 		}
 	}
+	return append(out, pairs(good, idle)...)
+}
+
+// good says whether a role that counts there is held in pairs.
+func (r kindOfRole) good(at spot, representatives []string) bool {
+	return r.pattern == "" && at.around() && r.stands(at) && (!r.system || slices.Contains(representatives, r.id))
+}
+
+// allCustom says whether it is the custom role of all permissions.
+func (r kindOfRole) allCustom() bool {
+	return r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
+}
+
+// pairs are two that count, and one that counts beside one that does not.
+func pairs(good, idle []holding) (out []holding) {
 	for i, a := range good {
 		for _, b := range good[i+1:] {
 			out = append(out, a.with(b))
@@ -147,7 +161,7 @@ func (c constants) roles(system map[string]string, patterns []string) (out []kin
 // every says whether the role is gone through in every standing: where the shipped rules would not count it, its
 // permissions tell nothing more than those of a few.
 func (r kindOfRole) every(representatives []string) bool {
-	return r.system && slices.Contains(representatives, r.id) || r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
+	return r.system && slices.Contains(representatives, r.id) || r.allCustom()
 }
 
 // vocabulary says whether a text is a word of the input's own, which is no role's id.

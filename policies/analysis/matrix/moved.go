@@ -47,7 +47,7 @@ func inherited(old, fresh []resources.Route) (out []asking) {
 
 // overlap says whether some call fits both rows, and whether the other one is better for it.
 func overlap(row, other *resources.Route) (meets, better bool) {
-	wild := func(a, b, any string) bool { return a == b || a == any || b == any }
+	wild := func(a, b, every string) bool { return a == b || a == every || b == every }
 	if !wild(row.Method, other.Method, resources.AnyMethod) || !wild(strings.ToLower(row.Host), strings.ToLower(other.Host), "") {
 		return false, false
 	}

@@ -51,8 +51,8 @@ func unlike(ctx context.Context, old, fresh *engine.Set, pkg string) (places []*
 		}
 		forms[i] = map[string]*ast.Location{}
 		for name, of := range all {
-			for print, at := range of {
-				forms[i][fingerprint([]string{document, name, print})] = at
+			for text, at := range of {
+				forms[i][fingerprint([]string{document, name, text})] = at
 			}
 		}
 	}
