@@ -197,12 +197,13 @@ func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) 
 	b.need(items)
 	var all []*resources.Judgement
 	for i := range items {
-		outcome, told := Outcome{Err: items[i].Err}, (*resources.Judgement)(nil)
+		outcome := Outcome{Err: items[i].Err}
 		if outcome.Err == nil {
 			in := b.within(items[i].AccountID)
 			if err := in.gather(ctx); err != nil {
 				return err
 			}
+			var told *resources.Judgement
 			outcome, told = in.ask(ctx, &items[i])
 			if err := ctx.Err(); err != nil {
 				return unavailable(err)
