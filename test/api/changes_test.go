@@ -58,20 +58,21 @@ func TestChangesAreListed(t *testing.T) {
 		t.Errorf("%v", newest)
 	}
 	since := url.QueryEscape(fmt.Sprint(harness.At(first.Body, "changes", 3, "at")))
+	subject := "subject=" + groups[4]
 	for query, want := range map[string][]string{
-		"subject=" + groups[4]: {all[0], all[2]},
-		"subject=" + groups[4] + "&action=account:group:create": {all[2]},
-		"actor=" + s.Admin:                                       all[:7], // the account and its project are a service's
-		"actor=" + s.Bob:                                         {},
-		"action=account:group:delete":                            {all[0]},
-		"action=api_key.create":                                  {all[1]},
-		"since=2999-01-01T00:00:00Z":                             {},
-		"until=2000-01-01T00:00:00Z":                             {},
-		"since=" + since:                                         all[:4],
-		"after=&subject=" + groups[4]:                            {all[2], all[0]},
-		"after=" + all[1]:                                        {all[0]},
-		"after=" + all[0]:                                        {},
-		"after=&page_size=2":                                     {all[8], all[7]},
+		subject:                                  {all[0], all[2]},
+		subject + "&action=account:group:create": {all[2]},
+		"actor=" + s.Admin:                       all[:7], // the account and its project are a service's
+		"actor=" + s.Bob:                         {},
+		"action=account:group:delete":            {all[0]},
+		"action=api_key.create":                  {all[1]},
+		"since=2999-01-01T00:00:00Z":             {},
+		"until=2000-01-01T00:00:00Z":             {},
+		"since=" + since:                         all[:4],
+		"after=&" + subject:                      {all[2], all[0]},
+		"after=" + all[1]:                        {all[0]},
+		"after=" + all[0]:                        {},
+		"after=&page_size=2":                     {all[8], all[7]},
 		"after=" + all[5] + "&page_size=1&actor=" + s.Admin:      {all[4]},
 		"actor=" + s.Admin + "&page_size=1&subject=" + groups[0]: {all[6]},
 	} {

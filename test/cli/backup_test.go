@@ -20,12 +20,12 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// onTheEmbeddedStore leaves a test of the data folder out where gateways are on a database.
-func onTheEmbeddedStore(t *testing.T) {
+// startEmbedded starts a gateway on the embedded store, whichever the others are on, with an account in it.
+func startEmbedded(t *testing.T) *harness.Scene {
 	t.Helper()
-	if harness.OnMongoDB() {
-		t.Skip("it is about the embedded store")
-	}
+	dir := t.TempDir()
+	harness.MasterKeyOf(t, dir)
+	return harness.NewScene(t, harness.Launch(t, dir))
 }
 
 // names is a list that several goroutines add to.
@@ -77,10 +77,8 @@ func wantExit(t *testing.T, o harness.Outcome, code int, says ...string) {
 // TestBackupBesideChanges: a backup that is made while changes go on is good, and has every change that
 // was answered before it began. A gateway on the restored folder knows tokens and assignments of before.
 func TestBackupBesideChanges(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
-	team := harness.StartTeam(t)
-	team.Grant(t, "team_member", team.Bob, "")
+	scene := startEmbedded(t)
 	var answered names
 	stop := make(chan struct{})
 	var changing sync.WaitGroup
@@ -93,7 +91,7 @@ func TestBackupBesideChanges(t *testing.T) {
 				default:
 				}
 				name := rand.Text()
-				if r := team.Do(t, "POST", "/groups", `{"name":"`+name+`"}`); r.Status != http.StatusCreated {
+				if r := scene.Do(t, "POST", "/groups", `{"name":"`+name+`"}`); r.Status != http.StatusCreated {
 					t.Errorf("%d %s", r.Status, r.Raw)
 					return
 				}
@@ -104,7 +102,7 @@ func TestBackupBesideChanges(t *testing.T) {
 	harness.Soon(t, "changes are made", func() bool { return len(answered.all()) > 50 })
 	file, began := filepath.Join(t.TempDir(), "a.backup"), answered.all()
 	started := time.Now()
-	made := harness.Command(t, nil, "store", "backup", "--data-dir", team.DataDir, file)
+	made := harness.Command(t, nil, "store", "backup", "--data-dir", scene.DataDir, file)
 	took, during := time.Since(started), len(answered.all())-len(began)
 	close(stop)
 	changing.Wait()
@@ -116,12 +114,12 @@ func TestBackupBesideChanges(t *testing.T) {
 	wantExit(t, harness.Command(t, nil, "store", "verify", file), 0, "good:")
 
 	dir := filepath.Join(t.TempDir(), "restored")
-	keep(t, team.DataDir, dir)
+	keep(t, scene.DataDir, dir)
 	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", dir, file), 0, "restored")
-	g := harness.StartIn(t, dir)
+	g := harness.Launch(t, dir)
 	restored := map[string]bool{}
 	for page := ""; ; {
-		r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/groups?page_size=100"+page, team.AdminToken, "")
+		r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+scene.Account+"/groups?page_size=100"+page, scene.AdminToken, "")
 		if r.Status != 200 {
 			t.Fatalf("%d %s", r.Status, r.Raw)
 		}
@@ -139,15 +137,14 @@ func TestBackupBesideChanges(t *testing.T) {
 			t.Errorf("%s was answered before the backup began, and is not in it", name)
 		}
 	}
-	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/roles/team_member/assignments", team.AdminToken, "")
-	if r.Status != 200 || !bytes.Contains(r.Raw, []byte(team.Bob)) {
+	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+scene.Account+"/roles/account_admin/assignments", scene.AdminToken, "")
+	if r.Status != 200 || !bytes.Contains(r.Raw, []byte(scene.Admin)) {
 		t.Errorf("%d %s", r.Status, r.Raw)
 	}
 }
 
 // TestBackupRefusals: nothing is overwritten, and a failure leaves nothing behind.
 func TestBackupRefusals(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	dir, to := t.TempDir(), t.TempDir()
 	taken := filepath.Join(to, "taken")
@@ -185,7 +182,6 @@ func backedUp(t *testing.T) (dir, file string) {
 
 // TestDamagedBackupIsRefused: a cut, changed or foreign file is damage, named, and nothing is restored of it.
 func TestDamagedBackupIsRefused(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	_, file := backedUp(t)
 	good, err := os.ReadFile(file)
@@ -222,7 +218,6 @@ func TestDamagedBackupIsRefused(t *testing.T) {
 
 // TestRestoreTakesTheFolderOfNobody: a folder with anything but the master key is left as it is.
 func TestRestoreTakesTheFolderOfNobody(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	dir, file := backedUp(t)
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "restore", "--data-dir", dir, file), dir, "portcullis.db", "empty")
@@ -246,7 +241,6 @@ func TestUnfinishedCopyIsServedByNobody(t *testing.T) {
 // TestVerifyFindsDamagedPages of a folder that no server runs on, and says that it could not look at one
 // without a store.
 func TestVerifyFindsDamagedPages(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	dir := t.TempDir()
 	seedStore(t, dir)
@@ -269,13 +263,12 @@ func TestVerifyFindsDamagedPages(t *testing.T) {
 
 // TestCopyToAnotherFolder: tokens of before are taken, a served folder and one that is not empty are refused.
 func TestCopyToAnotherFolder(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	from, to := t.TempDir(), filepath.Join(t.TempDir(), "to")
 	seedStore(t, from)
 	copied := harness.Command(t, nil, "store", "copy", "--from", from, "--to", to, "--with-master-key")
 	wantExit(t, copied, 0, "copied and compared:", "users: 1 records")
-	g := harness.StartIn(t, to)
+	g := harness.Launch(t, to)
 	token := harness.Command(t, nil, "token", "--data-dir", from, "--user", "user-ada-v1", "--ttl", time.Minute.String())
 	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-kept-v1/projects", strings.TrimSpace(token.Stdout), "")
 	if r.Status != 200 || harness.At(r.Body, "projects", 0, "id") != "proj-kept-v1" {

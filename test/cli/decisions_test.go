@@ -13,7 +13,8 @@ import (
 // TestDecisionsAreReadAndVerified, beside a running gateway, from its private listener and after its end.
 func TestDecisionsAreReadAndVerified(t *testing.T) {
 	t.Parallel()
-	g := harness.Launch(t, t.TempDir(), append(harness.StoreArgs(t, t.TempDir(), nil), "--decision-log", "required")...)
+	folder := t.TempDir()
+	g := harness.Launch(t, folder, append(harness.StoreArgs(t, folder, nil), "--decision-log", "required")...)
 	s := harness.NewScene(t, g)
 	asked := s.Ask(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/instances/i-1")
 	id := asked.Header.Get("X-Decision-ID")

@@ -22,27 +22,26 @@ func makeKey(t *testing.T, s *harness.Scene, name string) string {
 // TestKeysAreRotated: after a rotation and a restart the API keys and tokens of before are taken, the new
 // ones are made with the new key, and status tells them apart, beside the gateway.
 func TestKeysAreRotated(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
-	team := harness.StartTeam(t)
-	dir := team.DataDir
-	old := makeKey(t, team.Scene, "old")
+	scene := startEmbedded(t)
+	dir := scene.DataDir
+	old := makeKey(t, scene, "old")
 	before := harness.Command(t, nil, "keys", "status", "--data-dir", dir)
 	wantExit(t, before, 0, "in use")
 	wantExit(t, harness.Command(t, nil, "keys", "rotate", "--data-dir", dir), 0, "first line", "restart")
-	team.Terminate(t)
-	team.Ended(t)
+	scene.Terminate(t)
+	scene.Ended(t)
 
-	g := harness.StartIn(t, dir)
-	scene := *team.Scene
-	scene.Gateway = g
-	for name, credential := range map[string]string{"key": old, "token": team.AdminToken} {
-		if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/projects", credential, ""); r.Status != 200 {
+	g := harness.Launch(t, dir)
+	again := *scene
+	again.Gateway = g
+	for name, credential := range map[string]string{"key": old, "token": scene.AdminToken} {
+		if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+scene.Account+"/projects", credential, ""); r.Status != 200 {
 			t.Errorf("%s of before: %d %s", name, r.Status, r.Raw)
 		}
 	}
-	makeKey(t, &scene, "new1")
-	makeKey(t, &scene, "new2")
+	makeKey(t, &again, "new1")
+	makeKey(t, &again, "new2")
 	lines := strings.Split(harness.Command(t, nil, "keys", "status", "--data-dir", dir).Stdout, "\n")
 	if len(lines) != 4 || !strings.Contains(lines[1], "in use    2") || !strings.Contains(lines[2], "accepted  1") || !strings.Contains(lines[2], "API keys made anew") {
 		t.Errorf("%q", lines)

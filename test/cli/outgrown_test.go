@@ -11,22 +11,20 @@ import (
 // TestOneMachineIsOutgrown: the store of a data folder goes to MongoDB and back, and tokens, API keys and
 // assignments go on working at each place. A database that a gateway is connected to is not copied.
 func TestOneMachineIsOutgrown(t *testing.T) {
-	onTheEmbeddedStore(t)
 	t.Parallel()
 	url := servers.Mongo(t, 1).Database(t)
-	team := harness.StartTeam(t)
-	team.Grant(t, "team_member", team.Bob, "")
-	key, bob := makeKey(t, team.Scene, "kept"), team.UserToken(t, team.Bob)
-	dir := team.DataDir
+	scene := startEmbedded(t)
+	key := makeKey(t, scene, "kept")
+	dir := scene.DataDir
 	harness.WantOneLine(t, harness.Command(t, nil, "store", "copy", "--from", dir, "--to", url), "--from", "in use")
-	team.Terminate(t)
-	team.Ended(t)
+	scene.Terminate(t)
+	scene.Ended(t)
 	wantExit(t, harness.Command(t, nil, "store", "copy", "--from", dir, "--to", url), 0, "copied and compared")
 
 	works := func(g *harness.Gateway) {
 		t.Helper()
-		for name, credential := range map[string]string{"key": key, "token": team.AdminToken, "bob": bob} {
-			if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+team.Account+"/projects", credential, ""); r.Status != 200 {
+		for name, credential := range map[string]string{"key": key, "token": scene.AdminToken} {
+			if r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/"+scene.Account+"/projects", credential, ""); r.Status != 200 {
 				t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 			}
 		}
@@ -42,5 +40,5 @@ func TestOneMachineIsOutgrown(t *testing.T) {
 		return harness.Command(t, nil, "store", "copy", "--from", url, "--to", back).Code == 0
 	})
 	keep(t, dir, back)
-	works(harness.StartIn(t, back))
+	works(harness.Launch(t, back))
 }

@@ -14,9 +14,6 @@ import (
 // restart would not find, the gateway is not ready within 2 s, decisions go on, the log says why and what
 // to do; with the folder back a restart has all that was answered.
 func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
-	if harness.OnMongoDB() {
-		t.Skip("it is about the embedded store")
-	}
 	t.Parallel()
 	for name, happens := range map[string]func(t *testing.T, dir string){
 		"moved away": func(*testing.T, string) {},
@@ -30,7 +27,7 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "data")
 			harness.MasterKeyOf(t, dir)
-			g := harness.StartIn(t, dir)
+			g := harness.Launch(t, dir) // on the embedded store, whichever the others are on
 			s := harness.NewScene(t, g)
 			s.Must(t, 201, "POST", "/groups", `{"name":"before"}`)
 			if err := os.Rename(dir, dir+".old"); err != nil {
@@ -66,7 +63,7 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 			if err := os.Rename(dir+".old", dir); err != nil {
 				t.Fatal(err)
 			}
-			again := harness.StartIn(t, dir)
+			again := harness.Launch(t, dir)
 			r = harness.Call(t, "GET", again.URL+"/api/v1/accounts/"+s.Account+"/groups", s.AdminToken, "")
 			if r.Status != 200 || harness.At(r.Body, "groups", 0, "name") != "before" || harness.At(r.Body, "groups", 1) != nil {
 				t.Errorf("%d %s", r.Status, r.Raw)
