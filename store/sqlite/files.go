@@ -94,7 +94,13 @@ func dsn(path string, reader bool) string {
 		q.Set("_txlock", "deferred")
 		q.Set("_query_only", "1")
 	}
-	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
+	return location(path, q)
+}
+
+// location returns the URI of a file, whose path may be a relative one: without the "//" behind "file:",
+// after which SQLite reads a host.
+func location(path string, q url.Values) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }
 
 // Exists reports whether the folder holds a store.

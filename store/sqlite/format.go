@@ -31,7 +31,7 @@ func ownTables() []string {
 // already turn another program's file into a WAL one.
 func inspect(ctx context.Context, path string) error {
 	q := url.Values{"_query_only": {"1"}, "_busy_timeout": {"5000"}}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	db, err := sql.Open("sqlite", location(path, q))
 	if err != nil {
 		return fmt.Errorf("the data file can't be opened: %v", err)
 	}

@@ -63,7 +63,7 @@ func Restore(ctx context.Context, from, dir string) error {
 // whole checks every page and index of a file, and then runs fn on it.
 func whole(ctx context.Context, path string, fn func(*session) error) error {
 	q := url.Values{"mode": {"rw"}, "_busy_timeout": {"5000"}, "_defensive": {"1"}}
-	ses, err := newSession(opener((&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()))
+	ses, err := newSession(opener(location(path, q)))
 	if err != nil {
 		return fmt.Errorf("the data file %s can't be opened: %w", path, translate(ctx, err))
 	}

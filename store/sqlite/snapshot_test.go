@@ -1,0 +1,26 @@
+package sqlite_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// TestSnapshotOfARelativeFolder takes a snapshot of a folder that is named from the working directory,
+// as the default data folder is, and restores it so.
+func TestSnapshotOfARelativeFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := openPairs(t, "data?#%41 b")
+	mustWrite(t, s, 1)
+	if _, err := sqlite.Snapshot(t.Context(), "data?#%41 b", filepath.Join("data?#%41 b", "copy")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir("new", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.Restore(t.Context(), filepath.Join("data?#%41 b", "copy"), "new"); err != nil {
+		t.Error(err)
+	}
+}
