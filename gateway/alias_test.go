@@ -19,7 +19,7 @@ type seen struct {
 }
 
 // TestNothingKeptFromARequestChanges: the server reads the next request of a
-// connection into the same memory. What a handler, policy or the log keeps must be its own.
+// connection into the same memory. A handler, policy or the log keeps copies of its own only.
 func TestNothingKeptFromARequestChanges(t *testing.T) {
 	var kept []seen
 	var current seen

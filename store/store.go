@@ -11,8 +11,8 @@ import (
 // cannot answer in time. Engines translate their driver's errors; no caller sees one.
 type Store interface {
 	// View runs fn on one snapshot: everything that was committed when it began, and nothing that
-	// was committed later. Writes return ErrReadOnly. What fn read counts only after View has
-	// returned nil: until then an engine may find that no majority has it. fn may run more than
+	// was committed later. Writes return ErrReadOnly. Values that fn read count only after View
+	// has returned nil: until then an engine may find that no majority has it. fn may run more than
 	// once, so it only sets variables, anew in each run.
 	View(ctx context.Context, fn func(Tx) error) error
 

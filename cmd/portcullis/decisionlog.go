@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// insideJudge is the engine for handlers. What it decides inside an allowed call, and the caller is
-// told, is recorded beside the verdict on the call.
+// insideJudge is the engine for handlers. It records the verdicts that the caller of an allowed call is told, beside
+// the verdict on the call.
 type insideJudge struct {
 	engine.Inside
 	ids resources.IDs

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// hangups are the signals by which an operator has files read again: one channel for each who
+// hangups holds the signals by which an operator has files read again: one channel for each part that
 // follows files of its own.
 type hangups struct{ all, certificates, policy chan os.Signal }
 

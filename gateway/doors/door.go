@@ -26,7 +26,7 @@ type SubRequest interface {
 	Told(c Call) (of Original, open bool)
 }
 
-// Original is a call of somebody else, about which a door is asked. What was not told is empty. Path is
+// Original is a call of somebody else, about which a door is asked. A part that was not told is empty. Path is
 // without the query.
 type Original struct{ Host, Method, Path string }
 

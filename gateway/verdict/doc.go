@@ -11,8 +11,8 @@
 // reached is not an allow, and is no fault of the request.
 //
 // Batches judges questions that are asked together: all by one policy tree, those about an account on
-// facts of one revision, which are gathered once. What one item lacks is its own error; facts that can't
-// be had end the batch. Rejected: a batch as a loop over Ask, in which a change between two items shows
+// facts of one revision, which are gathered once. A problem of one item is that item's error; facts
+// that can't be had end the batch. Rejected: a batch as a loop over Ask, in which a change between two items shows
 // a state that never was.
 //
 // Verdicts are not cached here: policies/engine caches its decisions by all that they depend on,

@@ -15,8 +15,8 @@ test_data_has_the_form_of_its_schema[table][name] if {
 	[true, []] == json.match_schema({required: row}, data.schemas[table])
 }
 
-# A built-in looks at all patterns of a role at once: some tree has a hundred thousand of them. What is no scope at
-# all isn't of the form of the schema.
+# A built-in looks at all patterns of a role at once: some tree has a hundred thousand of them. The schema
+# refuses a text that is no scope at all.
 test_system_roles_hold_patterns_of_their_own_scope[role] if {
 	some role, row in data.grants
 	foreign := object.get({"ACCOUNT": {"*:"}}, row.scope, {"*:", "account:"})

@@ -1,7 +1,7 @@
 package authz
 
 # METADATA
-# title: What must hold of every question, whatever the roles grant
+# title: Conditions that must hold of every question, whatever the roles grant
 # description: |
 #   The one list of it. Each code has a text in `reason_texts`, for where the condition does not hold, and a rule
 #   `met contains "<code>"` that says when it holds. A code without such a rule never holds, which denies every question.

@@ -16,7 +16,7 @@ credential_allows(verb) if {
 _key_scopes := {
 	"read": {"read"},
 	"list": {"read"},
-	# In a granted pattern: whoever gives away all verbs must have them.
+	# In a granted pattern: a caller who gives away all verbs must have them.
 	"*": {"read", "write"},
 }
 

@@ -1,7 +1,7 @@
 # METADATA
 # scope: package
 # title: Portcullis authorization
-# description: Who may do what, as a pure function of input and data. No rule looks at a clock, a network or a store.
+# description: Decides whether a user may do an action, as a pure function of input and data. No rule looks at a clock, a network or a store.
 # schemas:
 #   - input: schema.input.schema
 #   - data.grants: schema.grants.schema

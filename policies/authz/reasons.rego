@@ -3,8 +3,8 @@ package authz
 # METADATA
 # title: Every reason that this tree gives, by its code
 # description: |
-#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. What a text
-#   says of the question stands for %s.
+#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. A part of
+#   the question takes the place of %s.
 reason_texts := {
 	# Conditions that do not hold.
 	"needs_active_member": "the user is not an active member of the account",
@@ -37,7 +37,7 @@ reason_texts := {
 
 # METADATA
 # title: The answers
-# description: What an entry point gives, made of a code and of what its text says of the question.
+# description: The value of an entry point, made of a code and of the values for its text.
 allowed(code, values) := {"allow": true, "code": code, "reason": sprintf(reason_texts[code], values)}
 
 denied(code, values) := {"allow": false, "code": code, "reason": sprintf(reason_texts[code], values)}

@@ -4,8 +4,8 @@
 // that are equal in these values have one key and one verdict. A plan is nil where the rules are no function of the
 // input, or read the time: nothing is reused then.
 //
-// A subject counts as a whole, by the digest of what the policy is told of it (Facts). What an assignment's end
-// changes is told by running, so that a key holds which ends have come, and a verdict is good until the next one.
+// A subject counts as a whole, by the digest of what the policy is told of it (Facts). The end of an
+// assignment shows in running, so that a key holds which ends have come, and a verdict is good until the next one.
 // The assignments here, around the target, are named by the narrowest place at which the subject holds a role:
 // resources without a role of their own share a verdict.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// attribution is who asked for the changes of a context, and by what route.
+// attribution holds the caller who asked for the changes of a context, and the route.
 type attribution struct {
 	actor     resources.ChangeActor
 	requestID string
@@ -36,7 +36,7 @@ func Attributed(routes wire.Routes) wire.Routes {
 	return out
 }
 
-// attributionOf returns who asked; the system where nobody did.
+// attributionOf returns the attribution of the context, which is the system's if no caller asked.
 func attributionOf(ctx context.Context) attribution {
 	by, ok := ctx.Value(attributionKey{}).(attribution)
 	if !ok {

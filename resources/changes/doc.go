@@ -3,12 +3,11 @@
 //
 // The store that the areas write to is wrapped: when an area's part of a transaction has succeeded, the
 // records that it has written tell what was changed, and the request's context tells who asked. So no
-// area can make a change without a record, and none has to think of it. What an area writes that no
-// answer shows, such as the mark of a project that is being deleted, is no change; nor is a new
-// updated_at alone.
+// area can make a change without a record, and none has to think of it. A write that no answer shows,
+// such as the mark of a project that is being deleted, is no change; nor is a new updated_at alone.
 //
 // The order of an account's records is that of its revisions, in which its changes were committed:
-// who has read up to one misses nothing that comes after it.
+// a client that has read up to one misses nothing that comes after it.
 //
 // # Rejected
 //

@@ -6,9 +6,9 @@
 // at once, since no machine was made for it. Any other cluster is DELETING, stays in lists and keeps its
 // name until the provisioner has released its machines.
 //
-// A claim gives a provisioner a cluster for the time of a lease. What is to be done follows from the
-// state alone, and who does it stands in the cluster's own record (resources.ClusterTask): there is no
-// queue that could disagree with the states. The newest claim is the one whose reports count, so that
+// A claim gives a provisioner a cluster for the time of a lease. The task follows from the state
+// alone, and the cluster's own record names its provisioner (resources.ClusterTask): there is no queue
+// that could disagree with the states. The newest claim is the one whose reports count, so that
 // at most one is live whatever the clocks of the replicas say. Each claim writes whose turn it was,
 // by which two claims at once conflict.
 //

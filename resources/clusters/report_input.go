@@ -22,7 +22,7 @@ const (
 // appStatus is the form of the status of an installed application.
 var appStatus = regexp.MustCompile(`^INSTALLED_APP_STATUS_[A-Z_]{1,64}$`)
 
-// report is what a provisioner reports. What is absent stays as it is.
+// report holds the fields that a provisioner reports. A field that is absent stays as it is.
 type report struct {
 	Status    string                    `json:"status"`
 	Endpoint  *string                   `json:"cluster_endpoint"`

@@ -79,8 +79,8 @@ func (s *Stream) more(end byte) bool {
 	return s.err == nil && byte(s.dec.PeekKind()) != end
 }
 
-// Text reads a string. The next value must be one. What keeps the text has to copy it, or keeps a copy of
-// the whole body.
+// Text reads a string. The next value must be one. A caller that keeps the text copies it, or else keeps
+// a copy of the whole body.
 func (s *Stream) Text() string {
 	if s.err != nil {
 		return ""

@@ -25,7 +25,7 @@ var (
 const maxManifest = 1 << 20
 
 // Read writes the database of a backup into a new file of the folder dir, after which it has been held
-// against the manifest. Where it does not fit, the file is removed again.
+// against the manifest. If it does not fit, Read removes the file again.
 func Read(path, dir string) (m Manifest, database string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -16,7 +16,7 @@ func on(t *testing.T, url, secret string, changed func(error)) *redis.Buckets {
 	return connect(t, url).Buckets([]byte(secret), changed)
 }
 
-// take takes until it has an answer: a busy machine may need more than 50 ms. What came too late
+// take takes until it has an answer: a busy machine may need more than 50 ms. An answer that came too late
 // may have been taken all the same.
 func take(t *testing.T, r *redis.Buckets, name string, interval time.Duration, burst, n int) (given int, full time.Duration) {
 	t.Helper()

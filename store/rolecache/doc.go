@@ -15,8 +15,8 @@
 // before they answer.
 //
 // FactsOf gathers the facts of several users at one revision, and Homes the accounts of several, with few
-// reads: one view reads the misses of 64 users, on a database by one find for each collection. What turns
-// out older than the rest is read again, a few times, and then the gathering fails.
+// reads: one view reads the misses of 64 users, on a database by one find for each collection. Facts
+// that turn out older than the rest are read again, a few times, and then the gathering fails.
 //
 // # Levels
 //

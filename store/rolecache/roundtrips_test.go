@@ -36,7 +36,7 @@ func (n *trips) Get(ctx context.Context, keys ...string) (values [][]byte, err e
 	return values, err
 }
 
-// Set implements rolecache.Remote. What is not there then came too late.
+// Set implements rolecache.Remote. A value that is not there then came too late.
 func (n *trips) Set(ctx context.Context, values map[string][]byte) {
 	keys := slices.Collect(maps.Keys(values))
 	for range 20 {

@@ -13,7 +13,7 @@ import (
 
 // Snapshot writes everything that is committed at one instant into a new file, which is one for Restore.
 // It works beside a process that has the data folder open, and asks it nothing. It checks the file that
-// it reads, whole, and the one that it has written. Where one is damaged the error wraps ErrCorrupt and
+// it reads, whole, and the one that it has written. If one is damaged the error wraps ErrCorrupt and
 // names what was found.
 func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 	path := filepath.Join(dir, fileName)

@@ -120,7 +120,7 @@ func TestDemoPrintsWhatItSays(t *testing.T) {
 	}
 }
 
-// checkDemoToken: the token is in a file that only its owner can read, and is not printed. What is printed
+// checkDemoToken: the token is in a file that only its owner can read, and is not printed. The text that is printed
 // says where the gateway listens, and how it is stopped.
 func checkDemoToken(t *testing.T, g *harness.Gateway, dir string) {
 	t.Helper()

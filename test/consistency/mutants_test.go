@@ -122,7 +122,7 @@ var mutants = []mutant{
 		group,`}}, leasedReplicas},
 }
 
-// TestMutantsFitTheProgram: what a mutant replaces is there, once. Whoever changes those lines
+// TestMutantsFitTheProgram: the lines that a mutant replaces are there, once. A change of those lines
 // changes the mutant.
 func TestMutantsFitTheProgram(t *testing.T) {
 	for _, m := range mutants {

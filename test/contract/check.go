@@ -29,8 +29,8 @@ type Answer struct {
 	Raw    []byte
 }
 
-// Against looks at one exchange at a listener. What the document says of a refused
-// request is not asked: tests send wrong ones on purpose.
+// Against looks at one exchange at a listener. It does not hold a refused request
+// against the document: tests send wrong ones on purpose.
 func (c *Contract) Against(kind string, x Exchange) []string {
 	path, query, _ := strings.Cut(x.Target, "?")
 	o, values, allow := c.find(x.Method, path, kind == PrivateListener)
@@ -249,7 +249,7 @@ func prefixed(what string, texts []string) []string {
 
 func canonical(name string) string { return http.CanonicalHeaderKey(name) }
 
-// What listens at an address that tests speak to.
+// Kinds of listener to which tests speak.
 const (
 	EdgeListener    = "edge"
 	PrivateListener = "private"

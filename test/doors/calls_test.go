@@ -71,7 +71,7 @@ func askEnvoyNamed(t *testing.T, w *world, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: "other.example"}, map[string]string{"action": q.action})
 }
 
-// ask asks as Envoy does; nil is an error. What was not decided in time is asked again.
+// ask asks as Envoy does; nil is an error. A question that was not decided in time is asked again.
 func (w *world) ask(t *testing.T, call *auth.AttributeContext_HttpRequest, extensions map[string]string) (got *auth.CheckResponse) {
 	request := &auth.CheckRequest{Attributes: &auth.AttributeContext{
 		ContextExtensions: extensions, Request: &auth.AttributeContext_Request{Http: call},

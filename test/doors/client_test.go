@@ -62,7 +62,7 @@ func clientAnswer(t *testing.T, q question, d client.Decision, err error) answer
 	return a
 }
 
-// asking makes a door of a method of the Go client. What was not decided in time is asked again.
+// asking makes a door of a method of the Go client. A question that was not decided in time is asked again.
 func asking(one func(ctx context.Context, c *client.Client, q question) (client.Decision, error)) func(t *testing.T, w *world, q question) answer {
 	return func(t *testing.T, w *world, q question) answer {
 		c := w.client(t, q.caller)

@@ -20,7 +20,7 @@ func (q question) isCommand() bool { return q.isSent() && !strings.HasPrefix(q.p
 // answers finds the gateway's answer in the CLI's error.
 var answers = regexp.MustCompile(`the gateway answers ([0-9]+): (.*)`)
 
-// askCommand is `portcullis check`. What was not decided in time is asked again.
+// askCommand is `portcullis check`. A question that was not decided in time is asked again.
 func askCommand(t *testing.T, w *world, q question) answer {
 	var o harness.Outcome
 	for range 20 {

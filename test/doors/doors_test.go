@@ -72,7 +72,7 @@ func (w *world) call(t *testing.T, by caller, target, body string, headers ...st
 	return status, raw
 }
 
-// exchange makes a call by a raw target. What was not decided in time is asked again.
+// exchange makes a call by a raw target. A question that was not decided in time is asked again.
 func (w *world) exchange(t *testing.T, by caller, method, host, target, body string, headers ...string) (status int, header http.Header, raw []byte) {
 	for range 20 {
 		request, err := http.NewRequestWithContext(t.Context(), method, w.URL, strings.NewReader(body))

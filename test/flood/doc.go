@@ -6,12 +6,12 @@
 // that took is printed. Elsewhere callers, flood and gateway are on machines of their own, so
 // the full one is run on two cores: the gateway has one, where cache hits and misses are in each
 // other's way most, and then both; callers and flood have the other one, on which the flood
-// runs whenever the callers do not. What is measured is from when their system has sent a
+// runs whenever the callers do not. The time is measured from when their system has sent a
 // question until it has the answer, which is the gateway's part, and no wait of the callers
 // for a processor that the flood or its packets hold.
 //
 // Another flood is a burst of listings of another user's keys, which hold sessions of the
-// store while they ask policy: what is judged there is how long anybody waits.
+// store while they ask policy: the longest wait of any caller is judged there.
 //
 // Ratios are of windows of one run. `make test` runs a small one, on whatever cores there are
 // and with a flood that is only nice; `make flood` the full one, and prints its figures.

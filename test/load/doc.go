@@ -64,7 +64,7 @@
 // # How it is measured
 //
 // Every server is a process of its own on one core with GOMAXPROCS=1, the client has the other
-// core. What is compared is the servers' CPU time for each request: wall time would measure
+// core. The servers' CPU time for each request is compared: wall time would measure
 // the client and the neighbours too. Ratios are taken from windows one right after the other, with
 // another server first in each turn, so that what disturbs the machine disturbs all of them; the
 // median is held against the limit, and its interval printed.

@@ -17,7 +17,7 @@ const never = 253402300799999
 type object = map[string]any
 
 // opaRequests writes questions for OPA's server: the input that a gateway would build, with
-// the user's assignments in it. What does not change from question to question is made
+// the user's assignments in it. A part that does not change from question to question is made
 // beforehand, so that the client costs the same for both.
 type opaRequests struct {
 	w *world

@@ -19,8 +19,8 @@ func Address(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// reservedPort is one that stays the caller's until the test process ends. Whoever asks the system
-// for any port, to listen or to connect, is given none to which a socket is bound; this one never
+// reservedPort is one that stays the caller's until the test process ends. A process that asks the
+// system for any port, to listen or to connect, is given none to which a socket is bound; this one never
 // listens, and with SO_REUSEADDR, which servers set too, one that does may be beside it.
 func reservedPort() (int, error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)

@@ -79,8 +79,8 @@ func (p *process) kill() {
 }
 
 const (
-	// ramDisk is memory that looks like a folder. What a server writes there is as good as
-	// on a disk for every end but that of the machine, which no test brings about.
+	// ramDisk is memory that looks like a folder. A server's files there are as good as on a
+	// disk for every end but that of the machine, which no test brings about.
 	ramDisk = "/dev/shm"
 	// ramNeeded has to be free on it: a container may have next to nothing.
 	ramNeeded = 4 << 30

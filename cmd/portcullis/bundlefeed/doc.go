@@ -8,5 +8,5 @@
 //
 // Rejected:
 //   - a kept ETag: the first poll after a start costs one whole answer, and no file has to fit another;
-//   - redirects to plain HTTP: who stands in between could give another tree.
+//   - redirects to plain HTTP: somebody in between could give another tree.
 package bundlefeed

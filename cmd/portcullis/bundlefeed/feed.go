@@ -99,7 +99,8 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 	return refused, nil
 }
 
-// Started keeps the bundle with which the gateway has started: whoever calls it can serve its catalogue.
+// Started keeps the bundle with which the gateway has started. The gateway calls it when it can serve the catalogue
+// of that bundle.
 func (f *Feed) Started() {
 	if f.started != nil {
 		f.keep(f.started)

@@ -40,7 +40,7 @@ func (s *Store) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.MongoURL, "mongo-url", "", "the `URL` of a MongoDB replica set (4.4 or later), in place of the embedded store: mongodb://…/database?replicaSet=name; needs --master-key-file")
 	f.StringVar(&s.RedisURL, "redis-url", "", "with --mongo-url: the `URL` of a Redis cache that replicas share: redis://user:password@host:port/db or rediss://…")
 	DurationVar(f, &s.Lease, "freshness-lease", defaultLease, "with --mongo-url: for how long a read of the store's epoch is used; 0 reads it for each request")
-	DurationVar(f, &s.ChangeRetention, "change-retention", defaultChangeRetention, "how long the records of who changed what are kept; 0 is for ever")
+	DurationVar(f, &s.ChangeRetention, "change-retention", defaultChangeRetention, "how long change records are kept; 0 is for ever")
 }
 
 // Engine returns the name of the engine.

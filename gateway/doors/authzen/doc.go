@@ -15,5 +15,5 @@
 // while others come and go.
 //
 // Members that the text of 1.0 does not name are ignored, so that a client may send more than this
-// version reads. What two decoders could read differently is refused as everywhere.
+// version reads. A body that two decoders could read differently is refused as everywhere.
 package authzen

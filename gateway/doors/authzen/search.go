@@ -170,7 +170,7 @@ func (q *search) any() Tuple {
 	return out
 }
 
-// What stands in the question for what is looked for.
+// Texts that stand in the question for the part that is looked for.
 const (
 	anyID     = "any"
 	anyAction = "account:any:any"

@@ -100,7 +100,7 @@ func fields(r *resources.Route) (out [8]string) {
 	return [8]string{r.Spec, r.Method, r.Host, r.Path, claims, r.Audience, r.Area, r.Upstream}
 }
 
-// What a command is to fail on.
+// Kinds of difference on which a command can be told to fail.
 const (
 	FailOnAny       = "any"
 	FailOnNewAccess = "new-access"
@@ -109,7 +109,7 @@ const (
 // ErrFailOn means that a report can't be judged by that name.
 var ErrFailOn = errors.New("must be new-access or any")
 
-// Fails says whether the report has what a command is to fail on. What could not be asked may be new access.
+// Fails says whether the report has a difference of the kind. A question that could not be asked may be new access.
 func (r *Report) Fails(on string) bool {
 	if on == FailOnNewAccess {
 		return len(r.NewAccess)+len(r.NotExhaustive) > 0

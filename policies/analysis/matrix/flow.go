@@ -257,7 +257,7 @@ func (f *flows) term(t *ast.Term) *flow {
 	return out
 }
 
-// ref is what a reference gives. What stands in its brackets is compared with the keys there.
+// ref returns the flow of a reference, and compares its keys with those that stand there.
 func (f *flows) ref(ref ast.Ref) *flow {
 	at, rest := newFlow(), ref[1:]
 	switch head := ref[0].Value.(type) {

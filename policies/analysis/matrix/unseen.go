@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// apps are the apps that the trees do not have alike. What is asked of an app is whatever its callers send, so no table
-// holds it.
+// apps are the apps that the trees do not have alike. Their callers send questions of any form, so no table
+// holds them.
 func apps(ctx context.Context, old, fresh *engine.Set) (found []Gap, err error) {
 	names := map[string]string{}
 	for _, set := range []*engine.Set{old, fresh} {

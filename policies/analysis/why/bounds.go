@@ -2,7 +2,7 @@ package why
 
 import "time"
 
-// What bounds an explanation.
+// Bounds of an explanation.
 const (
 	// maxSteps is how many steps a fix has, maxFixes how many fixes are told.
 	maxSteps = 3

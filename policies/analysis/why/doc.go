@@ -8,13 +8,13 @@
 // Candidates (candidates.go) are what is wrong with the state of the account, the user and the key, and one route
 // beside it: an assignment that the subject has and that does not count, or a role to be assigned. Of their steps every
 // set of at most three is judged, the small ones first; what contains a fix is left out. So each step of a fix is
-// needed. Where that finds nothing and a deny rule fires, pairs of assignments are tried, for trees that want two roles.
+// needed. If that finds nothing and a deny rule fires, pairs of assignments are tried, for trees that want two roles.
 //
 // The work is bounded (bounds.go) by judged sets, by counted actions and by time; what was found until then is the
 // answer, which says that it is not complete. A candidate that fails to be judged is no fix.
 //
-// The user in question gets a form of their own (told.go): it holds back what they may not know. What they can't know
-// is not searched, either, so that what is left out can't be told from how the rest comes out.
+// The user in question gets a form of their own (told.go): it holds back what they may not know. Changes that
+// they can't know of are not searched, either, so that how the rest comes out tells nothing of them.
 //
 // Rejected:
 //   - partial evaluation of the rules with unknown facts: its residues name conditions on the input, and not changes

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Document is a made-up world: one input of the policy (policies/schemas/input). What it lacks is empty. Its custom
+// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty. Its custom
 // roles are those of subject.roles; there is no other user.
 type Document struct {
 	Action struct {
