@@ -52,7 +52,7 @@ func New(cfg Config) (*Edge, error) {
 	e.steps = []step{
 		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
-	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identify, e.authorize}
+	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identify, e.authorizeAgain}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
 	}

@@ -45,6 +45,8 @@ type exchange struct {
 	account string
 	target  resources.Target
 	record  Record
+	// factsRevision is that of the facts of the recorded verdict.
+	factsRevision int64
 	// endTrace is nil where the request is not traced.
 	endTrace func(*Record)
 	// answered ends the steps.

@@ -58,6 +58,7 @@ const headerDecisionID = "X-Decision-ID"
 // judged records a verdict and names it in the answer.
 func (x *exchange) judged(v verdict.Verdict) {
 	x.record.judged(v)
+	x.factsRevision = v.AccountRevision
 	if v.ID != "" {
 		x.raw.Response.Header.Set(headerDecisionID, v.ID)
 	}

@@ -118,10 +118,15 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 	return named, ""
 }
 
+// call returns the call for the judge.
+func (x *exchange) call() verdict.Call {
+	return verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target}
+}
+
 // authorize has the call judged: 403, 503.
 func (e *Edge) authorize(x *exchange) error {
 	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
-	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target})
+	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, x.call())
 	x.judged(v)
 	x.lifetime.parent = resources.WithDecision(x.lifetime.parent, v.ID)
 	return err

@@ -17,7 +17,7 @@ const (
 	outerWait = time.Minute
 )
 
-// waiting is the clients that wait for another response (wire.Response.Wait). They hold nothing but
+// waiting holds the clients that wait for another response (wire.Response.Wait). They hold nothing but
 // their connection: no place among the requests under way, no session of a store. Each time that the
 // handler is asked, the caller is authorized anew, as a new request is.
 type waiting struct {
@@ -75,4 +75,15 @@ func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
 	}
 	r.Principal = x.principal
 	return x.entry.handler(x.ctx, r)
+}
+
+// authorizeAgain has the call judged as authorize does. A verdict equal to the last one, on facts of the
+// same revision, is not recorded again: the client is told one, and the decision log has it.
+func (e *Edge) authorizeAgain(x *exchange) error {
+	v, err := e.cfg.Judge.Permit(x.ctx, x.principal, x.call())
+	if err == nil && v.Code == x.record.Code && v.Reason == x.record.Reason &&
+		v.PolicyRevision == x.record.PolicyRevision && v.AccountRevision == x.factsRevision {
+		return nil
+	}
+	return e.authorize(x)
 }

@@ -2,6 +2,8 @@ package gateway_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -90,6 +92,59 @@ func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
 			t.Errorf("%d %s, want %d", got.Status, got.Body, want)
 		}
 		withdraw.Store(false)
+	}
+}
+
+// verdicts is a decision log that keeps whether each verdict allows.
+type verdicts struct{ allowed []bool }
+
+// Record implements resources.DecisionLog.
+func (v *verdicts) Record(_ context.Context, all ...*resources.Judgement) error {
+	for _, j := range all {
+		v.allowed = append(v.allowed, j.Decision.Allowed)
+	}
+	return nil
+}
+
+// TestWaitIsRecordedOnce, and again where the verdict, or the revision of its facts, is another one.
+func TestWaitIsRecordedOnce(t *testing.T) {
+	cases := map[string]struct {
+		change func(judged int64, d *resources.Decision)
+		want   []bool
+	}{
+		"equal":       {func(int64, *resources.Decision) {}, []bool{true}},
+		"policy":      {func(n int64, d *resources.Decision) { d.PolicyRevision = fmt.Sprint(n > 1) }, []bool{true, true}},
+		"reason":      {func(n int64, d *resources.Decision) { d.Reason = fmt.Sprint(n > 1) }, []bool{true, true}},
+		"code":        {func(n int64, d *resources.Decision) { d.Code = fmt.Sprint(n > 1) }, []bool{true, true}},
+		"denied":      {func(n int64, d *resources.Decision) { d.Allowed = n == 1 }, []bool{true, false}},
+		"other facts": {nil, []bool{true, true}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var judged, read atomic.Int64
+			log := &verdicts{}
+			e, _, _ := waiting(t, 3, time.Minute, func(cfg *gateway.Config) {
+				cfg.Judge.Log = log
+				cfg.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+					d, err := allow(ctx, q)
+					if c.change != nil {
+						c.change(judged.Add(1), &d)
+					}
+					return d, err
+				}}
+				cfg.Judge.Facts = facts{func(_ context.Context, account, user, _ string) (resources.Facts, error) {
+					revision := int64(7)
+					if c.change == nil && read.Add(1) > 1 {
+						revision = 8
+					}
+					return resources.Facts{Revision: revision, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
+				}}
+			})
+			if got := e.send(t, listRequest); (got.Status == 200) != c.want[len(c.want)-1] || !slices.Equal(log.allowed, c.want) {
+				t.Errorf("%d %s, recorded %v, want %v", got.Status, got.Body, log.allowed, c.want)
+			}
+		})
 	}
 }
 
