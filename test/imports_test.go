@@ -133,7 +133,7 @@ var mayImport = map[string]row{
 	"cmd/portcullis/masterkey":  {inside: []string{"resources", "store", "store/records", "store/sqlite"}},
 	"cmd/portcullis/provision":  {},
 	"cmd/portcullis/observe":    {inside: []string{"gateway", "gateway/authn", "gateway/doors", "policies/engine", "resources", "resources/gate", "resources/outbox", "resources/wire", "store", "store/decisionlog", "store/rolecache"}, outside: []string{metrics}},
-	"cmd/portcullis/tracing":    {inside: []string{"gateway", "gateway/verdict", "resources", "store", "store/rolecache"}, outside: []string{otel}},
+	"cmd/portcullis/tracing":    {inside: []string{"gateway", "gateway/ratelimit", "gateway/verdict", "resources", "store", "store/rolecache"}, outside: []string{mongodb, otel}},
 
 	"test": {},
 

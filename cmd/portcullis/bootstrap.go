@@ -26,7 +26,7 @@ func newBootstrap() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			c, err := openCore(cmd.Context(), settings, engine.Options{}, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
+			c, err := openCore(cmd.Context(), settings, engine.Options{}, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)), nil)
 			if err != nil {
 				return err
 			}

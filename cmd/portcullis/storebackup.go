@@ -139,7 +139,7 @@ func restoreDatabase(cmd *cobra.Command, file string, to config.Store) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, closeFrom()) }()
-	target, err := openStore(ctx, to, c)
+	target, err := openStore(ctx, to, c, nil)
 	if err != nil {
 		return err
 	}

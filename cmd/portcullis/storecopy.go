@@ -103,7 +103,7 @@ func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error)
 // embedded store; a database tells who is connected.
 func openUnserved(ctx context.Context, at string, c records.Collections) (store.Store, error) {
 	if !isURL(at) {
-		return openStore(ctx, config.Store{DataDir: at}, c)
+		return openStore(ctx, config.Store{DataDir: at}, c, nil)
 	}
 	opened, err := mongodb.Open(ctx, mongodb.Options{URL: at, Schemas: c.Schemas(), Maintenance: true})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/bootclock"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -44,8 +45,8 @@ type openedStore interface {
 	Bytes(ctx context.Context) (int64, error)
 }
 
-// openStore opens the embedded store of the data folder, or the database.
-func openStore(ctx context.Context, s config.Store, c records.Collections) (openedStore, error) {
+// openStore opens the embedded store of the data folder, or the database, whose commands the tracer follows; it may be nil.
+func openStore(ctx context.Context, s config.Store, c records.Collections, tracer *tracing.Tracer) (openedStore, error) {
 	if s.MongoURL == "" {
 		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.DataDir, Schemas: c.Schemas()})
 		if err != nil {
@@ -53,7 +54,7 @@ func openStore(ctx context.Context, s config.Store, c records.Collections) (open
 		}
 		return opened, nil
 	}
-	opened, err := mongodb.Open(ctx, mongodb.Options{URL: s.MongoURL, Schemas: c.Schemas()})
+	opened, err := mongodb.Open(ctx, mongodb.Options{URL: s.MongoURL, Schemas: c.Schemas(), Monitor: tracer.Commands()})
 	if err != nil {
 		return nil, fmt.Errorf("--mongo-url: %w", err)
 	}
@@ -181,7 +182,7 @@ func (a *app) newRates() (gateway.Rates, error) {
 		if err != nil {
 			return gateway.Rates{}, fmt.Errorf("--redis-url: %w", err)
 		}
-		shared = client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger))
+		shared = a.tracing.Rates(client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger)))
 	}
 	limiter := func(name string, rate ratelimit.Rate, shared ratelimit.Shared) *ratelimit.Limiter {
 		return ratelimit.New(ratelimit.Options{Name: name, Rate: rate, Shared: shared, Now: time.Now})

@@ -74,9 +74,9 @@ type core struct {
 }
 
 // openCore reads the master key, loads the policy and opens the store. The key comes first,
-// since the proof of the policy takes a second. The store is used through those around it.
+// since the proof of the policy takes a second. The store is used through those around it; tracer may be nil.
 func openCore(
-	ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger, around ...func(store.Store) store.Store,
+	ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger, tracer *tracing.Tracer, around ...func(store.Store) store.Store,
 ) (_ *core, err error) {
 	c := &core{settings: settings, collections: records.NewCollections(), ids: resources.IDs{Now: time.Now, Random: rand.Reader}}
 	if c.master, err = masterKeyFile(settings.Store).ReadOrMake(); err != nil {
@@ -94,7 +94,7 @@ func openCore(
 		return nil, err
 	}
 	c.tokens = tokens
-	opened, err := openStore(ctx, settings.Store, c.collections)
+	opened, err := openStore(ctx, settings.Store, c.collections, tracer)
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 		return nil, err
 	}
 	traced := func(s store.Store) store.Store { return a.tracing.Store(s, settings.Store.Engine()) }
-	if a.core, err = openCore(ctx, settings, options, log.Logger, a.metrics.Timed, traced); err != nil {
+	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, a.metrics.Timed, traced); err != nil {
 		return nil, err
 	}
 	a.access.Scans = a.gates.searches

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -108,7 +109,8 @@ func TestTraceOfARequest(t *testing.T) { // not in parallel: it sets variables
 			t.Cleanup(upstream.Close)
 			dir := t.TempDir()
 			harness.Seed(t, dir, "acct-traced-v1", "proj-traced-v1", harness.Member{ID: "user-traced-v1", Roles: []string{"account_admin"}})
-			g := harness.StartIn(t, dir, "--policy-dir", harness.PoliciesWithWidgets(t), "--upstream", "widgets="+upstream.URL).Each()[0]
+			g := harness.StartIn(t, dir, "--policy-dir", harness.PoliciesWithWidgets(t), "--upstream", "widgets="+upstream.URL,
+				"--rate-principal", "1000/s").Each()[0]
 			token := g.UserToken(t, "user-traced-v1")
 			id, caller := fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e473%d", n), "00f067aa0ba902b7"
 			r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-traced-v1/projects/proj-traced-v1/widgets", token, "",
@@ -116,11 +118,25 @@ func TestTraceOfARequest(t *testing.T) { // not in parallel: it sets variables
 			if r.Status != 200 {
 				t.Fatalf("%d %s", r.Status, r.Raw)
 			}
+			made, changeID := "change"+fmt.Sprint(n), fmt.Sprintf("4bf92f3577b34da6a3ce929d0e0e474%d", n)
+			c := harness.Call(t, "POST", g.URL+"/api/v1/accounts/acct-traced-v1/groups", token, `{"name":"`+made+`"}`,
+				"Traceparent", "00-"+changeID+"-"+caller+"-01")
+			if c.Status != 201 {
+				t.Fatalf("%d %s", c.Status, c.Raw)
+			}
 			g.Terminate(t) // exports what waits
 			if code := g.Ended(t); code != 0 {
 				t.Fatalf("exit %d", code)
 			}
 			checkTrace(t, seen.of(id), caller, <-arrived)
+			change := []string{"insert"}
+			if harness.OnMongoDB() { // the driver tells of it
+				change = append(change, "commitTransaction")
+			}
+			checkCommands(t, seen.of(changeID), "store transaction", change...)
+			if rates := seen.of(id)["redis EVALSHA"]; harness.OnReplicas() && (rates == nil || attribute(rates, "db.system.name") != "redis") {
+				t.Error("no span of the rates that replicas share")
+			}
 			if signature := token[strings.LastIndex(token, ".")+1:]; strings.Contains(seen.text.String(), signature) || strings.Contains(seen.text.String(), token[:20]) {
 				t.Error("a span has a credential")
 			}
@@ -151,16 +167,32 @@ func checkTrace(t *testing.T, all map[string]*trace.Span, caller, arrived string
 			t.Errorf("%s is %v", name, one)
 		}
 	}
-	view := all["store view"]
-	if view == nil || attribute(view, "db.system.name") == "" {
-		t.Errorf("the store's span is %v", view)
-	}
+	checkCommands(t, all, "store view", "find")
 	if level := attribute(all["facts"], "portcullis.cache.level"); level != "store" {
 		t.Errorf("the facts are of %q", level)
 	}
 	want := "00-" + hex.EncodeToString(root.GetTraceId()) + "-" + hex.EncodeToString(all["upstream widgets"].GetSpanId()) + "-01"
 	if arrived != want {
 		t.Errorf("the upstream got %q, want %q", arrived, want)
+	}
+}
+
+// checkCommands holds the commands of a snapshot or a transaction to be inside its span, and to be of the collections and
+// the kinds that OpenTelemetry's conventions name.
+func checkCommands(t *testing.T, all map[string]*trace.Span, within string, operations ...string) {
+	t.Helper()
+	around, system := all[within], map[bool]string{false: "sqlite", true: "mongodb"}[harness.OnMongoDB()]
+	if around == nil || attribute(around, "db.system.name") != system {
+		t.Fatalf("%s is %v of %v", within, around, slices.Collect(maps.Keys(all)))
+	}
+	for _, operation := range operations {
+		if !slices.ContainsFunc(slices.Collect(maps.Values(all)), func(one *trace.Span) bool {
+			name, _, _ := strings.Cut(one.GetName(), " ")
+			return name == operation && string(one.GetParentSpanId()) == string(around.GetSpanId()) && one.GetKind() == trace.Span_SPAN_KIND_CLIENT &&
+				attribute(one, "db.system.name") == system && strings.HasPrefix(attribute(one, "db.operation.name"), operation) && one.GetEndTimeUnixNano() >= one.GetStartTimeUnixNano()
+		}) {
+			t.Errorf("no %s inside the %s of %v", operation, within, slices.Sorted(maps.Keys(all)))
+		}
 	}
 }
 

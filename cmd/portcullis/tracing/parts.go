@@ -9,16 +9,19 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/store"
-	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
+
+// wrapped returns a part with spans around it, and the part itself without a tracer.
+func wrapped[T any](t *Tracer, part, traced T) T {
+	if t == nil {
+		return part
+	}
+	return traced
+}
 
 // Authn returns the authenticator with a span for each call.
 func (t *Tracer) Authn(of gateway.Authenticator) gateway.Authenticator {
-	if t == nil {
-		return of
-	}
-	return authn{t, of}
+	return wrapped[gateway.Authenticator](t, of, authn{t, of})
 }
 
 type authn struct {
@@ -39,10 +42,7 @@ func (a authn) Authenticate(ctx context.Context, authorization, apiKey []string)
 
 // Policy returns the policy with a span for each decision.
 func (t *Tracer) Policy(of verdict.Policy) verdict.Policy {
-	if t == nil {
-		return of
-	}
-	return policy{t, of}
+	return wrapped[verdict.Policy](t, of, policy{t, of})
 }
 
 type policy struct {
@@ -81,10 +81,7 @@ type Cache interface {
 
 // Facts returns the facts with a span for each call, which says from which level they came.
 func (t *Tracer) Facts(of Cache) Cache {
-	if t == nil {
-		return of
-	}
-	return facts{of, t}
+	return wrapped[Cache](t, of, facts{of, t})
 }
 
 type facts struct {
@@ -143,73 +140,11 @@ func (f facts) FactsOf(ctx context.Context, account string, of []resources.About
 	return found, err
 }
 
-// Remote returns the cache that replicas share with a span for each call.
-func (t *Tracer) Remote(of rolecache.Remote) rolecache.Remote {
-	if t == nil {
-		return of
-	}
-	return remote{t, of}
-}
-
-type remote struct {
-	t  *Tracer
-	of rolecache.Remote
-}
-
-// Get implements rolecache.Remote.
-func (r remote) Get(ctx context.Context, keys ...string) ([][]byte, error) {
-	went(ctx, inRedis)
-	ctx, span := r.t.child(ctx, "redis GET", attribute.String("db.system.name", "redis"), attribute.Int("db.operation.batch.size", len(keys)))
-	values, err := r.of.Get(ctx, keys...)
-	finish(span, err)
-	return values, err
-}
-
-// Set implements rolecache.Remote.
-func (r remote) Set(ctx context.Context, values map[string][]byte) {
-	ctx, span := r.t.child(ctx, "redis SET", attribute.String("db.system.name", "redis"), attribute.Int("db.operation.batch.size", len(values)))
-	r.of.Set(ctx, values)
-	finish(span, nil)
-}
-
-// Store returns the store with a span for each snapshot, each transaction and each read of its epoch.
-func (t *Tracer) Store(of store.Store, system string) store.Store {
-	if t == nil {
-		return of
-	}
-	return stored{of, t, attribute.String("db.system.name", system)}
-}
-
-type stored struct {
-	store.Store
-	t      *Tracer
-	system attribute.KeyValue
-}
-
-// View implements store.Store.
-func (s stored) View(ctx context.Context, fn func(store.Tx) error) error {
-	went(ctx, inStore)
-	ctx, span := s.t.child(ctx, "store view", s.system)
-	err := s.Store.View(ctx, fn)
-	finish(span, err)
-	return err
-}
-
-// Transact implements store.Store.
-func (s stored) Transact(ctx context.Context, fn func(store.Tx) error) error {
-	ctx, span := s.t.child(ctx, "store transaction", s.system)
-	err := s.Store.Transact(ctx, fn)
-	finish(span, err)
-	return err
-}
-
-// Freshness implements store.Store.
-func (s stored) Freshness(ctx context.Context) (store.Freshness, error) {
-	if s.system.Value.AsString() == "sqlite" { // costs no query
-		return s.Store.Freshness(ctx)
-	}
-	ctx, span := s.t.child(ctx, "store freshness", s.system)
-	f, err := s.Store.Freshness(ctx)
-	finish(span, err)
-	return f, err
+// Homes implements verdict.Gatherer.
+func (f facts) Homes(ctx context.Context, users []string) (accounts []string, err error) {
+	err = f.gather(ctx, func(ctx context.Context) (err error) {
+		accounts, err = f.Cache.Homes(ctx, users)
+		return err
+	})
+	return accounts, err
 }

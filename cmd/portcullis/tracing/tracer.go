@@ -129,12 +129,24 @@ func (t *Tracer) Pass(ctx context.Context, upstream, method string, header http.
 	}
 }
 
+// sampled says whether spans inside the one of the context are recorded.
+func sampled(ctx context.Context) bool { return api.SpanFromContext(ctx).IsRecording() }
+
 // child begins a span inside the one of the context, and does nothing where that is not recorded.
 func (t *Tracer) child(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, api.Span) {
-	if !api.SpanFromContext(ctx).IsRecording() {
+	return t.start(ctx, api.SpanKindInternal, name, attributes)
+}
+
+// call is child for a call of another system.
+func (t *Tracer) call(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, api.Span) {
+	return t.start(ctx, api.SpanKindClient, name, attributes)
+}
+
+func (t *Tracer) start(ctx context.Context, kind api.SpanKind, name string, attributes []attribute.KeyValue) (context.Context, api.Span) {
+	if !sampled(ctx) {
 		return ctx, nil
 	}
-	return t.tracer.Start(ctx, name, api.WithAttributes(attributes...))
+	return t.tracer.Start(ctx, name, api.WithSpanKind(kind), api.WithAttributes(attributes...))
 }
 
 // finish ends a span. An error's text may quote what the client sent: only that there was one is told.
