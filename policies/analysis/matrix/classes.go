@@ -2,7 +2,9 @@ package matrix
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // class is a set of holdings that no rule can tell apart.
@@ -10,7 +12,8 @@ type class struct{ members []int }
 
 // rank puts the holdings into classes, where all other parts are those of the point.
 func (t *table) rank(at point) []class {
-	key := t.contextOf(&at)
+	t.next()
+	key := numbersOf(&t.contexts, &at)
 	if known, ok := t.classes[key]; ok {
 		return known
 	}
@@ -43,20 +46,43 @@ func (t *table) rank(at point) []class {
 	return out
 }
 
-// contextOf names all on which the classes rest beside the holdings.
-func (t *table) contextOf(at *point) string {
-	var key []byte
-	for _, s := range t.sides {
-		for _, n := range s.context {
-			for _, of := range [...]part{asked, who, where, grant} {
-				key = binary.AppendVarint(key, int64(s.subs[n][of][at[of]]))
+// project numbers, by part, what some groups of each tree read of its values, and a text beside.
+func (t *table) project(groups func(s *side) []int, besides func(of part, i int) string) (out [parts][]int) {
+	for of, size := range [parts]int{asked: len(t.asked), who: len(t.who), where: len(t.where), grant: len(t.grants)} {
+		for i := range size {
+			var key []byte
+			for _, s := range t.sides {
+				for _, n := range groups(s) {
+					key = binary.AppendVarint(key, int64(s.subs[n][of][i]))
+				}
 			}
+			out[of] = append(out[of], t.id("some "+string(key)+" "+besides(part(of), i), nil))
 		}
 	}
-	target := &t.where[at[where]].target
-	key = append(key, target.ProjectID+" "+target.Resource+" "...)
-	a := &t.asked[at[asked]]
-	return string(key) + a.action[0].ID + " " + a.action[1].ID + " " + nameOfSet(t.grants[at[grant]].permissions) + t.holdsOf(at)
+	return out
+}
+
+// besideHoldings is all on which the classes of holdings rest beside what the rules read.
+func (t *table) besideHoldings(of part, i int) string {
+	switch of {
+	case asked:
+		return t.asked[i].action[0].ID + " " + t.asked[i].action[1].ID
+	case who:
+		return t.holdsOf(&point{who: i})
+	case where:
+		return t.where[i].target.ProjectID + "\n" + t.where[i].target.Resource
+	case grant:
+		return fmt.Sprint(t.grants[i].now) + " " + strings.Join(t.grants[i].permissions, " ")
+	}
+	return ""
+}
+
+// numbersOf are the numbers of the values at a point.
+func numbersOf(of *[parts][]int, at *point) (out [parts]int) {
+	for _, p := range [...]part{asked, who, where, grant} {
+		out[p] = of[p][at[p]]
+	}
+	return out
 }
 
 // holdsOf says whether the user at a point can hold anything.

@@ -105,6 +105,7 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 		if err != nil {
 			return nil, err
 		}
+		defer r.close(ctx)
 		c.rules[i] = r
 		f := r.follow(func(ref ast.Ref) []string { return r.strings(ctx, ref) })
 		c.consts.add(f.compared)

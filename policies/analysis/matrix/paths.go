@@ -76,6 +76,11 @@ const (
 	parts
 )
 
+// set is some of the parts.
+type set uint8
+
+func (p part) bit() set { return 1 << p }
+
 // part says of which part a value is made. Those of subject.here and subject.assignments are made of several.
 func (p path) part() part {
 	switch {

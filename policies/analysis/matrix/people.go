@@ -123,7 +123,7 @@ func (c constants) callers(others bool) (out []person) {
 		if id != anyService && !strings.HasPrefix(id, resources.ServicePrefix) {
 			continue
 		}
-		for _, scopes := range subsets([]string{resources.ServiceScopeCheck, resources.ServiceScopeAdmin, resources.ServiceScopeUsers}) {
+		for _, scopes := range subsets(resources.ServiceScopes()) {
 			name := strings.TrimSpace("service " + strings.Join(scopes, "+"))
 			if id != anyService {
 				name += " (" + id + ")"

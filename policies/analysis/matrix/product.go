@@ -2,10 +2,8 @@ package matrix
 
 import (
 	"context"
-	"encoding/binary"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -14,7 +12,7 @@ import (
 // newTable makes the table of an entry point.
 func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	t := &table{
-		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[string][]class{}, here: map[[4]int]int{},
+		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, answers: map[int]Answer{}, here: map[[4]int]int{},
 		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
 	}
 	sets, patterns := [][]string{nil}, []string{}
@@ -51,6 +49,7 @@ func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	t.number(t.sides[0])
 	t.number(t.sides[1])
 	t.narrow()
+	t.contexts = t.project(func(s *side) []int { return s.context }, t.besideHoldings)
 	return t
 }
 
@@ -117,11 +116,13 @@ func (c *comparison) representatives(t *table) []string {
 	}
 	all, fixed := map[string]bool{}, c.consts.patternsAmong()
 	ids := slices.Sorted(maps.Keys(c.scopes))
-	stands := func(patterns []string) map[string]string {
-		out, first := map[string]string{}, map[string]string{}
+	stands := func(patterns []string) (map[string]string, bool) {
+		out, first, same := map[string]string{}, map[string]string{}, c.opaque
 		patterns = slices.Concat(patterns, fixed)
 		for _, id := range ids {
-			text := profile(c.roles[0][id], patterns, named[id]) + " / " + profile(c.roles[1][id], patterns, named[id])
+			old, fresh := profile(c.roles[0][id], patterns, named[id]), profile(c.roles[1][id], patterns, named[id])
+			same = same && old == fresh
+			text := old + " / " + fresh
 			if !c.opaque {
 				text = id
 			}
@@ -131,9 +132,9 @@ func (c *comparison) representatives(t *table) []string {
 			}
 			out[id] = first[text]
 		}
-		return out
+		return out, same
 	}
-	t.roleOf = make([][2]map[string]string, max(len(t.asked), len(t.grants)))
+	t.roleOf, t.sameRoles = make([]map[string]string, max(len(t.asked), len(t.grants))), make([]bool, max(len(t.asked), len(t.grants)))
 	for i := range t.roleOf {
 		var patterns []string
 		if t.entry == engine.EntryGrantable {
@@ -141,7 +142,7 @@ func (c *comparison) representatives(t *table) []string {
 		} else {
 			patterns = t.asked[i].patterns()
 		}
-		t.roleOf[i][0] = stands(patterns)
+		t.roleOf[i], t.sameRoles[i] = stands(patterns)
 	}
 	return slices.Sorted(maps.Keys(all))
 }
@@ -149,69 +150,9 @@ func (c *comparison) representatives(t *table) []string {
 // lookedUp are the patterns that are looked up at a point, and the roles that stand for each there.
 func (t *table) lookedUp(at *point) ([]string, map[string]string) {
 	if t.entry == engine.EntryGrantable {
-		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]][0]
+		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]]
 	}
-	return t.asked[at[asked]].patterns(), t.roleOf[at[asked]][0]
-}
-
-// narrow leaves of the values of each part that no rule of either tree can tell apart the first one.
-func (t *table) narrow() {
-	keep := func(of part, size int, besides func(int) string) []int {
-		seen := map[string]bool{}
-		var kept []int
-		for i := range size {
-			var key []byte
-			for _, s := range t.sides {
-				for n := range s.order {
-					key = binary.AppendVarint(key, int64(s.subs[n][of][i]))
-				}
-			}
-			if text := string(key) + besides(i); !seen[text] {
-				seen[text] = true
-				kept = append(kept, i)
-			}
-		}
-		for _, s := range t.sides {
-			for n := range s.order {
-				s.subs[n][of] = pick(s.subs[n][of], kept)
-			}
-		}
-		return kept
-	}
-	here := false
-	for _, s := range t.sides {
-		for _, g := range s.order {
-			here = here || g.reads[subjectHere]
-		}
-	}
-	t.who = pick(t.who, keep(who, len(t.who), func(i int) string {
-		w := &t.who[i]
-		if w.subject == nil {
-			return "none"
-		}
-		if w.subject.Member && w.subject.UserID != "" {
-			return "holds"
-		}
-		return ""
-	}))
-	t.where = pick(t.where, keep(where, len(t.where), func(i int) string {
-		target := &t.where[i].target
-		if t.entry == engine.EntryDecision && !here {
-			return ""
-		}
-		if t.entry == engine.EntryDecision {
-			return target.ProjectID + "\n" + target.Resource
-		}
-		return strings.Join([]string{target.AccountID, target.ProjectID, target.Resource, target.UserID}, "\n")
-	}))
-}
-
-func pick[T any](from []T, kept []int) []T {
-	out := make([]T, len(kept))
-	for i, at := range kept {
-		out[i] = from[at]
-	}
-	return out
+	return t.asked[at[asked]].patterns(), t.roleOf[at[asked]]
 }
 
 // fits says whether the engine can be asked that, and whether a caller can bring it about.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +25,10 @@ type group struct {
 	// same says that the other tree has the equal group.
 	same  bool
 	print string
-	// own is the print without what the group rests on; at is the place of its first rule.
-	own string
-	at  *ast.Location
+	// own is the print without what the group rests on, ungranted the same without data.grants; at is the place of its
+	// first rule.
+	own, ungranted string
+	at             *ast.Location
 	// told are, for a path that is compared with constants alone, those constants: other values are one.
 	told map[path]map[string]bool
 	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
@@ -53,11 +53,16 @@ type rules struct {
 	below string
 }
 
-func newRules(ctx context.Context, set *engine.Set) (*rules, error) {
+func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 	r, err := openRules(ctx, set)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			r.close(ctx)
+		}
+	}()
 	seen := map[*ast.Rule]bool{}
 	for _, entry := range engine.EntryPoints() {
 		if _, err := r.group(ctx, entry, seen); err != nil {
@@ -73,49 +78,15 @@ func newRules(ctx context.Context, set *engine.Set) (*rules, error) {
 	return r, nil
 }
 
+// openRules begins to read a tree; close ends it.
 func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
 	of := set.Compiled()
 	txn, err := of.Store.NewTransaction(ctx)
 	return &rules{set: set, compiler: of.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
 }
 
-// Prints tell the rules of a package apart from others, by their names: by their text, that of the rules on which they
-// rest, and the package's own documents. The name of an element of a set is its text, where it is a constant.
-func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]string, error) {
-	r, err := openRules(ctx, set)
-	if err != nil {
-		return nil, err
-	}
-	r.below = pkg
-	all, err := r.forms(ctx, pkg)
-	out := map[string][]string{}
-	for name, forms := range all {
-		out[name] = slices.Sorted(maps.Keys(forms))
-	}
-	return out, err
-}
-
-// forms are the places of the rules below a reference, by their names and prints.
-func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*ast.Location, error) {
-	out := map[string]map[string]*ast.Location{}
-	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
-		g := &group{name: nameOf(rule), rule: r.set.Rule(nameOf(rule))}
-		if err := r.rest(ctx, g, []*ast.Rule{rule}, map[*ast.Rule]bool{}); err != nil {
-			return nil, err
-		}
-		name := strings.TrimPrefix(nameOf(rule), pkg+".")
-		if isElement(rule) {
-			if text, ok := rule.Head.Key.Value.(ast.String); ok {
-				name = string(text)
-			}
-		}
-		if out[name] == nil {
-			out[name] = map[string]*ast.Location{}
-		}
-		out[name][g.print] = rule.Location
-	}
-	return out, nil
-}
+// close ends the reading of the tree's documents. What was found stays.
+func (r *rules) close(ctx context.Context) { r.set.Compiled().Store.Abort(ctx, r.txn) }
 
 // nameOf is the name of a rule without what its head adds for one element.
 func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
@@ -222,7 +193,9 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	if err != nil {
 		return err
 	}
-	texts = append(append(texts, "data"), data...)
+	texts = append(texts, "data")
+	g.ungranted = fingerprint(append(slices.Clone(texts), data.ungranted()...))
+	texts = append(texts, data.texts()...)
 	g.own = fingerprint(texts)
 	if len(own) > 0 {
 		g.at = own[0].Location
@@ -279,78 +252,6 @@ func pathOf(ref ast.Ref) path {
 		}
 	}
 	return paths
-}
-
-// generated are the names that the compiler gives to variables; they depend on what else is in the file.
-var generated = regexp.MustCompile(`__local[0-9]+__|\$[0-9]+`)
-
-// canonical numbers the generated variables anew, in the order in which they come.
-func canonical(text string) string {
-	names := map[string]string{}
-	return generated.ReplaceAllStringFunc(text, func(name string) string {
-		if names[name] == "" {
-			names[name] = "$" + strconv.Itoa(len(names))
-		}
-		return names[name]
-	})
-}
-
-// data returns the documents that the rules refer to, as far as no rule makes them.
-func (r *rules) data(ctx context.Context, own []*ast.Rule) (texts []string, err error) {
-	at := map[string]ast.Ref{}
-	for _, rule := range own {
-		ast.WalkRefs(rule, func(ref ast.Ref) bool {
-			if !ref.HasPrefix(ast.DefaultRootRef) {
-				return false
-			}
-			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && reuse.Within(prefix.String(), r.below) {
-				at[prefix.String()] = prefix
-			}
-			return false
-		})
-	}
-	for _, name := range slices.Sorted(maps.Keys(at)) {
-		value, err := r.read(ctx, at[name])
-		if err != nil {
-			return nil, err
-		}
-		texts = append(texts, name, value)
-	}
-	return texts, nil
-}
-
-// read is the text of a document of the tree, "" where there is none.
-func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
-	name := ref.String()
-	if text, known := r.documents[name]; known {
-		return text, nil
-	}
-	value, err := r.value(ctx, ref)
-	if err != nil {
-		return "", err
-	}
-	text := ""
-	if value != nil {
-		text = fingerprint([]string{value.String()})
-	}
-	r.documents[name] = text
-	return text, nil
-}
-
-// value is a document of the tree, nil where there is none.
-func (r *rules) value(ctx context.Context, ref ast.Ref) (ast.Value, error) {
-	path, err := storage.NewPathForRef(ref)
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.set.Compiled().Store.Read(ctx, r.txn, path)
-	if storage.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return ast.InterfaceToValue(found)
 }
 
 // compare marks the groups that both trees have alike.

@@ -28,19 +28,24 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 		}
 	}
 	t := c.newTable(ctx, entry)
-	found := map[finding]map[State]bool{}
+	found, changed := map[finding]map[State]bool{}, t.newChanges()
 	var at point
 	for at[asked] = range t.asked {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
+		t.alike = changed.same[at[asked]]
 		for at[who] = range t.who {
 			runtime.Gosched() // there may be live traffic beside it
 			for at[where] = range t.where {
 				for at[grant] = range t.grants {
 					fits, reachable := t.fits(&at)
-					if fits {
-						out.Questions += t.at(at, reachable, found)
+					if !fits {
+						continue
+					}
+					out.Questions += changed.count(&at)
+					if changed.at(&at) {
+						t.at(at, reachable, found)
 					}
 				}
 			}
@@ -57,13 +62,9 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 }
 
 // at compares the answers at a point, for each class of holdings.
-func (t *table) at(at point, reachable bool, found map[finding]map[State]bool) (questions int) {
+func (t *table) at(at point, reachable bool, found map[finding]map[State]bool) {
 	classes := t.rank(at)
-	for _, s := range t.sides {
-		s.now[0]++
-	}
 	for i := range classes {
-		questions += len(classes[i].members)
 		at[holds] = classes[i].members[0]
 		var answers [2]int
 		for n, s := range t.sides {
@@ -90,7 +91,6 @@ func (t *table) at(at point, reachable bool, found map[finding]map[State]bool) (
 			}
 		}
 	}
-	return questions
 }
 
 // told is the answer of a tree at a point. A row that a tree does not have lets nobody in.

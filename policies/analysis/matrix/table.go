@@ -22,19 +22,27 @@ type point [parts]int
 
 // table is all questions at one entry point, and what the rules of both trees say to them.
 type table struct {
-	ctx     context.Context
-	entry   string
-	asked   []asking
-	who     []person
-	where   []place
-	holds   []holding
-	grants  []granting
-	roleOf  [][2]map[string]string // by what is asked or granted: system role -> the one that stands for it
+	ctx    context.Context
+	entry  string
+	asked  []asking
+	who    []person
+	where  []place
+	holds  []holding
+	grants []granting
+	// roleOf has, by what is asked or granted, the system role that stands for each; sameRoles says that no role tells
+	// the trees apart there.
+	roleOf    []map[string]string
+	sameRoles []bool
+	// contexts number, by part, all on which the classes of holdings rest.
+	contexts [parts][]int
+	// alike says that the trees are told the same of what is asked at the point.
+	alike   bool
 	sides   [2]*side
 	ids     map[string]int // of values, by their texts
 	values  []ast.Value
 	texts   []string
-	classes map[string][]class
+	classes map[[parts]int][]class
+	answers map[int]Answer
 	here    map[[4]int]int
 	buffer  []byte
 	evals   int
@@ -51,8 +59,12 @@ type side struct {
 	memos  []map[string]int
 	// subs are, by group and part, the number of what the group reads of each value of the part.
 	subs [][parts][]int
-	// held says which groups rest on what the user holds; direct ones read it themselves.
+	// held says which groups rest on what the user holds; direct ones read it themselves. On are the parts on which they
+	// rest at all.
 	held, direct []bool
+	on           []set
+	// twins are the equal groups of the first tree, -1 for none.
+	twins []int
 	// context are the groups that read it themselves, and what they rest on.
 	context []int
 	// seen are the values at the point, of the epochs of their making.
@@ -88,11 +100,13 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		direct := g.reads[subjectHere] || g.reads[subjectAssignments] || g.reads[subjectRoles]
 		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.held[s.index[dep]] })
 		s.direct, s.held = append(s.direct, direct), append(s.held, held)
-		memo := map[string]int{}
+		memo, twin := map[string]int{}, -1
 		if g.same && other != nil {
-			memo = other.memos[other.index[other.rules.groups[g.name]]]
+			twin = other.index[other.rules.groups[g.name]]
+			memo = other.memos[twin]
 		}
-		s.memos = append(s.memos, memo)
+		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
+		s.on = append(s.on, s.restsOn(g))
 	}
 	visit(r.groups[t.entry])
 	around := map[*group]bool{}
@@ -113,6 +127,22 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	}
 	s.seen, s.epoch = make([]int, len(s.order)), make([]int, len(s.order))
 	return s
+}
+
+// restsOn are the parts of a question on which a group rests, after what it rests on.
+func (s *side) restsOn(g *group) (on set) {
+	for p := range paths {
+		if g.reads[p] {
+			on |= p.part().bit()
+		}
+	}
+	if on&holds.bit() != 0 {
+		on |= who.bit() | where.bit() | grant.bit() // who may hold it, what stands around the target, and what has ended
+	}
+	for _, dep := range g.deps {
+		on |= s.on[s.index[dep]]
+	}
+	return on
 }
 
 // number finds which values of each part the groups can tell apart.
@@ -208,6 +238,14 @@ func (a *asking) row(side int) *resources.Route {
 	return a.fresh
 }
 
+// next forgets the values at the point before.
+func (t *table) next() {
+	for _, s := range t.sides {
+		s.now[0]++
+		s.now[1]++
+	}
+}
+
 // value is that of a group at a point, by its number.
 func (t *table) value(s *side, n int, at *point) int {
 	level := 0
@@ -217,10 +255,15 @@ func (t *table) value(s *side, n int, at *point) int {
 	if s.epoch[n] == s.now[level] {
 		return s.seen[n]
 	}
+	if twin := s.twins[n]; twin >= 0 && t.alike {
+		s.seen[n], s.epoch[n] = t.value(t.sides[0], twin, at), s.now[level]
+		return s.seen[n]
+	}
 	g := s.order[n]
-	deps := make([]int, len(g.deps))
-	for i, dep := range g.deps {
-		deps[i] = t.value(s, s.index[dep], at)
+	var few [8]int
+	deps := few[:0]
+	for _, dep := range g.deps {
+		deps = append(deps, t.value(s, s.index[dep], at))
 	}
 	key := t.buffer[:0]
 	for _, of := range [...]part{asked, who, where, grant} {
@@ -309,6 +352,15 @@ func (t *table) union(s *side, g *group) int {
 
 // answer is what an entry point answers, by the number of its value.
 func (t *table) answer(id int) Answer {
+	known, ok := t.answers[id]
+	if !ok {
+		known = t.read(id)
+		t.answers[id] = known
+	}
+	return known
+}
+
+func (t *table) read(id int) Answer {
 	value := t.values[id]
 	if value == nil {
 		return Answer{Reason: t.texts[id]}

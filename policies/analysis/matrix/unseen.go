@@ -41,6 +41,7 @@ func unlike(ctx context.Context, old, fresh *engine.Set, pkg string) (places []*
 		if err != nil {
 			return nil, err
 		}
+		defer r.close(ctx)
 		document, err := r.read(ctx, ast.MustParseRef(pkg))
 		if err != nil {
 			return nil, err
