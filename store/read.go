@@ -13,21 +13,7 @@ type Read struct {
 	Query  Query
 }
 
-// OneByOne implements Tx.Together for an engine in which several reads cost the same one after the other.
-func OneByOne(ctx context.Context, tx Tx, account string, reads ...Read) (revision int64, found [][]Row, err error) {
-	if revision, err = tx.Revision(ctx, account); err != nil {
-		return 0, nil, err
-	}
-	found = make([][]Row, len(reads))
-	for i, r := range reads {
-		if found[i], err = ReadOne(ctx, tx, r); err != nil {
-			return 0, nil, err
-		}
-	}
-	return revision, found, nil
-}
-
-// ReadOne makes one of several reads.
+// ReadOne makes one of several reads alone.
 func ReadOne(ctx context.Context, tx Tx, r Read) ([]Row, error) {
 	if r.Query.Index != "" {
 		return tx.Find(ctx, r.Schema, r.Query)

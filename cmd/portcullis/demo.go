@@ -40,6 +40,9 @@ func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
 		}
 		return err
 	})
+	if err == nil && others && !there {
+		a.log.Warn("the store has accounts of its own; no demo data was made")
+	}
 	if err != nil || others {
 		return there, err
 	}

@@ -99,9 +99,6 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		if demo, err = a.makeDemo(ctx); err != nil {
 			return fmt.Errorf("--demo: %w", err)
 		}
-		if !demo {
-			log.Warn("the store has accounts of its own; no demo data was made")
-		}
 	}
 	open, err := openListeners(ctx, settings)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
 // known is how many accounts' revisions a cache keeps.
@@ -135,5 +136,5 @@ func (m manyAccounts) Revision(_ context.Context, account string) (int64, error)
 }
 
 func (m manyAccounts) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
-	return store.OneByOne(ctx, m, account, reads...)
+	return storetest.OneByOne(ctx, m, account, reads...)
 }

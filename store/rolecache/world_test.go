@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
 // The ids of the tests.
@@ -168,7 +169,7 @@ func (s *snapshot) Find(_ context.Context, schema *store.Schema, q store.Query) 
 }
 
 func (s *snapshot) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
-	return store.OneByOne(ctx, s, account, reads...)
+	return storetest.OneByOne(ctx, s, account, reads...)
 }
 
 func row(key string, v any) (store.Row, error) {

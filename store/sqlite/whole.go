@@ -31,11 +31,7 @@ func (t *tx) List(ctx context.Context, schema *store.Schema, after string, limit
 
 // Load implements store.Tx.
 func (t *tx) Load(ctx context.Context, schema *store.Schema, row store.Row) error {
-	tab, err := t.writing(ctx, schema)
-	if err != nil {
-		return err
-	}
-	columns, err := tab.columns(row)
+	tab, columns, err := t.writingRow(ctx, schema, row)
 	if err != nil {
 		return err
 	}

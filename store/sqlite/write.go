@@ -23,13 +23,19 @@ func (t *tx) writing(ctx context.Context, s *store.Schema) (*table, error) {
 	return tab, nil
 }
 
-// Insert implements store.Tx.
-func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) error {
-	tab, err := t.writing(ctx, schema)
+// writingRow is writing for a write of a record. It returns the values of its columns, too.
+func (t *tx) writingRow(ctx context.Context, s *store.Schema, row store.Row) (*table, []any, error) {
+	tab, err := t.writing(ctx, s)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	columns, err := tab.columns(row)
+	return tab, columns, err
+}
+
+// Insert implements store.Tx.
+func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) error {
+	tab, columns, err := t.writingRow(ctx, schema, row)
 	if err != nil {
 		return err
 	}
@@ -47,11 +53,7 @@ func (t *tx) Insert(ctx context.Context, schema *store.Schema, row store.Row) er
 // Replace implements store.Tx. It checks the revision first: a caller with an old one gets ErrRevision,
 // and not a duplicate that the newer record may not have.
 func (t *tx) Replace(ctx context.Context, schema *store.Schema, row store.Row) error {
-	tab, err := t.writing(ctx, schema)
-	if err != nil {
-		return err
-	}
-	columns, err := tab.columns(row)
+	tab, columns, err := t.writingRow(ctx, schema, row)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,27 @@
 package storetest
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/store"
 )
+
+// OneByOne makes the reads of Tx.Together one after the other.
+func OneByOne(ctx context.Context, tx store.Tx, account string, reads ...store.Read) (revision int64, found [][]store.Row, err error) {
+	if revision, err = tx.Revision(ctx, account); err != nil {
+		return 0, nil, err
+	}
+	found = make([][]store.Row, len(reads))
+	for i, r := range reads {
+		if found[i], err = store.ReadOne(ctx, tx, r); err != nil {
+			return 0, nil, err
+		}
+	}
+	return revision, found, nil
+}
 
 func severalReads() []testCase {
 	return []testCase{
@@ -46,7 +61,7 @@ func (e *env) someReads() []store.Read {
 func (e *env) wantTogether(t *testing.T, tx store.Tx, account string, reads []store.Read) {
 	t.Helper()
 	revision, found, err := tx.Together(e.ctx, account, reads...)
-	wantRevision, want, wantErr := store.OneByOne(e.ctx, tx, account, reads...)
+	wantRevision, want, wantErr := OneByOne(e.ctx, tx, account, reads...)
 	if err != nil || wantErr != nil {
 		t.Fatal(err, wantErr)
 	}

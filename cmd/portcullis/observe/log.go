@@ -46,9 +46,6 @@ func NewLog(w io.Writer, format string, lowest slog.Level) *Log {
 	}
 }
 
-// Level returns the lowest level that is logged.
-func (l *Log) Level() slog.Level { return l.level.Level() }
-
 // SetLevel changes the lowest level that is logged.
 func (l *Log) SetLevel(lowest slog.Level) { l.level.Set(lowest) }
 
