@@ -1,6 +1,7 @@
 package resources
 
 import (
+	"bufio"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
@@ -29,8 +30,11 @@ const maxIDLength = 128
 // ulidSize is the length of a ULID in characters.
 const ulidSize = 26
 
-// ulidTime is how many of its characters are the time.
-const ulidTime = 10
+// ulidTime is how many of its characters are the time, ulidRandom how many of its bytes are random.
+const (
+	ulidTime   = 10
+	ulidRandom = 10
+)
 
 // crockford is the alphabet of a ULID, in lower case.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -49,13 +53,20 @@ func (g IDs) New(prefix string) string {
 	return prefix + "-" + g.ULID() + "-v1"
 }
 
+// Several returns a maker of about n identifiers, which reads the randomness of all of them at once. It is for one
+// goroutine.
+func (g IDs) Several(n int) IDs {
+	g.Random = bufio.NewReaderSize(g.Random, n*ulidRandom)
+	return g
+}
+
 // ULID makes an identifier of 26 lower-case characters. Identifiers sort by the millisecond in
 // which they were made.
 func (g IDs) ULID() string {
-	var raw [16]byte // 48 bits of time, 80 of randomness
-	g.fill(raw[6:])
-	hi := uint64(g.Now().UnixMilli())<<16 | uint64(raw[6])<<8 | uint64(raw[7])
-	lo := binary.BigEndian.Uint64(raw[8:])
+	var raw [ulidRandom]byte // after 48 bits of time
+	g.fill(raw[:])
+	hi := uint64(g.Now().UnixMilli())<<16 | uint64(binary.BigEndian.Uint16(raw[:]))
+	lo := binary.BigEndian.Uint64(raw[2:])
 	var out [ulidSize]byte
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = crockford[lo&31]

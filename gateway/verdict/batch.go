@@ -67,16 +67,24 @@ type Batch struct {
 	gatherer Gatherer
 	log      resources.DecisionLog
 	ids      resources.IDs
-	now      time.Time
+	at       resources.Time
 	door     *Route
 	observe  func(route string, d *resources.Decision)
 	homes    map[string]string
 	accounts map[string]*inAccount
+	// rests are what the items rest on, in their order.
+	rests []rest
 	// byUser says that the right to ask is judged for each subject, and not for all of an account.
 	byUser bool
 	// room is how many items there are; the first account has room for all of them.
 	room int
 	sent sentCopies
+}
+
+// rest is where the facts of an item stand: in that place of what is known of the account.
+type rest struct {
+	in    *inAccount
+	place int
 }
 
 // Item is one question of a batch.
@@ -108,7 +116,7 @@ func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
 	ids.Now = func() time.Time { return now }
 	return &Batch{
 		byUser: policy.AccessByUser == nil || policy.AccessByUser(caller.Kind),
-		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, now: now, door: door, observe: b.Observe, log: b.Log,
+		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, at: resources.At(now), door: door, observe: b.Observe, log: b.Log,
 		homes: map[string]string{}, accounts: map[string]*inAccount{}, sent: sentCopies{},
 	}
 }
@@ -166,16 +174,19 @@ func (b *Batch) FindHomes(ctx context.Context, users []string) error {
 	return nil
 }
 
-// need notes whose facts the items rest on.
+// need notes whose facts the items rest on. An item that policy is not asked about rests on the asker's.
 func (b *Batch) need(items []Item) {
-	b.room = len(items)
+	b.room, b.rests = len(items), make([]rest, len(items))
 	for i := range items {
-		if item := &items[i]; item.Err == nil {
-			in := b.within(item.AccountID)
-			if item.Denied == "" {
-				in.need(item.about())
-			}
+		item := &items[i]
+		if item.Err != nil {
+			continue
 		}
+		of := rest{in: b.within(item.AccountID)}
+		if item.Denied == "" {
+			of.place = of.in.need(item.about())
+		}
+		b.rests[i] = of
 	}
 }
 
@@ -195,16 +206,17 @@ func (b *Batch) Gather(ctx context.Context, account string, items []Item) (revis
 // neither is a log that can't take the verdicts. Beside one nothing may be told.
 func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
 	b.need(items)
+	b.ids = b.ids.Several(len(items))
 	var all []*resources.Judgement
 	for i := range items {
 		outcome := Outcome{Err: items[i].Err}
 		if outcome.Err == nil {
-			in := b.within(items[i].AccountID)
-			if err := in.gather(ctx); err != nil {
+			of := b.rests[i]
+			if err := of.in.gather(ctx); err != nil {
 				return err
 			}
 			var told *resources.Judgement
-			outcome, told = in.ask(ctx, &items[i])
+			outcome, told = of.in.ask(ctx, &items[i], of.place)
 			if err := ctx.Err(); err != nil {
 				return unavailable(err)
 			}

@@ -16,9 +16,10 @@ var errNotGathered = errors.New("verdict: facts were not gathered before they we
 type inAccount struct {
 	*Batch
 	account string
-	// needed are those whose facts the questions rest on, facts what was gathered of them, in their
-	// order.
-	needed map[resources.About]int
+	// of are those whose facts the questions rest on, the asker first, places where each stands there;
+	// facts are what was gathered of them, in their order.
+	of     []resources.About
+	places map[resources.About]int
 	facts  []resources.Facts
 	// refused are the verdicts on the right to ask about each subject, "" for all, nil for one that the
 	// caller has.
@@ -38,7 +39,9 @@ func (b *Batch) within(account string) *inAccount {
 	in := b.accounts[account]
 	if in == nil {
 		account = strings.Clone(account) // caches keep it
-		in = &inAccount{Batch: b, account: account, needed: make(map[resources.About]int, b.room), refused: make(map[string]*refusal, b.room)}
+		in = &inAccount{
+			Batch: b, account: account, of: make([]resources.About, 0, 1+b.room), places: make(map[resources.About]int, 1+b.room), refused: map[string]*refusal{},
+		}
 		b.room = 0
 		in.need(b.asker())
 		b.accounts[account] = in
@@ -46,26 +49,27 @@ func (b *Batch) within(account string) *inAccount {
 	return in
 }
 
-// need adds those whose facts a question rests on.
-func (in *inAccount) need(about resources.About) {
-	if _, known := in.needed[about]; !known {
-		about.UserID, about.ProjectID = strings.Clone(about.UserID), strings.Clone(about.ProjectID) // caches keep them
-		in.needed[about] = len(in.needed)
+// need adds those whose facts a question rests on, and returns where they stand.
+func (in *inAccount) need(about resources.About) int {
+	place, known := in.places[about]
+	if !known {
+		place = len(in.of)
+		in.of, in.places[about] = append(in.of, about), place
 	}
+	return place
 }
 
 // gather gathers all facts that are needed, once.
 func (in *inAccount) gather(ctx context.Context) error {
-	if in.facts != nil {
+	switch {
+	case len(in.facts) == len(in.of):
 		return nil
+	case in.facts != nil: // another revision could be of those that were added since
+		return unavailable(errNotGathered)
 	}
-	of := make([]resources.About, len(in.needed))
-	for about, i := range in.needed {
-		of[i] = about
-	}
-	facts, err := in.gatherer.FactsOf(ctx, in.account, of)
-	if err == nil && len(facts) != len(of) {
-		err = fmt.Errorf("verdict: %d facts where %d were asked for", len(facts), len(of))
+	facts, err := in.gatherer.FactsOf(ctx, in.account, in.of)
+	if err == nil && len(facts) != len(in.of) {
+		err = fmt.Errorf("verdict: %d facts where %d were asked for", len(facts), len(in.of))
 	}
 	if err != nil {
 		return unavailable(err)
@@ -89,30 +93,27 @@ func (i *Item) about() resources.About {
 
 // Facts implements Facts with what was gathered.
 func (in *inAccount) Facts(_ context.Context, _, user, project string) (resources.Facts, error) {
-	at, known := in.needed[resources.About{UserID: user, ProjectID: project}]
-	if !known || at >= len(in.facts) {
+	place, known := in.places[resources.About{UserID: user, ProjectID: project}]
+	if !known || place >= len(in.facts) {
 		return resources.Facts{}, errNotGathered
 	}
-	return in.facts[at], nil
+	return in.facts[place], nil
 }
 
-// ask judges the right to ask and then the question. told is what the log takes of it, nil without a log.
-func (in *inAccount) ask(ctx context.Context, item *Item) (out Outcome, told *resources.Judgement) {
+// ask judges the right to ask and then the question, on the facts in that place. told is what the log takes
+// of it, nil without a log.
+func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcome, told *resources.Judgement) {
 	if no := in.mayNot(ctx, item); no != nil {
 		return in.refuse(no)
 	}
-	about := item.about()
-	if item.Denied != "" {
-		about = in.asker()
-	}
 	q := resources.Question{
-		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: in.door.Row, Now: resources.At(in.now),
+		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: in.door.Row, Now: in.at,
+		Facts: in.facts[place],
 	}
 	out.Decision = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}
 	var app *resources.AppQuestion
 	var err error
-	q.Facts, err = in.Facts(ctx, in.account, about.UserID, about.ProjectID)
-	if err == nil && item.Denied == "" {
+	if item.Denied == "" {
 		out.Decision, out.Context, app, err = in.decide(ctx, item, q)
 	}
 	if resources.IsKind(err, resources.KindBadRequest) { // an app's: what was sent is no question

@@ -3,6 +3,7 @@ package rolecache
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -18,7 +19,7 @@ var errMoving = errors.New("rolecache: the account has moved during each of seve
 
 // FactsOf returns the facts of several users and projects of the account, in their order. All are of
 // one revision, which includes every change that was answered before the call. Where the account
-// moves meanwhile, what is older is read again.
+// moves meanwhile, what is older is read again. No name of a user or a project is kept.
 func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
 	if err := c.catchUp(ctx); err != nil {
 		return nil, err
@@ -81,13 +82,13 @@ func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []r
 	case 0:
 		return nil
 	case 1:
-		i := places[0]
-		all[i], err = c.fill(ctx, k.named(of[i].UserID), of[i].ProjectID)
+		i, about := places[0], owned(of[places[0]])
+		all[i], err = c.fill(ctx, k.named(about.UserID), about.ProjectID)
 		return err
 	}
 	abouts := make([]resources.About, len(places))
 	for j, i := range places {
-		abouts[j] = of[i]
+		abouts[j] = owned(of[i])
 	}
 	facts, err := c.fillSeveral(ctx, k, abouts)
 	if err != nil {
@@ -97,6 +98,11 @@ func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []r
 		all[i] = facts[j]
 	}
 	return nil
+}
+
+// owned returns a copy whose names the cache may keep: a name can be a part of a long text.
+func owned(of resources.About) resources.About {
+	return resources.About{UserID: strings.Clone(of.UserID), ProjectID: strings.Clone(of.ProjectID)}
 }
 
 // fillSeveral is fill for several misses, without waiting for those of others.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -95,6 +97,20 @@ func TestFactsOfSeveralCostOneRead(t *testing.T) {
 	}
 	if facts, err := w.cache.FactsOf(t.Context(), "acct-absent-v1", nil); err == nil || len(facts) > 0 {
 		t.Errorf("%+v, %v", facts, err)
+	}
+}
+
+// TestFactsOfSeveralKeepNoName guarantees that a cached value does not hold the request in which its user was named.
+func TestFactsOfSeveralKeepNoName(t *testing.T) {
+	for name, asked := range map[string][]resources.About{"one": several()[:1], "several": several()} {
+		w := newWorld(t)
+		for i := range asked {
+			asked[i].UserID = strings.Clone(asked[i].UserID)
+		}
+		facts, err := w.cache.FactsOf(t.Context(), account, asked)
+		if err != nil || facts[0].Subject.UserID != asked[0].UserID || unsafe.StringData(facts[0].Subject.UserID) == unsafe.StringData(asked[0].UserID) {
+			t.Errorf("%s: %+v, %v", name, facts[0].Subject, err)
+		}
 	}
 }
 
