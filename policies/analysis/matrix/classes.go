@@ -18,32 +18,51 @@ func (t *table) rank(at point) []class {
 		return known
 	}
 	var out []class
-	found := map[string]int{}
+	found := map[int]int{}
+	numbers := t.numbersAt(&at)
 	patterns, stands := t.lookedUp(&at)
 	for h := range t.holds {
 		if !t.holdable(&at, h, patterns, stands) {
 			continue
 		}
-		at[holds] = h
-		var vector []byte
-		for _, s := range t.sides {
-			s.now[1]++
-			for n := range s.order {
-				if s.direct[n] {
-					vector = binary.AppendVarint(vector, int64(t.value(s, n, &at)))
-				}
-			}
+		if numbers[h] == 0 {
+			at[holds] = h
+			numbers[h] = t.heldNumber(at)
 		}
-		i, known := found[string(vector)]
+		i, known := found[numbers[h]]
 		if !known {
 			i = len(out)
-			found[string(vector)] = i
+			found[numbers[h]] = i
 			out = append(out, class{})
 		}
 		out[i].members = append(out[i].members, h)
 	}
 	t.classes[key] = out
 	return out
+}
+
+// numbersAt are, by holding, the numbers of what the rules make of it at a point; 0 is not yet known. They are shared by
+// points that differ only in which holdings are of interest.
+func (t *table) numbersAt(at *point) []int {
+	key := numbersOf(&t.around, at)
+	if t.numbers[key] == nil {
+		t.numbers[key] = make([]int, len(t.holds))
+	}
+	return t.numbers[key]
+}
+
+// heldNumber is the number of what the rules make of a holding at a point.
+func (t *table) heldNumber(at point) int {
+	vector := []byte("held ")
+	for _, s := range t.sides {
+		s.now[1]++
+		for n := range s.order {
+			if s.direct[n] {
+				vector = binary.AppendVarint(vector, int64(t.value(s, n, &at)))
+			}
+		}
+	}
+	return t.id(string(vector), nil) + 1
 }
 
 // project numbers, by part, what some groups of each tree read of its values, and a text beside.
@@ -62,19 +81,28 @@ func (t *table) project(groups func(s *side) []int, besides func(of part, i int)
 	return out
 }
 
-// besideHoldings is all on which the classes of holdings rest beside what the rules read.
+// besideHoldings is, beside what the rules read, all on which it rests what they make of a holding.
 func (t *table) besideHoldings(of part, i int) string {
 	switch of {
-	case asked:
-		return t.asked[i].action[0].ID + " " + t.asked[i].action[1].ID
 	case who:
 		return t.holdsOf(&point{who: i})
 	case where:
 		return t.where[i].target.ProjectID + "\n" + t.where[i].target.Resource
 	case grant:
-		return fmt.Sprint(t.grants[i].now) + " " + strings.Join(t.grants[i].permissions, " ")
+		return fmt.Sprint(t.grants[i].now)
 	}
 	return ""
+}
+
+// ofInterest is, besides, all on which it rests which holdings are of interest.
+func (t *table) ofInterest(of part, i int) string {
+	switch of {
+	case asked:
+		return t.asked[i].action[0].ID + " " + t.asked[i].action[1].ID
+	case grant:
+		return t.besideHoldings(of, i) + " " + strings.Join(t.grants[i].permissions, " ")
+	}
+	return t.besideHoldings(of, i)
 }
 
 // numbersOf are the numbers of the values at a point.

@@ -74,7 +74,7 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 				by[holds] = of.members[0]
 				s.now[0]++
 				s.now[1]++
-				if has := t.told(side, t.value(s, len(s.order)-1, &by), &at); has != told[side] {
+				if has := t.answersBy[t.told(side, t.value(s, len(s.order)-1, &by), &at)]; has != told[side] {
 					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, at, has, told[side])
 				}
 			}

@@ -12,7 +12,7 @@ import (
 // newTable makes the table of an entry point.
 func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	t := &table{
-		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, answers: map[int]Answer{}, here: map[[4]int]int{},
+		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, answers: map[int]int{}, answerIDs: map[Answer]int{}, here: map[[4]int]int{},
 		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
 	}
 	sets, patterns := [][]string{nil}, []string{}
@@ -49,7 +49,16 @@ func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	t.number(t.sides[0])
 	t.number(t.sides[1])
 	t.narrow()
-	t.contexts = t.project(func(s *side) []int { return s.context }, t.besideHoldings)
+	first := map[[2]string]int{}
+	for i := range t.who {
+		by := [2]string{t.who[i].caller, t.who[i].credential}
+		if _, known := first[by]; !known {
+			first[by] = i
+		}
+		t.callers = append(t.callers, first[by])
+	}
+	context := func(s *side) []int { return s.context }
+	t.contexts, t.around = t.project(context, t.ofInterest), t.project(context, t.besideHoldings)
 	return t
 }
 

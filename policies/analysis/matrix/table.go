@@ -33,8 +33,9 @@ type table struct {
 	// the trees apart there.
 	roleOf    []map[string]string
 	sameRoles []bool
-	// contexts number, by part, all on which the classes of holdings rest.
-	contexts [parts][]int
+	// contexts number, by part, all on which the classes of holdings rest; around, the same without which are of interest.
+	contexts, around [parts][]int
+	numbers          map[[parts]int][]int
 	// alike says that the trees are told the same of what is asked at the point.
 	alike   bool
 	sides   [2]*side
@@ -42,12 +43,16 @@ type table struct {
 	values  []ast.Value
 	texts   []string
 	classes map[[parts]int][]class
-	answers map[int]Answer
-	here    map[[4]int]int
-	buffer  []byte
-	evals   int
-	inputs  engine.Inputs
-	holders map[[2]int]*resources.Subject
+	// answers are, by the numbers of values, the numbers of answers; those are answersBy and, by themselves, answerIDs.
+	answers   map[int]int
+	answersBy []Answer
+	answerIDs map[Answer]int
+	callers   []int // the first of who with the same caller and credential
+	here      map[[4]int]int
+	buffer    []byte
+	evals     int
+	inputs    engine.Inputs
+	holders   map[[2]int]*resources.Subject
 }
 
 // side is one tree in a table.
@@ -270,7 +275,7 @@ func (t *table) value(s *side, n int, at *point) int {
 		key = binary.AppendVarint(key, int64(s.subs[n][of][at[of]]))
 	}
 	if s.direct[n] {
-		key = binary.AppendVarint(key, int64(t.around(s, g, at)))
+		key = binary.AppendVarint(key, int64(t.assigned(s, g, at)))
 	}
 	for _, dep := range deps {
 		key = binary.AppendVarint(key, int64(dep))
@@ -286,8 +291,8 @@ func (t *table) value(s *side, n int, at *point) int {
 	return value
 }
 
-// around is what the group reads of the assignments at a point.
-func (t *table) around(s *side, g *group, at *point) int {
+// assigned is what the group reads of the assignments at a point.
+func (t *table) assigned(s *side, g *group, at *point) int {
 	kinds := 0
 	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
 		if g.reads[p] {
@@ -350,16 +355,7 @@ func (t *table) union(s *side, g *group) int {
 	return t.id("is "+all.String(), all)
 }
 
-// answer is what an entry point answers, by the number of its value.
-func (t *table) answer(id int) Answer {
-	known, ok := t.answers[id]
-	if !ok {
-		known = t.read(id)
-		t.answers[id] = known
-	}
-	return known
-}
-
+// read is what an entry point answers, by the number of its value.
 func (t *table) read(id int) Answer {
 	value := t.values[id]
 	if value == nil {
