@@ -48,13 +48,10 @@ func (r *Record) Event(input Input) (Event, error) {
 		return Event{}, fmt.Errorf("record %s: %w", r.told.ID, err)
 	}
 	if r.changed || r.told.Changed {
-		e.Labels[labelMasked] = "credential"
+		e.credential()
 	}
 	return e, nil
 }
-
-// labelMasked says that a credential was taken out of a record.
-const labelMasked = "masked"
 
 // segmentReader turns the lines of one segment into records. Lines are given to it in their order.
 type segmentReader struct {
@@ -93,6 +90,9 @@ func (s *segmentReader) record(l *line) (*Record, error) {
 		e, err := l.Event.whole(s.facts[l.Event.Facts])
 		if err != nil {
 			return nil, err
+		}
+		if of := s.facts[l.Event.Facts]; l.Event.Changed || of != nil && of.Changed {
+			e.credential()
 		}
 		r.event = &e
 		return r, r.At.UnmarshalJSON([]byte(`"` + e.Timestamp + `"`))

@@ -1,6 +1,9 @@
 package decisionlog
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -35,6 +38,9 @@ const (
 	labelPolicy   = "policy_revision"
 	labelRevision = "account_revision"
 	labelDecided  = "decided_by"
+	byGateway     = "gateway" // where policy was not asked
+	// labelMasked says that a credential was taken out of a record.
+	labelMasked = "masked"
 )
 
 // newEvent returns a verdict as an event.
@@ -49,7 +55,7 @@ func newEvent(log, version string, j *resources.Judgement, input Input) (Event, 
 		RequestedBy: resources.MaskCredentials(j.Question.Principal.ID), Timestamp: j.Question.Now.String(),
 	}
 	if j.Unasked {
-		e.Labels[labelDecided] = "gateway"
+		e.Labels[labelDecided] = byGateway
 	}
 	return e, nil
 }
@@ -87,6 +93,39 @@ func result(j *resources.Judgement) []byte {
 	})
 	return append(o.buf, '}')
 }
+
+// credential notes that a credential was taken out.
+func (e *Event) credential() {
+	e.Labels = maps.Clone(e.Labels)
+	if e.Labels == nil {
+		e.Labels = map[string]string{}
+	}
+	e.Labels[labelMasked] = "credential"
+}
+
+// LeftOut returns which parts of the input or the result are not as they were, each by the names that lead to it: what a
+// mask has taken away or replaced, and all of it where a credential was taken out.
+func (e *Event) LeftOut(of string) (parts [][]string) {
+	if e.Labels[labelMasked] != "" {
+		parts = append(parts, nil)
+	}
+	for _, path := range slices.Concat(e.Erased, e.Masked) {
+		steps, err := stepsOf(path)
+		switch {
+		case err != nil: // which this program does not write
+			parts = append(parts, nil)
+		case steps[0] == of:
+			parts = append(parts, steps[1:])
+		}
+	}
+	return parts
+}
+
+// Unasked says that policy was not asked.
+func (e *Event) Unasked() bool { return e.Labels[labelDecided] == byGateway }
+
+// PolicyRevision names the tree that has decided.
+func (e *Event) PolicyRevision() string { return e.Labels[labelPolicy] }
 
 // JSON returns the event on one line.
 func (e *Event) JSON() ([]byte, error) { return json.Marshal(e, json.Deterministic(true)) }

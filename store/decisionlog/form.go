@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 
@@ -273,7 +274,7 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 	action, _ := resources.ParseAction(t.Action) // "" is none
 	at := resources.Target{AccountID: t.Target.Account, ProjectID: t.Target.Project, Resource: t.Target.Resource, Rest: t.Target.Rest, UserID: t.Target.User}
 	j := &resources.Judgement{
-		ID: t.ID, ParentID: t.Parent, Path: t.Path, Unasked: t.Unasked,
+		ID: t.ID, ParentID: t.Parent, Path: t.Path, Context: membersOf(t.Context), Unasked: t.Unasked,
 		Decision: resources.Decision{Allowed: t.Allow, Reason: t.Reason, Code: t.Code, PolicyRevision: t.Policy},
 		Question: resources.Question{
 			Principal: resources.Principal{
@@ -302,4 +303,25 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 		}
 	}
 	return j
+}
+
+// membersOf are the members of an object, in their order.
+func membersOf(object jsontext.Value) (members []resources.Member) {
+	dec := jsontext.NewDecoder(bytes.NewReader(object))
+	if _, err := dec.ReadToken(); err != nil { // there is none
+		return nil
+	}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil
+		}
+		text := name.String()
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil
+		}
+		members = append(members, resources.Member{Name: text, Value: value.Clone()})
+	}
+	return members
 }

@@ -37,6 +37,7 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 		Principal: q.Principal, ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
 		AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	}
+	a.Context = []resources.Member{{Name: "b", Value: []byte(`{"x":1.50}`)}, {Name: `a "c"`, Value: []byte(`null`)}}
 	told = append(told, g, a)
 	must(t, l.Record(t.Context(), told...))
 	must(t, l.Close())

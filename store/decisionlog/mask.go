@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,6 +30,8 @@ type maskedEvent struct {
 	Facts int64 `json:"facts,omitzero"`
 	// Here is the subject's part that depends on the question.
 	Here jsontext.Value `json:"here,omitempty"`
+	// Changed says that a credential was taken out.
+	Changed bool `json:"changed,omitzero"`
 }
 
 // addMasked adds the record of a verdict of which the tree in force may want parts to be left out.
@@ -45,13 +48,17 @@ func (w *writer) addMasked(ctx context.Context, j *resources.Judgement) error {
 	if err != nil {
 		return err
 	}
+	text := resources.MaskCredentials(string(raw))
+	if text != string(raw) {
+		text = strings.TrimSuffix(text, "}") + `,"changed":true}`
+	}
 	w.begin("event")
-	w.buf = append(w.buf, resources.MaskCredentials(string(raw))...)
+	w.buf = append(w.buf, text...)
 	w.end()
 	return nil
 }
 
-// masked returns the event as the tree wants it recorded. If that can't be found out, the event has
+// masked returns the event as the tree wants it recorded. Where that can't be found out, the event has
 // no input, and of the result only whether it allows.
 func (w *writer) masked(ctx context.Context, j *resources.Judgement) (drop bool, e Event) {
 	e, err := newEvent(w.log, w.o.Version, j, w.o.Input)
@@ -90,7 +97,7 @@ func (e *Event) mask(ctx context.Context, by Mask) (drop bool, err error) {
 // apply does what the members of a mask say, in their order.
 func (e *Event) apply(all []jsontext.Value) error {
 	doc := map[string]any{}
-	for name, part := range map[string]jsontext.Value{partInput: e.Input, partResult: e.Result} {
+	for name, part := range map[string]jsontext.Value{PartInput: e.Input, PartResult: e.Result} {
 		var value any
 		if err := json.Unmarshal(part, &value, numbersAsText()); err != nil {
 			return err
@@ -110,7 +117,7 @@ func (e *Event) apply(all []jsontext.Value) error {
 			e.Erased = append(e.Erased, rule.Path)
 		}
 	}
-	for name, part := range map[string]*jsontext.Value{partInput: &e.Input, partResult: &e.Result} {
+	for name, part := range map[string]*jsontext.Value{PartInput: &e.Input, PartResult: &e.Result} {
 		*part = nil
 		if value, there := doc[name]; there {
 			raw, err := json.Marshal(value, json.Deterministic(true))

@@ -11,13 +11,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The operations of a mask, and the parts of an event to which they may be done.
+// What a mask may do.
 const (
 	opRemove = "remove"
 	opUpsert = "upsert"
+)
 
-	partInput  = "input"
-	partResult = "result"
+// PartInput and PartResult are the parts of an event that a mask may be about.
+const (
+	PartInput  = "input"
+	PartResult = "result"
 	partNDB    = "nd_builtin_cache" // OPA's; no event has one here
 )
 
@@ -48,18 +51,24 @@ func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 	if r.Op != opRemove && r.Op != opUpsert {
 		return nil, fmt.Errorf("mask: op must be remove or upsert, not %q", r.Op)
 	}
-	rest, found := strings.CutPrefix(r.Path, "/")
+	r.steps, err = stepsOf(r.Path)
+	return r, err
+}
+
+// stepsOf are the names that a path leads through.
+func stepsOf(path string) (steps []string, err error) {
+	rest, found := strings.CutPrefix(path, "/")
 	for step := range strings.SplitSeq(rest, "/") {
 		name, err := url.PathUnescape(step)
 		if err != nil {
-			return nil, fmt.Errorf("mask: path %q: %w", r.Path, err)
+			return nil, fmt.Errorf("mask: path %q: %w", path, err)
 		}
-		r.steps = append(r.steps, name)
+		steps = append(steps, name)
 	}
-	if part := r.steps[0]; !found || part != partInput && part != partResult && part != partNDB {
-		return nil, fmt.Errorf("mask: path must begin with /input or /result, as %q does not", r.Path)
+	if part := steps[0]; !found || part != PartInput && part != PartResult && part != partNDB {
+		return nil, fmt.Errorf("mask: path must begin with /input or /result, as %q does not", path)
 	}
-	return r, nil
+	return steps, nil
 }
 
 // apply does what the rule says and reports whether there was something to do.
