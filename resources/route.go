@@ -18,6 +18,9 @@ const (
 // AnyMethod is the method of a row for every method but CONNECT and TRACE.
 const AnyMethod = "*"
 
+// RouteNamed names, in questions, a call that no row is for: a proxy says what it does.
+const RouteNamed = "external.named"
+
 // UpstreamExternal is the upstream of rows whose calls the gateway judges for a proxy, and never
 // serves itself.
 const UpstreamExternal = "external"

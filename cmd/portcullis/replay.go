@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
@@ -40,8 +44,11 @@ func newReplay() *cobra.Command {
 			if err := printReplay(cmd.OutOrStdout(), report, asJSON); err != nil {
 				return err
 			}
-			if len(report.Flips) > 0 {
+			switch {
+			case report.Differs():
 				return errNothing
+			case report.Judged == 0:
+				return errors.New("no decision could be judged")
 			}
 			return nil
 		},
@@ -67,7 +74,19 @@ func replayDecisions(cmd *cobra.Command, decisions, tree string) (*replay.Report
 	}
 	r := replay.New(set)
 	err = decisionlog.Reader{Dir: decisions}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
-		r.Add(cmd.Context(), rec.Judgement())
+		if j := rec.Judgement(); j != nil {
+			r.Add(cmd.Context(), j)
+			return cmd.Context().Err()
+		}
+		e, err := rec.Event(engine.InputOf)
+		if err != nil {
+			return err
+		}
+		r.AddMasked(cmd.Context(), &replay.Masked{
+			Masked: engine.Masked{Path: e.Path, At: rec.At, Input: e.Input, Parts: e.LeftOut(decisionlog.PartInput)},
+			ID:     e.DecisionID, Policy: e.PolicyRevision(), Unasked: e.Unasked(),
+			Result: e.Result, ResultParts: e.LeftOut(decisionlog.PartResult),
+		})
 		return cmd.Context().Err()
 	})
 	return r.Report(), err
@@ -95,13 +114,16 @@ func printReplay(out io.Writer, r *replay.Report, asJSON bool) error {
 		if f.Allowed {
 			word = "would be allowed"
 		}
-		fmt.Fprintf(out, "%d %s: %s %s at %s, roles: %s\n", f.Count, word, f.Path, f.Action, f.Place, f.Role)
+		fmt.Fprintf(out, "%d %s: %s at %s, roles: %s\n", f.Count, word, f.Asked(), f.Place, cmp.Or(f.Role, "none"))
 		for _, e := range f.Examples {
 			fmt.Fprintf(out, "  %s: %q, now %q\n", e.ID, e.Old, e.New)
 		}
 	}
-	for why, n := range r.NotJudged {
-		fmt.Fprintf(out, "%d not judged: %s\n", n, why)
+	for _, why := range slices.Sorted(maps.Keys(r.Failed)) {
+		fmt.Fprintf(out, "%d without a decision: %s\n", r.Failed[why], why)
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.NotJudged)) {
+		fmt.Fprintf(out, "%d not judged: %s\n", r.NotJudged[why], why)
 	}
 	_, err := fmt.Fprintf(out, "policy %s: %d judged, %d groups of other verdicts, %d with another reason, %.0f a second\n",
 		r.New, r.Judged, len(r.Flips), r.Reasons, float64(r.Judged)/max(r.Took.Seconds(), 0.001))

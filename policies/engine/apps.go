@@ -44,6 +44,7 @@ func (s *Set) newApps() *apps {
 			plan:   reuse.NewAppPlan(s.of.Compiler, decision, i),
 			allows: "app " + name + " allows", denies: "app " + name + " denies",
 		}
+		a.query.reads = reuse.ReadBy(s.of.Compiler, decision)
 		for _, set := range appSets() {
 			a.constant[set] = reuse.Constant(s.of.Compiler, rules+"."+set)
 		}
@@ -141,10 +142,8 @@ func (s *Set) JudgeApp(ctx context.Context, name string, q resources.AppQuestion
 	if err != nil {
 		return resources.AppDecision{}, err
 	}
-	for _, a := range s.apps.all {
-		if a.Name == name {
-			return s.judgeApp(ctx, a, in, within)
-		}
+	if a := s.apps.named(name); a != nil {
+		return s.judgeApp(ctx, a, in, within)
 	}
 	return resources.AppDecision{}, errors.New("there is no such app")
 }
@@ -161,19 +160,38 @@ func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Du
 	if err != nil {
 		return d, err
 	}
+	var value ast.Value
+	if answer != nil {
+		value = answer.Value
+	}
+	if d, err = s.readApp(a, value); err == nil && a.plan != nil {
+		d.Until = a.plan.Until(in.about.facts, in.Now)
+	}
+	return d, err
+}
+
+// readApp reads what an app answers; nil is undefined.
+func (s *Set) readApp(a *app, answer ast.Value) (d resources.AppDecision, err error) {
 	d.PolicyRevision, d.Reason = s.of.Revision, a.denies
 	if answer != nil {
-		if d.Allowed, d.Context, err = readApp(answer.Value); err != nil {
+		if d.Allowed, d.Context, err = readApp(answer); err != nil {
 			return resources.AppDecision{}, &failed{FailureIllTyped, fmt.Errorf("%s %w", a.query.name, err)}
 		}
 	}
 	if d.Allowed {
 		d.Reason = a.allows
 	}
-	if a.plan != nil {
-		d.Until = a.plan.Until(in.about.facts, in.Now)
-	}
 	return d, nil
+}
+
+// named returns the app of that name, nil for none.
+func (all *apps) named(name string) *app {
+	for _, a := range all.all {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
 }
 
 func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {

@@ -186,12 +186,7 @@ func (e *Engine) finish(entry string, start time.Time, d resources.Decision, err
 		e.opts.Observer.evaluated(name, took, "")
 		return d, nil
 	}
-	why := FailureOther
-	var f *failed
-	if errors.As(err, &f) {
-		why = f.why
-	}
-	e.opts.Observer.evaluated(name, took, why)
+	e.opts.Observer.evaluated(name, took, FailureOf(err))
 	return resources.Decision{}, resources.Unavailable("The decision could not be made.", err)
 }
 

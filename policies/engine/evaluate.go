@@ -49,6 +49,15 @@ type failed struct {
 func (f *failed) Error() string { return string(f.why) + ": " + f.cause.Error() }
 func (f *failed) Unwrap() error { return f.cause }
 
+// FailureOf says why there was no decision.
+func FailureOf(err error) Failure {
+	var f *failed
+	if errors.As(err, &f) {
+		return f.why
+	}
+	return FailureOther
+}
+
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(

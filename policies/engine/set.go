@@ -70,6 +70,8 @@ type query struct {
 	rule ast.Ref
 	body ast.Body    // compares the rule with what it never is
 	plan *reuse.Plan // nil where no verdict may be cached
+	// reads are the paths of the input on which its answer can rest.
+	reads []string
 }
 
 // NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
@@ -88,6 +90,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
 		s.queries[entry].plan = reuse.NewPlan(of.Compiler, entry, i)
+		s.queries[entry].reads = reuse.ReadBy(of.Compiler, entry)
 	}
 	s.apps = s.newApps()
 	s.findUncached()

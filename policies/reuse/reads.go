@@ -99,6 +99,17 @@ func changeable(operator ast.Ref) bool {
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
 
+// ReadBy are the paths of the input on which a rule can rest, dotted: "", all of it, where it is no function of the
+// input. The rules must call built-ins by OPA's own names.
+func ReadBy(c *ast.Compiler, rule string) []string {
+	paths, ok := inputsOf(reachable(c, rule))
+	if !ok {
+		return []string{""}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
 // Reads are the paths of the input that the rules read by themselves, dotted, "" for all of it; false where they are no
 // function of the input, or give others another input.
 func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }

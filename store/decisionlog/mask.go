@@ -58,7 +58,7 @@ func (w *writer) addMasked(ctx context.Context, j *resources.Judgement) error {
 	return nil
 }
 
-// masked returns the event as the tree wants it recorded. Where that can't be found out, the event has
+// masked returns the event as the tree wants it recorded. If that can't be found out, the event has
 // no input, and of the result only whether it allows.
 func (w *writer) masked(ctx context.Context, j *resources.Judgement) (drop bool, e Event) {
 	e, err := newEvent(w.log, w.o.Version, j, w.o.Input)

@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What a mask may do.
+// The operations of a mask, and the parts of an event to which they may be done.
 const (
 	opRemove = "remove"
 	opUpsert = "upsert"

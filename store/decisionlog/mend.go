@@ -136,7 +136,7 @@ func (w *writer) name(text []byte) error {
 	return err
 }
 
-// finish closes a segment that was open when the process ended. What follows its last whole line is
+// finish closes a segment that was open when the process ended. The part behind its last whole line is
 // kept in a file of its own: nobody has waited for it.
 func (w *writer) finish(s segment, text []byte, at int) error {
 	if at == 0 { // not even its first line is there

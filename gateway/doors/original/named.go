@@ -14,9 +14,6 @@ type Named struct {
 	Audience string
 }
 
-// nameOfNamed names the calls without a row in questions.
-const nameOfNamed = "external.named"
-
 // find returns the call of the question: its row's, or that of the action which is named.
 func (j *Judge) find(q Question) (verdict.Call, error) {
 	var call verdict.Call
@@ -45,7 +42,7 @@ func (q Question) named() (verdict.Call, error) {
 		return verdict.Call{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
 	}
 	of := &verdict.Route{Action: q.Named.Action, Row: resources.Route{
-		Name: nameOfNamed, Method: q.Method, Path: q.Path, Action: q.Named.Action.ID, Upstream: resources.UpstreamExternal,
+		Name: resources.RouteNamed, Method: q.Method, Path: q.Path, Action: q.Named.Action.ID, Upstream: resources.UpstreamExternal,
 	}}
 	call := verdict.Call{Route: of, AccountID: q.Caller.AccountID, Target: of.Place(target, nil)}
 	if target.AccountID != "" {

@@ -182,7 +182,7 @@ func (c *comparison) askings(entry string) (out []asking) {
 		return []asking{{}}
 	}
 	for _, action := range c.actions() {
-		row := &resources.Route{Name: "external.named", Path: "/{rest+}", Effect: resources.EffectWrite}
+		row := &resources.Route{Name: resources.RouteNamed, Path: "/{rest+}", Effect: resources.EffectWrite}
 		if entry == engine.EntryDecision {
 			row = &resources.Route{}
 		}

@@ -1,46 +1,151 @@
 package replay_test
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestNothingIsGuessed: records that are not whole, or that policy was not asked about, are counted and
-// not judged; a verdict that the tree does not give is a flip, with a test.
-func TestNothingIsGuessed(t *testing.T) {
-	src, err := policies.Read(policytest.Copy(t, policies.Tree()))
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func compiled(t testing.TB, tree policytest.Tree) *engine.Set {
+	t.Helper()
+	src, err := policies.Read(tree)
+	must(t, err)
 	set, _, err := proof.Compile(t.Context(), src)
-	if err != nil {
-		t.Fatal(err)
+	must(t, err)
+	return set
+}
+
+func action(t testing.TB, id string) resources.Action {
+	t.Helper()
+	a, err := resources.ParseAction(id)
+	must(t, err)
+	return a
+}
+
+// told is a decision that the embedded tree would deny.
+func told(t testing.TB) *resources.Judgement {
+	t.Helper()
+	return &resources.Judgement{
+		ID: "id1", Path: resources.PathDecision, Decision: resources.Decision{Allowed: true, Reason: "so it was\n} #"},
+		Question: resources.Question{Action: action(t, "project:instance:read"), AccountID: "acct-a-v1", Now: resources.At(time.Now())},
 	}
-	action, err := resources.ParseAction("project:instance:read")
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := &resources.Judgement{
-		ID: "id1", Path: resources.PathDecision, Decision: resources.Decision{Allowed: true, Reason: "so it was"},
-		Question: resources.Question{Action: action, AccountID: "acct-a-v1", Now: resources.At(time.Now())},
-	}
-	r := replay.New(set)
-	r.Add(t.Context(), nil)
+}
+
+// TestNothingIsGuessed: records that policy was not asked about, or that the tree has no rule for, are
+// counted and not judged; a verdict that the tree does not give is a flip, with a test.
+func TestNothingIsGuessed(t *testing.T) {
+	r := replay.New(compiled(t, policytest.Copy(t, policies.Tree())))
 	r.Add(t.Context(), &resources.Judgement{Unasked: true})
 	r.Add(t.Context(), &resources.Judgement{Path: "authz/other"})
-	r.Add(t.Context(), told)
+	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", App: &resources.AppQuestion{}})
+	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: resources.Route{Name: "gone.get"}}})
+	r.Add(t.Context(), told(t))
+	r.Lost(7)
 	report := r.Report()
-	if report.Judged != 1 || len(report.NotJudged) != 3 || len(report.Flips) != 1 || report.Flips[0].Allowed || report.Flips[0].Count != 1 {
+	if report.Judged != 1 || len(report.NotJudged) != 5 || report.NotJudged[replay.WhyLost] != 7 || len(report.Flips) != 1 {
 		t.Errorf("%+v", report)
 	}
-	if text, err := report.Tests(); err != nil || !strings.Contains(string(text), "test_id1 if") {
+	if f := report.Flips[0]; f.Allowed || f.Count != 1 || f.Action != "project:instance:read" || f.Place != "account" || !report.Differs() {
+		t.Errorf("%+v", f)
+	}
+	if text, err := report.Tests(); err != nil || !strings.Contains(string(text), "test_id1 if {\n\tallowed(data.authz.decision) with input as {") {
 		t.Errorf("%s, %v", text, err)
 	}
+}
+
+// TestATreeThatFailsIsFoundOut: where the tree gives no decision the caller would get none, which is no
+// verdict and no difference of reasons.
+func TestATreeThatFailsIsFoundOut(t *testing.T) {
+	tree := policytest.Decision(t, `decision := {"allow": true, "reason": "x"} if to_number(input.account.id) > 0`)
+	r := replay.New(compiled(t, tree))
+	for _, account := range []string{"acct-a-v1", "acct-b-v1"} {
+		j := told(t)
+		j.Question.AccountID = account
+		r.Add(t.Context(), j)
+	}
+	if report := r.Report(); report.Judged != 0 || len(report.Failed) != 1 || !report.Differs() || slices.Collect(maps.Values(report.Failed))[0] != 2 {
+		t.Errorf("%+v", report)
+	}
+}
+
+// TestNoTextOfARecordBecomesARule in the tests that are written of it.
+func TestNoTextOfARecordBecomesARule(t *testing.T) {
+	j := told(t)
+	j.ID = "x if true\n\ntest_y"
+	r := replay.New(compiled(t, policytest.Copy(t, policies.Tree())))
+	r.Add(t.Context(), j)
+	if text, err := r.Report().Tests(); err == nil {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestACallIsJudgedByTheRowOfTheNewTree: what a row asks for is no part of what was recorded of a caller.
+func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree())
+	routes := string(tree["routes/data.json"].Data)
+	const row, open = `"access": ["service:users:sync"]`, `"access": ["service:platform:admin"]`
+	changed := tree.With("routes/data.json", strings.ReplaceAll(routes, row, open))
+	j := &resources.Judgement{
+		ID: "id1", Path: resources.PathAccess, Decision: resources.Decision{Allowed: true},
+		Question: resources.Question{
+			Principal: resources.Principal{Kind: resources.PrincipalService, ID: "service-a", Credential: resources.CredentialToken, Scopes: []string{"users:sync"}},
+			Route:     resources.Route{Name: "user.find", Access: []string{"service:users:sync"}, Effect: resources.EffectRead},
+		},
+	}
+	input := newInput(t, j)
+	for name, of := range map[string]struct {
+		tree  policytest.Tree
+		flips int
+	}{"the same": {tree, 0}, "another": {changed, 1}} {
+		r := replay.New(compiled(t, of.tree))
+		r.Add(t.Context(), j)
+		r.AddMasked(t.Context(), masked(j, input))
+		report := r.Report()
+		if report.Judged != 2 || len(report.Flips) != of.flips || of.flips > 0 && (report.Flips[0].Count != 2 || report.Flips[0].Route != "user.find") {
+			t.Errorf("%s: %+v", name, report)
+		}
+	}
+}
+
+func newInput(t testing.TB, j *resources.Judgement) []byte {
+	t.Helper()
+	input, err := engine.InputOf(j)
+	must(t, err)
+	return input
+}
+
+// masked is the judgement as an event of which these parts were left out.
+func masked(j *resources.Judgement, input []byte, parts ...string) *replay.Masked {
+	m := &replay.Masked{
+		Masked: engine.Masked{Path: j.Path, At: j.Question.Now, Input: input}, ID: j.ID,
+		Result: fmt.Appendf(nil, `{"allow":%t,"reason":%q,"code":%q}`, j.Decision.Allowed, j.Decision.Reason, j.Decision.Code),
+	}
+	if j.App != nil {
+		m.Result = fmt.Appendf(nil, `{"decision":%t}`, j.Decision.Allowed)
+	}
+	for _, part := range parts {
+		if names := strings.Split(part, "/"); names[1] == "input" {
+			m.Parts = append(m.Parts, names[2:])
+		} else {
+			m.ResultParts = append(m.ResultParts, names[2:])
+		}
+	}
+	return m
 }

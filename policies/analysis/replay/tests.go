@@ -2,29 +2,38 @@ package replay
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
-
-	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// Tests returns the examples of all flips as a file of `opa test`: each holds the new tree to the verdict
-// that was told.
+// anID is what the id of a decision is: a part of the name of a rule.
+var anID = regexp.MustCompile(`^[0-9A-Za-z_]+$`)
+
+// head begins the file. An app may answer with a boolean alone.
+const head = `package replayed_test
+
+allowed(answer) if answer == true
+
+allowed(answer) if answer.allow == true
+
+allowed(answer) if answer.decision == true
+`
+
+// Tests returns the examples of all flips as a file of `opa test`: each holds the tree to the verdict that
+// was told.
 func (r *Report) Tests() ([]byte, error) {
 	var out strings.Builder
-	out.WriteString("package replayed_test\n")
+	out.WriteString(head)
 	for _, flip := range r.Flips {
 		for _, e := range flip.Examples {
-			input, err := engine.InputOf(e.Judgement)
-			if err != nil {
-				return nil, err
+			if !anID.MatchString(e.ID) {
+				return nil, fmt.Errorf("%q is not the id of a decision", e.ID)
 			}
-			rule, member := "data."+strings.ReplaceAll(flip.Path, "/", "."), "allow"
-			if e.Judgement.App != nil {
-				member = "decision"
+			not := ""
+			if flip.Allowed {
+				not = "not "
 			}
-			verdict := fmt.Sprintf("%s.%s", rule, member)
-			fmt.Fprintf(&out, "\n# %s: told was %q\ntest_%s if {\n\tanswer := %s with input as %s\n\tanswer == %t\n}\n",
-				e.ID, e.Old, e.ID, verdict, input, !flip.Allowed)
+			fmt.Fprintf(&out, "\n# Told was %q.\ntest_%s if {\n\t%sallowed(%s) with input as %s\n}\n", e.Old, e.ID, not, e.rule, e.input)
 		}
 	}
 	return []byte(out.String()), nil

@@ -1,0 +1,6 @@
+//go:build !nightly
+
+package replay_test
+
+// ownDecisions is how many decisions TestTheTreeThatHasDecidedDecidesTheSame records.
+const ownDecisions = 20_000

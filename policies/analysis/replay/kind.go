@@ -1,0 +1,71 @@
+package replay
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// kind is what flips are grouped by.
+type kind struct {
+	// Allowed is the new verdict.
+	Allowed bool `json:"allow"`
+	// Path is what was asked, as the decision log names it.
+	Path string `json:"path"`
+	// Route names the row of a call, Action what is done.
+	Route  string `json:"route,omitempty"`
+	Action string `json:"action,omitempty"`
+	// Place is the kind of the place: account, project or the collection of a resource; an app's is the
+	// type of its resource.
+	Place string `json:"place"`
+	// Role names the roles that the subject holds there or above it.
+	Role string `json:"role,omitempty"`
+}
+
+func (k *kind) order(other *kind) int {
+	return cmp.Or(
+		cmp.Compare(k.Path, other.Path), cmp.Compare(k.Route, other.Route), cmp.Compare(k.Action, other.Action),
+		cmp.Compare(k.Place, other.Place), cmp.Compare(k.Role, other.Role),
+	)
+}
+
+// Asked names what was asked.
+func (k *kind) Asked() string {
+	return strings.Join(slices.DeleteFunc([]string{k.Path, k.Route, k.Action}, func(s string) bool { return s == "" }), " ")
+}
+
+// kindOf reads an input, as far as a mask has left it.
+func kindOf(path string, input []byte) kind {
+	type held struct{ Role string }
+	var in struct {
+		Action   struct{ ID, Name string }
+		Route    struct{ Name string }
+		Resource struct{ Type string }
+		Target   struct{ Project, Resource string }
+		Subject  struct{ Here []held }
+		Facts    struct{ Assignments []held }
+	}
+	_ = json.Unmarshal(input, &in) // what an app is sent may be of any type: those members stay empty
+	k := kind{Path: path, Action: cmp.Or(in.Action.ID, in.Action.Name)}
+	if path == resources.PathAccess { // elsewhere it is where the caller has asked
+		k.Route = in.Route.Name
+	}
+	collection, _, _ := strings.Cut(in.Target.Resource, "/")
+	switch k.Place = cmp.Or(in.Resource.Type, collection); {
+	case k.Place != "":
+	case in.Target.Project != "":
+		k.Place = "project"
+	default:
+		k.Place = "account"
+	}
+	var roles []string
+	for _, h := range append(in.Subject.Here, in.Facts.Assignments...) {
+		roles = append(roles, h.Role)
+	}
+	slices.Sort(roles)
+	k.Role = strings.Join(slices.Compact(roles), " ")
+	return k
+}

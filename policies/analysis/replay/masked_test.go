@@ -1,0 +1,119 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged: a masked part that no rule reads does not, one that a rule reads does,
+// also above, below and by another way; and so does a masked verdict.
+func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
+	t.Parallel()
+	const denies = "\n\nelse := {\"allow\": false, \"reason\": \"no\"}"
+	project := `decision := {"allow": true, "reason": "so it was"} if input.target.project == ""` + denies
+	for name, c := range map[string]struct {
+		rules, part string
+		judged      bool
+	}{
+		"a part beside":           {project, "/input/target/rest", true},
+		"the part":                {project, "/input/target/project", false},
+		"what is above":           {project, "/input/target", false},
+		"all":                     {project, "/input", false},
+		"what is below":           {project, "/input/target/project/0", false},
+		"a name that begins so":   {project, "/input/target/project_state", true},
+		"the reason":              {project, "/result/reason", true},
+		"the verdict":             {project, "/result/allow", false},
+		"the result":              {project, "/result", false},
+		"by its object":           {`decision := {"allow": true, "reason": "so it was"} if object.get(input.target, input.action.verb, "") == ""` + denies, "/input/target/rest", false},
+		"by a name with a dot":    {`decision := {"allow": true, "reason": "so it was"} if not input.subject.assignments["a.b"]` + denies, "/input/subject/assignments/a.b", false},
+		"by another rule":         {project + "\n\ndeny if input.target.rest == \"x\"\n\nread if not deny", "/input/target/rest", true},
+		"by a rule that is asked": {`decision := {"allow": true, "reason": "so it was"} if not deny` + denies + "\n\ndeny if input.target.rest == \"x\"", "/input/target/rest", false},
+		"where with changes it":   {`decision := {"allow": true, "reason": "so it was"} if deny with input.target.rest as ""` + denies + "\n\ndeny if input.target.rest == \"\"", "/input/target/user", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := replay.New(compiled(t, policytest.Decision(t, c.rules)))
+			j := told(t)
+			a := newInput(t, j)
+			r.AddMasked(t.Context(), masked(j, a, c.part))
+			report := r.Report()
+			if (report.Judged == 1) != c.judged || report.Judged+len(report.NotJudged) != 1 || len(report.Flips) > 0 || len(report.Failed) > 0 {
+				t.Errorf("%+v", report)
+			}
+		})
+	}
+}
+
+// TestWhatIsJudgedWithoutAPartIsJudgedAsTheWhole: of recorded decisions each part of the input is taken away and replaced.
+// The embedded tree gives the same verdict or none; and it gives one without parts that its rules do not read.
+func TestWhatIsJudgedWithoutAPartIsJudgedAsTheWhole(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t, theTree(t))
+	set := compiled(t, theTree(t))
+	judged, not := map[string]int{}, map[string]int{}
+	for range 150 {
+		j := a.next(t)
+		whole := newInput(t, j)
+		parts := pathsOf(t, whole)
+		for range 6 {
+			part := parts[a.IntN(len(parts))]
+			for _, value := range []any{nil, "masked", true, map[string]any{"x": true}} {
+				r := replay.New(set)
+				r.AddMasked(t.Context(), masked(j, without(t, whole, part, value), "/input/"+strings.Join(part, "/")))
+				report := r.Report()
+				of := strings.Join(part[:min(len(part), 2)], ".")
+				judged[of] += report.Judged
+				not[of] += len(report.NotJudged)
+				if report.Differs() || report.Reasons > 0 || report.Judged+len(report.NotJudged) != 1 {
+					t.Fatalf("%s %v: %+v", j.ID, part, report)
+				}
+			}
+		}
+	}
+	if judged["target.rest"] == 0 || judged["subject.status"] > 0 || not["subject.status"] == 0 {
+		t.Errorf("judged %v, not judged %v", judged, not)
+	}
+}
+
+// pathsOf are the paths of all members of an object, without dots in names.
+func pathsOf(t *testing.T, input []byte) (out [][]string) {
+	t.Helper()
+	var in map[string]any
+	must(t, json.Unmarshal(input, &in))
+	var below func(path []string, of map[string]any)
+	below = func(path []string, of map[string]any) {
+		for _, name := range slices.Sorted(maps.Keys(of)) {
+			at := append(slices.Clone(path), name)
+			out = append(out, at)
+			if object, ok := of[name].(map[string]any); ok && !strings.Contains(name, "/") {
+				below(at, object)
+			}
+		}
+	}
+	below(nil, in)
+	return slices.DeleteFunc(out, func(path []string) bool { return strings.Contains(path[len(path)-1], "/") })
+}
+
+// without is the input with another value at a path, nil for none.
+func without(t *testing.T, input []byte, path []string, value any) []byte {
+	t.Helper()
+	var in map[string]any
+	must(t, json.Unmarshal(input, &in))
+	at := in
+	for _, name := range path[:len(path)-1] {
+		at = at[name].(map[string]any)
+	}
+	if value == nil {
+		delete(at, path[len(path)-1])
+	} else {
+		at[path[len(path)-1]] = value
+	}
+	out, err := json.Marshal(in)
+	must(t, err)
+	return out
+}

@@ -1,0 +1,60 @@
+package replay_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// record has a log on disk take so many decisions of the asker, and returns its folder.
+func record(t *testing.T, a *asker, decisions int) string {
+	t.Helper()
+	dir := t.TempDir()
+	l, err := decisionlog.Open(t.Context(), decisionlog.Options{
+		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.InputOf,
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	must(t, err)
+	for left := decisions; left > 0; {
+		group := make([]*resources.Judgement, min(left, 2000))
+		for i := range group {
+			group[i] = a.next(t)
+		}
+		must(t, l.Record(t.Context(), group...))
+		left -= len(group)
+	}
+	must(t, l.Close())
+	return dir
+}
+
+// TestTheTreeThatHasDecidedDecidesTheSame: recorded decisions of every kind, judged anew by their own tree, have the same
+// verdicts, reasons and contexts.
+func TestTheTreeThatHasDecidedDecidesTheSame(t *testing.T) {
+	t.Parallel()
+	a := newAsker(t, theTree(t))
+	began := time.Now()
+	dir := record(t, a, ownDecisions)
+	recorded, allowed := time.Since(began), 0
+	r := replay.New(compiled(t, theTree(t)))
+	must(t, decisionlog.Reader{Dir: dir}.Oldest(t.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
+		j := rec.Judgement()
+		if j.Decision.Allowed {
+			allowed++
+		}
+		r.Add(t.Context(), j)
+		return nil
+	}))
+	report := r.Report()
+	t.Logf("%d decisions, %d of them allowed; recorded in %.1f s, judged anew %.0f a second", report.Judged, allowed, recorded.Seconds(), float64(report.Judged)/report.Took.Seconds())
+	if report.Judged != ownDecisions || report.Differs() || report.Reasons > 0 || len(report.NotJudged) > 0 || len(report.Old) != 1 || report.Old[report.New] != ownDecisions {
+		t.Errorf("%+v", report)
+	}
+	if allowed < ownDecisions/10 || allowed > ownDecisions*9/10 {
+		t.Errorf("%d of %d were allowed, which shows little", allowed, ownDecisions)
+	}
+}
