@@ -115,12 +115,16 @@ type decisionLogStatus struct {
 	UnsentBytes int64  `json:"unsent_bytes"`
 }
 
-// recordTo returns where verdicts are recorded, nil for nowhere.
+// recordTo returns what takes the verdicts that callers are told, nil for nothing: the decision log, and a candidate policy.
 func (a *app) recordTo() resources.DecisionLog {
-	if a.decisions == nil {
-		return nil
+	var log resources.DecisionLog
+	if a.decisions != nil {
+		log = a.decisions
 	}
-	return a.decisions
+	if a.shadow != nil {
+		return shadowedLog{a.shadow, log}
+	}
+	return log
 }
 
 // closeDecisions ends the decision log, after the last request and before the store is closed.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -21,34 +20,25 @@ func (a *app) newShadow() *shadow.Shadow {
 	})
 }
 
-// shadowed returns the policy in force, with a candidate beside it where there is one.
-func (a *app) shadowed(policy verdict.Policy) verdict.Policy {
-	if a.shadow == nil {
-		return policy
-	}
-	return shadowedPolicy{policy, a.shadow}
-}
-
-// shadowedPolicy offers to the candidate what the policy in force has judged.
-type shadowedPolicy struct {
-	verdict.Policy
+// shadowedLog offers to the candidate the verdicts that callers are told, by the ids that they are told. Those of apps
+// and of grants are no questions of its entry points.
+type shadowedLog struct {
 	beside *shadow.Shadow
+	// log is nil where no verdict is recorded.
+	log resources.DecisionLog
 }
 
-// Decide implements verdict.Policy.
-func (p shadowedPolicy) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	d, err := p.Policy.Decide(ctx, q)
-	if err == nil {
-		p.beside.Offer("", false, &q, d)
+// Record implements resources.DecisionLog.
+func (l shadowedLog) Record(ctx context.Context, told ...*resources.Judgement) error {
+	if l.log != nil {
+		if err := l.log.Record(ctx, told...); err != nil {
+			return err
+		}
 	}
-	return d, err
-}
-
-// Access implements verdict.Policy.
-func (p shadowedPolicy) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	d, err := p.Policy.Access(ctx, q)
-	if err == nil {
-		p.beside.Offer("", true, &q, d)
+	for _, one := range told {
+		if (one.Path == resources.PathDecision || one.Path == resources.PathAccess) && !one.Unasked {
+			l.beside.Offer(one.ID, one.Path == resources.PathAccess, &one.Question, one.Decision)
+		}
 	}
-	return d, err
+	return nil
 }

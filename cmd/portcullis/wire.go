@@ -278,7 +278,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.tracing.Policy(a.shadowed(a.policy)), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
+	judge := &verdict.Judge{Policy: a.tracing.Policy(a.policy), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
 	calls := &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
 	questions := a.newQuestions(calls)
@@ -321,7 +321,7 @@ func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
 	pin := func() verdict.Pinned {
 		policy := a.policy.Pin()
 		return verdict.Pinned{
-			Policy: a.shadowed(policy), Revision: policy.Revision(), Apps: policy, AccessByUser: policy.AccessByUser,
+			Policy: policy, Revision: policy.Revision(), Apps: policy, AccessByUser: policy.AccessByUser,
 			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
 		}
 	}

@@ -1,4 +1,4 @@
-// Package shadow has a candidate tree judge the questions that the tree in force has judged, and counts where the two
+// Package shadow has a candidate tree judge the questions on which callers are told verdicts, and counts where the two
 // differ. Nothing of the candidate is ever told to a caller.
 //
 // Offer takes a copy of a judged question into a bounded queue, or drops it; it never waits. One goroutine works the
