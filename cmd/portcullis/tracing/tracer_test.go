@@ -1,0 +1,109 @@
+package tracing_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// policy allows.
+type policy struct{}
+
+func (policy) Decide(context.Context, resources.Question) (resources.Decision, error) {
+	return resources.Decision{Allowed: true}, nil
+}
+
+func (p policy) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return p.Decide(ctx, q)
+}
+
+// TestNothingIsWrappedWithoutATracer: what is not traced costs nothing.
+func TestNothingIsWrappedWithoutATracer(t *testing.T) {
+	var off *tracing.Tracer
+	if part, ok := off.Policy(policy{}).(policy); !ok {
+		t.Errorf("the policy is %T", part)
+	}
+	if off.Authn(nil) != nil || off.Facts(nil) != nil || off.Remote(nil) != nil || off.Rates(nil) != nil || off.Store(nil, "sqlite") != nil || off.Commands() != nil {
+		t.Error("a part is wrapped")
+	}
+}
+
+// sampling returns a tracer that samples a share of requests, and exports to nobody.
+func sampling(t testing.TB, share string) *tracing.Tracer {
+	t.Helper()
+	t.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+	t.Setenv("OTEL_TRACES_SAMPLER_ARG", share)
+	tracer, err := tracing.Start(t.Context(), func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name]
+	}, "test", func(error) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tracer.Close() }) // nobody takes the spans
+	return tracer
+}
+
+// request is what a request without a miss asks of the tracer.
+func request(tracer *tracing.Tracer, parts []func(context.Context)) {
+	ctx, _, end := tracer.Begin(context.Background(), "GET", "")
+	for _, part := range parts {
+		part(ctx)
+	}
+	end(&gateway.Record{Method: "GET", Status: 200, Route: "authorization.check"})
+}
+
+func partsOf(tracer *tracing.Tracer) []func(context.Context) {
+	judged := tracer.Policy(policy{})
+	return []func(context.Context){
+		func(ctx context.Context) { _, _ = judged.Access(ctx, resources.Question{}) },
+		func(ctx context.Context) { _, _ = judged.Decide(ctx, resources.Question{}) },
+	}
+}
+
+// unsampledAllocations is what a request that is not sampled allocates for the tracer at most: its identity, its context
+// and its end.
+const unsampledAllocations = 7
+
+// TestUnsampledRequestsMakeNoSpans but their own, and no attributes.
+func TestUnsampledRequestsMakeNoSpans(t *testing.T) {
+	tracer := sampling(t, "0")
+	parts := partsOf(tracer)
+	if got := testing.AllocsPerRun(1000, func() { request(tracer, parts) }); got > unsampledAllocations {
+		t.Errorf("%v allocations, want %d at most", got, unsampledAllocations)
+	}
+	views := 0
+	traced := tracer.Store(viewed{tell: func(context.Context) { views++ }}, "mongodb")
+	fn := func(store.Tx) error { return nil }
+	if got := testing.AllocsPerRun(100, func() { _ = traced.View(context.Background(), fn) }); got > 0 || views == 0 {
+		t.Errorf("%v allocations of a snapshot", got)
+	}
+}
+
+// viewed tells the context of each snapshot.
+type viewed struct {
+	store.Store
+	tell func(context.Context)
+}
+
+func (v viewed) View(ctx context.Context, fn func(store.Tx) error) error {
+	v.tell(ctx)
+	return fn(nil)
+}
+
+// BenchmarkRequest is what the tracer costs a request without a miss.
+func BenchmarkRequest(b *testing.B) {
+	for _, share := range []string{"0", "0.01", "1"} {
+		b.Run(share, func(b *testing.B) {
+			tracer := sampling(b, share)
+			parts := partsOf(tracer)
+			b.ReportAllocs()
+			for b.Loop() {
+				request(tracer, parts)
+			}
+		})
+	}
+}
