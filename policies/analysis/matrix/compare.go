@@ -154,7 +154,7 @@ func sameActions(sets [2]*engine.Set) bool {
 
 // actions are all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
 func (c *comparison) actions() (out []resources.Action) {
-	ids := c.consts.texts(nil, "action.id", "action.patterns")
+	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
 	for _, set := range c.sets {
 		for _, listed := range set.Actions() {
 			ids = append(ids, listed.ID)
