@@ -59,6 +59,7 @@ func (a *app) newHealthServer(draining func() bool) *http.Server {
 		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs no answer
 	})
 	mux.HandleFunc("GET /policy/tree", func(w http.ResponseWriter, _ *http.Request) { sendTree(w, a.policy.Source()) })
+	mux.HandleFunc("GET /policy/people", a.peopleHandler())
 	mux.HandleFunc("GET /decisions", a.decisionsHandler())
 	if settings.Profiles {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

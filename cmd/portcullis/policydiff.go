@@ -23,6 +23,7 @@ var errDiffers = errors.New("the trees differ")
 type diffing struct {
 	url, failOn    string
 	asJSON, asMark bool
+	people         peopleSource
 }
 
 func newPolicyDiff() *cobra.Command {
@@ -32,11 +33,20 @@ func newPolicyDiff() *cobra.Command {
 		Short: "Say what a change of the policy changes: exit 0 no difference, 1 differences, 2 error",
 		Long: "Compares two policy trees, each a folder, a bundle, `embedded`, or `live` (the tree in force of the gateway at --url): who\n" +
 			"gains access, who loses it, and who is told another reason. All questions are asked that either tree can tell\n" +
-			"apart; what can't be asked exhaustively is said.",
+			"apart; what can't be asked exhaustively is said. With --data-dir, or --url and --token, it also says whom of the\n" +
+			"real users the change lets in or shuts out.",
 		Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return d.run(cmd, args[0], args[1]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("url") {
+				d.people.url = d.url
+			}
+			return d.run(cmd, args[0], args[1])
+		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&d.people.dir, "data-dir", "", "name the real users of the store in this `folder` as well, also beside a running gateway")
+	f.StringVar(&d.people.token, "token", "", "a `token` that may explain decisions and search: with --url, names the real users of that gateway's store")
+	f.IntVar(&d.people.names, "names", 20, "name up to so many users for each change")
 	f.StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
 	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only; both mean what could not be compared as well")
 	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
@@ -48,6 +58,9 @@ func newPolicyDiff() *cobra.Command {
 func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
 		return fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn)
+	}
+	if err := d.people.validate(); err != nil {
+		return err
 	}
 	var sets [2]*engine.Set
 	for i, name := range []string{oldName, newName} {
@@ -72,6 +85,11 @@ func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
 	report, err := diff.Between(cmd.Context(), sets[0], sets[1], runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
+	}
+	if d.people.wanted() {
+		if report.People, err = d.people.report(cmd.Context(), sets, report); err != nil {
+			return err
+		}
 	}
 	if err := d.print(cmd, report); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
+	"github.com/portcullis-authz/portcullis/policies/analysis/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -24,7 +25,12 @@ type Report struct {
 	Unreachable   []matrix.Row `json:"unreachable"`
 	NotExhaustive []matrix.Gap `json:"not_exhaustive"`
 	Questions     int          `json:"questions"`
+	// People are the real users whom the change concerns; nil where none were looked at.
+	People *people.Report `json:"people,omitempty"`
 }
+
+// Turning are the rows in which access turns.
+func (r *Report) Turning() []matrix.Row { return slices.Concat(r.NewAccess, r.LostAccess) }
 
 // Field is a field of a route that no rule reads, or a whole route; a value is empty where a tree has none.
 type Field struct {

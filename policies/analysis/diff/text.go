@@ -16,6 +16,7 @@ const shown = 20
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy %s -> %s: %d questions compared\n", r.Old, r.New, r.Questions)
+	b.WriteString(r.peopleLine())
 	for _, of := range r.sections() {
 		if of.size == 0 {
 			continue
@@ -40,6 +41,9 @@ func (r *Report) Markdown() string {
 	fmt.Fprintf(&b, "### Policy `%s` → `%s`\n\n", r.Old, r.New)
 	if !r.Differs() {
 		b.WriteString("No difference.\n")
+	}
+	if line := r.peopleLine(); line != "" {
+		b.WriteString(line + "\n")
 	}
 	for _, of := range r.sections() {
 		if of.size == 0 {
@@ -78,10 +82,8 @@ func (r *Report) sections() []section {
 	for _, g := range r.NotExhaustive[:min(shown, len(r.NotExhaustive))] {
 		gaps.lines = append(gaps.lines, fmt.Sprintf("%s reads %s: %s", g.At, g.Reads, g.LeftOut))
 	}
-	return []section{
-		rows("New access", r.NewAccess), rows("Lost access", r.LostAccess), rows("Other reasons", r.Reasons), routes,
-		rows("Unreachable: no caller can bring it about", r.Unreachable), gaps,
-	}
+	return append(r.peopleSections(), rows("New access", r.NewAccess), rows("Lost access", r.LostAccess), rows("Other reasons", r.Reasons), routes,
+		rows("Unreachable: no caller can bring it about", r.Unreachable), gaps)
 }
 
 func rows(title string, of []matrix.Row) section {

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
+	"github.com/portcullis-authz/portcullis/policies/analysis/people"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/sqlite"
+)
+
+// maxNames bounds --names.
+const maxNames = 10_000
+
+// peopleSource says where the real users are whom a change of the policy may concern.
+type peopleSource struct {
+	// dir is a data folder, url the private listener of a gateway; one of them is empty.
+	dir, url, token string
+	names           int
+}
+
+func (p *peopleSource) wanted() bool { return p.dir != "" || p.url != "" }
+
+func (p *peopleSource) validate() error {
+	var found []error
+	if p.names < 0 || p.names > maxNames {
+		found = append(found, fmt.Errorf("--names must be from 0 to %d, not %d", maxNames, p.names))
+	}
+	if p.dir != "" && p.token != "" {
+		found = append(found, errors.New("--token is for --url; leave it out beside --data-dir, whose users are read from the store"))
+	}
+	if p.dir == "" && p.url == "" && p.token != "" {
+		found = append(found, errors.New("--token is for --url, which is missing; give the private listener of the gateway"))
+	}
+	if p.dir != "" && !sqlite.Exists(p.dir) {
+		found = append(found, fmt.Errorf("--data-dir: there is no store in the folder %s", p.dir))
+	}
+	return errors.Join(found...)
+}
+
+// report says whom the change concerns. A gateway tells of nobody without a token.
+func (p *peopleSource) report(ctx context.Context, sets [2]*engine.Set, found *diff.Report) (*people.Report, error) {
+	now, each := resources.At(time.Now()), p.ask
+	switch {
+	case p.dir != "":
+		each = p.read(now)
+	case p.token == "":
+		return &people.Report{Gain: []people.Change{}, Lose: []people.Change{}, NotLookedAt: []people.Left{
+			{What: "all users: --url tells of them with a --token that may explain decisions and search"},
+		}}, nil
+	}
+	return people.Between(ctx, sets, found.Turning(), found.NotExhaustive, each, people.Options{
+		Names: p.names, AtOnce: runtime.GOMAXPROCS(0), Now: now,
+	})
+}
+
+// read reads a copy of the embedded store, which a gateway may have open.
+func (p *peopleSource) read(now resources.Time) people.Each {
+	return func(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Left, err error) {
+		c := records.NewCollections()
+		opened, shut, err := openSnapshot(ctx, p.dir, c)
+		if err != nil {
+			return facts, nil, fmt.Errorf("--data-dir: %w", err)
+		}
+		facts, err = eachPerson(ctx, opened, c, now, func(string) (bool, error) { return true, nil }, add)
+		return facts, nil, errors.Join(err, shut())
+	}
+}
+
+// eachPerson hands over the users of a store, of the accounts for which seen is true.
+func eachPerson(
+	ctx context.Context, s store.Store, c records.Collections, now resources.Time, seen func(string) (bool, error), add func(people.Person) error,
+) (facts people.Facts, err error) {
+	before, err := s.Freshness(ctx)
+	if err != nil {
+		return facts, err
+	}
+	err = c.EveryUser(ctx, s, seen, func(of records.UserFacts) error { return add(people.Of(of.Subject, of.Projects, now)) })
+	if err != nil {
+		return facts, err
+	}
+	after, err := s.Freshness(ctx)
+	return people.Facts{From: before.Epoch, To: after.Epoch}, err
+}
+
+// peopleLine is a line of what a gateway sends of its users: a person, or, at the end, what it rests on.
+type peopleLine struct {
+	Person *people.Person `json:"person,omitempty"`
+	End    *peopleEnd     `json:"end,omitempty"`
+}
+
+type peopleEnd struct {
+	Facts people.Facts `json:"facts"`
+	// Hidden says that policy keeps some accounts from who asks.
+	Hidden bool `json:"hidden"`
+}
+
+// ask reads the users of a running gateway.
+func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Left, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(p.url, "/")+"/policy/people", nil)
+	if err != nil {
+		return facts, nil, fmt.Errorf("--url: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return facts, nil, fmt.Errorf("--url: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	lines := bufio.NewReader(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		text, _ := lines.ReadString('\n') // the status says it, too
+		return facts, nil, fmt.Errorf("--url: the gateway answers %s: %s", resp.Status, oneLine(text))
+	}
+	for decoder := json.NewDecoder(lines); ; {
+		var line peopleLine
+		if err := decoder.Decode(&line); err != nil {
+			return facts, nil, fmt.Errorf("--url: the gateway broke off: %w", err)
+		}
+		switch {
+		case line.End != nil && line.End.Hidden:
+			return line.End.Facts, []people.Left{{What: "accounts in which the --token may not explain decisions and search"}}, nil
+		case line.End != nil:
+			return line.End.Facts, nil, nil
+		case line.Person == nil:
+			return facts, nil, errors.New("--url: the gateway sent a line that is no user")
+		}
+		if err := add(*line.Person); err != nil {
+			return facts, nil, err
+		}
+	}
+}

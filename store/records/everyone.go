@@ -1,0 +1,91 @@
+package records
+
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// UserFacts are the facts about a user in the account of which the user is a member, "" for none.
+type UserFacts struct {
+	Subject *resources.Subject
+	// Projects are the states of the projects in which the user holds a role, by their ids.
+	Projects map[string]string
+}
+
+// everyonePage is how many users are read on one snapshot. A snapshot of a server that is shared with others must not
+// be long.
+const everyonePage = 200
+
+// EveryUser hands the facts about each user of the store to fn, in the order of their ids. Each page is read on a
+// snapshot of its own: a user who comes or goes meanwhile may be left out. Users of accounts for which seen is false are
+// not read. An error is the store's, of seen or of fn.
+func (c Collections) EveryUser(
+	ctx context.Context, s store.Store, seen func(account string) (bool, error), fn func(UserFacts) error,
+) error {
+	for after := ""; ; {
+		var users []store.Record[resources.User]
+		err := s.View(ctx, func(tx store.Tx) (err error) {
+			users, err = c.Users.List(ctx, tx, after, everyonePage)
+			return err
+		})
+		if err != nil || len(users) == 0 {
+			return err
+		}
+		after = users[len(users)-1].Value.ExternalID
+		byAccount := map[string][]resources.About{}
+		for _, u := range users {
+			of, err := seen(u.Value.AccountID)
+			if err != nil {
+				return err
+			}
+			if of {
+				byAccount[u.Value.AccountID] = append(byAccount[u.Value.AccountID], resources.About{UserID: u.Value.ExternalID})
+			}
+		}
+		found, err := c.userFacts(ctx, s, byAccount)
+		if err != nil {
+			return err
+		}
+		for _, u := range users {
+			if facts, known := found[u.Value.ExternalID]; known {
+				if err := fn(facts); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// userFacts reads the facts about users, by their ids.
+func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map[string][]resources.About) (out map[string]UserFacts, err error) {
+	err = s.View(ctx, func(tx store.Tx) error {
+		out = map[string]UserFacts{}
+		for account, about := range byAccount {
+			shared, states := ReadOnce(), map[string]string{}
+			facts, err := c.LoadFactsOf(ctx, tx, account, about, func(int64) ReadThrough { return shared })
+			if err != nil {
+				return err
+			}
+			for _, of := range facts {
+				projects := map[string]string{}
+				for _, held := range of.Subject.Assignments {
+					state, known := states[held.ProjectID]
+					if !known {
+						if state, err = c.ProjectState(ctx, tx, account, held.ProjectID); err != nil {
+							return err
+						}
+						states[held.ProjectID] = state
+					}
+					if held.ProjectID != "" {
+						projects[held.ProjectID] = state
+					}
+				}
+				out[of.Subject.UserID] = UserFacts{of.Subject, projects}
+			}
+		}
+		return nil
+	})
+	return out, err
+}
