@@ -40,7 +40,7 @@ func newPolicyDiff() *cobra.Command {
 			if cmd.Flags().Changed("url") {
 				d.people.url = d.url
 			}
-			return d.run(cmd, args[0], args[1])
+			return d.run(cmd, args)
 		},
 	}
 	f := cmd.Flags()
@@ -55,32 +55,17 @@ func newPolicyDiff() *cobra.Command {
 	return cmd
 }
 
-func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
+func (d *diffing) run(cmd *cobra.Command, names []string) error {
+	var wrong []error
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
-		return fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn)
+		wrong = append(wrong, fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn))
 	}
-	if err := d.people.validate(); err != nil {
+	if err := errors.Join(append(wrong, d.people.validate())...); err != nil {
 		return err
 	}
-	var sets [2]*engine.Set
-	for i, name := range []string{oldName, newName} {
-		src, err := readTree(cmd.Context(), name, d.url)
-		if err != nil {
-			return err
-		}
-		set, warnings, err := proof.Compile(cmd.Context(), src)
-		if err != nil {
-			return fmt.Errorf("%s does not compile: %w", name, err)
-		}
-		if i == 1 {
-			warnings = append(warnings, refusals(cmd.Context(), src, warnings)...)
-		}
-		for _, warning := range warnings {
-			if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s: %s\n", name, warning); err != nil {
-				return err
-			}
-		}
-		sets[i] = set
+	sets, err := d.trees(cmd, names)
+	if err != nil {
+		return err
 	}
 	report, err := diff.Between(cmd.Context(), sets[0], sets[1], runtime.GOMAXPROCS(0))
 	if err != nil {
@@ -98,6 +83,45 @@ func (d *diffing) run(cmd *cobra.Command, oldName, newName string) error {
 		return errDiffers
 	}
 	return nil
+}
+
+// trees reads and compiles both trees, and tells what a reload would refuse in the new one. Where one of them does not
+// compile, the problems of both are told, one a line.
+func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set, err error) {
+	var wrong []error
+	var told, problems []string
+	for i, name := range names {
+		src, err := readTree(cmd.Context(), name, d.url)
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		set, warnings, err := proof.Compile(cmd.Context(), src)
+		switch found := proof.Problems(nil); {
+		case errors.As(err, &found):
+			wrong = append(wrong, fmt.Errorf("%s does not compile", name))
+			for _, problem := range found {
+				problems = append(problems, name+": "+problem)
+			}
+			continue
+		case err != nil:
+			wrong = append(wrong, fmt.Errorf("%s does not compile: %w", name, err))
+			continue
+		}
+		if i == 1 && len(wrong) == 0 {
+			warnings = append(warnings, refusals(cmd.Context(), src, warnings)...)
+		}
+		for _, warning := range warnings {
+			told = append(told, fmt.Sprintf("warning: %s: %s", name, warning))
+		}
+		sets[i] = set
+	}
+	for _, line := range append(problems, told...) {
+		if _, err := fmt.Fprintln(cmd.ErrOrStderr(), line); err != nil {
+			return sets, err
+		}
+	}
+	return sets, errors.Join(wrong...)
 }
 
 // refusals are why a reload would not take the tree, but for what was told already.

@@ -34,7 +34,7 @@ func (r *Report) peopleLine() string {
 	if p.Facts.From != p.Facts.To {
 		facts = fmt.Sprintf("epochs %d to %d", p.Facts.From, p.Facts.To)
 	}
-	return fmt.Sprintf("%d real users of %d accounts, %s: %d distinct sets of facts, %d questions\n", p.Users, p.Accounts, facts, p.FactSets, p.Questions)
+	return fmt.Sprintf("real users: %d, accounts: %d, distinct sets of facts: %d, questions: %d, %s\n", p.Users, p.Accounts, p.FactSets, p.Questions, facts)
 }
 
 func changes(title string, of []people.Change) section {
