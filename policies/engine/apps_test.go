@@ -74,11 +74,7 @@ func TestAnAppDecides(t *testing.T) {
 	b := [a, a, a, a, a, a, a, a, a, a]
 	c := [b, b, b, b, b, b, b, b, b, b]
 	d := [c, c, c, c, c, c, c, c, c, c]
-	e := [d, d, d, d, d, d, d, d, d, d]
-	f := [e, e, e, e, e, e, e, e, e, e]
-	g := [f, f, f, f, f, f, f, f, f, f]
-	h := [g, g, g, g, g, g, g, g, g, g]
-	z := [h, h, h, h, h, h, h, h, h, h]
+	z := [d, d, d, d, d, d, d, d, d, d]
 }`, ``, false, true},
 		"two answers": {`decision := true if input.resource.id == "d1"
 
