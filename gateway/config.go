@@ -83,7 +83,7 @@ type Limits struct {
 	Requests int
 }
 
-// DefaultLimits are those of the API contract, 1.
+// DefaultLimits returns the limits of the API contract, 1.
 func DefaultLimits() Limits {
 	return Limits{
 		Body: 1 << 20, Header: 32 << 10, Bodies: 256 << 20,

@@ -78,7 +78,7 @@ func (e *Edge) tracePass(x *exchange) (context.Context, http.Header, func(status
 	return ctx, header, end
 }
 
-// passed are copies of the caller's headers that reach an upstream.
+// passed returns copies of the caller's headers that reach an upstream.
 func (x *exchange) passed() http.Header {
 	out := http.Header{}
 	for _, name := range peer.Passed() {

@@ -27,7 +27,7 @@ type folder struct {
 	readOnly func(path string) bool
 }
 
-// Dir is the policy tree in a folder. It reads regular files only, and none that every user of the
+// Dir returns the policy tree in a folder. It reads regular files only, and none that every user of the
 // machine could change: neither the file nor a link or a folder on the way to it.
 func Dir(dir string) fs.FS { return folder{dir, mountedReadOnly} }
 

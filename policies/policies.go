@@ -8,5 +8,5 @@ import (
 //go:embed actions authz grants routes schemas
 var tree embed.FS
 
-// Tree is the embedded tree, tests included. It is read-only.
+// Tree returns the embedded tree, tests included. It is read-only.
 func Tree() fs.FS { return tree }

@@ -14,7 +14,7 @@ type branch struct {
 	below []branch
 }
 
-// explained are the lines of an explanation as a tree for people.
+// explained returns the lines of an explanation as a tree for people.
 func explained(x resources.Explanation) []string {
 	root := branch{text: decided{x.Allowed, x.Reason}.String()}
 	if x.Code != "" {

@@ -20,7 +20,7 @@ var errNotReady = errors.New("not ready")
 // healthWait is a little more than the longest of the gateway's own checks.
 const healthWait = 3 * time.Second
 
-// newHealth is the probe of images that hold nothing but this program: no shell, no curl.
+// newHealth returns the probe of images that hold nothing but this program: no shell, no curl.
 func newHealth() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{

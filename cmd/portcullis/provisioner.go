@@ -62,7 +62,7 @@ func newProvisioner() *cobra.Command {
 	return cmd
 }
 
-// provisionerToken is the token of a provisioner on the machine of the gateway.
+// provisionerToken returns the token of a provisioner on the machine of the gateway.
 func provisionerToken() authn.TokenRequest {
 	return authn.TokenRequest{
 		Subject: resources.ServicePrefix + "provisioner", Scopes: []string{resources.ServiceScopeClusters}, TTL: provisionerTTL,

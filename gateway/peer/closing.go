@@ -36,7 +36,7 @@ type Projects interface {
 	OpenProject(ctx context.Context, by resources.Closing) error
 }
 
-// ClosingRoutes are the rows and handlers of one area's closings.
+// ClosingRoutes returns the rows and handlers of one area's closings.
 func ClosingRoutes(name string, area Projects) ([]resources.Route, wire.Routes) {
 	path := fmt.Sprintf(closingPath, name, "{accountId}", "{projectId}", "{mark}")
 	row := func(verb, method string) resources.Route {
@@ -57,7 +57,7 @@ func ClosingRoutes(name string, area Projects) ([]resources.Route, wire.Routes) 
 	}
 }
 
-// forGateways is a handler for the gateway's own questions.
+// forGateways returns a handler for the gateway's own questions.
 func forGateways(do func(ctx context.Context, by resources.Closing) (closed, error)) wire.Handler {
 	return func(ctx context.Context, r *wire.Request) (wire.Response, error) {
 		if r.Principal.Kind != resources.PrincipalGateway {

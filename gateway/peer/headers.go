@@ -17,7 +17,7 @@ const RefusedHeader = ownPrefix + "Assertion-Refused"
 // ownPrefix begins the names of the headers in which gateways and areas speak to each other.
 const ownPrefix = "X-Portcullis-"
 
-// Passed are the caller's headers that reach an upstream. All others stay behind: the credential,
+// Passed returns the caller's headers that reach an upstream. All others stay behind: the credential,
 // hop-by-hop headers, and claims of an identity under any name.
 func Passed() []string {
 	return []string{
@@ -26,7 +26,7 @@ func Passed() []string {
 	}
 }
 
-// outgoing are the headers of a call to an upstream: those of the caller that are passed, and the
+// outgoing returns the headers of a call to an upstream: those of the caller that are passed, and the
 // identity headers, which an upstream can trust since nothing else reaches it under these names.
 func outgoing(header http.Header, said assertion.Statement) http.Header {
 	out := http.Header{"User-Agent": nil} // else the client adds its own

@@ -53,7 +53,7 @@ func heard(by dial) dial {
 	}
 }
 
-// heardTransport is a client's transport whose connections are heard: HTTP/1.1, with TLS or without.
+// heardTransport returns a client's transport whose connections are heard: HTTP/1.1, with TLS or without.
 func heardTransport() *http.Transport {
 	secure := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12}}
 	return &http.Transport{
@@ -89,7 +89,7 @@ func (h *hearing) add(part []byte) {
 	}
 }
 
-// names are the headers that Connection names in the heads that were heard. Nothing is kept after it.
+// names returns the headers that Connection names in the heads that were heard. Nothing is kept after it.
 func (h *hearing) names() (map[string]bool, error) {
 	h.mu.Lock()
 	heads := h.heads
@@ -140,7 +140,7 @@ func endToEnd(client *http.Client, out *http.Request) (*http.Response, error) {
 	return in, nil
 }
 
-// connectionNamed are the headers that Connection names as hop-by-hop.
+// connectionNamed returns the headers that Connection names as hop-by-hop.
 func connectionNamed(h http.Header) map[string]bool {
 	out := map[string]bool{}
 	for _, line := range h.Values("Connection") {

@@ -126,7 +126,7 @@ func claim[T any](at *place[T], host, method string, h held[T]) (taken *T) {
 	return taken
 }
 
-// param is the name of a segment that is a parameter, and the form its values must
+// param returns the name of a segment that is a parameter, and the form its values must
 // have: {projectId:proj} takes proj-<id>-v1 only.
 func param(segment string) (name, form string, ok bool) {
 	name, begins := strings.CutPrefix(segment, "{")

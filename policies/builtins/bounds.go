@@ -76,7 +76,7 @@ func (b *Bounds) Start(ctx context.Context, within time.Duration, bytes int) {
 // Release forgets the evaluation's context.
 func (b *Bounds) Release() { b.ctx, b.stop = nil, nil }
 
-// take is false where so much would exceed what is left.
+// take returns false where so much would exceed what is left.
 func (b *Bounds) take(bytes int) bool {
 	if b.left -= bytes; b.left < 0 && b.stop == nil {
 		b.stop = resources.ErrPolicyMemory
@@ -96,7 +96,7 @@ func (b *Bounds) Cancelled() bool {
 	return b.Exceeded() != nil
 }
 
-// Exceeded is why the evaluation must not go on: resources.ErrPolicyMemory, resources.ErrPolicyTime or the
+// Exceeded returns why the evaluation must not go on: resources.ErrPolicyMemory, resources.ErrPolicyTime or the
 // context's error; nil while it may.
 func (b *Bounds) Exceeded() error {
 	if b.stop == nil {
@@ -127,7 +127,7 @@ type charges struct {
 // a name.
 const chargedPrefix = "charged:"
 
-// charged are the built-ins that make something, by the name by which compiled rules call them.
+// charged returns the built-ins that make something, by the name by which compiled rules call them.
 func charged() map[string]*charges {
 	out := map[string]*charges{}
 	for name, of := range costs() {

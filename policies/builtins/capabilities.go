@@ -19,7 +19,7 @@ const (
 	whyUnknown = "nobody has judged what it does and how much it makes"
 )
 
-// refused are the built-ins that no policy may call, whether they fit a class or not.
+// refused returns the built-ins that no policy may call, whether they fit a class or not.
 func refused() map[string]string {
 	return map[string]string{
 		"http.send":              whyNetwork,
@@ -51,7 +51,7 @@ func refused() map[string]string {
 	}
 }
 
-// impure are the built-ins that OPA marks as not deterministic and that are allowed
+// impure returns the built-ins that OPA marks as not deterministic and that are allowed
 // all the same. Time is that of the question; a verdict that rests on one of them is
 // never cached.
 func impure() []string {

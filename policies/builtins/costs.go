@@ -163,7 +163,7 @@ func ofNumbers(operands []*ast.Term, _ int) (sum int) {
 	return sum
 }
 
-// digits is how long a number is when it is written out.
+// digits returns how long a number is when it is written out.
 func digits(number string) int {
 	digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 	most := 0
@@ -261,7 +261,7 @@ func ofPattern(operands []*ast.Term, left int) int {
 	return ofContent(operands, left)
 }
 
-// repeats is the largest number in a pattern: {1000} makes a thousand copies of what is before it.
+// repeats returns the largest number in a pattern: {1000} makes a thousand copies of what is before it.
 func repeats(pattern string) int {
 	most, n := 1, 0
 	for _, c := range []byte(pattern) {

@@ -50,7 +50,7 @@ func ReadKey(text []byte) (*Key, error) {
 	return &Key{bundle.KeyConfig{Key: string(pem.EncodeToMemory(block)), Algorithm: algorithm}}, nil
 }
 
-// algorithmOf is "" for a key with which no signature is checked.
+// algorithmOf returns "" for a key with which no signature is checked.
 func algorithmOf(public any) string {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
@@ -63,7 +63,7 @@ func algorithmOf(public any) string {
 	return ""
 }
 
-// verification is nil where there is no key.
+// verification returns nil where there is no key.
 func (k *Key) verification() *bundle.VerificationConfig {
 	if k == nil {
 		return nil

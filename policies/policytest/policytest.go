@@ -47,7 +47,7 @@ func (t Tree) Write(tb testing.TB, dir string) {
 	}
 }
 
-// Copy is a tree to be changed.
+// Copy returns a tree to be changed.
 func Copy(tb testing.TB, from fs.FS) Tree {
 	tb.Helper()
 	out := Tree{}
@@ -113,7 +113,7 @@ test_nobody_is_denied if not authz.decision.allow with input as {}
 `
 )
 
-// Small is the least that is taken: the real schemas, one rule an entry point.
+// Small returns the least that is taken: the real schemas, one rule an entry point.
 func Small(tb testing.TB) Tree {
 	tb.Helper()
 	embedded := Copy(tb, policies.Tree())
@@ -125,7 +125,7 @@ func Small(tb testing.TB) Tree {
 		With("grants/data.json", SmallGrants).With("routes/data.json", SmallRoutes)
 }
 
-// ActiveSubject is an active member without any role.
+// ActiveSubject returns an active member without any role.
 func ActiveSubject() *resources.Subject {
 	return &resources.Subject{
 		AccountID: "acct-demo-v1", AccountExists: true, AccountStatus: resources.StatusActive,
@@ -163,7 +163,7 @@ func Question(s *resources.Subject, action string) resources.Question {
 // Endless is a Rego expression that no deadline waits for, and that makes nothing.
 const Endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
 
-// Decision is the small tree with the rules for authz.decision given, which are asked
+// Decision returns the small tree with the rules for authz.decision given, which are asked
 // of all but those in whose name a tree is proved: many a rule of a test would allow them.
 func Decision(tb testing.TB, rules string) Tree {
 	tb.Helper()

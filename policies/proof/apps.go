@@ -60,7 +60,7 @@ func either(serving, test *ast.Module) *ast.Module {
 	return test
 }
 
-// partOf is a part of the module's package, "" where it has fewer.
+// partOf returns a part of the module's package, "" where it has fewer.
 func partOf(module *ast.Module, i int) string {
 	if i >= len(module.Package.Path) {
 		return ""

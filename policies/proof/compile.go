@@ -77,7 +77,7 @@ func newStore(data map[string]any) storage.Store {
 	return inmem.NewFromASTObject(ast.MustInterfaceToValue(data).(ast.Object))
 }
 
-// withSchemas is the data with schemas/input/schema.json as schemas.input, and so on.
+// withSchemas returns the data with schemas/input/schema.json as schemas.input, and so on.
 func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	schemas := map[string]any{}
 	for _, name := range src.Names {
@@ -91,7 +91,7 @@ func withSchemas(data map[string]any, src *policies.Source) map[string]any {
 	return out
 }
 
-// forTests are the built-ins that the tests of a tree may call besides: they hold inputs against the
+// forTests returns the built-ins that the tests of a tree may call besides: they hold inputs against the
 // tree's own schemas, which end (checkSchemas).
 func forTests() []string { return []string{"json.match_schema"} }
 

@@ -61,7 +61,7 @@ func readDocument(name string, b []byte, p *Problems) *document {
 	return doc
 }
 
-// line is where a member is; 0 where there is none of that path. Most documents are
+// line returns where a member is; 0 where there is none of that path. Most documents are
 // never asked: their lines would take more than all else that is done with them.
 func (d *document) line(member string) int {
 	if d.lines == nil {

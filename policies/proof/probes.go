@@ -104,7 +104,7 @@ func denied(answer ast.Object) bool {
 	return allow != nil && allow.Value.Compare(ast.Boolean(false)) == 0
 }
 
-// place is where an entry point is defined, by its default where it has one.
+// place returns where an entry point is defined, by its default where it has one.
 func (to *prober) place(entry string) (file string, row int) {
 	rules := to.rules.GetRulesExact(ast.MustParseRef(entry))
 	at := rules[0].Location

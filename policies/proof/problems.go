@@ -44,7 +44,7 @@ func (p *Problems) compiler(err error) {
 	}
 }
 
-// err is nil without problems; the lines are sorted and given once.
+// err returns nil without problems; the lines are sorted and given once.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil

@@ -107,7 +107,7 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 	return results, modules, nil
 }
 
-// failedTests are patterns of the names of the tests that fail.
+// failedTests returns patterns of the names of the tests that fail.
 func failedTests(results []*tester.Result) (patterns []string) {
 	for _, t := range results {
 		if t.Fail {
@@ -146,7 +146,7 @@ func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules 
 	return passed && report.Coverage >= r.Threshold, nil
 }
 
-// linesOf is a line, or the first and the last of several.
+// linesOf returns a line, or the first and the last of several.
 func linesOf(r cover.Range) string {
 	if r.Start.Row == r.End.Row {
 		return fmt.Sprint(r.Start.Row)

@@ -120,7 +120,7 @@ func runTests(ctx context.Context, c *compiled, within time.Duration, p *Problem
 	return passed
 }
 
-// run is nil for a test that passed.
+// run returns nil for a test that passed.
 func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *builtins.Bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

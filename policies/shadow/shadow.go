@@ -24,7 +24,7 @@ const (
 	Dropped = "dropped"
 )
 
-// Outcomes are all of them.
+// Outcomes returns all outcomes of a question.
 func Outcomes() []string { return []string{Same, NewAllow, NewDeny, Error, Late, Dropped} }
 
 const (

@@ -42,7 +42,7 @@ func (s *Shadow) work(ctx context.Context, candidate Policy) {
 	}
 }
 
-// sleep is false where ctx ends first.
+// sleep returns false where ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,21 +7,21 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// As is a user of the account who signed in with a token.
+// As returns a user of the account who signed in with a token.
 func As(account, id string) resources.Principal {
 	return resources.Principal{
 		Kind: resources.PrincipalUser, ID: id, UUID: "uuid-" + id, AccountID: account, Credential: resources.CredentialToken,
 	}
 }
 
-// By is a user of the account with an API key of these scopes.
+// By returns a user of the account with an API key of these scopes.
 func By(account, id, keyID string, scopes ...string) resources.Principal {
 	p := As(account, id)
 	p.Credential, p.KeyID, p.KeyScopes = resources.CredentialKey, keyID, scopes
 	return p
 }
 
-// Service is a service with these scopes.
+// Service returns a service with these scopes.
 func Service(scopes ...string) resources.Principal {
 	return resources.Principal{
 		Kind: resources.PrincipalService, ID: "service-test", Scopes: scopes, Credential: resources.CredentialToken,

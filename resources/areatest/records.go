@@ -99,7 +99,7 @@ func (w *World) Assign(a resources.Assignment) {
 	})
 }
 
-// systemScope is the scope of a system role, "" for a custom one.
+// systemScope returns the scope of a system role, "" for a custom one.
 func systemScope(t testing.TB, role string) string {
 	t.Helper()
 	for _, r := range Policy(t).Roles() {

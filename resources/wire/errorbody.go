@@ -17,7 +17,7 @@ type answer struct {
 	userCode, userType string
 }
 
-// answerOf is the one table from the kind of an error to its answer. An unknown kind is
+// answerOf returns the answer to a kind of error, from the one table of them. An unknown kind is
 // answered as an internal error: the status 0 of an empty row would be sent as 200.
 func answerOf(kind resources.Kind) answer {
 	switch kind {

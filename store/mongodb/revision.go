@@ -83,7 +83,7 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	return doc.Revision, nil
 }
 
-// seal is the last step before the commit. It moves the epoch, and writes the epoch to the bumped
+// seal makes the last step before the commit. It moves the epoch, and writes the epoch to the bumped
 // accounts.
 func (t *tx) seal() error {
 	if len(t.bumped) == 0 {

@@ -5,7 +5,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// clusterSchema is the schema of both kinds of cluster. Its indexes find a name in a project, the
+// clusterSchema returns the schema of both kinds of cluster. Its indexes find a name in a project, the
 // project's clusters newest first, the account's by project, those of one status, those of an intent by
 // account and age, and those of an intent whose lease ends first. A deleted cluster stays in the index
 // of the status alone: its name is free, and its project does not contain it.

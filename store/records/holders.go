@@ -58,7 +58,7 @@ func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]str
 // place is where a role is assigned.
 type place struct{ project, resource string }
 
-// places are those whose assignments cover the place: the account, the project, the resource.
+// places returns those whose assignments cover the place: the account, the project, the resource.
 func (h Holding) places() []place {
 	out := []place{{}}
 	if h.ProjectID != "" {

@@ -45,7 +45,7 @@ const (
 	kindProject = "p"
 )
 
-// name is the name of a value there. Lengths keep any two names apart; the format keeps out the values
+// name returns the name of a value there. Lengths keep any two names apart; the format keeps out the values
 // of a release with other facts.
 func (r *remote) name(k key, kind string) string {
 	return "az1:" + r.format + ":" + kind + ":" + part(k.generation) + ":" + part(k.account) + ":" + strconv.FormatInt(k.revision, 10) + ":" + part(k.id)
@@ -76,7 +76,7 @@ func (r *remote) open(name string, sealed []byte, into any) bool {
 	return false
 }
 
-// mac is the authentication code of a value under its name.
+// mac returns the authentication code of a value under its name.
 func mac(secret []byte, name string, body []byte) []byte {
 	h := hmac.New(sha256.New, secret)
 	fmt.Fprintf(h, "%d:%s", len(name), name)
@@ -110,7 +110,7 @@ func (r *remote) facts(ctx context.Context, k key, of ...resources.About) []reso
 	return out
 }
 
-// names are those of the values of a question: of its subject, and of its project where there is one.
+// names returns those of the values of a question: of its subject, and of its project where there is one.
 func (r *remote) names(k key, about resources.About) []string {
 	names := []string{r.name(k.named(about.UserID), kindSubject)}
 	if about.ProjectID != "" {

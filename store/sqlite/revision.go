@@ -75,7 +75,7 @@ func (t *tx) Revision(ctx context.Context, account string) (int64, error) {
 	return rev, nil
 }
 
-// seal is the last step before the commit. It numbers the transaction, moves the epoch where an account
+// seal makes the last step before the commit. It numbers the transaction, moves the epoch where an account
 // was bumped, and writes the epoch to the bumped accounts.
 func (t *tx) seal() (seq, epoch int64, err error) {
 	if err := t.ready(t.ctx); err != nil {

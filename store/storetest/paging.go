@@ -23,7 +23,7 @@ func paging() []testCase {
 		testCase{"a cursor whose record is gone still holds its place", cursorOutlivesRecord})
 }
 
-// pagedQuery is a query on (account, …) with the account given or not.
+// pagedQuery returns a query on (account, …) with the account given or not.
 func pagedQuery(index string, equal, limit int) store.Query {
 	q := store.Query{Index: index, Limit: limit}
 	if equal > 0 {

@@ -21,7 +21,7 @@ func queries() []testCase {
 	}
 }
 
-// rank is a query on an index over (account, rank).
+// rank returns a query on an index over (account, rank).
 func rank(index string, equal ...store.Value) store.Query {
 	return store.Query{Index: index, Equal: equal}
 }

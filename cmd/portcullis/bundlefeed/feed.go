@@ -23,7 +23,7 @@ const (
 	ResultFailed    = "failed"
 )
 
-// Results are all results of a poll.
+// Results returns all results of a poll.
 func Results() []string { return []string{ResultTaken, ResultUnchanged, ResultRefused, ResultFailed} }
 
 // jitter is by how much of itself the time between two polls is longer or shorter.
@@ -169,7 +169,7 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 	return ResultTaken
 }
 
-// keptAt is the file of the last good one.
+// keptAt returns the file of the last good one.
 func (f *Feed) keptAt() string {
 	source := sha256.Sum256([]byte(f.From))
 	return filepath.Join(f.Dir, fmt.Sprintf("policy-bundle-%x.tar.gz", source[:8]))

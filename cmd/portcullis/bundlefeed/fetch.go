@@ -48,7 +48,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// shown is a source for the log and for errors: a URL without its query, which may be a secret.
+// shown returns a source for the log and for errors: a URL without its query, which may be a secret.
 func shown(from string) string {
 	if !IsURL(from) {
 		return from

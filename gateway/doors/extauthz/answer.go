@@ -18,7 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// ours are the headers that a service takes for the gateway's word, and the credentials, which are
+// ours returns the headers that a service takes for the gateway's word, and the credentials, which are
 // the gateway's alone.
 func ours() [8]string {
 	return [...]string{

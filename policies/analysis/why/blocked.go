@@ -53,7 +53,7 @@ func changedOrSame(q resources.Question, atoms []atom) resources.Question {
 	return changed(q, atoms)
 }
 
-// against are the conditions that do not hold and the deny rules that fire.
+// against returns the conditions that do not hold and the deny rules that fire.
 func (s *search) against(ctx context.Context, q resources.Question) ([]resources.PolicyRule, bool) {
 	said, err := s.policy.Explain(ctx, q)
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *search) against(ctx context.Context, q resources.Question) ([]resources
 	return append(out, said.Denies...), true
 }
 
-// noRole is what blocks where every rule could hold: no role that could be had grants the action, or the tree does not
+// noRole returns what blocks where every rule could hold: no role that could be had grants the action, or the tree does not
 // list it.
 func (s *search) noRole() resources.PolicyRule {
 	return resources.PolicyRule{Reason: s.out.Reason, At: s.policy.GrantingAt(s.q.Action)}

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stateSteps are what is wrong with the account, the user and the key, whatever roles the user holds.
+// stateSteps returns what is wrong with the account, the user and the key, whatever roles the user holds.
 func (e *explanation) stateSteps() (out []atom) {
 	s, caller := e.q.Facts.Subject, &e.q.Principal
 	if s.AccountStatus != resources.StatusActive {
@@ -24,7 +24,7 @@ func (e *explanation) stateSteps() (out []atom) {
 	return out
 }
 
-// keyScope is the scope that an API key needs for a verb.
+// keyScope returns the scope that an API key needs for a verb.
 func keyScope(verb string) string {
 	if verb == "read" || verb == "list" {
 		return resources.KeyScopeRead
@@ -32,7 +32,7 @@ func keyScope(verb string) string {
 	return resources.KeyScopeWrite
 }
 
-// routes are ways to a role that grants the action: what is wrong with an assignment that the subject has, or a role to
+// routes returns ways to a role that grants the action: what is wrong with an assignment that the subject has, or a role to
 // be assigned with what is wrong with it. Roles with fewer permissions come first.
 func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	roles, err := e.candidateRoles(ctx)
@@ -76,7 +76,7 @@ func (e *explanation) routes(ctx context.Context) ([][]atom, error) {
 	return out, nil
 }
 
-// mend is what keeps an assignment from counting that covers the target; none where nobody can mend it.
+// mend returns what keeps an assignment from counting that covers the target; none where nobody can mend it.
 func (e *explanation) mend(i int) (out []atom) {
 	held := &e.held()[i]
 	at := resources.Step{RoleID: held.RoleID, ProjectID: held.ProjectID, ResourceID: held.ResourceID, GroupID: held.GroupID}
@@ -104,7 +104,7 @@ func (e *explanation) mend(i int) (out []atom) {
 	return out
 }
 
-// mendRole is what keeps a custom role from granting the action.
+// mendRole returns what keeps a custom role from granting the action.
 func (e *explanation) mendRole(role *resources.Role, granting bool) (out []atom) {
 	if role.Status != resources.StatusActive {
 		out = append(out, atom{Step: resources.Step{Kind: resources.StepActivateRole, RoleID: role.ID}})
@@ -115,7 +115,7 @@ func (e *explanation) mendRole(role *resources.Role, granting bool) (out []atom)
 	return out
 }
 
-// assign is the assignment of a role to the user where its scope has its place around the target; false where it has
+// assign returns the assignment of a role to the user where its scope has its place around the target; false where it has
 // none, or where the user has it already.
 func (e *explanation) assign(role *resources.Role) (atom, bool) {
 	step := resources.Step{Kind: resources.StepAssign, RoleID: role.ID}
@@ -140,7 +140,7 @@ func (e *explanation) reaches(project string) bool {
 	return project == "" || e.q.Action.Scope != resources.ScopeAccount
 }
 
-// breadth is how many of the listed actions a role grants.
+// breadth returns how many of the listed actions a role grants.
 func (e *explanation) breadth(role *resources.Role) (n int) {
 	if known, ok := e.breadths[role.ID]; ok {
 		return known

@@ -156,7 +156,7 @@ func (d *Document) question() resources.Question {
 // longAgo is an end that has come at any time.
 const longAgo resources.Time = -1
 
-// held is an assignment of the document. Whether it runs is what the document says, as it is for the rules.
+// held returns an assignment of the document. Whether it runs is what the document says, as it is for the rules.
 func (d *Document) held(a documentAssignment, project, resource string) resources.HeldRole {
 	h := resources.HeldRole{
 		RoleID: a.Role, RoleScope: a.RoleScope, RoleStatus: a.RoleStatus, Custom: a.Custom, ProjectID: project, ResourceID: resource,
@@ -174,7 +174,7 @@ func (d *Document) held(a documentAssignment, project, resource string) resource
 	return h
 }
 
-// members are the names that stand in an object with true.
+// members returns the names that stand in an object with true.
 func members(of map[string]bool) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		if of[name] {

@@ -41,7 +41,7 @@ type matters struct {
 	whyNot string
 }
 
-// matter are the assignments that could matter, those that seem to count first.
+// matter returns the assignments that could matter, those that seem to count first.
 func (e *explanation) matter() (out []matters) {
 	for i := range e.held() {
 		if held := &e.held()[i]; e.covers(held) || e.grants(held) {
@@ -58,7 +58,7 @@ func (e *explanation) matter() (out []matters) {
 	return out
 }
 
-// held are the subject's assignments.
+// held returns the subject's assignments.
 func (e *explanation) held() []resources.HeldRole {
 	if e.q.Facts.Subject == nil {
 		return nil
@@ -85,7 +85,7 @@ func holds(permissions []string, a resources.Action) bool {
 	return slices.ContainsFunc(permissions, func(p string) bool { return slices.Contains(patterns[:], p) })
 }
 
-// whyNot is the first thing that keeps an assignment from counting, "" where nothing that is known here does.
+// whyNot returns the first thing that keeps an assignment from counting, "" where nothing that is known here does.
 func (e *explanation) whyNot(h *resources.HeldRole) string {
 	switch {
 	case h.ExpiresAt < 0:
@@ -112,7 +112,7 @@ func (e *explanation) whyNot(h *resources.HeldRole) string {
 	return ""
 }
 
-// scopeAt is the scope of roles that are assigned at a place.
+// scopeAt returns the scope of roles that are assigned at a place.
 func scopeAt(project, resource string) string {
 	switch {
 	case project == "" && resource == "":

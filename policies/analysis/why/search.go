@@ -90,7 +90,7 @@ func (s *search) judge(ctx context.Context, atoms []atom) {
 	}
 }
 
-// mostFound is how many fixes are compared: fewer where each has many actions to be counted.
+// mostFound returns how many fixes are compared: fewer where each has many actions to be counted.
 func (s *search) mostFound() int {
 	return min(maxFound, max(1, maxCounted/max(1, len(s.actions))))
 }
@@ -172,7 +172,7 @@ func (s *search) rank(ctx, within context.Context) error {
 	return nil
 }
 
-// deniedActions are the other listed actions that the subject may not do at the target as things are.
+// deniedActions returns the other listed actions that the subject may not do at the target as things are.
 func (s *search) deniedActions(ctx context.Context) (out []resources.Action) {
 	now := s.q
 	for _, action := range s.actions {

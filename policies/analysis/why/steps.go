@@ -25,7 +25,7 @@ func (a atom) key() string {
 	return strings.Join([]string{a.Kind, a.RoleID, a.ProjectID, a.ResourceID, a.GroupID, a.Permission, strings.Join(a.Scopes, " ")}, "|")
 }
 
-// stepOrder is the order in which the steps of a fix can be done: an inactive role is not assigned, and nothing is in a
+// stepOrder returns the order in which the steps of a fix can be done: an inactive role is not assigned, and nothing is in a
 // suspended account.
 func stepOrder() []string {
 	return []string{
@@ -34,7 +34,7 @@ func stepOrder() []string {
 	}
 }
 
-// inOrder are the atoms in the order of their steps.
+// inOrder returns the atoms in the order of their steps.
 func inOrder(atoms []atom) []atom {
 	order := stepOrder()
 	out := slices.Clone(atoms)
@@ -44,7 +44,7 @@ func inOrder(atoms []atom) []atom {
 	return out
 }
 
-// changed is the question after the atoms. The facts of the question stay as they are.
+// changed returns the question after the atoms. The facts of the question stay as they are.
 func changed(q resources.Question, atoms []atom) resources.Question {
 	subject := *q.Facts.Subject
 	subject.Assignments = slices.Clone(subject.Assignments)
@@ -63,7 +63,7 @@ func changed(q resources.Question, atoms []atom) resources.Question {
 	return q
 }
 
-// customPermissions are those of a custom role; those of a system role are data of the policy tree.
+// customPermissions returns those of a custom role; those of a system role are data of the policy tree.
 func customPermissions(r *resources.Role) []string {
 	if r.IsCustom {
 		return r.Permissions
@@ -98,7 +98,7 @@ func (a atom) apply(q *resources.Question, subject *resources.Subject) {
 	}
 }
 
-// fixOf is the fix of these atoms, and whom it concerns beside the subject.
+// fixOf returns the fix of these atoms, and whom it concerns beside the subject.
 func fixOf(atoms []atom) (resources.Fix, Change) {
 	var fix resources.Fix
 	var change Change

@@ -71,7 +71,7 @@ func (e *explanation) holdsSomethingThere() bool {
 	})
 }
 
-// candidateRoles are the roles that may be assigned or changed, as far as the caller may know them. Those of the
+// candidateRoles returns the roles that may be assigned or changed, as far as the caller may know them. Those of the
 // subject's own assignments are known to them.
 func (e *explanation) candidateRoles(ctx context.Context) ([]resources.Role, error) {
 	roles := e.policy.Roles()

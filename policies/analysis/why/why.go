@@ -103,7 +103,7 @@ func (e *explanation) tellRules() {
 	}
 }
 
-// told is a deny rule as the caller may see it.
+// told returns a deny rule as the caller may see it.
 func (e *explanation) told(rule resources.PolicyRule) (resources.PolicyRule, bool) {
 	if e.sees.all {
 		return rule, true
