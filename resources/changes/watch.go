@@ -47,7 +47,7 @@ func (w *watched) Get(ctx context.Context, schema *store.Schema, key string) (st
 	return row, err
 }
 
-// Find implements store.Tx.
+// Find implements store.Tx, and notes the records that it returns.
 func (w *watched) Find(ctx context.Context, schema *store.Schema, query store.Query) ([]store.Row, error) {
 	rows, err := w.Tx.Find(ctx, schema, query)
 	if err == nil {

@@ -197,7 +197,7 @@ func digest(parts ...string) string {
 }
 
 // checkKey refuses a key that is longer than 255 characters or has other characters than visible
-// ASCII.
+// ASCII. No key is an empty one, which passes.
 func checkKey(key string) error {
 	if len(key) > maxKey {
 		return resources.BadRequest(resources.Problem{Field: "Idempotency-Key", Text: "must be at most 255 characters"})

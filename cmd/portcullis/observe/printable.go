@@ -25,8 +25,8 @@ func (p printable) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// escape masks the credentials in a line and escapes what a reader would not see, as JSON
-// and Go do.
+// escape returns a line with its credentials masked, and with characters that a reader would not see
+// escaped as JSON and Go do. A newline at its end stays.
 func escape(line string) string {
 	line, ended := strings.CutSuffix(line, "\n")
 	line = resources.MaskCredentials(line)

@@ -68,6 +68,7 @@ func (g *Gateway) Assert(t testing.TB, r *http.Request, service string, caller c
 	r.Header.Set(client.AssertionHeader, signed+"."+base64.RawURLEncoding.EncodeToString(signature))
 }
 
+// part returns a part of a JWT: the value as JSON, in base64url.
 func part(t testing.TB, value any) string {
 	t.Helper()
 	raw, err := json.Marshal(value)

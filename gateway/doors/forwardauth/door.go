@@ -61,8 +61,8 @@ func told(h doors.Headers) original.Question {
 	q := original.Question{}
 	pair := -1
 	for i, names := range pairs {
-		method, methodSent := one(h, names.method, &q.Problems)
-		uri, uriSent := one(h, names.uri, &q.Problems)
+		method, methodSent := soleValue(h, names.method, &q.Problems)
+		uri, uriSent := soleValue(h, names.uri, &q.Problems)
 		switch {
 		case !methodSent && !uriSent:
 		case methodSent != uriSent:
@@ -91,10 +91,10 @@ func own(c doors.Call) original.Question {
 // finish adds the host.
 func finish(h doors.Headers, q original.Question) original.Question {
 	field := "X-Forwarded-Host"
-	host, sent := one(h, field, &q.Problems)
+	host, sent := soleValue(h, field, &q.Problems)
 	if !sent {
 		field = "Host"
-		host, sent = one(h, field, &q.Problems)
+		host, sent = soleValue(h, field, &q.Problems)
 	}
 	var ok bool
 	if q.Host, ok = route.ParseHost(host); sent && !ok {
@@ -106,8 +106,9 @@ func finish(h doors.Headers, q original.Question) original.Question {
 	return q
 }
 
-// one returns the value of a header that may be sent once, in one spelling.
-func one(h doors.Headers, name string, problems *[]resources.Problem) (value string, sent bool) {
+// soleValue returns the value of a header, and whether it was sent. A header that was sent more than once, or in
+// another spelling, is a problem beside its first value.
+func soleValue(h doors.Headers, name string, problems *[]resources.Problem) (value string, sent bool) {
 	values, odd := h.Values(name)
 	if len(values) > 1 || odd {
 		*problems = append(*problems, resources.Problem{Field: name, Text: "must be sent once, in one spelling, with hyphens"})

@@ -140,8 +140,8 @@ func (s *search) widen(ctx context.Context) {
 	}
 }
 
-// rank puts the fixes in order: fewest steps, then fewest further actions, then fewest further users. All that
-// concerns other users is counted by the directory, where the caller may know it.
+// rank counts how many further actions each fix allows and, where the caller may know it, how many further users it
+// concerns. It keeps the best maxFixes: fewest steps first, then fewest actions, then fewest users.
 func (s *search) rank(ctx, within context.Context) error {
 	denied := s.deniedActions(within)
 	for _, atoms := range s.found {
