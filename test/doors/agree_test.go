@@ -12,16 +12,13 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// corpus is how many questions are asked, how many of them at each change, and how many on MongoDB.
-const corpus, short, onMongoDB = 20_000, 2_000, 1_000
+// corpus is how many questions are asked, fewer how many at each change and on MongoDB.
+const corpus, fewer = 20_000, 1_000
 
 // many is how many questions this run asks.
 func many() int {
-	switch {
-	case harness.OnMongoDB():
-		return onMongoDB
-	case testing.Short():
-		return short
+	if harness.OnMongoDB() || testing.Short() {
+		return fewer
 	}
 	return corpus
 }

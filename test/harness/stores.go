@@ -33,9 +33,9 @@ func OnMongoDB() bool { return os.Getenv("PORTCULLIS_TEST_STORE") != "" }
 func OnReplicas() bool { return os.Getenv("PORTCULLIS_TEST_STORE") == "replicas" }
 
 // Rounds is how often something is tried that may go wrong by chance only: full times, or
-// less often on MongoDB, where each change waits for a disk and for leases.
+// less often at each change (make test), and on MongoDB, where each change waits for a disk and for leases.
 func Rounds(full int) int {
-	if OnMongoDB() {
+	if OnMongoDB() || testing.Short() {
 		return full / 5
 	}
 	return full
