@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,19 +41,40 @@ func denyCodes() []string {
 	}
 }
 
-func newDecisions() *prometheus.CounterVec {
-	decisions := prometheus.NewCounterVec(prometheus.CounterOpts{
+// decisionLabels are the labels of a decision, with "" for no code.
+type decisionLabels struct {
+	door    string
+	allowed bool
+	code    string
+}
+
+// decisionCounters are the counters of all decisions. Each is found once: there is a decision for every question of a
+// batch.
+type decisionCounters struct {
+	vec *prometheus.CounterVec
+	by  map[decisionLabels]prometheus.Counter
+}
+
+func newDecisions() decisionCounters {
+	d := decisionCounters{by: map[decisionLabels]prometheus.Counter{}, vec: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "portcullis_decisions_total", Help: "Decisions of the policy that were answered, by the door at which they were asked for, and the code of their reason.",
-	}, []string{"door", "decision", "code"})
+	}, []string{"door", "decision", "code"})}
 	for _, door := range doorNames() {
-		for _, code := range append(allowCodes(), codeNone, codeOther) {
-			decisions.WithLabelValues(door, decisionWord(true), code)
-		}
-		for _, code := range append(denyCodes(), codeNone, codeOther) {
-			decisions.WithLabelValues(door, decisionWord(false), code)
+		for allowed, codes := range map[bool][]string{true: allowCodes(), false: denyCodes()} {
+			for _, code := range append(codes, "", codeOther) {
+				d.by[decisionLabels{door, allowed, code}] = d.vec.WithLabelValues(door, decisionWord(allowed), cmp.Or(code, codeNone))
+			}
 		}
 	}
-	return decisions
+	return d
+}
+
+// of returns the counter of decisions at a door. A code that nobody knows is no label.
+func (d decisionCounters) of(door string, allowed bool, code string) prometheus.Counter {
+	if c := d.by[decisionLabels{door, allowed, code}]; c != nil {
+		return c
+	}
+	return d.by[decisionLabels{door, allowed, codeOther}]
 }
 
 // doorOf returns the door of a route of the catalogue.
@@ -63,27 +85,11 @@ func doorOf(route string) string {
 	return doorEdge
 }
 
-// codeLabel returns a code as one of few values.
-func codeLabel(code string, allowed bool) string {
-	known := denyCodes()
-	if allowed {
-		known = allowCodes()
-	}
-	switch {
-	case code == "":
-		return codeNone
-	case slices.Contains(known, code):
-		return code
-	default:
-		return codeOther
-	}
-}
-
 // Decided counts a decision on one question of several. Candidates of a search are no questions that were
 // answered.
 func (m *Metrics) Decided(route string, d *resources.Decision) {
 	if doorOf(route) == doorAuthZEN && !strings.Contains(route, "search") {
-		m.decisions.WithLabelValues(doorAuthZEN, decisionWord(d.Allowed), codeLabel(d.Code, d.Allowed)).Inc()
+		m.decisions.of(doorAuthZEN, d.Allowed, d.Code).Inc()
 	}
 }
 
@@ -94,5 +100,5 @@ func (m *Metrics) decided(r *gateway.Record) prometheus.Counter {
 	if r.PolicyRevision == "" || door == doorAuthZEN {
 		return nil
 	}
-	return m.decisions.WithLabelValues(door, decisionWord(r.Allowed), codeLabel(r.Code, r.Allowed))
+	return m.decisions.of(door, r.Allowed, r.Code)
 }

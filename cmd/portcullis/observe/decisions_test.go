@@ -45,6 +45,8 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 func TestDecisionsAreCountedOnce(t *testing.T) {
 	m := NewMetrics()
 	m.Decided("authzen.evaluations", &resources.Decision{Allowed: true, Code: "role"})
+	m.Decided("authzen.evaluation", &resources.Decision{})
+	m.Decided("authzen.evaluation", &resources.Decision{Code: "role"}) // which allows only
 	m.Decided("authzen.search_subject", &resources.Decision{Allowed: true, Code: "role"})
 	m.Request(&gateway.Record{Route: "authzen.evaluations", Status: 200, PolicyRevision: "one", Allowed: true, Code: "role"})
 	m.Request(&gateway.Record{Route: "ext_authz.check", Status: 200, PolicyRevision: "one", Code: "no_role"})
@@ -54,6 +56,7 @@ func TestDecisionsAreCountedOnce(t *testing.T) {
 	m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
 	for _, want := range []string{
 		`portcullis_decisions_total{code="role",decision="allow",door="authzen"} 1`, `portcullis_decisions_total{code="no_role",decision="deny",door="ext_authz"} 1`,
+		`portcullis_decisions_total{code="none",decision="deny",door="authzen"} 1`, `portcullis_decisions_total{code="other",decision="deny",door="authzen"} 1`,
 		`portcullis_decisions_total{code="other",decision="allow",door="edge"} 1`, `portcullis_decisions_total{code="no_role",decision="deny",door="authorization"} 0`,
 		`portcullis_requests_total{route="account.get",status="503"} 0`, `portcullis_requests_total{route="account.get",status="500"} 0`,
 		`portcullis_unauthorized_total{reason="expired"} 0`, `portcullis_jwks_fetches_total{result="refused"} 0`, `portcullis_store_write_seconds_count 0`,

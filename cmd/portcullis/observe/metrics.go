@@ -20,7 +20,7 @@ type Metrics struct {
 	registry    *prometheus.Registry
 	requests    *prometheus.CounterVec
 	seconds     *prometheus.HistogramVec
-	decisions   *prometheus.CounterVec
+	decisions   decisionCounters
 	evaluations *prometheus.HistogramVec
 	reused      *prometheus.CounterVec
 	failures    *prometheus.CounterVec
@@ -69,7 +69,7 @@ func NewMetrics() *Metrics {
 		}, []string{"outcome"}),
 		limited: newLimited(), unauthorized: newUnauthorized(), keySets: newKeySets(), writes: newWrites(),
 	}
-	m.registry.MustRegister(m.requests, m.seconds, m.decisions, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
+	m.registry.MustRegister(m.requests, m.seconds, m.decisions.vec, m.evaluations, m.reused, m.failures, m.reloads, m.policy, m.deliveries, m.limited,
 		m.unauthorized, m.keySets, m.writes,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.enumerate()
