@@ -165,7 +165,7 @@ func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Du
 		value = answer.Value
 	}
 	if d, err = s.readApp(a, value); err == nil && a.plan != nil {
-		d.Until = a.plan.Until(in.about.facts, in.Now)
+		d.Until = a.plan.Until(&in.about.facts)
 	}
 	return d, err
 }
@@ -198,7 +198,7 @@ func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, in.named(), in.about.facts, in.Now, maxVerdict)
+	return a.plan.Key(b, in.named(), &in.about.facts, maxVerdict)
 }
 
 // cachedApp returns the answer to an equal question; false is a miss.

@@ -18,7 +18,7 @@ func (e *Engine) Bring(s *Set) { e.bring(s) }
 // Key is what names the question's verdict.
 func (s *Set) Key(entry string, q *resources.Question) []byte {
 	in := reuse.OfQuestion(q)
-	return s.queries["data.authz."+entry].plan.Key(nil, &in, newSubjects().form(in.Subject, in.Now).facts)
+	return s.queries["data.authz."+entry].plan.Key(nil, &in, &newSubjects().form(in.Subject, in.Now).facts)
 }
 
 // Copy is the same tree, compiled, with plans for keys of its own.

@@ -23,12 +23,12 @@ func (e *Engine) Pin() Pinned {
 
 // Decide is Engine.Decide.
 func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return p.engine.Decide(ctx, q)
+	return p.engine.ask(ctx, EntryDecision, &q)
 }
 
 // Access is Engine.Access.
 func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return p.engine.Access(ctx, q)
+	return p.engine.ask(ctx, EntryAccess, &q)
 }
 
 // AccessByUser says whether Access for a principal of the kind may depend on the user whom the target names.

@@ -126,7 +126,7 @@ func (s *Set) key(b []byte, entry string, in *reuse.Inputs, about *subjectForm) 
 	if s.verdicts == nil || plan == nil {
 		return nil
 	}
-	return plan.Key(b, in, about.facts)
+	return plan.Key(b, in, &about.facts)
 }
 
 // until is when the verdict of an equal question may be another one: at once, where it is no function of its key.
@@ -135,7 +135,7 @@ func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resource
 	if plan == nil {
 		return 0
 	}
-	return plan.Until(in, about.facts)
+	return plan.Until(in, &about.facts)
 }
 
 // Revision names the tree.

@@ -20,8 +20,7 @@ type subjectForm struct {
 	account *ast.Term
 	// subject is all of it but here, which depends on the question's target.
 	subject *ast.Term
-	facts   *reuse.Facts
-	period  int // which of the subject's assignments have ended
+	facts   reuse.Facts
 }
 
 // subjects are the forms of the subjects that somebody still holds. A subject never changes, so its form is
@@ -41,7 +40,7 @@ func (c *subjects) form(s *resources.Subject, now resources.Time) *subjectForm {
 	}
 	key := weak.Make(s)
 	if known, ok := c.forms.Load(key); ok {
-		if form := known.(*subjectForm); form.period == form.facts.Period(now) {
+		if form := known.(*subjectForm); form.facts.Cover(now) {
 			return form
 		}
 	}
@@ -57,8 +56,8 @@ const dawn resources.Time = math.MinInt64
 
 func newSubjectForm(s *resources.Subject, now resources.Time) *subjectForm {
 	f := &subjectForm{account: accountTerm(s.AccountID, s.AccountExists, s.AccountStatus), subject: subjectTerm(s, dawn)}
-	f.facts = reuse.NewFacts(s.Assignments, f.account, f.subject)
-	if f.period = f.facts.Period(now); f.period > 0 {
+	f.facts = reuse.NewFacts(s.Assignments, now, f.account, f.subject)
+	if !f.facts.Cover(dawn) {
 		f.subject = subjectTerm(s, now)
 	}
 	settle(f.account.Value)

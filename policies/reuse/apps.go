@@ -64,7 +64,7 @@ func readsAppTime(path string) bool {
 // Key appends what names the question's answer. Every part says where it ends, so no two questions share a key. The
 // input may lack what the facts stand for. It is nil where what was sent takes more than most bytes, which are not gone
 // through.
-func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Time, most int) []byte {
+func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, most int) []byte {
 	k := bytesOfTerms(binary.AppendVarint(b, int64(p.Entry)))
 	for _, path := range p.Paths {
 		switch found := at(input, path); {
@@ -80,7 +80,7 @@ func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, now resources.Tim
 		k = append(k, facts.digest[:]...)
 	}
 	if p.Period {
-		k = binary.AppendVarint(k, int64(facts.Period(now)))
+		k = binary.AppendVarint(k, int64(facts.period))
 	}
 	return k
 }
@@ -102,11 +102,11 @@ func fits(t *ast.Term, left *int) bool {
 }
 
 // Until is when the answer to an equal question may be another one.
-func (p *AppPlan) Until(facts *Facts, now resources.Time) resources.Time {
+func (p *AppPlan) Until(facts *Facts) resources.Time {
 	if !p.Period {
 		return Never
 	}
-	return facts.nextEnd(now)
+	return facts.end()
 }
 
 // at is the value at a path, nil for none. A path stands for members of objects only: other values have none.

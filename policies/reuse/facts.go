@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"math"
 	"slices"
-	"sort"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -20,54 +20,59 @@ const Never resources.Time = 253_402_300_799_999
 // EndOf returns the end of an assignment or a grant, Never for zero.
 func EndOf(t resources.Time) resources.Time { return cmp.Or(t, Never) }
 
-// Facts are what a key has of a subject.
+// Facts are what a key has of a subject from one end of an assignment until the next.
 type Facts struct {
 	digest [sha256.Size]byte
-	ends   []resources.Time // of assignments, in order, each once
-	held   map[Place]bool   // the places below the account at which an assignment stands
+	// period is how many of the subject's ends have come: as long as it is the same, the same assignments run. from and
+	// until bound it.
+	period      int
+	from, until resources.Time
+	held        map[Place]bool // the places below the account at which an assignment stands
+	resources   bool           // one of them is a resource
 }
 
-// NewFacts returns the facts of a subject who holds these roles. The terms are what the policy is told of it at a
-// time before all ends: nothing that is added to them can be left out of the digest.
-func NewFacts(held []resources.HeldRole, terms ...*ast.Term) *Facts {
+// NewFacts returns the facts at a time of a subject who holds these roles. The terms are what the policy is told of it at
+// a time before all ends: nothing that is added to them can be left out of the digest.
+func NewFacts(held []resources.HeldRole, now resources.Time, terms ...*ast.Term) Facts {
 	b := make(bytesOfTerms, 0, 256+192*len(held)) // which is enough where no role is a custom one
 	for _, t := range terms {
 		b.term(t)
 	}
-	ends, places := make([]resources.Time, 0, len(held)), map[Place]bool{}
+	f := Facts{digest: sha256.Sum256(b), from: math.MinInt64, until: math.MaxInt64, held: map[Place]bool{}}
+	ends := make([]resources.Time, 0, len(held))
 	for i := range held {
 		ends = append(ends, EndOf(held[i].ExpiresAt))
 		if held[i].ProjectID != "" {
-			places[Place{held[i].ProjectID, held[i].ResourceID}] = true
+			f.held[Place{held[i].ProjectID, held[i].ResourceID}] = true
+			f.resources = f.resources || held[i].ResourceID != ""
 		}
 	}
 	slices.Sort(ends)
-	return &Facts{digest: sha256.Sum256(b), ends: slices.Clip(slices.Compact(ends)), held: places}
+	for _, end := range slices.Compact(ends) {
+		if now < end {
+			f.until = end
+			break
+		}
+		f.period, f.from = f.period+1, end
+	}
+	return f
 }
+
+// Cover says whether they are the facts at that time, too.
+func (f *Facts) Cover(now resources.Time) bool { return f.from <= now && now < f.until }
+
+// end is when the next assignment ends; Never where none is left.
+func (f *Facts) end() resources.Time { return min(f.until, Never) }
 
 // narrowest is the narrowest place that covers this one and at which the subject holds a role: with the digest it
 // tells which assignments are here.
-func (f *Facts) narrowest(at Place) (found Place) {
-	for _, covering := range at.Covering() {
-		if f.held[covering] {
-			found = covering
-		}
+func (f *Facts) narrowest(at Place) Place {
+	if project := (Place{Project: at.Project}); f.resources && f.held[at] {
+		return at
+	} else if f.held[project] {
+		return project
 	}
-	return found
-}
-
-// Period is how many of the subject's ends have come: as long as it is the same, the
-// same assignments run.
-func (f *Facts) Period(now resources.Time) int {
-	return sort.Search(len(f.ends), func(i int) bool { return now < f.ends[i] })
-}
-
-// nextEnd is when the next assignment ends; Never where none is left.
-func (f *Facts) nextEnd(now resources.Time) resources.Time {
-	if next := f.Period(now); next < len(f.ends) {
-		return f.ends[next]
-	}
-	return Never
+	return Place{}
 }
 
 // bytesOfTerms has of each term its kind, a length and the content: no two terms have the

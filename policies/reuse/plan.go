@@ -53,7 +53,8 @@ func (p *Plan) Reads(kind string, v Value) bool {
 }
 
 // Key appends what names the question's verdict. Every part is of fixed length or comes
-// after its length, so no two questions share a key. The facts are those of the subject.
+// after its length, so no two questions share a key. The facts are those of the subject at
+// the question's time.
 func (p *Plan) Key(b []byte, in *Inputs, facts *Facts) []byte {
 	b = binary.AppendVarint(b, int64(p.Entry))
 	for _, v := range p.values(in.texts[PrincipalKind]) {
@@ -67,7 +68,7 @@ func (p *Plan) Key(b []byte, in *Inputs, facts *Facts) []byte {
 		case v == SubjectFacts:
 			b = append(b, facts.digest[:]...)
 		case v == Period:
-			b = binary.AppendVarint(b, int64(facts.Period(in.Now)))
+			b = binary.AppendVarint(b, int64(facts.period))
 		case v == Here:
 			at := facts.narrowest(in.Place())
 			b = appendText(appendText(b, at.Project), at.Resource)
@@ -82,7 +83,7 @@ func (p *Plan) Until(in *Inputs, facts *Facts) resources.Time {
 	if !slices.Contains(p.values(in.texts[PrincipalKind]), Period) {
 		return Never
 	}
-	return facts.nextEnd(in.Now)
+	return facts.end()
 }
 
 // inputPath is a value of the input and the values of a question of which it is made.
