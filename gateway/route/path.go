@@ -27,7 +27,8 @@ func PathProblems(path string) []string {
 	}
 	for _, r := range decoded {
 		switch {
-		case r >= utf8.RuneSelf && unicode.IsControl(r):
+		case r < utf8.RuneSelf: // was looked at
+		case unicode.IsControl(r):
 			found.add("holds a control character")
 		case looksLikeSyntax(r):
 			found.add("holds a character that some servers read as a dot, slash, backslash, percent sign or semicolon")
@@ -124,8 +125,12 @@ func scanSegments(path string, found *findings) {
 		found.add("ends with a /")
 		path = strings.TrimSuffix(path, "/")
 	}
+	spaces := strings.Contains(path, "%20")
 	for segment := range strings.SplitSeq(path, "/") {
-		switch strings.ReplaceAll(segment, "%20", "") { // some servers trim a segment first
+		if spaces { // some servers trim a segment first
+			segment = strings.ReplaceAll(segment, "%20", "")
+		}
+		switch segment {
 		case "":
 			found.add("holds an empty segment (//)")
 		case ".", "..":
