@@ -113,6 +113,19 @@ func (s segment) read() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
+// mostEnd is more than the last line of a closed segment has, in bytes.
+const mostEnd = 4 << 10
+
+// tail returns the end of a segment that is not compressed, with its last line.
+func (s segment) tail() ([]byte, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.NewSectionReader(f, max(0, s.size-mostEnd), mostEnd))
+}
+
 // pack compresses a closed segment. It goes through the file: a segment as a whole in memory took more
 // time than its compression.
 func (s segment) pack(dir string) error {

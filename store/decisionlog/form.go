@@ -185,8 +185,9 @@ func (o *object) object(name string, members func()) {
 	o.buf = append(o.buf, '}')
 }
 
-// appendTold appends a verdict whose facts are in the line of that number.
-func appendTold(to []byte, j *resources.Judgement, facts int64) []byte {
+// appendTold appends a verdict whose facts are in the line of that number. What it has in common with the verdict
+// before is in again.
+func appendTold(to []byte, j *resources.Judgement, facts int64, again *repeated) []byte {
 	o := object{buf: append(to, '{'), first: true}
 	q, d := &j.Question, &j.Decision
 	o.plain("id", j.ID)
@@ -201,23 +202,9 @@ func appendTold(to []byte, j *resources.Judgement, facts int64) []byte {
 	o.number("facts", facts)
 	o.text("account", q.AccountID)
 	o.plain("state", q.Facts.ProjectState)
-	o.object("caller", func() {
-		p := &q.Principal
-		o.plain("kind", p.Kind)
-		o.text("id", p.ID)
-		o.plain("uuid", p.UUID)
-		o.text("account", p.AccountID)
-		o.texts("scopes", p.Scopes)
-		o.plain("credential", p.Credential)
-		o.texts("key_scopes", p.KeyScopes)
-		o.text("key_id", p.KeyID)
-	})
+	again.of(q)
+	o.buf, o.changed = append(o.buf, again.text...), o.changed || again.changed
 	o.text("action", q.Action.ID)
-	o.object("route", func() {
-		o.text("name", q.Route.Name)
-		o.texts("access", q.Route.Access)
-		o.plain("effect", q.Route.Effect)
-	})
 	o.object("target", func() {
 		t := &q.Target
 		o.text("account", t.AccountID)

@@ -161,6 +161,24 @@ func TestRetentionLeavesASignedBeginning(t *testing.T) {
 	}
 }
 
+// TestRetentionOfWhatTheSameProcessHasWritten reads no segment again, and leaves the log whole.
+func TestRetentionOfWhatTheSameProcessHasWritten(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
+	l := w.open(t)
+	for n := 0; n < 6000; n += 500 {
+		var some []*resources.Judgement
+		for i := range 500 {
+			some = append(some, judgement(t, n+i))
+		}
+		must(t, l.Record(t.Context(), some...))
+	}
+	must(t, l.Close())
+	if r := w.verify(t); len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
+		t.Errorf("%d records: %v", r.Records, r.Findings)
+	}
+}
+
 // TestSearchFindsByEachPart of a filter, also in the place above.
 func TestSearchFindsByEachPart(t *testing.T) {
 	w := newWorld(t)

@@ -34,6 +34,11 @@ func (w *writer) tidy() error {
 			}
 			continue
 		}
+		if tail, err := s.tail(); err == nil {
+			if e, err := ending(tail); err == nil { // else retain says what is wrong with it
+				w.ends[s.number] = e
+			}
+		}
 		if err := s.pack(w.dir); err != nil {
 			return err
 		}
@@ -58,20 +63,22 @@ func (w *writer) retain(closed []segment, size int64) error {
 		size += s.size
 	}
 	for _, s := range closed {
-		if w.oldest.segment != s.number {
+		end, known := w.ends[s.number]
+		if !known { // another process has compressed it
 			text, err := s.read()
 			if err != nil {
 				return err
 			}
-			if w.oldest, err = ending(s.number, text); err != nil {
+			if end, err = ending(text); err != nil {
 				return err
 			}
+			w.ends[s.number] = end
 		}
-		tooOld := w.o.Now().Sub(w.oldest.at) > w.o.Age
+		tooOld := w.o.Now().Sub(end.at) > w.o.Age
 		if size <= w.o.Size && !tooOld {
 			return nil
 		}
-		b := beginning{Log: w.log, Segment: s.number + 1, Prev: w.oldest.last, At: resources.At(w.o.Now()).String()}
+		b := beginning{Log: w.log, Segment: s.number + 1, Prev: end.last, At: resources.At(w.o.Now()).String()}
 		b.Signature = w.keys.sign(b.statement())
 		raw, err := json.Marshal(&b)
 		if err != nil {
@@ -83,21 +90,21 @@ func (w *writer) retain(closed []segment, size int64) error {
 		if err := os.Remove(s.path); err != nil {
 			return err
 		}
+		delete(w.ends, s.number)
 		size -= s.size
 	}
 	return nil
 }
 
-// ended is a closed segment.
+// ended is what retention knows of a closed segment.
 type ended struct {
-	segment int64
 	// last is the hash of its last line, at when it was closed.
 	last string
 	at   time.Time
 }
 
 // ending reads when a segment of these lines was closed.
-func ending(segment int64, text []byte) (ended, error) {
+func ending(text []byte) (ended, error) {
 	raw := lastLine(text)
 	l, err := readLine(raw)
 	if err != nil {
@@ -107,5 +114,5 @@ func ending(segment int64, text []byte) (ended, error) {
 		return ended{}, errors.New("the segment has no end")
 	}
 	at, err := time.Parse(time.RFC3339, l.End.At)
-	return ended{segment, hash(raw), at}, err
+	return ended{hash(raw), at}, err
 }

@@ -38,15 +38,17 @@ type writer struct {
 	toldLost uint64
 	// failing says that the last write failed.
 	failing bool
-	// packing is held by the goroutine that compresses, which alone uses oldest: the segment that is
-	// removed next.
+	// packing is held by the goroutine that compresses, which alone uses ends: what is known of closed
+	// segments, by their numbers.
 	packing chan struct{}
-	oldest  ended
+	ends    map[int64]ended
+	// again is what the record before had in common with others.
+	again repeated
 }
 
 // newWriter mends the log and opens a segment.
 func (l *Log) newWriter(ctx context.Context) (*writer, error) {
-	w := &writer{Log: l, packing: make(chan struct{}, 1)}
+	w := &writer{Log: l, packing: make(chan struct{}, 1), ends: map[int64]ended{}}
 	if err := w.mend(ctx); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (w *writer) add1(j *resources.Judgement) error {
 		return err
 	}
 	w.begin("told")
-	w.buf = appendTold(w.buf, j, n)
+	w.buf = appendTold(w.buf, j, n, &w.again)
 	w.end()
 	return nil
 }
