@@ -208,6 +208,9 @@ func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) 
 	b.need(items)
 	b.ids = b.ids.Several(len(items))
 	var all []*resources.Judgement
+	if b.log != nil {
+		all = make([]*resources.Judgement, 0, len(items))
+	}
 	for i := range items {
 		outcome := Outcome{Err: items[i].Err}
 		if outcome.Err == nil {

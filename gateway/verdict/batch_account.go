@@ -191,10 +191,8 @@ func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 func (in *inAccount) recorded(told *resources.Judgement) *resources.Judgement {
 	q := &told.Question
 	q.AccountID = in.account
-	q.Action, _ = resources.ParseAction(strings.Clone(q.Action.ID)) // was parsed, or is none
-	for _, text := range []*string{&q.Target.AccountID, &q.Target.ProjectID, &q.Target.Resource, &q.Target.Rest, &q.Target.UserID} {
-		*text = strings.Clone(*text)
-	}
+	own(&q.Action.ID, &q.Target.AccountID, &q.Target.ProjectID, &q.Target.Resource, &q.Target.Rest, &q.Target.UserID)
+	q.Action, _ = resources.ParseAction(q.Action.ID) // was parsed, or is none
 	if a := told.App; a != nil {
 		app, _ := in.policy.App(a.ResourceType)
 		told.Path = resources.PathApps + app.Name + "/decision"
@@ -204,6 +202,23 @@ func (in *inAccount) recorded(told *resources.Judgement) *resources.Judgement {
 		}
 	}
 	return told
+}
+
+// own puts one copy of texts in their place.
+func own(texts ...*string) {
+	size := 0
+	for _, text := range texts {
+		size += len(*text)
+	}
+	var all strings.Builder
+	all.Grow(size)
+	for _, text := range texts {
+		all.WriteString(*text)
+	}
+	rest := all.String()
+	for _, text := range texts {
+		*text, rest = rest[:len(*text)], rest[len(*text):]
+	}
 }
 
 // sentCopies are copies of what was sent, by where it is: thousands of questions can share one part.
