@@ -22,8 +22,13 @@ type Change struct {
 	RequestID string        `json:"request_id,omitempty"`
 	Action    string        `json:"action"`
 	Subject   ChangeSubject `json:"subject"`
-	// Before and After are what the API shows of the subject, with lists of what went along with it;
-	// nil is absent.
+	ChangeSides
+	// Parts is how many parts a store keeps the sides in, apart from the record; 0 is none.
+	Parts int64 `json:"parts,omitempty"`
+}
+
+// ChangeSides are what the API shows of the subject, with lists of what went along with it; nil is absent.
+type ChangeSides struct {
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"`
 }

@@ -13,14 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-const (
-	actionChangeRead = "account:change:read"
-	// changesRead is how many records are read in one step.
-	changesRead = 200
-	// clocksApart bounds how far the clocks of replicas differ, in milliseconds: records are in the
-	// order of their revisions, and nearly in that of their times.
-	clocksApart = resources.Time(10 * 60 * 1000)
-)
+const actionChangeRead = "account:change:read"
 
 // changeBody is a change record as responses show it.
 type changeBody struct {
@@ -47,89 +40,23 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	if err != nil {
 		return wire.Response{}, err
 	}
-	found, next, err := s.findChanges(ctx, r, in)
+	search, err := s.findChanges(ctx, r, in)
 	if err != nil {
 		return wire.Response{}, err
 	}
-	out := changeList{Changes: make([]changeBody, len(found))}
-	for i, c := range found {
+	out := changeList{Changes: make([]changeBody, len(search.found))}
+	for i, c := range search.found {
 		out.Changes[i] = changeBodyOf(c)
 	}
-	if next != nil && !in.follow {
-		out.NextPageToken = s.Tokens.Seal(next.Marshal(), in.binding)
+	early := !search.full && !search.over
+	if early || search.full && !in.follow {
+		out.NextPageToken = s.Tokens.Seal(search.query.After.Marshal(), in.binding)
 	}
 	answer, err := wire.OK(out)
-	if len(found) == 0 {
-		answer.Wait, answer.Place = in.wait, next
+	if len(search.found) == 0 && !early {
+		answer.Wait, answer.Place = in.wait, search.query.After
 	}
 	return answer, err
-}
-
-// findChanges returns the records that were asked for, and the place where others may begin. A caller may ask for few
-// records among many: each step is a snapshot of its own, and those behind the first one wait for their turn.
-func (s *Service) findChanges(ctx context.Context, r *wire.Request, in changeInput) (found []resources.Change, next *store.Cursor, err error) {
-	kept := changes.Horizon(s.Now(), s.ChangeRetention)
-	q := in.query()
-	q.Limit = changesRead
-	place, resumed := r.Place.(*store.Cursor)
-	if resumed {
-		q.After = place
-	}
-	step, err := s.changesStep(ctx, r, in, &q, in.after != "" && !resumed)
-	for err == nil {
-		for _, rec := range step {
-			c := rec.Value
-			if !in.follow && c.At+clocksApart < max(in.since, kept) {
-				return found, nil, nil // the others are older
-			}
-			if c.At < kept || !in.wants(c) {
-				continue
-			}
-			if len(found) == in.size {
-				return found, s.c.Changes.CursorAt(q, found[in.size-1]), nil
-			}
-			found = append(found, c)
-		}
-		if len(step) > 0 {
-			q.After = s.c.Changes.CursorAt(q, step[len(step)-1].Value)
-		}
-		switch {
-		case in.follow && (len(step) < changesRead || len(found) == in.size):
-			return found, q.After, nil
-		case len(step) < changesRead:
-			return found, nil, nil
-		}
-		step, err = s.changesTurn(ctx, r, in, &q)
-	}
-	return nil, nil, err
-}
-
-// changesTurn is changesStep for a step that is not the first one.
-func (s *Service) changesTurn(ctx context.Context, r *wire.Request, in changeInput, q *store.Query) ([]store.Record[resources.Change], error) {
-	if err := s.Scans.Enter(ctx); err != nil {
-		return nil, err
-	}
-	defer s.Scans.Leave()
-	return s.changesStep(ctx, r, in, q, false)
-}
-
-// changesStep reads the next records, where the caller may read them. behind has it begin behind the one that they name.
-func (s *Service) changesStep(
-	ctx context.Context, r *wire.Request, in changeInput, q *store.Query, behind bool,
-) (step []store.Record[resources.Change], err error) {
-	err = s.Store.View(ctx, func(tx store.Tx) (err error) {
-		if _, err = s.reauthorize(ctx, tx, r.Principal, in.account, actionChangeRead); err != nil {
-			return err
-		}
-		if behind {
-			if q.After, err = s.placeOfChange(ctx, tx, in); err != nil {
-				return err
-			}
-		}
-		step, err = s.c.Changes.Find(ctx, tx, *q)
-		return err
-	})
-	return step, err
 }
 
 // placeOfChange returns the place behind the record that the caller names; 400 for one that is not
@@ -182,10 +109,10 @@ func (s *Service) readChanges(r *wire.Request) (changeInput, error) {
 			p.Add("wait", "goes with after")
 		}
 	}
-	if in.follow && q.Has("page_token") {
-		p.Add("page_token", "does not go with after")
-	}
 	in.binding = binding("change.list", in.account, in.actor, in.subject, in.action, in.since.String(), in.until.String())
+	if in.follow {
+		in.binding = binding(in.binding, "after", in.after)
+	}
 	list := in.query()
 	q.PageToken(s.Tokens, in.binding, list.From)
 	in.from = list.After

@@ -37,7 +37,13 @@ type world struct{ *areatest.World }
 // newWorld opens a store with the two accounts in it; configure may change the service's configuration.
 func newWorld(t *testing.T, configure ...func(*access.Config)) *world {
 	t.Helper()
-	w := &world{areatest.New(t, resources.AreaAccess)}
+	return newWorldOn(t, areatest.New(t, resources.AreaAccess), configure...)
+}
+
+// newWorldOn is newWorld on a store that is open.
+func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Config)) *world {
+	t.Helper()
+	w := &world{on}
 	cfg := access.Config{
 		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
 	}

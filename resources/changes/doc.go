@@ -9,8 +9,13 @@
 // The order of an account's records is that of its revisions, in which its changes were committed:
 // a client that has read up to one misses nothing that comes after it.
 //
+// A change is one record, however much went along with it: what has no room in it is kept in parts beside
+// it, compressed, and joined where it is read (records.InsertChange, JoinChange). So nothing is left out, no
+// engine's largest document bounds a deletion, and pages of records stay small in memory.
+//
 // # Rejected
 //
-// A call in each handler: 30 places, of which one is forgotten. A log beside the store: it has a change
+// Several records of one change, which a follower would take for several changes; a count in place of the
+// list, which loses who had what. A call in each handler: 30 places, of which one is forgotten. A log beside the store: it has a change
 // that was undone, or lacks one that was answered.
 package changes

@@ -82,7 +82,7 @@ func (r *Recorder) record(ctx context.Context, tx store.Tx, written []*write) er
 	if err := r.removeOld(ctx, tx, account); err != nil {
 		return err
 	}
-	return r.Collections.Changes.Insert(ctx, tx, c)
+	return r.Collections.InsertChange(ctx, tx, c)
 }
 
 // removeOld deletes the oldest records of the account, at most maxRemoved that are too old.
@@ -100,7 +100,7 @@ func (r *Recorder) removeOld(ctx context.Context, tx store.Tx, account string) e
 		if rec.Value.At >= Horizon(r.Now(), r.Retention) {
 			break
 		}
-		if err := r.Collections.Changes.Delete(ctx, tx, rec); err != nil {
+		if err := r.Collections.DeleteChange(ctx, tx, rec); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,13 @@
 package records
 
 import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -20,4 +27,84 @@ func changes() store.Collection[resources.Change] {
 			store.String(c.AccountID), store.String(c.Actor.ID), store.String(c.Subject.ID), store.Int(c.AccountRevision), store.Int(c.Number),
 		}
 	})
+}
+
+const (
+	// changeInline is what a record of a change holds of its sides: pages of records are read at once.
+	changeInline = 16 << 10
+	// changePart is what each part holds of larger ones. No engine holds a record of any size: MongoDB ends at 16 MiB.
+	changePart = 1 << 20
+)
+
+// ChangePart is a part of the compressed sides of a change that its record has no room for.
+type ChangePart struct {
+	ChangeID string `json:"change_id"`
+	Number   int64  `json:"number"`
+	Text     []byte `json:"text"`
+}
+
+func changeParts() store.Collection[ChangePart] {
+	return store.NewCollection(store.Schema{Name: "change_parts"}, func(p *ChangePart) string {
+		return compositeKey(p.ChangeID, fmt.Sprintf("%06d", p.Number))
+	}, func(*ChangePart) []store.Value { return nil })
+}
+
+// InsertChange inserts the record of a change, and large sides in parts.
+func (c Collections) InsertChange(ctx context.Context, tx store.Tx, change resources.Change) error {
+	if len(change.Before)+len(change.After) > changeInline {
+		packed, err := packSides(change.ChangeSides)
+		if err != nil {
+			return err
+		}
+		change.ChangeSides = resources.ChangeSides{}
+		for text := range slices.Chunk(packed, changePart) {
+			if err := c.ChangeParts.Insert(ctx, tx, ChangePart{change.ID, change.Parts, text}); err != nil {
+				return err
+			}
+			change.Parts++
+		}
+	}
+	return c.Changes.Insert(ctx, tx, change)
+}
+
+// JoinChange reads the sides of a change that are in parts.
+func (c Collections) JoinChange(ctx context.Context, tx store.Tx, change *resources.Change) error {
+	if change.Parts == 0 {
+		return nil
+	}
+	var packed []byte
+	for n := range change.Parts {
+		part, err := c.ChangeParts.Get(ctx, tx, c.ChangeParts.Key(ChangePart{ChangeID: change.ID, Number: n}))
+		if err != nil {
+			return fmt.Errorf("part %d of the change %s: %w", n, change.ID, err)
+		}
+		packed = append(packed, part.Value.Text...)
+	}
+	return json.NewDecoder(flate.NewReader(bytes.NewReader(packed))).Decode(&change.ChangeSides)
+}
+
+// packSides compresses the sides of a change: lists say the same again and again, and all of them are written in one
+// transaction, whose size a server bounds, too.
+func packSides(sides resources.ChangeSides) ([]byte, error) {
+	var packed bytes.Buffer
+	to, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err == nil {
+		err = json.NewEncoder(to).Encode(sides)
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = to.Close()
+	return packed.Bytes(), err
+}
+
+// DeleteChange deletes the record of a change with its parts, which never change.
+func (c Collections) DeleteChange(ctx context.Context, tx store.Tx, rec store.Record[resources.Change]) error {
+	for n := range rec.Value.Parts {
+		part := store.Record[ChangePart]{Value: ChangePart{ChangeID: rec.Value.ID, Number: n}, Revision: 1}
+		if err := c.ChangeParts.Delete(ctx, tx, part); err != nil {
+			return fmt.Errorf("part %d of the change %s: %w", n, rec.Value.ID, err)
+		}
+	}
+	return c.Changes.Delete(ctx, tx, rec)
 }

@@ -28,8 +28,9 @@ type Collections struct {
 
 	KubernetesClusters store.Collection[resources.KubernetesRecord]
 	GPUClusters        store.Collection[resources.GPURecord]
-	// Changes are written by resources/changes alone.
-	Changes store.Collection[resources.Change]
+	// Changes and ChangeParts are written by resources/changes alone.
+	Changes     store.Collection[resources.Change]
+	ChangeParts store.Collection[ChangePart]
 
 	ClusterClaims store.Collection[ClusterClaim]
 	ClusterTurns  store.Collection[ClusterTurn]
@@ -87,6 +88,7 @@ func NewCollections() Collections {
 		KubernetesClusters: kubernetesClusters(),
 		GPUClusters:        gpuClusters(),
 		Changes:            changes(),
+		ChangeParts:        changeParts(),
 		ClusterClaims:      clusterClaims(),
 		ClusterTurns:       clusterTurns(),
 
@@ -102,7 +104,7 @@ func (c Collections) Schemas() []*store.Schema {
 		c.Accounts.Schema(), c.Projects.Schema(), c.Users.Schema(), c.Roles.Schema(),
 		c.Assignments.Schema(), c.Groups.Schema(), c.Members.Schema(), c.APIKeys.Schema(), c.KeyUses.Schema(), c.Outbox.Schema(), c.Answers.Schema(),
 		c.Occupancies.Schema(), c.Seals.Schema(), c.LogHeads.Schema(), c.Copies.Schema(),
-		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(),
+		c.KubernetesClusters.Schema(), c.GPUClusters.Schema(), c.ClusterClaims.Schema(), c.ClusterTurns.Schema(), c.Changes.Schema(), c.ChangeParts.Schema(),
 		c.SecurityGroups.Schema(), c.DeletedSecurityGroups.Schema(), c.SecurityGroupReferences.Schema(),
 	}
 }

@@ -83,7 +83,11 @@ func (v *verification) steps() []func(context.Context) error {
 			if change.AccountID != "" {
 				r.account(change.AccountID)
 			}
+			for n := range change.Parts {
+				r.changePart(change.ID, n)
+			}
 		}),
+		checked(v, c.ChangeParts, func(r *refs, p ChangePart) { r.change(p.ChangeID) }),
 		checked(v, c.LogHeads, func(*refs, LogHead) {}),
 		checked(v, c.SecurityGroups, func(r *refs, g resources.SecurityGroup) { r.project(g.AccountID, g.ProjectID) }),
 		checked(v, c.DeletedSecurityGroups, func(*refs, resources.SecurityGroup) {}),

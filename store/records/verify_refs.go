@@ -69,3 +69,16 @@ func (r *refs) project(account, id string) {
 		r.fault("the project %s is missing", id)
 	}
 }
+
+func (r *refs) change(id string) {
+	if !r.there("change "+id, r.c.Changes.Schema(), id) {
+		r.fault("the change %s is missing", id)
+	}
+}
+
+func (r *refs) changePart(id string, number int64) {
+	key := r.c.ChangeParts.Key(ChangePart{ChangeID: id, Number: number})
+	if !r.there("change part "+key, r.c.ChangeParts.Schema(), key) {
+		r.fault("part %d is missing", number)
+	}
+}

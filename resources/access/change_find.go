@@ -1,0 +1,128 @@
+package access
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/changes"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+const (
+	// changesRead is how many records are read in one step.
+	changesRead = 200
+	// changesTime bounds a search, which then goes on from where it ended.
+	changesTime = 2 * time.Second
+	// changesBytes bounds what a page shows of its subjects, unless one record has more.
+	changesBytes = 4 << 20
+	// clocksApart bounds how far the clocks of replicas differ, in milliseconds: records are in the
+	// order of their revisions, and nearly in that of their times.
+	clocksApart = resources.Time(10 * 60 * 1000)
+)
+
+// changeSearch is a search for records, as far as it has come.
+type changeSearch struct {
+	in   changeInput
+	kept resources.Time
+	// query goes on behind the last record that was looked at.
+	query store.Query
+	found []resources.Change
+	bytes int
+	// full says that there is another record than the page has room for, over that there is none.
+	full, over bool
+}
+
+// findChanges returns the records that were asked for. A caller may ask for few records among many: each step is a
+// snapshot of its own, those behind the first one wait for their turn, and the search ends, neither full nor over,
+// while there is time to answer.
+func (s *Service) findChanges(ctx context.Context, r *wire.Request, in changeInput) (*changeSearch, error) {
+	search := &changeSearch{in: in, kept: changes.Horizon(s.Now(), s.ChangeRetention), query: in.query()}
+	search.query.Limit = changesRead
+	place, resumed := r.Place.(*store.Cursor)
+	if resumed {
+		search.query.After = place
+	}
+	left := changesTime
+	if deadline, bound := ctx.Deadline(); bound {
+		left = min(left, time.Until(deadline)/2)
+	}
+	searching, stop := context.WithTimeout(ctx, left)
+	defer stop()
+	err := s.changesStep(ctx, r, search, in.after != "" && !resumed)
+	for err == nil && !search.full && !search.over && searching.Err() == nil {
+		err = s.changesTurn(ctx, searching, r, search)
+	}
+	return search, err
+}
+
+// changesTurn is changesStep for a step that is not the first one. Where its turn does not come while the search may go
+// on, it does nothing.
+func (s *Service) changesTurn(ctx, searching context.Context, r *wire.Request, search *changeSearch) error {
+	if err := s.Scans.Enter(searching); err != nil {
+		if searching.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	}
+	defer s.Scans.Leave()
+	return s.changesStep(ctx, r, search, false)
+}
+
+// changesStep looks at the next records, where the caller may read them. behind has it begin behind the one that they
+// name, or where a page token goes on.
+func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *changeSearch, behind bool) error {
+	var now changeSearch
+	err := s.Store.View(ctx, func(tx store.Tx) error {
+		now = *search
+		now.found = slices.Clip(search.found)
+		if _, err := s.reauthorize(ctx, tx, r.Principal, now.in.account, actionChangeRead); err != nil {
+			return err
+		}
+		if behind {
+			named, err := s.placeOfChange(ctx, tx, now.in)
+			if err != nil {
+				return err
+			}
+			if now.query.After == nil {
+				now.query.After = named
+			}
+		}
+		step, err := s.c.Changes.Find(ctx, tx, now.query)
+		if err != nil {
+			return err
+		}
+		return s.look(ctx, tx, &now, step)
+	})
+	if err == nil {
+		*search = now
+	}
+	return err
+}
+
+// look takes the records that were asked for.
+func (s *Service) look(ctx context.Context, tx store.Tx, search *changeSearch, step []store.Record[resources.Change]) error {
+	in := &search.in
+	for _, rec := range step {
+		c := rec.Value
+		if !in.follow && c.At+clocksApart < max(in.since, search.kept) { // the others are older
+			search.over = true
+			return nil
+		}
+		if c.At >= search.kept && in.wants(c) {
+			if len(search.found) == in.size || search.bytes > changesBytes {
+				search.full = true
+				return nil
+			}
+			if err := s.c.JoinChange(ctx, tx, &c); err != nil {
+				return err
+			}
+			search.found, search.bytes = append(search.found, c), search.bytes+len(c.Before)+len(c.After)
+		}
+		search.query.After = s.c.Changes.CursorAt(search.query, rec.Value)
+	}
+	search.over = len(step) < changesRead
+	return nil
+}
