@@ -18,6 +18,9 @@ import (
 // may call them.
 func peopleRights() []string { return []string{"authorization.explain", "authzen.search_subject"} }
 
+// peopleWithin bounds an answer, so that a caller who reads slowly does not keep others out.
+const peopleWithin = 10 * time.Minute
+
 // peopleHandler answers GET /policy/people of the private listener: what rules read of each user whom the caller may see, for
 // `policy diff`. Nothing is told without a credential; the policy in force says of which accounts.
 func (a *app) peopleHandler() http.HandlerFunc {
@@ -40,9 +43,13 @@ func (a *app) peopleHandler() http.HandlerFunc {
 			http.Error(w, "others are being told; ask again", http.StatusServiceUnavailable)
 			return
 		}
-		if err := a.sendPeople(r.Context(), w, caller); err != nil {
-			a.log.Warn("the users could not be told", "error", err.Error())
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(peopleWithin))
+		sent, err := a.sendPeople(r.Context(), w, caller)
+		if err != nil {
+			a.log.Warn("the users could not be told", "principal", caller.ID, "error", err.Error())
+			return
 		}
+		a.log.Info("users told for a comparison of policies", "principal", caller.ID, "users", sent)
 	}
 }
 
@@ -50,11 +57,11 @@ func (a *app) peopleHandler() http.HandlerFunc {
 var errNobody = errors.New("policy lets the caller explain decisions and search in no account that has users")
 
 // sendPeople writes a line for each user whom the caller may see. The answer begins with the first of them: 403 is that
-// there is none.
-func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, caller resources.Principal) error {
-	ctx, cancel := context.WithCancel(ctx)
+// there is none. It returns how many were written.
+func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, caller resources.Principal) (sent int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, peopleWithin)
 	defer cancel()
-	hidden, sent := false, 0
+	hidden := false
 	known := map[string]bool{}
 	out := bufio.NewWriter(w)
 	encoder := json.NewEncoder(out)
@@ -80,14 +87,14 @@ func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, caller reso
 	switch {
 	case err == nil && sent == 0:
 		http.Error(w, errNobody.Error(), http.StatusForbidden)
-		return nil
+		return 0, nil
 	case err != nil && sent == 0:
 		http.Error(w, "the users can't be read now; ask again", http.StatusServiceUnavailable)
-		return err
+		return 0, err
 	case err != nil:
-		return err // an answer without its end
+		return sent, err // an answer without its end
 	}
-	return errors.Join(encoder.Encode(peopleLine{End: &peopleEnd{facts, hidden}}), out.Flush())
+	return sent, errors.Join(encoder.Encode(peopleLine{End: &peopleEnd{facts, hidden}}), out.Flush())
 }
 
 // maySee asks the policy in force whether the caller may explain decisions about all users of the account, and search for

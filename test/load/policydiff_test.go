@@ -47,8 +47,8 @@ func cloudRoles() []role {
 // itself, and with the real users of a large store.
 func BenchmarkLoadOfPolicyDiff(b *testing.B) {
 	program, roles := build(b), cloudRoles()
-	if real := os.Getenv(envRealRoles); real != "" {
-		roles = asking(realRoles(b, real))
+	if file := os.Getenv(envRealRoles); file != "" {
+		roles = asking(realRoles(b, file))
 	}
 	old := writeTree(b, roles)
 	more := slices.Clone(roles)

@@ -85,11 +85,11 @@ func (of *formed) add(name, id string, held []Held, resources map[string]string)
 	}
 	for i, h := range held {
 		if id != "" && (i == 0 || h.Resource != held[i-1].Resource) {
-			real := id
+			own := id
 			if h.Resource != "" {
-				real += "/" + h.Resource
+				own += "/" + h.Resource
 			}
-			of.places, of.real = append(of.places, spot{name, h.State, resources[h.Resource]}), append(of.real, real)
+			of.places, of.real = append(of.places, spot{name, h.State, resources[h.Resource]}), append(of.real, own)
 		}
 		h.Project, h.Resource = name, resources[h.Resource]
 		of.Held = append(of.Held, h)
