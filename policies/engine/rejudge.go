@@ -99,7 +99,7 @@ func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 	}
 	parts := dotted(m.Parts)
 	if m.Input == nil {
-		return nil, fmt.Errorf("%w: the input", ErrMasked)
+		return nil, fmt.Errorf("%w: input", ErrMasked)
 	}
 	value, err := ast.ValueFromReader(bytes.NewReader(m.Input))
 	if err != nil {

@@ -111,4 +111,29 @@ drop if input.path == "authz/access"
 			t.Errorf("%+v", o)
 		}
 	}
+	replay := harness.Command(t, nil, "policy", "replay", "--decisions", filepath.Join(g.DataDir, "decisions"), policies)
+	if replay.Code != 2 || !strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input.subject.here\n") ||
+		!strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input\n") {
+		t.Errorf("%+v", replay)
+	}
+}
+
+// TestRecordsWithoutWhatNoRuleReadsAreJudged anew as if they were whole.
+func TestRecordsWithoutWhatNoRuleReadsAreJudged(t *testing.T) {
+	t.Parallel()
+	policies := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(policies, "mask.rego"), `package system.log
+
+mask contains "/input/target/rest"
+
+mask contains {"op": "upsert", "path": "/result/reason", "value": "masked"}
+`)
+	g := harness.Start(t, "--decision-log", "required", "--policy-dir", policies)
+	s := harness.NewScene(t, g)
+	s.Ask(t, s.Admin, "project:instance:read", "/projects/"+s.Project+"/instances/i-1")
+	s.Ask(t, "user-nobody-v1", "project:instance:read", "/projects/"+s.Project+"/instances/i-1")
+	o := harness.Command(t, nil, "policy", "replay", "--decisions", filepath.Join(g.DataDir, "decisions"), policies)
+	if o.Code != 0 || !strings.Contains(o.Stdout, ": 4 judged, 0 groups of other verdicts, 0 with another reason") || strings.Contains(o.Stdout, "not judged") {
+		t.Errorf("%+v", o)
+	}
 }

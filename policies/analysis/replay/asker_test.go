@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -48,7 +49,7 @@ func newAsker(t testing.TB, tree policytest.Tree) *asker {
 		set, _, err := proof.Compile(ctx, src)
 		return set, err
 	}
-	e, err := engine.New(t.Context(), tree, load, engine.Options{})
+	e, err := engine.New(t.Context(), tree, load, engine.Options{Deadline: time.Minute})
 	must(t, err)
 	a := &asker{Rand: rand.New(rand.NewPCG(1, 2)), engine: e, routes: e.Routes(), roles: e.Roles(), actions: []string{"project:odd_thing:list", "account:odd_thing:read"}}
 	a.routes = slices.DeleteFunc(a.routes, func(r resources.Route) bool { return slices.Contains(r.Access, "public") })

@@ -1,0 +1,134 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// replayed is what a replay reports as JSON.
+type replayed struct {
+	New       string
+	Judged    int
+	NotJudged map[string]int `json:"not_judged"`
+	Failed    map[string]int
+	Reasons   int
+	Flips     []struct {
+		Allow                            bool
+		Path, Route, Action, Place, Role string
+		Count                            int
+		Examples                         []struct {
+			ID string `json:"decision_id"`
+		}
+	}
+}
+
+// TestRecordedDecisionsAreJudgedAnew, beside a running gateway: by the tree that has decided, by one that lets somebody in and
+// keeps somebody out, and by one that fails. What differs is written as tests, which the old tree passes.
+func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
+	t.Parallel()
+	s := harness.StartTeam(t, "--decision-log", "required")
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	denied := s.Ask(t, s.Bob, "project:instance:delete", "/projects/"+s.Project+"/instances/i-1").Header.Get("X-Decision-ID")
+	allowed := s.Ask(t, s.Admin, "project:instance:delete", "/projects/"+s.Project+"/instances/i-1").Header.Get("X-Decision-ID")
+	s.Ask(t, "user-nobody-v1", "project:instance:read", "/projects/"+s.Project)
+	decisions := filepath.Join(s.DataDir, "decisions")
+	replay := func(args ...string) harness.Outcome {
+		return harness.Command(t, nil, append([]string{"policy", "replay", "--decisions", decisions}, args...)...)
+	}
+	asJSON := func(want int, tree string) (r replayed) {
+		t.Helper()
+		o := replay("--json", tree)
+		if err := json.Unmarshal([]byte(o.Stdout), &r); err != nil || o.Code != want {
+			t.Errorf("%s: %d, want %d, %v\n%s%s", tree, o.Code, want, err, o.Stdout, o.Stderr)
+		}
+		return r
+	}
+	all := asJSON(0, "embedded")
+	if all.Judged < 6 || len(all.NotJudged)+len(all.Failed)+len(all.Flips)+all.Reasons > 0 {
+		t.Errorf("%+v", all)
+	}
+	if o := replay("embedded"); o.Code != 0 || !strings.Contains(o.Stdout, " judged, 0 groups of other verdicts") {
+		t.Errorf("%+v", o)
+	}
+
+	changed := harness.CopyPolicies(t)
+	grants := filepath.Join(changed, "grants", "data.json")
+	text, err := os.ReadFile(grants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, tail, _ := strings.Cut(string(text), `"project_reader": {`)
+	harness.WriteFile(t, grants, head+`"project_reader": {`+strings.Replace(tail, `"permissions": {`, `"permissions": {"project:instance:delete": true, `, 1))
+	harness.WriteFile(t, filepath.Join(changed, "authz", "admins.rego"), `package authz
+
+deny contains "no admin deletes" if {
+	input.action.verb == "delete"
+	some held in input.subject.here
+	held.role == "account_admin"
+}
+`)
+	r := asJSON(1, changed)
+	if r.Judged != all.Judged || len(r.Flips) != 2 || r.New == all.New {
+		t.Fatalf("%+v", r)
+	}
+	for _, f := range r.Flips {
+		id, role := denied, "project_reader"
+		if !f.Allow {
+			id, role = allowed, "account_admin"
+		}
+		if f.Path != "authz/decision" || f.Action != "project:instance:delete" || f.Place != "instances" || f.Role != role || f.Count != 1 || len(f.Examples) != 1 || f.Examples[0].ID != id {
+			t.Errorf("%+v, want %s", f, id)
+		}
+	}
+
+	tests := filepath.Join(t.TempDir(), "tests")
+	if o := replay("--emit-tests", tests, changed); o.Code != 1 || strings.Count(o.Stdout, "1 would be ") != 2 || !strings.Contains(o.Stdout, denied) {
+		t.Errorf("%+v", o)
+	}
+	file, err := os.ReadFile(filepath.Join(tests, "replayed_test.rego"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := harness.CopyPolicies(t)
+	for tree, want := range map[string]int{changed: 2, old: 0} {
+		harness.WriteFile(t, filepath.Join(tree, "authz", "replayed_test.rego"), string(file))
+		o := harness.Command(t, nil, "policy", "test", "--run", "replayed_test", tree)
+		if o.Code != want || want == 0 && !strings.Contains(o.Stdout, "PASS: 2/2") || want == 2 && !strings.Contains(o.Stdout, "FAIL: 2/2") {
+			t.Errorf("%d, want %d: %s%s", o.Code, want, o.Stdout, o.Stderr)
+		}
+	}
+
+	failing := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(failing, "authz", "fails.rego"), "package authz\n\ndeny contains \"x\" if to_number(input.action.verb) > 1\n")
+	if r := asJSON(1, failing); len(r.Failed) != 1 || len(r.Flips) > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAReplayIsRefused where there is nothing to replay, or nothing to replay it by.
+func TestAReplayIsRefused(t *testing.T) {
+	t.Parallel()
+	empty := t.TempDir()
+	for text, args := range map[string][]string{
+		"one argument":                     {"--decisions", empty},
+		"--decisions":                      {"embedded"},
+		"there are no decisions":           {"--decisions", filepath.Join(empty, "none"), "embedded"},
+		"no decision could be judged":      {"--decisions", empty, "embedded"},
+		"is neither a folder nor a bundle": {"--decisions", empty, filepath.Join(empty, "none")},
+	} {
+		o := harness.Command(t, nil, append([]string{"policy", "replay"}, args...)...)
+		if o.Code != 2 || !strings.Contains(o.Stderr, text) {
+			t.Errorf("%v: %+v, want %q", args, o, text)
+		}
+	}
+	broken := harness.CopyPolicies(t)
+	harness.WriteFile(t, filepath.Join(broken, "authz", "broken.rego"), "package authz\n\nx if y\n")
+	if o := harness.Command(t, nil, "policy", "replay", "--decisions", empty, broken); o.Code != 2 || !strings.Contains(o.Stderr, "authz/broken.rego:3") {
+		t.Errorf("%+v", o)
+	}
+}
