@@ -20,10 +20,11 @@ type answeredDecision struct {
 // was answered is in the log once, and the log is whole after each kill.
 func TestKilledWhileDecisionsAreRequired(t *testing.T) {
 	t.Parallel()
-	const clients = 8
 	dir := t.TempDir()
 	members := []harness.Member{{ID: crashAdmin, Roles: []string{"account_admin"}}}
-	for i := range clients {
+	var clients []string
+	for i := range 8 {
+		clients = append(clients, swapper(i))
 		members = append(members, harness.Member{ID: swapper(i), Roles: []string{"account_viewer"}[:i%2]})
 	}
 	harness.Seed(t, dir, crashAccount, crashProject, members...)
@@ -35,11 +36,46 @@ func TestKilledWhileDecisionsAreRequired(t *testing.T) {
 		if token == "" {
 			token = g.ServiceToken(t, "authz:check")
 		}
-		askUntilKilled(t, g, token, clients, told)
+		askUntilKilled(t, g, token, crashAccount, crashProject, clients, told)
 		if o := harness.Command(t, nil, append([]string{"decisions", "verify", "--data-dir", dir}, where...)...); o.Code != 0 || !strings.Contains(o.Stdout, "ok") {
 			t.Fatalf("verify: %d\n%s%s", o.Code, o.Stdout, o.Stderr)
 		}
 	}
+	wantRecorded(t, dir, told)
+}
+
+// TestReplicasAreKilledWhileDecisionsAreRequired kills one of three gateways on one database and one data folder after the
+// other, each with a log of its own there: each verdict that was answered is in one of the logs once, and all are whole.
+func TestReplicasAreKilledWhileDecisionsAreRequired(t *testing.T) {
+	t.Parallel()
+	r := harness.StartReplicas(t, 3, "--decision-log", "required", "--decision-log-size", "1GiB")
+	clients := []string{r.Admin, "user-replica-a-v1", "user-replica-b-v1"}
+	told := map[string]answeredDecision{}
+	for kill := range (logKills + 9) / 10 * 3 {
+		g := r.All[kill%3]
+		askUntilKilled(t, g, r.Checker, r.Account, r.Project, clients, told)
+		r.All[kill%3] = harness.Launch(t, g.DataDir, r.Flags...)
+		there := r.AskAt(t, (kill+1)%3, r.Admin, "project:instance:read", "/projects/"+r.Project) // the others go on
+		if id := there.Header.Get("X-Decision-ID"); there.Status != 200 || id == "" {
+			t.Errorf("%d %s", there.Status, there.Raw)
+		} else {
+			told[id] = answeredDecision{r.Admin, there.Body["allowed"] == true}
+		}
+	}
+	for _, g := range r.All {
+		g.Terminate(t)
+		g.Ended(t)
+	}
+	o := harness.Command(t, nil, "decisions", "verify", "--data-dir", r.All[0].DataDir, "--mongo-url", r.Mongo)
+	if o.Code != 0 || !strings.Contains(o.Stdout, "logs: 3") {
+		t.Errorf("verify: %d\n%s%s", o.Code, o.Stdout, o.Stderr)
+	}
+	wantRecorded(t, r.All[0].DataDir, told)
+}
+
+// wantRecorded holds the log to the verdicts that clients were told: each is there once, as it was told.
+func wantRecorded(t *testing.T, dir string, told map[string]answeredDecision) {
+	t.Helper()
 	seen := map[string]int{}
 	for line := range strings.Lines(harness.Command(t, nil, "decisions", "export", "-n", "0", "--data-dir", dir).Stdout) {
 		var e struct {
@@ -60,21 +96,21 @@ func TestKilledWhileDecisionsAreRequired(t *testing.T) {
 			t.Errorf("%s was told, and is %d times in the log", id, seen[id])
 		}
 	}
-	t.Logf("%d kills, %d verdicts told, %d recorded", logKills, len(told), len(seen))
+	t.Logf("%d verdicts told, %d recorded", len(told), len(seen))
 }
 
-// askUntilKilled has clients ask, and kills the gateway when enough was answered.
-func askUntilKilled(t *testing.T, g *harness.Gateway, token string, clients int, told map[string]answeredDecision) {
+// askUntilKilled has a client ask about each user, and kills the gateway when enough was answered.
+func askUntilKilled(t *testing.T, g *harness.Gateway, token, account, project string, users []string, told map[string]answeredDecision) {
 	t.Helper()
 	const enough = 60
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	answered := make(chan struct{}, 100_000)
-	for i := range clients {
+	for _, user := range users {
 		wait.Go(func() {
 			for {
-				r, err := harness.TryCall("POST", fmt.Sprintf("%s/api/v1/authorize/accounts/%s/projects/%s", g.URL, crashAccount, crashProject), token, "",
-					"X-User-ID", swapper(i), "X-Account-ID", crashAccount, "X-Action", "project:instance:read")
+				r, err := harness.TryCall("POST", fmt.Sprintf("%s/api/v1/authorize/accounts/%s/projects/%s", g.URL, account, project), token, "",
+					"X-User-ID", user, "X-Account-ID", account, "X-Action", "project:instance:read")
 				if err != nil {
 					return // the process is gone
 				}
@@ -88,7 +124,7 @@ func askUntilKilled(t *testing.T, g *harness.Gateway, token string, clients int,
 					return
 				}
 				mu.Lock()
-				told[id] = answeredDecision{swapper(i), allowed}
+				told[id] = answeredDecision{user, allowed}
 				mu.Unlock()
 				answered <- struct{}{}
 			}
