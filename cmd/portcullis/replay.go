@@ -73,7 +73,7 @@ func replayDecisions(cmd *cobra.Command, decisions, tree string) (*replay.Report
 		return nil, err
 	}
 	r := replay.New(set)
-	err = decisionlog.Reader{Dir: decisions}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
+	err = decisionlog.Reader{Dir: decisions, Missing: r.Missing}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
 		if j := rec.Judgement(); j != nil {
 			r.Add(cmd.Context(), j)
 			return cmd.Context().Err()

@@ -57,6 +57,8 @@ func (r *Record) Event(input Input) (Event, error) {
 type segmentReader struct {
 	start *start
 	facts map[int64]*facts
+	// lost and dropped count verdicts that the segment tells are missing.
+	lost, dropped uint64
 }
 
 func newSegmentReader() *segmentReader { return &segmentReader{facts: map[int64]*facts{}} }
@@ -75,6 +77,10 @@ func (s *segmentReader) line(raw []byte) (*Record, error) {
 		}
 	case l.Facts != nil:
 		s.facts[l.Facts.Number] = l.Facts
+	case l.Lost != nil:
+		s.lost += l.Lost.Verdicts
+	case l.Dropped != nil:
+		s.dropped += l.Dropped.Verdicts
 	case l.Told != nil, l.Event != nil:
 		return s.record(&l)
 	}

@@ -142,7 +142,7 @@ func (w *world) read(t testing.TB, name string) []byte {
 	return text
 }
 
-// judgement is a verdict about one of seven users.
+// judgement is a verdict about one of seven users. A later one has a later time.
 func judgement(t testing.TB, n int) *resources.Judgement {
 	t.Helper()
 	action, err := resources.ParseAction("project:instance:read")
@@ -156,7 +156,7 @@ func judgement(t testing.TB, n int) *resources.Judgement {
 		ID: fmt.Sprintf("id-%06d", n), Path: resources.PathDecision,
 		Question: resources.Question{
 			Principal: resources.Principal{Kind: resources.PrincipalService, ID: "service-a", Scopes: []string{"authz:check"}, Credential: resources.CredentialToken},
-			Action:    action, AccountID: "acct-a-v1", Now: resources.At(time.Now()),
+			Action:    action, AccountID: "acct-a-v1", Now: resources.At(time.Now()) + resources.Time(n),
 			Facts:  resources.Facts{Revision: int64(n%7 + 1), Subject: subject(n % 7), ProjectState: resources.ProjectActive},
 			Target: resources.Target{AccountID: "acct-a-v1", ProjectID: "proj-a-v1", Resource: fmt.Sprintf("instances/i-%d", n), Rest: fmt.Sprintf("instances/i-%d", n)},
 			Route:  resources.Route{Name: "authorization.check", Access: []string{"asks_self"}, Effect: "read"},

@@ -21,6 +21,7 @@ type line struct {
 	Told    *told          `json:"told"`
 	Event   *maskedEvent   `json:"event"`
 	Lost    *lost          `json:"lost"`
+	Dropped *lost          `json:"dropped"`
 	End     *end           `json:"end"`
 	Rest    jsontext.Value `json:",unknown"`
 }
@@ -44,7 +45,8 @@ type missing struct {
 	Hash    string `json:"hash"`
 }
 
-// lost says how many verdicts were told and are not in the log.
+// lost says how many verdicts were told and are not in the log, since they could not be written, or since the policy
+// tree has dropped them.
 type lost struct {
 	Verdicts uint64 `json:"verdicts"`
 	At       string `json:"at"`
@@ -58,7 +60,7 @@ func readLine(raw []byte) (l line, err error) {
 		return line{}, fmt.Errorf("%w: %w", errForm, err)
 	}
 	members := 0
-	for _, there := range []bool{l.Start != nil, l.Missing != nil, l.Facts != nil, l.Told != nil, l.Event != nil, l.Lost != nil, l.End != nil} {
+	for _, there := range []bool{l.Start != nil, l.Missing != nil, l.Facts != nil, l.Told != nil, l.Event != nil, l.Lost != nil, l.Dropped != nil, l.End != nil} {
 		if there {
 			members++
 		}

@@ -38,6 +38,7 @@ type maskedEvent struct {
 func (w *writer) addMasked(ctx context.Context, j *resources.Judgement) error {
 	drop, e := w.masked(ctx, j)
 	if drop {
+		w.dropped++
 		return nil
 	}
 	kept := maskedEvent{Event: e}

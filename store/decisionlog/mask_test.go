@@ -40,14 +40,15 @@ func (m *mask) Mask(context.Context, []byte) (bool, []byte, error) {
 // masked records seven verdicts under a mask, and returns the first event and all that is on disk.
 func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 	t.Helper()
-	w := newWorld(t)
+	w, dropped := newWorld(t), uint64(0)
 	w.change = func(o *decisionlog.Options) { o.Mask = m }
 	l := w.open(t)
 	record(t, l, 0, 7)
 	record(t, l, 0, 7)
 	must(t, l.Close())
 	w.wantWhole(t, -1)
-	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+	count := func(_, n uint64) { dropped += n }
+	must(t, decisionlog.Reader{Dir: w.dir, Missing: count}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		if r.Judgement() != nil {
 			t.Error("a masked record is given as what was judged")
 		}
@@ -60,6 +61,9 @@ func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 		events = append(events, event)
 		return nil
 	}))
+	if len(events)+int(dropped) != 14 {
+		t.Errorf("%d events and %d that were dropped", len(events), dropped)
+	}
 	return events, w.read(t, "000000000001.log")
 }
 
@@ -81,10 +85,11 @@ func TestWhatIsMaskedIsNeverOnDisk(t *testing.T) {
 	}
 }
 
-// TestDroppedRecordsAreNotThere.
+// TestDroppedRecordsAreNotThere, and the log counts them.
 func TestDroppedRecordsAreNotThere(t *testing.T) {
-	if events, _ := masked(t, &mask{drop: true}); len(events) != 0 {
-		t.Errorf("%v", events)
+	events, disk := masked(t, &mask{drop: true})
+	if len(events) != 0 || bytes.Contains(disk, []byte("user-")) || bytes.Contains(disk, []byte("instances")) {
+		t.Errorf("%v, %s", events, disk)
 	}
 }
 
@@ -138,12 +143,20 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 		if text := w.read(t, "000000000001.log"); bytes.Contains(text, []byte(secret[12:])) {
 			t.Errorf("%s", text)
 		}
+		changed := 0
 		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 			if r.Judgement() != nil {
 				t.Error("a changed record is given as what was judged")
 			}
-			return nil
+			e, err := r.Event(input)
+			if parts := e.LeftOut(decisionlog.PartInput); len(parts) == 1 && len(parts[0]) == 0 {
+				changed++
+			}
+			return err
 		}))
+		if changed < 4 { // the stand-in has no app in its input, and the reason is none
+			t.Errorf("%d records say that their input was changed", changed)
+		}
 		w.wantWhole(t, 6)
 	}
 }

@@ -1,12 +1,9 @@
 package decisionlog
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"iter"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -20,6 +17,9 @@ type Reader struct {
 	Dir string
 	// Progress, where it is not nil, is told how many segments were read, and of how many.
 	Progress func(read, of int)
+	// Missing, where it is not nil, is told of verdicts that were told and are not in the logs: lost ones, and those
+	// that the policy tree has dropped.
+	Missing func(lost, dropped uint64)
 }
 
 // Filter says which records are wanted. The zero value wants all.
@@ -112,57 +112,55 @@ func (a *about) within(place string) bool {
 // Newest hands over the records that the filter wants, the newest first, until fn returns errStop or
 // another error.
 func (r Reader) Newest(ctx context.Context, f Filter, fn func(*Record) error) error {
-	return r.merge(ctx, f, fn, func(a, b *Record) bool { return a.At > b.At }, r.backward)
+	return r.merge(ctx, f, fn, true)
 }
 
 // Oldest is Newest in the order of time.
 func (r Reader) Oldest(ctx context.Context, f Filter, fn func(*Record) error) error {
-	return r.merge(ctx, f, fn, func(a, b *Record) bool { return a.At < b.At }, r.forward)
+	return r.merge(ctx, f, fn, false)
 }
 
-type outcome struct {
-	record *Record
-	err    error
-}
-
-// merge reads all logs at once; first says which of two records comes first.
-func (r Reader) merge(
-	ctx context.Context, f Filter, fn func(*Record) error, first func(a, b *Record) bool, read func(dir string, f Filter) iter.Seq[outcome],
-) error {
+// merge reads all logs at once.
+func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, newest bool) error {
 	dirs, err := logsIn(r.Dir)
 	if err != nil {
 		return err
 	}
-	type source struct {
-		next func() (outcome, bool)
-		now  outcome
+	type open struct {
+		*source
+		now *Record
 	}
-	var open []*source
+	var all []open
 	for _, dir := range dirs {
-		next, stop := iter.Pull(read(dir, f))
-		defer stop()
-		if now, more := next(); more {
-			open = append(open, &source{next, now})
+		s, err := r.source(dir, f, newest)
+		if err != nil {
+			return err
+		}
+		now, err := s.next()
+		if err != nil {
+			return err
+		}
+		if now != nil {
+			all = append(all, open{s, now})
 		}
 	}
-	for len(open) > 0 && ctx.Err() == nil {
+	for len(all) > 0 && ctx.Err() == nil {
 		best := 0
-		for i, s := range open {
-			if s.now.err != nil {
-				return s.now.err
-			}
-			if first(s.now.record, open[best].now.record) {
+		for i := range all {
+			if at, first := all[i].now.At, all[best].now.At; newest && at > first || !newest && at < first {
 				best = i
 			}
 		}
-		if err := fn(open[best].now.record); errors.Is(err, errStop) {
+		if err := fn(all[best].now); errors.Is(err, errStop) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		now, more := open[best].next()
-		if open[best].now = now; !more {
-			open = append(open[:best], open[best+1:]...)
+		if all[best].now, err = all[best].next(); err != nil {
+			return err
+		}
+		if all[best].now == nil {
+			all = slices.Delete(all, best, best+1)
 		}
 	}
 	return ctx.Err()
@@ -170,91 +168,6 @@ func (r Reader) merge(
 
 // Enough ends a reading.
 func Enough() error { return errStop }
-
-// forward gives the records of a log in the order of time.
-func (r Reader) forward(dir string, f Filter) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
-		err := newCursor(dir, position{}).read(func(rec *Record) error {
-			if f.Matches(rec) && !yield(outcome{record: rec}) {
-				return errStop
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStop) {
-			yield(outcome{err: err})
-		}
-	}
-}
-
-// backward gives the records of a log, the newest first.
-func (r Reader) backward(dir string, f Filter) iter.Seq[outcome] {
-	return func(yield func(outcome) bool) {
-		all, err := segmentsOf(dir)
-		if err != nil {
-			yield(outcome{err: err})
-			return
-		}
-		for i := len(all) - 1; i >= 0; i-- {
-			more, err := segmentBackward(all[i], f, yield)
-			if err != nil {
-				yield(outcome{err: err})
-			}
-			if r.Progress != nil {
-				r.Progress(len(all)-i, len(all))
-			}
-			if err != nil || !more {
-				return
-			}
-		}
-	}
-}
-
-// segmentBackward gives the records of a segment, the newest first. It says whether older ones can be
-// wanted.
-func segmentBackward(s segment, f Filter, yield func(outcome) bool) (more bool, err error) {
-	text, err := s.read()
-	if err != nil {
-		return false, err
-	}
-	reader := newSegmentReader()
-	var lines [][]byte
-	for len(text) > 0 {
-		raw, rest, whole := bytes.Cut(text, []byte{'\n'})
-		if text = rest; !whole {
-			break
-		}
-		switch kindOf(raw) {
-		case "told", "event":
-			lines = append(lines, raw)
-		default:
-			if _, err := reader.line(raw); err != nil {
-				return false, inSegment(s, err)
-			}
-		}
-	}
-	for i := len(lines) - 1; i >= 0; i-- {
-		rec, err := reader.line(lines[i])
-		switch {
-		case err != nil:
-			return false, inSegment(s, err)
-		case f.Matches(rec):
-			if !yield(outcome{record: rec}) {
-				return false, nil
-			}
-		case f.Since != 0 && rec.At < f.Since-sortedWithin:
-			return false, nil
-		}
-	}
-	return true, nil
-}
-
-// sortedWithin is by how many milliseconds the records of a log may be out of order: one has the time
-// at which it was asked for.
-const sortedWithin resources.Time = 60_000
-
-func inSegment(s segment, err error) error {
-	return fmt.Errorf("%s: %w", filepath.Base(s.path), err)
-}
 
 // Follow hands over the records that are written from now on, until the context ends. It looks when it
 // is told to.

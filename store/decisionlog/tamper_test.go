@@ -2,6 +2,7 @@ package decisionlog_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -192,5 +193,23 @@ func TestWithoutTheStoreTheEndIsUnknown(t *testing.T) {
 	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets})
 	if err != nil || r.EndKnown || len(r.Findings) > 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestALineThatOnlyLooksLikeARecordIsNone: reading goes on behind it.
+func TestALineThatOnlyLooksLikeARecordIsNone(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 2)
+	must(t, l.Close())
+	text := bytes.Replace(w.read(t, "000000000001.log"), []byte("\n"), []byte("\n"+`{"prev":"x","told":null,"lost":{"verdicts":1,"at":""}}`+"\n"), 1)
+	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	for name, read := range map[string]func(context.Context, decisionlog.Filter, func(*decisionlog.Record) error) error{
+		"newest": decisionlog.Reader{Dir: w.dir}.Newest, "oldest": decisionlog.Reader{Dir: w.dir}.Oldest,
+	} {
+		found := 0
+		if err := read(t.Context(), decisionlog.Filter{}, func(*decisionlog.Record) error { found++; return nil }); err != nil || found != 2 {
+			t.Errorf("%s: %d, %v", name, found, err)
+		}
 	}
 }

@@ -36,6 +36,8 @@ type writer struct {
 	missing *Head
 	// toldLost is how many missing verdicts the log tells of.
 	toldLost uint64
+	// dropped is how many verdicts of the group the policy tree has dropped.
+	dropped uint64
 	// failing says that the last write failed.
 	failing bool
 	// packing is held by the goroutine that compresses, which alone uses ends: what is known of closed
@@ -160,13 +162,16 @@ func (w *writer) write(told []*resources.Judgement) (err error) {
 		return err
 	}
 	before, missing := w.chain, w.stats.lost.Load()
-	w.buf = w.buf[:0]
+	w.buf, w.dropped = w.buf[:0], 0
 	if err = w.tellLost(missing); err == nil {
 		for _, j := range told {
 			if err = w.add1(j); err != nil {
 				break
 			}
 		}
+	}
+	if err == nil && w.dropped > 0 {
+		err = w.add("dropped", &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()})
 	}
 	if err == nil {
 		err = w.flush()

@@ -113,7 +113,8 @@ drop if input.path == "authz/access"
 	}
 	replay := harness.Command(t, nil, "policy", "replay", "--decisions", filepath.Join(g.DataDir, "decisions"), policies)
 	if replay.Code != 2 || !strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input.subject.here\n") ||
-		!strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input\n") {
+		!strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input\n") ||
+		!strings.Contains(replay.Stdout, "2 not judged: dropped by the policy tree\n") {
 		t.Errorf("%+v", replay)
 	}
 }

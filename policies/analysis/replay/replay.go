@@ -21,7 +21,8 @@ const maxExamples = 3
 const (
 	WhyNoVerdict = "masked: the verdict itself"
 	WhyUnasked   = "denied before policy was asked: it names nothing that there is"
-	WhyLost      = "told, and missing in the log"
+	WhyLost      = "lost: the log could not take them"
+	WhyDropped   = "dropped by the policy tree"
 )
 
 // Report is what a replay has found.
@@ -127,10 +128,12 @@ func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
 	r.compare(ctx, m.ID, m.Policy, old, q, err)
 }
 
-// Lost counts verdicts that were told and are not in the log.
-func (r *Replay) Lost(verdicts int) {
-	if verdicts > 0 {
-		r.report.NotJudged[WhyLost] += verdicts
+// Missing counts verdicts that were told and are not in the log.
+func (r *Replay) Missing(lost, dropped uint64) {
+	for why, n := range map[string]uint64{WhyLost: lost, WhyDropped: dropped} {
+		if n > 0 {
+			r.report.NotJudged[why] += int(n) //nolint:gosec // a count of calls
+		}
 	}
 }
 

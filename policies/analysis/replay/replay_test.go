@@ -57,7 +57,7 @@ func TestNothingIsGuessed(t *testing.T) {
 	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", App: &resources.AppQuestion{}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: resources.Route{Name: "gone.get"}}})
 	r.Add(t.Context(), told(t))
-	r.Lost(7)
+	r.Missing(7, 0)
 	report := r.Report()
 	if report.Judged != 1 || len(report.NotJudged) != 5 || report.NotJudged[replay.WhyLost] != 7 || len(report.Flips) != 1 {
 		t.Errorf("%+v", report)
