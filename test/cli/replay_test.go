@@ -56,22 +56,7 @@ func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 
-	changed := harness.CopyPolicies(t)
-	grants := filepath.Join(changed, "grants", "data.json")
-	text, err := os.ReadFile(grants)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, tail, _ := strings.Cut(string(text), `"project_reader": {`)
-	harness.WriteFile(t, grants, head+`"project_reader": {`+strings.Replace(tail, `"permissions": {`, `"permissions": {"project:instance:delete": true, `, 1))
-	harness.WriteFile(t, filepath.Join(changed, "authz", "admins.rego"), `package authz
-
-deny contains "no admin deletes" if {
-	input.action.verb == "delete"
-	some held in input.subject.here
-	held.role == "account_admin"
-}
-`)
+	changed := changedPolicies(t)
 	r := asJSON(1, changed)
 	if r.Judged != all.Judged || len(r.Flips) != 2 || r.New == all.New {
 		t.Fatalf("%+v", r)
@@ -94,19 +79,45 @@ deny contains "no admin deletes" if {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old := harness.CopyPolicies(t)
-	for tree, want := range map[string]int{changed: 2, old: 0} {
-		harness.WriteFile(t, filepath.Join(tree, "authz", "replayed_test.rego"), string(file))
-		o := harness.Command(t, nil, "policy", "test", "--run", "replayed_test", tree)
-		if o.Code != want || want == 0 && !strings.Contains(o.Stdout, "PASS: 2/2") || want == 2 && !strings.Contains(o.Stdout, "FAIL: 2/2") {
-			t.Errorf("%d, want %d: %s%s", o.Code, want, o.Stdout, o.Stderr)
-		}
-	}
+	wantTested(t, changed, string(file), 2, "FAIL: 2/2")
+	wantTested(t, harness.CopyPolicies(t), string(file), 0, "PASS: 2/2")
 
 	failing := harness.CopyPolicies(t)
 	harness.WriteFile(t, filepath.Join(failing, "authz", "fails.rego"), "package authz\n\ndeny contains \"x\" if to_number(input.action.verb) > 1\n")
 	if r := asJSON(1, failing); len(r.Failed) != 1 || len(r.Flips) > 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// changedPolicies lets readers of projects delete, and keeps admins from it.
+func changedPolicies(t *testing.T) string {
+	t.Helper()
+	changed := harness.CopyPolicies(t)
+	grants := filepath.Join(changed, "grants", "data.json")
+	text, err := os.ReadFile(grants)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, tail, _ := strings.Cut(string(text), `"project_reader": {`)
+	harness.WriteFile(t, grants, head+`"project_reader": {`+strings.Replace(tail, `"permissions": {`, `"permissions": {"project:instance:delete": true, `, 1))
+	harness.WriteFile(t, filepath.Join(changed, "authz", "admins.rego"), `package authz
+
+deny contains "no admin deletes" if {
+	input.action.verb == "delete"
+	some held in input.subject.here
+	held.role == "account_admin"
+}
+`)
+	return changed
+}
+
+// wantTested runs the tests of the file with a tree.
+func wantTested(t *testing.T, tree, file string, code int, says string) {
+	t.Helper()
+	harness.WriteFile(t, filepath.Join(tree, "authz", "replayed_test.rego"), file)
+	o := harness.Command(t, nil, "policy", "test", "--run", "replayed_test", tree)
+	if o.Code != code || !strings.Contains(o.Stdout, says) {
+		t.Errorf("%d, want %d: %s%s", o.Code, code, o.Stdout, o.Stderr)
 	}
 }
 
