@@ -9,7 +9,7 @@ import (
 )
 
 // alike leaves one of the askings that no rule can tell apart but by a name that it only repeats: of actions of one
-// scope and verb that the same roles grant by the same patterns, and of rows with such actions, the same access and
+// scope that the same roles grant by the same patterns, and of rows with such actions, the same access and
 // effect and the same parts of a path.
 func (c *comparison) alike(all []asking) (out []asking) {
 	at := map[string]int{}
@@ -35,9 +35,12 @@ func (c *comparison) kindOf(a resources.Action) string {
 	if a.ID == "" || c.named(a) {
 		return a.ID
 	}
-	text := a.Scope + " " + a.Verb
+	text := a.Scope
 	if a.Resource == "*" {
 		text += " *"
+	}
+	if a.Verb == "*" || slices.Contains(c.consts.texts(nil, "action.verb", "grant.permissions"), a.Verb) {
+		text += " " + a.Verb
 	}
 	patterns := a.Patterns()
 	for side := range c.sets {

@@ -37,7 +37,7 @@ func (t *table) newChanges() *changes {
 	var visit func(old, fresh *group)
 	visited := map[*group]bool{}
 	visit = func(old, fresh *group) {
-		if old.same || visited[fresh] {
+		if old.print == fresh.print || visited[fresh] {
 			return
 		}
 		visited[fresh] = true

@@ -94,8 +94,10 @@ type comparison struct {
 	consts constants
 	gaps   []Gap
 	opaque bool
-	roles  [2]map[string]*resources.Role
-	scopes map[string]string // of the system roles of both
+	// counted says that rules of a tree compare a number of a grant's permissions with one that is not none.
+	counted bool
+	roles   [2]map[string]*resources.Role
+	scopes  map[string]string // of the system roles of both
 }
 
 func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, error) {
@@ -109,7 +111,7 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 		c.rules[i] = r
 		f := r.follow(func(ref ast.Ref) []string { return r.strings(ctx, ref) })
 		c.consts.add(f.compared)
-		c.opaque = c.opaque && f.opaque
+		c.opaque, c.counted = c.opaque && f.opaque, c.counted || f.many
 		c.gaps = append(append(c.gaps, slices.Collect(maps.Keys(f.gaps))...), r.unsteady()...)
 		c.roles[i] = map[string]*resources.Role{}
 		roles := set.Roles()
@@ -118,7 +120,6 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 			c.scopes[roles[n].ID] = roles[n].Scope
 		}
 	}
-	compareRules(c.rules[0], c.rules[1])
 	return c, nil
 }
 
@@ -140,7 +141,7 @@ func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string) {
 // equal says that no question to the entry point can have two answers.
 func (c *comparison) equal(entry string) bool {
 	old := c.rules[0].groups[entry]
-	if old == nil || !old.same || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+	if fresh := c.rules[1].groups[entry]; old == nil || fresh == nil || old.print != fresh.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
 		return false
 	}
 	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {

@@ -49,7 +49,9 @@ type flows struct {
 	rule     *ast.Rule
 	changed  bool
 	// opaque says that nothing is read of a system role but whether it has a scope or a permission that is looked up.
-	opaque  bool
+	opaque bool
+	// many says that a number of the permissions of a grant counts.
+	many    bool
 	strings func(ref ast.Ref) []string // of a document of the tree's data
 }
 
@@ -169,6 +171,7 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 			f.meet(of, of)
 			continue
 		}
+		f.counted(p, of.consts)
 		if left := open(p); left != "" {
 			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
 		}
@@ -201,9 +204,13 @@ func (f *flows) meet(a, b *flow) {
 	}
 }
 
-// counted takes down that a rule wants a number of assignments of which no holding has so many.
+// counted takes down that a rule wants a number of assignments of which no holding has so many, or one of permissions
+// that are granted.
 func (f *flows) counted(path string, of map[string]ast.Value) {
 	for _, value := range of {
+		if n, ok := value.(ast.Number); ok && path == "grant.permissions" && n.Compare(ast.Number("0")) != 0 {
+			f.many = true
+		}
 		if n, ok := value.(ast.Number); ok && (path == "subject.here" || path == "subject.assignments") && n.Compare(ast.Number("1")) > 0 {
 			f.gaps[gap(f.rule.Location, path, "more than two assignments, or the places of them in a list")] = true
 		}

@@ -3,9 +3,7 @@ package matrix
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -52,20 +50,6 @@ func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*a
 		out[name][g.print] = rule.Location
 	}
 	return out, nil
-}
-
-// generated are the names that the compiler gives to variables; they depend on what else is in the file.
-var generated = regexp.MustCompile(`__local[0-9]+__|\$[0-9]+`)
-
-// canonical numbers the generated variables anew, in the order in which they come.
-func canonical(text string) string {
-	names := map[string]string{}
-	return generated.ReplaceAllStringFunc(text, func(name string) string {
-		if names[name] == "" {
-			names[name] = "$" + strconv.Itoa(len(names))
-		}
-		return names[name]
-	})
 }
 
 // document is one of the tree's, and the reference to it.

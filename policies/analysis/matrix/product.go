@@ -85,7 +85,7 @@ func generalisations(set []string) (out []string) {
 
 // granted are the sets of permissions that are granted: none, each alone, and those of system roles.
 func (c *comparison) granted() (out [][]string) {
-	const largest = 16
+	const largest, pairsOf = 16, 5
 	out = append(out, nil)
 	singles := c.consts.texts(nil, "grant.permissions")
 	for _, action := range c.actions() {
@@ -105,12 +105,22 @@ func (c *comparison) granted() (out [][]string) {
 		}
 	}
 	slices.Sort(singles)
-	seen := map[string]bool{}
+	seen, kinds := map[string]bool{}, []string{}
 	for _, permission := range slices.Compact(singles) {
 		pattern, err := resources.ParsePattern(permission)
 		if kind := c.kindOf(pattern); err == nil && !seen[kind] {
 			seen[kind] = true
-			out = append(out, []string{permission})
+			kinds = append(kinds, permission)
+		}
+	}
+	for _, permission := range kinds {
+		out = append(out, []string{permission})
+	}
+	if few := kinds[:min(len(kinds), pairsOf)]; c.inPairs() {
+		for i, permission := range few {
+			for _, other := range few[i+1:] {
+				out = append(out, []string{permission, other})
+			}
 		}
 	}
 	slices.SortFunc(out, slices.Compare)

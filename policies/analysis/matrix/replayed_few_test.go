@@ -5,4 +5,4 @@ package matrix_test
 // foretoldContexts is of how many contexts TestAReplayFindsWhatWasForetold asks all that a user may hold, at each entry point.
 const foretoldContexts = 3
 
-func moreEdits() []edit { return nil }
+func moreReplayedEdits() []edit { return nil }

@@ -5,7 +5,7 @@ package matrix_test
 // foretoldContexts is of how many contexts TestAReplayFindsWhatWasForetold asks all that a user may hold, at each entry point.
 const foretoldContexts = 60
 
-func moreEdits() []edit {
+func moreReplayedEdits() []edit {
 	const head = "# METADATA\n# title: May the subject"
 	return []edit{
 		{"a status that is not asked for", "authz/conditions.rego", "\tinput.subject.status == \"ACTIVE\"\n", "", true},

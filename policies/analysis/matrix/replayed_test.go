@@ -22,7 +22,7 @@ type edit struct {
 	flips                  bool
 }
 
-func edits() []edit {
+func replayedEdits() []edit {
 	return []edit{
 		{"the running of an assignment", "authz/roles.rego", "\tassignment.running == true\n", "", true},
 		{"an access word more", "routes/data.json", `"access": ["self", "service:users:sync"]`, `"access": ["self", "member", "service:users:sync"]`, true},
@@ -37,7 +37,7 @@ func TestAReplayFindsWhatWasForetold(t *testing.T) {
 	t.Parallel()
 	tree := policytest.Copy(t, policies.Tree())
 	old := compiled(t, tree)
-	for _, e := range append(edits(), moreEdits()...) {
+	for _, e := range append(replayedEdits(), moreReplayedEdits()...) {
 		t.Run(e.name, func(t *testing.T) {
 			was := string(tree[e.file].Data)
 			if !strings.Contains(was, e.old) {

@@ -22,10 +22,9 @@ type group struct {
 	reads   [paths]bool // by itself, and by the functions that it calls
 	deps    []*group
 	defined []*ast.Rule // with the functions that it calls
-	// same says that the other tree has the equal group.
-	same  bool
+	// print tells what the group does, whatever it is named.
 	print string
-	// own is the print without what the group rests on, ungranted the same without data.grants; at is the place of its
+	// own is of its own text, with the names of what it rests on, ungranted the same without data.grants; at is the place of its
 	// first rule.
 	own, ungranted string
 	at             *ast.Location
@@ -125,6 +124,14 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 	return g, r.describe(ctx, g, nil)
 }
 
+// nameWithin is the name that the rules of a group have.
+func nameWithin(g *group) string {
+	if g.element != nil {
+		return nameOf(g.element)
+	}
+	return g.name
+}
+
 // isElement says whether a rule gives elements of a set, whatever its other definitions do.
 func isElement(rule *ast.Rule) bool {
 	return rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil && rule.Else == nil && len(rule.Head.Args) == 0
@@ -184,26 +191,32 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 			return reuse.Within(path, p.String()) || reuse.Within(p.String(), path)
 		})
 	}
-	var texts []string
+	var texts, forms, deps []string
+	named, unnamed := former{rules: r}, former{rules: r, self: nameWithin(g), written: map[string]bool{}}
 	for _, rule := range own {
-		texts = append(texts, canonical(rule.String()))
+		texts, forms = append(texts, named.form(rule)), append(forms, unnamed.form(rule))
 	}
 	slices.Sort(texts)
+	slices.Sort(forms)
 	data, err := r.data(ctx, own)
 	if err != nil {
 		return err
 	}
-	texts = append(texts, "data")
-	g.ungranted = fingerprint(append(slices.Clone(texts), data.ungranted()...))
-	texts = append(texts, data.texts()...)
-	g.own = fingerprint(texts)
 	if len(own) > 0 {
 		g.at = own[0].Location
 	}
+	g.own = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
+	g.ungranted = fingerprint(slices.Concat(texts, []string{"data"}, data.ungranted()))
 	for _, dep := range g.deps {
-		texts = append(texts, dep.name, dep.print)
+		if g.union || unnamed.written[dep.name] {
+			deps = append(deps, dep.print)
+		} else {
+			deps = append(deps, dep.name+" "+dep.print)
+		}
 	}
-	g.print = fingerprint(texts)
+	slices.Sort(deps)
+	forms = slices.Concat(forms, []string{"data"}, data.texts(), []string{"rests on"}, deps)
+	g.print = fingerprint(forms)
 	return nil
 }
 
@@ -252,30 +265,6 @@ func pathOf(ref ast.Ref) path {
 		}
 	}
 	return paths
-}
-
-// compare marks the groups that both trees have alike.
-func compareRules(old, fresh *rules) {
-	for name, g := range old.groups {
-		if other := fresh.groups[name]; other != nil && other.print == g.print {
-			g.same, other.same = true, true
-		}
-	}
-}
-
-// severed are the places of rules that read several permissions of a grant at once and that the other tree does not
-// have: sets are asked about that hold none, one, or what a system role holds.
-func (r *rules) severed(other *rules) (found []Gap) {
-	known := map[string]bool{}
-	for _, g := range other.groups {
-		known[g.own] = true
-	}
-	for _, g := range r.groups {
-		if g.reads[grantPermissions] && !known[g.own] && g.at != nil {
-			found = append(found, gap(g.at, "grant.permissions", "sets of several permissions that are not a system role's"))
-		}
-	}
-	return found
 }
 
 // unsteady are the places where rules of the trees are no function of their input.

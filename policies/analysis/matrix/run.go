@@ -52,8 +52,7 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 	t.rows(found, &out)
 	out.Gaps = c.together(entry)
 	if entry == engine.EntryGrantable {
-		out.Gaps = append(out.Gaps, c.rules[0].severed(c.rules[1])...)
-		out.Gaps = append(out.Gaps, c.rules[1].severed(c.rules[0])...)
+		out.Gaps = append(out.Gaps, c.beyond()...)
 	}
 	return out, nil
 }

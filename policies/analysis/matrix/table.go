@@ -61,7 +61,9 @@ type side struct {
 	number int
 	order  []*group // those on which the entry point rests, after what they rest on
 	index  map[*group]int
-	memos  []map[string]int
+	// byPrint are the groups by what they do.
+	byPrint map[string]int
+	memos   []map[string]int
 	// subs are, by group and part, the number of what the group reads of each value of the part.
 	subs [][parts][]int
 	// held says which groups rest on what the user holds; direct ones read it themselves. On are the parts on which they
@@ -90,7 +92,7 @@ func (t *table) id(text string, value ast.Value) int {
 
 // newSide orders the groups of an entry point and numbers what they read.
 func (t *table) newSide(number int, r *rules, other *side) *side {
-	s := &side{rules: r, number: number, index: map[*group]int{}}
+	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
 	var visit func(g *group)
 	visit = func(g *group) {
 		if _, known := s.index[g]; known {
@@ -106,10 +108,12 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		held := direct || slices.ContainsFunc(g.deps, func(dep *group) bool { return s.held[s.index[dep]] })
 		s.direct, s.held = append(s.direct, direct), append(s.held, held)
 		memo, twin := map[string]int{}, -1
-		if g.same && other != nil {
-			twin = other.index[other.rules.groups[g.name]]
-			memo = other.memos[twin]
+		if other != nil {
+			if of, known := other.byPrint[g.print]; known {
+				twin, memo = of, other.memos[of]
+			}
 		}
+		s.byPrint[g.print] = i
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.on = append(s.on, s.restsOn(g))
 	}
