@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The operations of a mask, and the parts of an event to which they may be done.
+// The operations of a mask.
 const (
 	opRemove = "remove"
 	opUpsert = "upsert"
