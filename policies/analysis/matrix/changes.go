@@ -58,7 +58,7 @@ func (t *table) newChanges() *changes {
 			visit(old.deps[i], fresh.deps[i])
 		}
 	}
-	visit(t.sides[0].rules.groups[t.entry], t.sides[1].rules.groups[t.entry])
+	visit(t.sides[0].rules.groups[t.rule], t.sides[1].rules.groups[t.rule])
 	c.every = t.newSeen(c.pairs)
 	c.fewer = t.newSeen(slices.DeleteFunc(slices.Clone(c.pairs), func(p pair) bool { return p.grants }))
 	for i := range t.asked {

@@ -54,14 +54,16 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 	}
 	var wait sync.WaitGroup
 	free := make(chan struct{}, atOnce)
-	found, errs := make([]Difference, len(engine.EntryPoints())), make([]error, len(engine.EntryPoints()))
-	for i, entry := range engine.EntryPoints() {
-		if c.equal(entry) {
+	found, errs := make([]Difference, len(asks())), make([]error, len(asks()))
+	equal := true
+	for i, of := range asks() {
+		if c.equal(of.rule) {
 			continue
 		}
+		equal = false
 		free <- struct{}{}
 		wait.Go(func() {
-			found[i], errs[i] = c.compare(ctx, entry)
+			found[i], errs[i] = c.compare(ctx, of)
 			<-free
 		})
 	}
@@ -74,10 +76,10 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 		all.Questions += of.Questions
 		all.Evaluations += of.Evaluations
 	}
-	if len(all.Gaps) > 0 && len(found) > 0 && c.equal(engine.EntryDecision) && c.equal(engine.EntryAccess) && c.equal(engine.EntryGrantable) {
+	if equal {
 		all.Gaps = nil // nothing was left out of nothing
 	}
-	unseen, err := apps(ctx, old, fresh)
+	unseen, err := unasked(ctx, old, fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +87,17 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
 	return all, errors.Join(errs...)
+}
+
+// ask is what is compared: a rule, by the questions that an entry point gets.
+type ask struct{ entry, rule string }
+
+// asks are the entry points, and what an explanation tells beside the decision.
+func asks() (out []ask) {
+	for _, entry := range engine.EntryPoints() {
+		out = append(out, ask{entry, entry})
+	}
+	return append(out, ask{engine.EntryDecision, "data.authz.conditions"}, ask{engine.EntryDecision, "data.authz.told"})
 }
 
 // comparison is of two trees.
@@ -138,10 +151,13 @@ func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string) {
 	return out
 }
 
-// equal says that no question to the entry point can have two answers.
+// equal says that no question can have two answers by the rule of that name.
 func (c *comparison) equal(entry string) bool {
-	old := c.rules[0].groups[entry]
-	if fresh := c.rules[1].groups[entry]; old == nil || fresh == nil || old.print != fresh.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+	old, fresh := c.rules[0].groups[entry], c.rules[1].groups[entry]
+	if !slices.Contains(engine.EntryPoints(), entry) {
+		return old.print == fresh.print
+	}
+	if old.print != fresh.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
 		return false
 	}
 	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {

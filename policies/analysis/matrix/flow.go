@@ -23,18 +23,36 @@ type Gap struct {
 type flow struct {
 	paths  map[string]bool
 	consts map[string]ast.Value
+	// made says that it may be a text made of others, by itself and not in a list or a set.
+	made bool
 }
 
-func newFlow() *flow { return &flow{map[string]bool{}, map[string]ast.Value{}} }
+func newFlow() *flow { return &flow{paths: map[string]bool{}, consts: map[string]ast.Value{}} }
 
 // add says whether anything was new.
 func (f *flow) add(of *flow) bool {
-	before := len(f.paths) + len(f.consts)
+	before, made := len(f.paths)+len(f.consts), f.made
 	if f != of {
 		maps.Copy(f.paths, of.paths)
 		maps.Copy(f.consts, of.consts)
+		f.made = f.made || of.made
 	}
-	return len(f.paths)+len(f.consts) > before
+	return len(f.paths)+len(f.consts) > before || f.made != made
+}
+
+// has says whether all of another flow is in it, as where a variable is bound to it.
+func (f *flow) has(other *flow) bool {
+	for p := range other.paths {
+		if !f.paths[p] {
+			return false
+		}
+	}
+	for text := range other.consts {
+		if f.consts[text] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // flows finds where the parts of the input get to in the rules of one tree, and what they are compared with. It says
@@ -144,13 +162,20 @@ func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
 	}
 	all := newFlow()
 	for i, operand := range operands {
+		if i > 0 && compares(name) {
+			f.meet(f.term(operands[0]), f.term(operand))
+		}
 		if name == "concat" && i == 0 || name == "split" && i == 1 { // what is put between or cut at
 			continue
 		}
 		all.add(f.term(operand))
 	}
 	f.builtin(e, name, all)
-	if b := ast.BuiltinMap[name]; b != nil && len(operands) > b.Decl.Arity() && !formats(name) {
+	if b := ast.BuiltinMap[name]; b != nil && len(operands) > b.Decl.Arity() {
+		if formats(name) {
+			all = newFlow()
+			all.made = true
+		}
 		f.unifyWith(operands[len(operands)-1], all)
 	}
 }
@@ -165,6 +190,9 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 		f.meet(of, of)
 		return
 	}
+	if of.made {
+		f.gaps[gap(e.Location, "a text made of the question", name+" can tell such texts apart")] = true
+	}
 	for p := range of.paths {
 		f.opaque = f.opaque && p != "grants"
 		if numeric(p) && (name == "lt" || name == "lte" || name == "gt" || name == "gte") {
@@ -172,7 +200,7 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 			continue
 		}
 		f.counted(p, of.consts)
-		if left := open(p); left != "" {
+		if left := open(p); left != "" && (p != "grant.permissions" || !takesApart(name)) {
 			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
 		}
 	}
@@ -194,6 +222,9 @@ func (f *flows) unifyWith(t *ast.Term, of *flow) {
 // meet takes down the constants with which parts of the input are compared.
 func (f *flows) meet(a, b *flow) {
 	for _, pair := range [2][2]*flow{{a, b}, {b, a}} {
+		if pair[0].made && !pair[0].has(pair[1]) {
+			f.gaps[gap(f.rule.Location, "a text made of the question", "what texts it is compared with")] = true
+		}
 		for p := range pair[0].paths {
 			if f.compared[p] == nil {
 				f.compared[p] = map[string]ast.Value{}
@@ -244,9 +275,9 @@ func (f *flows) term(t *ast.Term) *flow {
 	case ast.Ref:
 		return f.ref(v)
 	case *ast.ArrayComprehension:
-		return f.term(v.Term)
+		out.add(f.term(v.Term))
 	case *ast.SetComprehension:
-		return f.term(v.Term)
+		out.add(f.term(v.Term))
 	case *ast.ObjectComprehension:
 		out.add(f.term(v.Key))
 		out.add(f.term(v.Value))
@@ -261,7 +292,17 @@ func (f *flows) term(t *ast.Term) *flow {
 			out.add(f.term(t))
 		}
 	}
+	out.made = isScalar(t) && out.made
 	return out
+}
+
+// isScalar says whether a term is not a list, a set or an object of others.
+func isScalar(t *ast.Term) bool {
+	switch t.Value.(type) {
+	case ast.Var, ast.Ref, ast.Call:
+		return true
+	}
+	return false
 }
 
 // ref returns the flow of a reference, and compares its keys with those that stand there.

@@ -7,6 +7,9 @@ func formats(name string) bool {
 	return name == "sprintf" || name == "internal.template_string" || name == "internal.print"
 }
 
+// takesApart says whether a built-in only takes a pattern of permissions apart, or puts it together.
+func takesApart(name string) bool { return name == "split" || name == "concat" }
+
 // compares says whether a built-in tells its operands apart by equality alone, or by their kind or number.
 func compares(name string) bool {
 	switch name {
@@ -49,6 +52,8 @@ func open(path string) string {
 		return "resources by their names"
 	case "action.id", "action.resource", "action.verb", "action.patterns":
 		return "actions that no tree lists"
+	case "grant.permissions":
+		return "permissions by their names"
 	case "subject.here.role", "subject.roles":
 		return "custom roles by their ids and permissions"
 	case "account.status", "subject.status", "subject.here.status", "subject.here.role_status", "subject.here.role_scope":

@@ -10,9 +10,10 @@ import (
 )
 
 // newTable makes the table of an entry point.
-func (c *comparison) newTable(ctx context.Context, entry string) *table {
+func (c *comparison) newTable(ctx context.Context, of ask) *table {
+	entry := of.entry
 	t := &table{
-		ctx: ctx, entry: entry, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, answers: map[int]int{}, answerIDs: map[Answer]int{}, here: map[[4]int]int{},
+		ctx: ctx, ask: of, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, answers: map[int]int{}, answerIDs: map[Answer]int{}, here: map[[4]int]int{},
 		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
 	}
 	sets, patterns := [][]string{nil}, []string{}
@@ -43,7 +44,7 @@ func (c *comparison) newTable(ctx context.Context, entry string) *table {
 	if entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
 		ends = append(ends, later)
 	}
-	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"), len(c.together(entry)) > 0)
+	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"), len(c.together(of.rule)) > 0)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.number(t.sides[0])

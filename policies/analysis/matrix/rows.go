@@ -86,7 +86,7 @@ func (t *table) write(k rowKey, states map[State]bool, out *Difference) {
 	shared, of := listed(states), t.asked[k.asked].action
 	for _, as := range t.asked[k.asked].as {
 		row := Row{
-			Entry: strings.TrimPrefix(t.entry, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,
+			Entry: strings.TrimPrefix(t.rule, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,
 			Role: k.role, Place: k.place, Old: k.old.renamed(of[0].ID, as.action[0]), New: k.fresh.renamed(of[1].ID, as.action[1]), States: shared,
 		}
 		if k.reachable {

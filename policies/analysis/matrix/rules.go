@@ -63,8 +63,8 @@ func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 		}
 	}()
 	seen := map[*ast.Rule]bool{}
-	for _, entry := range engine.EntryPoints() {
-		if _, err := r.group(ctx, entry, seen); err != nil {
+	for _, of := range asks() {
+		if _, err := r.group(ctx, of.rule, seen); err != nil {
 			return nil, err
 		}
 	}

@@ -18,13 +18,11 @@ type finding struct {
 type shown [parts]map[int]bool
 
 // compare goes through the product.
-func (c *comparison) compare(ctx context.Context, entry string) (out Difference, err error) {
-	for _, r := range c.rules {
-		if r.groups[entry] == nil {
-			return out, errNoEntry
-		}
+func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err error) {
+	if out.Gaps = c.below(of); len(out.Gaps) > 0 {
+		return out, nil
 	}
-	t := c.newTable(ctx, entry)
+	t := c.newTable(ctx, of)
 	found, changed := map[finding]*shown{}, t.newChanges()
 	var at point
 	for at[asked] = range t.asked {
@@ -50,8 +48,8 @@ func (c *comparison) compare(ctx context.Context, entry string) (out Difference,
 	}
 	out.Evaluations = t.evals
 	t.rows(found, &out)
-	out.Gaps = c.together(entry)
-	if entry == engine.EntryGrantable {
+	out.Gaps = c.together(of.rule)
+	if of.entry == engine.EntryGrantable {
 		out.Gaps = append(out.Gaps, c.beyond()...)
 	}
 	return out, nil
@@ -69,6 +67,9 @@ func (t *table) at(at point, reachable bool, found map[finding]*shown) {
 		}
 		if answers[0] == answers[1] {
 			continue
+		}
+		if t.explains() {
+			answers = [2]int{t.numberOf(Answer{Reason: "one value"}), t.numberOf(Answer{Reason: "another"})}
 		}
 		of := finding{
 			asked: at[asked], grants: -1, caller: t.callers[at[who]], old: answers[0], fresh: answers[1], reachable: reachable, members: &classes[i],
@@ -110,6 +111,9 @@ func (t *table) states(at *shown) map[State]bool {
 // told is the number of the answer of a tree at a point. A row that a tree does not have lets nobody in.
 func (t *table) told(side int, id int, at *point) int {
 	a := &t.asked[at[asked]]
+	if t.explains() {
+		return t.numberOf(Answer{Reason: t.texts[id]})
+	}
 	if t.entry == engine.EntryAccess && a.row(side) == nil {
 		return t.numberOf(Answer{Code: "no_route", Reason: "the tree has no such route"})
 	}
@@ -125,6 +129,9 @@ func (t *table) told(side int, id int, at *point) int {
 	}
 	return number
 }
+
+// explains says whether the table is of something that an explanation tells.
+func (t *table) explains() bool { return t.rule != t.entry }
 
 // numberOf is the number of an answer: equal ones have one.
 func (t *table) numberOf(a Answer) int {

@@ -3,7 +3,6 @@ package matrix
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +21,8 @@ type point [parts]int
 
 // table is all questions at one entry point, and what the rules of both trees say to them.
 type table struct {
-	ctx    context.Context
-	entry  string
+	ctx context.Context
+	ask
 	asked  []asking
 	who    []person
 	where  []place
@@ -117,7 +116,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 		s.memos, s.twins = append(s.memos, memo), append(s.twins, twin)
 		s.on = append(s.on, s.restsOn(g))
 	}
-	visit(r.groups[t.entry])
+	visit(r.groups[t.rule])
 	around := map[*group]bool{}
 	var below func(g *group)
 	below = func(g *group) {
@@ -385,5 +384,3 @@ func member[T ast.Value](object ast.Object, name string) (value T, ok bool) {
 	}
 	return value, ok
 }
-
-var errNoEntry = errors.New("the tree lacks an entry point")

@@ -10,9 +10,10 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// apps are the apps that the trees do not have alike. Their callers send questions of any form, so no table
-// holds them.
-func apps(ctx context.Context, old, fresh *engine.Set) (found []Gap, err error) {
+// unasked are the apps that the trees do not have alike, and the parts of the decision log that they do not mask or
+// drop alike. Callers of an app send questions of any form, and an event holds more than a question, so no table
+// holds either.
+func unasked(ctx context.Context, old, fresh *engine.Set) (found []Gap, err error) {
 	names := map[string]string{}
 	for _, set := range []*engine.Set{old, fresh} {
 		for _, app := range set.Apps() {
@@ -28,7 +29,25 @@ func apps(ctx context.Context, old, fresh *engine.Set) (found []Gap, err error) 
 			found = append(found, gap(at, "what is asked of the app "+name, "all questions to the app, which is not the same in both trees"))
 		}
 	}
-	return found, nil
+	left, err := unlike(ctx, old, fresh, "data.system.log")
+	for _, at := range left {
+		found = append(found, gap(at, "events of the decision log", "what is masked and dropped of them, which is not the same in both trees"))
+	}
+	return found, err
+}
+
+// below are the places of rules that give parts of what is compared, which has no rule of its own to be asked.
+func (c *comparison) below(of ask) (found []Gap) {
+	ref := ast.MustParseRef(of.rule)
+	for _, r := range c.rules {
+		if of.rule == of.entry || len(r.compiler.GetRulesExact(ref)) > 0 {
+			continue
+		}
+		for _, rule := range r.compiler.GetRulesWithPrefix(ref) {
+			found = append(found, gap(rule.Location, of.rule, "what an explanation tells of it"))
+		}
+	}
+	return found
 }
 
 // unlike is the place of the first rule below a reference that one of the trees lacks, or that rests on other rules or

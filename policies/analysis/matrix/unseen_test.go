@@ -1,0 +1,70 @@
+package matrix_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// TestWhatNoTableHoldsIsSaid: texts that are made and compared, what the decision log leaves out, and names of
+// permissions that a built-in takes apart.
+func TestWhatNoTableHoldsIsSaid(t *testing.T) {
+	tree := policytest.Small(t)
+	for name, c := range map[string]struct{ file, rules, want string }{
+		"a text":                 {"authz/more.rego", "package authz\n\ndeny contains \"x\" if sprintf(\"%s-%s\", [input.subject.id, input.action.verb]) == \"user-a-v1-read\"\n", "a text made of the question"},
+		"a text by a rule":       {"authz/more.rego", "package authz\n\n_name := sprintf(\"%s!\", [input.subject.id])\n\ndeny contains \"x\" if _name in {\"a!\", \"b!\"}\n", "a text made of the question"},
+		"a text of a call":       {"authz/more.rego", "package authz\n\n_name(x) := sprintf(\"%s!\", [x])\n\ndeny contains \"x\" if _name(input.subject.id) == \"a!\"\n", "a text made of the question"},
+		"a text looked up":       {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[sprintf(\"%s:sync\", [input.action.resource])]\n", "a text made of the question"},
+		"only told":              {"authz/more.rego", "package authz\n\ndeny contains sprintf(\"no %s\", [input.action.verb]) if input.action.verb == \"delete\"\n", ""},
+		"the decision log":       {"log/log.rego", "package system.log\n\nmask contains \"/input/subject\" if true\n", "events of the decision log"},
+		"a text taken apart":     {"authz/more.rego", "package authz\n\ndeny contains \"x\" if endswith(sprintf(\"%s!\", [input.subject.id]), \"a!\")\n", "a text made of the question"},
+		"a part of what is told": {"authz/more.rego", "package authz\n\nconditions.active := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"}\n", "data.authz.conditions"},
+		"a granted pattern":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; startswith(p, \"account:\") }\n", "grant.permissions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const all = "access := decision if"
+			before := tree.With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, all, "access := {\"allow\": false, \"reason\": \"denied\"} if data.authz.deny != set()\n\nelse := decision if", 1))
+			d, err := matrix.Compare(t.Context(), compiled(t, before), compiled(t, before.With(c.file, c.rules)), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told := ""
+			for _, gap := range d.Gaps {
+				told += gap.At + " " + gap.Reads + "\n"
+			}
+			if c.want == "" && told != "" || !strings.Contains(told, c.want) {
+				t.Errorf("gaps %q, want %q", told, c.want)
+			}
+		})
+	}
+}
+
+// TestWhatIsToldIsCompared: a change of what an explanation tells is a difference, and grants nothing.
+func TestWhatIsToldIsCompared(t *testing.T) {
+	const told = "package authz\n\ntold contains \"deny_rule\" if input.subject.status == \"ACTIVE\"\n"
+	tree := policytest.Small(t)
+	for name, c := range map[string]struct{ old, fresh policytest.Tree }{
+		"told":       {tree.With("authz/told.rego", told), tree.With("authz/told.rego", strings.Replace(told, "== \"ACTIVE\"", "!= \"\"", 1))},
+		"added":      {tree, tree.With("authz/told.rego", told)},
+		"removed":    {tree.With("authz/told.rego", told), tree},
+		"conditions": {tree, tree.With("authz/conditions.rego", "package authz\n\nconditions[code] := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"} if some code in {\"active\"}\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := matrix.Compare(t.Context(), compiled(t, c.old), compiled(t, c.fresh), 1)
+			if err != nil || len(d.Rows) == 0 {
+				t.Fatalf("%d rows, %v", len(d.Rows), err)
+			}
+			for _, row := range d.Rows {
+				if row.Entry != "told" && row.Entry != "conditions" || row.Old.Allow || row.New.Allow {
+					t.Errorf("%+v", row)
+				}
+			}
+			same, err := matrix.Compare(t.Context(), compiled(t, c.old), compiled(t, c.old), 1)
+			if err != nil || len(same.Rows) > 0 {
+				t.Errorf("a tree against itself: %v, %v", same.Rows, err)
+			}
+		})
+	}
+}
