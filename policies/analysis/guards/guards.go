@@ -40,6 +40,11 @@ func Guarded(set *engine.Set) bool {
 // Check asks the guards of the tree in force whether the other one may take its place. The error is Refused, or why they
 // could not be asked, which refuses as well.
 func Check(ctx context.Context, inForce, next *engine.Set) error {
+	return check(ctx, inForce, next, within)
+}
+
+// check is Check with a bound on the evaluation of the guards.
+func check(ctx context.Context, inForce, next *engine.Set, within time.Duration) error {
 	if !Guarded(inForce) {
 		return nil
 	}
@@ -58,7 +63,7 @@ func Check(ctx context.Context, inForce, next *engine.Set) error {
 				gap.At, gap.Reads, gap.LeftOut, allowNotExhaustive))
 		}
 	}
-	reasons = append(reasons, ask(ctx, inForce, report, removed)...)
+	reasons = append(reasons, ask(ctx, inForce, report, removed, within)...)
 	if len(reasons) == 0 {
 		return nil
 	}
@@ -134,7 +139,7 @@ func allows(ctx context.Context, set *engine.Set) bool {
 }
 
 // ask are the reasons for which guards fire, or could not be asked.
-func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string) (reasons []string) {
+func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string, within time.Duration) (reasons []string) {
 	if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef(deny))) == 0 {
 		return nil
 	}
@@ -158,13 +163,21 @@ func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []st
 
 // input is what guards read (policies/schemas/guards).
 func input(report *diff.Report, removed []string) *ast.Term {
-	var gained, lost []*ast.Term
+	var gained, lost, routes []*ast.Term
 	if report != nil {
-		gained, lost = rows(report.NewAccess), rows(report.LostAccess)
+		gained, lost, routes = rows(report.NewAccess), rows(report.LostAccess), fields(report.Routes)
 	}
 	return ast.ObjectTerm(
-		member("new_access", ast.ArrayTerm(gained...)), member("lost_access", ast.ArrayTerm(lost...)), member("removed_guards", texts(removed)),
+		member("new_access", ast.ArrayTerm(gained...)), member("lost_access", ast.ArrayTerm(lost...)), member("routes", ast.ArrayTerm(routes...)),
+		member("removed_guards", texts(removed)),
 	)
+}
+
+func fields(of []diff.Field) (out []*ast.Term) {
+	for _, f := range of {
+		out = append(out, ast.ObjectTerm(text("route", f.Route), text("field", f.Field), text("old", f.Old), text("new", f.New)))
+	}
+	return out
 }
 
 func rows(of []matrix.Row) (out []*ast.Term) {

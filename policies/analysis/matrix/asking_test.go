@@ -20,6 +20,8 @@ type asker struct {
 	names  []string // of rows
 	ids    []string // of actions
 	roles  []string
+	// unlike are the rows and actions that the trees have differently, which are asked about more often.
+	unlikeRows, unlikeIDs []string
 }
 
 func newAsker(seed uint64, old, fresh *engine.Set) *asker {
@@ -42,7 +44,40 @@ func newAsker(seed uint64, old, fresh *engine.Set) *asker {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 	}
+	for _, name := range a.names {
+		if old, fresh := a.routes[0][name], a.routes[1][name]; old == nil || fresh == nil || old.Path != fresh.Path || old.Action != fresh.Action ||
+			old.Effect != fresh.Effect || !slices.Equal(old.Access, fresh.Access) {
+			a.unlikeRows = append(a.unlikeRows, name)
+		}
+	}
+	for _, id := range a.ids {
+		if granting(old, id) != granting(fresh, id) {
+			a.unlikeIDs = append(a.unlikeIDs, id)
+		}
+	}
 	return a
+}
+
+// granting are the roles of a tree that grant an action, and their scopes.
+func granting(set *engine.Set, id string) (out string) {
+	action, _ := resources.ParseAction(id)
+	for _, role := range set.Roles() {
+		for _, pattern := range action.Patterns() {
+			if slices.Contains(role.Permissions, pattern) {
+				out += role.ID + " " + role.Scope + "\n"
+				break
+			}
+		}
+	}
+	return out
+}
+
+// either is one of the list, or as often one of those that the trees have differently.
+func (a *asker) either(unlike, list []string) string {
+	if len(unlike) > 0 && a.IntN(2) == 0 {
+		return a.one(unlike...)
+	}
+	return a.one(list...)
 }
 
 func (a *asker) one(of ...string) string { return of[a.IntN(len(of))] }
@@ -118,8 +153,8 @@ func judged(d resources.Decision, err error) resources.Decision {
 func (a *asker) question(entry string) (q resources.Question, g resources.Grant, row string) {
 	subject := a.subject()
 	q = resources.Question{AccountID: subject.AccountID, Now: 1_000_000, Facts: resources.Facts{Subject: subject}, Principal: a.caller(subject, entry)}
-	q.Action, _ = resources.ParseAction(a.one(a.ids...))
-	row = a.one(a.names...)
+	q.Action, _ = resources.ParseAction(a.either(a.unlikeIDs, a.ids))
+	row = a.either(a.unlikeRows, a.names)
 	path, of := "/{account}/{projectId}/{rest+}", a.routes[0][row]
 	if of == nil {
 		of = a.routes[1][row]
@@ -142,7 +177,7 @@ func (a *asker) question(entry string) (q resources.Question, g resources.Grant,
 		Until: []resources.Time{0, 1_999_999, 2_000_000, 3_000_000}[a.IntN(4)],
 	}
 	for range a.IntN(3) {
-		g.Permissions = append(g.Permissions, a.one(append(a.ids, "project:*:*", "account:*:read", "*:*:*", "project:*:read")...))
+		g.Permissions = append(g.Permissions, a.either(a.unlikeIDs, append(slices.Clone(a.ids), "project:*:*", "account:*:read", "*:*:*", "project:*:read")))
 	}
 	slices.Sort(g.Permissions)
 	g.Permissions = slices.Compact(g.Permissions)
@@ -185,7 +220,7 @@ func (a *asker) assignment() resources.HeldRole {
 	}
 	h := resources.HeldRole{RoleID: a.one(a.roles...), RoleScope: "ACCOUNT", RoleStatus: status(), Status: status()}
 	if a.IntN(4) == 0 {
-		h.RoleID, h.Custom, h.Permissions = "role-any-v0", true, []string{a.one(append(a.ids, "*:*:*", "project:*:*", "resource:*:*")...)}
+		h.RoleID, h.Custom, h.Permissions = "role-any-v0", true, []string{a.one(append(slices.Clone(a.ids), "*:*:*", "project:*:*", "resource:*:*")...)}
 	}
 	if !strings.HasPrefix(h.RoleID, "account") || a.IntN(6) == 0 {
 		switch a.IntN(5) {
