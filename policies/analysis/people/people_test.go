@@ -160,3 +160,26 @@ func TestAFailingRuleIsNotLookedAt(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestPlacesStandForOthers: who holds what is one set whatever the ids of the projects and resources, and in whatever order
+// it is stored; each change names the places at which it turns.
+func TestPlacesStandForOthers(t *testing.T) {
+	at := func(role, project, resource string) people.Held {
+		h := people.Held{Role: role, RoleScope: "PROJECT", RoleStatus: "ACTIVE", Project: project, Resource: resource, State: "active", Status: "ACTIVE"}
+		if resource != "" {
+			h.RoleScope = "RESOURCE"
+		}
+		return h
+	}
+	holds := func(user string, held ...people.Held) people.Person {
+		return people.Person{User: user, Status: "ACTIVE", Account: "acct-a-v1", AccountStatus: "ACTIVE", Held: held}
+	}
+	r := between(t, trees(t, ""), nil, 5,
+		holds("user-a-v1", at("project_reader", "proj-a-v1", ""), at("project_admin", "proj-b-v1", ""), at("disk_role", "proj-b-v1", "disks/x")),
+		holds("user-b-v1", at("disk_role", "proj-c-v1", "disks/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")),
+		holds("user-c-v1", at("disk_role", "proj-c-v1", "nets/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")))
+	if r.FactSets != 2 {
+		t.Errorf("%d sets", r.FactSets)
+	}
+	want(t, r.Gain, "3 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-z-v1] user-c-v1[proj-z-v1]")
+}
