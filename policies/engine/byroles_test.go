@@ -7,7 +7,6 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
-	"github.com/portcullis-authz/portcullis/policies/proof"
 )
 
 // TestTreeThatAllowsOtherwiseIsNotByRoles: a search over the holders of roles is complete for the embedded
@@ -40,7 +39,7 @@ granting_role := "own" if input.subject.id == "user-root-v1"
 		"another role for the action": {changed("authz/roles.rego", "role.permissions[pattern] == true", "role.permissions[pattern] != false"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := engine.New(t.Context(), c.tree, proof.Load, engine.Options{})
+			e, err := engine.New(t.Context(), c.tree, compile, engine.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +52,7 @@ granting_role := "own" if input.subject.id == "user-root-v1"
 
 // TestGrantingRolesAreThoseOfTheTable, by the eight patterns of the action.
 func TestGrantingRolesAreThoseOfTheTable(t *testing.T) {
-	e, err := engine.New(t.Context(), policies.Tree(), proof.Load, engine.Options{})
+	e, err := engine.New(t.Context(), policies.Tree(), compile, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
