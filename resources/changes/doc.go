@@ -16,6 +16,6 @@
 // # Rejected
 //
 // Several records of one change, which a follower would take for several changes; a count in place of the
-// list, which loses who had what. A call in each handler: 30 places, of which one is forgotten. A log beside the store: it has a change
-// that was undone, or lacks one that was answered.
+// list, which loses who had what. A call in each handler: 30 places, of which one is forgotten. A log
+// beside the store: it has a change that was undone, or lacks one that was answered.
 package changes
