@@ -60,6 +60,8 @@ func ParsePattern(s string) (Action, error) {
 // role grants the action when it holds one of them. Those of an action are in order.
 func (a Action) Patterns() [8]string {
 	var out [8]string
+	var all strings.Builder
+	all.Grow(len(out) / 2 * (len(a.Scope) + len(a.Resource) + len(a.Verb) + len("::*:*:*"))) // each with its opposite
 	for i := range out {
 		scope, resource, verb := a.Scope, a.Resource, a.Verb
 		if i&4 == 0 {
@@ -71,7 +73,11 @@ func (a Action) Patterns() [8]string {
 		if i&1 == 0 {
 			verb = "*"
 		}
-		out[i] = scope + ":" + resource + ":" + verb
+		from := all.Len()
+		for _, part := range [...]string{scope, ":", resource, ":", verb} {
+			all.WriteString(part)
+		}
+		out[i] = all.String()[from:]
 	}
 	return out
 }

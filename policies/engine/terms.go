@@ -63,9 +63,9 @@ func set(members []string) *ast.Term {
 
 // list is ["a", …], the form of what a policy goes through.
 func list(members []string) *ast.Term {
-	items := make([]*ast.Term, len(members))
+	terms, items := make([]ast.Term, len(members)), make([]*ast.Term, len(members))
 	for i, m := range members {
-		items[i] = term(m)
+		terms[i].Value, items[i] = ast.String(m), &terms[i]
 	}
 	return ast.ArrayTerm(items...)
 }
