@@ -89,12 +89,9 @@ func (f *subjectForm) here(at reuse.Place) *ast.Term {
 	assignments := f.subject.Value.(ast.Object).Get(term("assignments")).Value.(ast.Object)
 	var here []*ast.Term
 	for _, covering := range at.Covering() {
-		project := assignments.Get(term(covering.Project))
-		if project == nil {
-			continue
-		}
-		if held := project.Value.(ast.Object).Get(term(covering.Resource)); held != nil {
-			held.Value.(*ast.Array).Foreach(func(assignment *ast.Term) { here = append(here, assignment) })
+		if f.facts.Holds(covering) {
+			there := assignments.Get(term(covering.Project)).Value.(ast.Object).Get(term(covering.Resource))
+			there.Value.(*ast.Array).Foreach(func(assignment *ast.Term) { here = append(here, assignment) })
 		}
 	}
 	return ast.ArrayTerm(here...)

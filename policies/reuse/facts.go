@@ -27,7 +27,7 @@ type Facts struct {
 	// until bound it.
 	period      int
 	from, until resources.Time
-	held        map[Place]bool // the places below the account at which an assignment stands
+	held        map[Place]bool // the places at which an assignment stands
 	resources   bool           // one of them is a resource
 }
 
@@ -42,10 +42,8 @@ func NewFacts(held []resources.HeldRole, now resources.Time, terms ...*ast.Term)
 	ends := make([]resources.Time, 0, len(held))
 	for i := range held {
 		ends = append(ends, EndOf(held[i].ExpiresAt))
-		if held[i].ProjectID != "" {
-			f.held[Place{held[i].ProjectID, held[i].ResourceID}] = true
-			f.resources = f.resources || held[i].ResourceID != ""
-		}
+		f.held[Place{held[i].ProjectID, held[i].ResourceID}] = true
+		f.resources = f.resources || held[i].ResourceID != ""
 	}
 	slices.Sort(ends)
 	for _, end := range slices.Compact(ends) {
@@ -63,6 +61,9 @@ func (f *Facts) Cover(now resources.Time) bool { return f.from <= now && now < f
 
 // end is when the next assignment ends; Never where none is left.
 func (f *Facts) end() resources.Time { return min(f.until, Never) }
+
+// Holds says whether the subject holds a role at the place itself.
+func (f *Facts) Holds(at Place) bool { return f.held[at] }
 
 // narrowest is the narrowest place that covers this one and at which the subject holds a role: with the digest it
 // tells which assignments are here.
