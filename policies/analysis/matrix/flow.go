@@ -200,7 +200,7 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 			continue
 		}
 		f.counted(p, of.consts)
-		if left := open(p); left != "" && (p != "grant.permissions" || !takesApart(name)) {
+		if left := open(p); left != "" && (p != "grant.permissions" || !takesApart(name, of)) {
 			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
 		}
 	}

@@ -1,14 +1,32 @@
 package matrix
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
 
 // formats says whether a built-in only makes a text of its operands. A text that is then compared is one of many.
 func formats(name string) bool {
 	return name == "sprintf" || name == "internal.template_string" || name == "internal.print"
 }
 
-// takesApart says whether a built-in only takes a pattern of permissions apart, or puts it together.
-func takesApart(name string) bool { return name == "split" || name == "concat" }
+// takesApart says whether a built-in only takes patterns of permissions apart, puts them together, or compares a number
+// of them with a constant, which is counted.
+func takesApart(name string, of *flow) bool {
+	switch name {
+	case "split", "concat":
+		return true
+	case "lt", "lte", "gt", "gte":
+		for _, value := range of.consts {
+			if _, isNumber := value.(ast.Number); !isNumber {
+				return false
+			}
+		}
+		return len(of.paths) == 1 && len(of.consts) > 0
+	}
+	return false
+}
 
 // compares says whether a built-in tells its operands apart by equality alone, or by their kind or number.
 func compares(name string) bool {

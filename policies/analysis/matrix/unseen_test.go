@@ -21,6 +21,8 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 		"the decision log":       {"log/log.rego", "package system.log\n\nmask contains \"/input/subject\" if true\n", "events of the decision log"},
 		"a text taken apart":     {"authz/more.rego", "package authz\n\ndeny contains \"x\" if endswith(sprintf(\"%s!\", [input.subject.id]), \"a!\")\n", "a text made of the question"},
 		"a part of what is told": {"authz/more.rego", "package authz\n\nconditions.active := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"}\n", "data.authz.conditions"},
+		"patterns in order":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; p < \"b\" }\n", "grant.permissions"},
+		"patterns counted":       {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.grant.permissions) > 0\n", ""},
 		"a granted pattern":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; startswith(p, \"account:\") }\n", "grant.permissions"},
 	} {
 		t.Run(name, func(t *testing.T) {
