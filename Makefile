@@ -4,8 +4,8 @@
 .NOTPARALLEL:
 .PHONY: help run build configuration test check setups race nightly consistency explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
-VERSION   = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-COMMIT    = $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 LDFLAGS   = -s -w -X "main.build=$(VERSION) $(COMMIT)"
 
 OPA_VERSION           = $(shell go list -m -f '{{.Version}}' github.com/open-policy-agent/opa)
