@@ -56,7 +56,8 @@ func (f *former) ref(ref ast.Ref) ast.Ref {
 	}
 	prefix := ref.ConstantPrefix()
 	for i := len(prefix); i > 1; i-- {
-		name, text := prefix[:i].String(), ""
+		var text string
+		name := prefix[:i].String()
 		switch rules := f.compiler.GetRulesExact(prefix[:i]); {
 		case name == f.self:
 			text = "@self"

@@ -86,11 +86,11 @@ func ofRoutes(tree policytest.Tree) []mutant {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			action, _ := all[name]["action"].(string)
 			words, _ := json.Marshal(all[name]["access"])
-			if kind := strings.Split(action, ":")[0] + string(words); seen[kind] {
+			kind := strings.Split(action, ":")[0] + string(words)
+			if seen[kind] {
 				continue
-			} else {
-				seen[kind] = true
 			}
+			seen[kind] = true
 			out = append(out, ofRow(name, action, all[name])...)
 		}
 		return out
