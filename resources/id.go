@@ -1,7 +1,6 @@
 package resources
 
 import (
-	"bufio"
 	"encoding/binary"
 	"encoding/hex"
 	"io"
@@ -51,13 +50,6 @@ type IDs struct {
 // New makes an external identifier, `<prefix>-<ULID>-v1`.
 func (g IDs) New(prefix string) string {
 	return prefix + "-" + g.ULID() + "-v1"
-}
-
-// Several returns a maker of about n identifiers, which reads the randomness of all of them at once. It is for one
-// goroutine.
-func (g IDs) Several(n int) IDs {
-	g.Random = bufio.NewReaderSize(g.Random, n*ulidRandom)
-	return g
 }
 
 // ULID makes an identifier of 26 lower-case characters. Identifiers sort by the millisecond in

@@ -48,27 +48,6 @@ func TestULIDIsTheStandardOne(t *testing.T) {
 	}
 }
 
-// counted counts how often randomness was read.
-type counted int
-
-func (c *counted) Read(b []byte) (int, error) { *c++; return rand.Read(b) }
-
-// TestSeveralIdentifiersReadRandomnessOnce guarantees that identifiers that are made together are as different as
-// others, also where there are more of them than was said.
-func TestSeveralIdentifiersReadRandomnessOnce(t *testing.T) {
-	var reads counted
-	ids, seen := resources.IDs{Now: time.Now, Random: &reads}.Several(100), map[string]bool{}
-	for i := range 200 {
-		seen[ids.ULID()[10:]] = true
-		if want := counted(1 + i/100); reads != want {
-			t.Fatalf("%d identifiers took %d reads", i+1, reads)
-		}
-	}
-	if len(seen) != 200 {
-		t.Errorf("%d of 200 differ", len(seen))
-	}
-}
-
 func TestUUIDIsOfVersionFour(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	ids, seen := idsFrom(rand.Reader), map[string]bool{}

@@ -206,7 +206,6 @@ func (b *Batch) Gather(ctx context.Context, account string, items []Item) (revis
 // neither is a log that can't take the verdicts. Beside one nothing may be told.
 func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) error {
 	b.need(items)
-	b.ids = b.ids.Several(len(items))
 	var all []*resources.Judgement
 	if b.log != nil {
 		all = make([]*resources.Judgement, 0, len(items))
