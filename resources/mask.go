@@ -207,11 +207,8 @@ func escapeSize(c byte) int {
 
 // isTokenByte says whether the character may stand in an API key or a JWT.
 func isTokenByte(c byte) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '_', c == '.':
-		return true
-	}
-	return false
+	lower := c | ' '
+	return 'a' <= lower && lower <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.'
 }
 
 // Unseen says whether a character is invisible or changes the text around it: controls, marks

@@ -40,10 +40,15 @@
 // is chance. That nothing is wrapped without a tracer, and what a request that is not sampled allocates, are tests of
 // cmd/portcullis/tracing.
 //
+// # The decision log
+//
+// BenchmarkLoadOfDecisionLog sets warm calls of a gateway that keeps a decision log, in its mode best-effort,
+// against those of one that keeps none (at most 1.15). Every other benchmark is without it.
+//
 // # Peers
 //
-//   - The gateway, with its defaults: access log, decision ids and metrics are on. It caches the
-//     tokens that it has verified.
+//   - The gateway, with its defaults but for the decision log, which no peer keeps: access log, decision ids
+//     and metrics are on. It caches the tokens that it has verified.
 //
 //   - The bare handler of fiber: it reads the headers and answers a constant.
 //

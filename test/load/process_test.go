@@ -119,7 +119,7 @@ func startGateway(b *testing.B, program string, w *world, args ...string) (*proc
 	p, ended := launch(b, nil, slices.Concat([]string{
 		program, "serve", "--data-dir", w.dir, "--policy-dir", w.tree,
 		"--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
-		"--idle-timeout", "24h",
+		"--idle-timeout", "24h", "--decision-log", "off", // its cost has a benchmark of its own
 	}, args)...)
 	return p.await(b, ended, p.listens(b))
 }
