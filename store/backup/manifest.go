@@ -3,6 +3,7 @@ package backup
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"time"
@@ -11,6 +12,7 @@ import (
 // The members of a backup file, in this order.
 const (
 	manifestName = "manifest.json"
+	sumName      = "manifest.json.sha256"
 	databaseName = "portcullis.db"
 )
 
@@ -35,6 +37,11 @@ type Manifest struct {
 type Database struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+}
+
+// sumOf is the line that sha256sum writes of a manifest.
+func sumOf(manifest []byte) []byte {
+	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(manifest), manifestName)
 }
 
 // describe reads a database file.

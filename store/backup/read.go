@@ -2,6 +2,7 @@ package backup
 
 import (
 	"archive/tar"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -43,13 +44,16 @@ func Read(path, dir string) (m Manifest, database string, err error) {
 }
 
 func readManifest(in *tar.Reader) (m Manifest, err error) {
-	head, err := in.Next()
-	if err != nil || head.Name != manifestName || head.Size > maxManifest || sparse(head) {
-		return Manifest{}, ErrDamaged
-	}
-	text, err := io.ReadAll(in)
+	text, err := readText(in, manifestName)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("the manifest is %w: %w", ErrDamaged, err)
+		return Manifest{}, err
+	}
+	sum, err := readText(in, sumName)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if !bytes.Equal(sum, sumOf(text)) {
+		return Manifest{}, fmt.Errorf("the manifest is not the one that was written, by its SHA-256: %w", ErrDamaged)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Manifest{}, fmt.Errorf("the manifest is %w: %w", ErrDamaged, err)
@@ -61,6 +65,19 @@ func readManifest(in *tar.Reader) (m Manifest, err error) {
 		return Manifest{}, ErrDamaged
 	}
 	return m, nil
+}
+
+// readText reads the next member, which has that name.
+func readText(in *tar.Reader, name string) ([]byte, error) {
+	head, err := in.Next()
+	if err != nil || head.Name != name || head.Size > maxManifest || sparse(head) {
+		return nil, ErrDamaged
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s is %w: %w", name, ErrDamaged, err)
+	}
+	return text, nil
 }
 
 func extract(in *tar.Reader, m Manifest, dir string) (database string, err error) {

@@ -3,6 +3,7 @@ package backup_test
 import (
 	"archive/tar"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,9 @@ func TestASparseBackupIsRefused(t *testing.T) {
 	w := tar.NewWriter(&out)
 	err = w.WriteHeader(&tar.Header{Name: "manifest.json", Mode: 0o600, Size: int64(len(text))})
 	_, writeErr := w.Write(text)
+	sum := fmt.Appendf(nil, "%x  manifest.json\n", sha256.Sum256(text))
+	err = errors.Join(err, writeErr, w.WriteHeader(&tar.Header{Name: "manifest.json.sha256", Mode: 0o600, Size: int64(len(sum))}))
+	_, writeErr = w.Write(sum)
 	// The writer makes no sparse files, so the names of their records are put in behind it.
 	err = errors.Join(err, writeErr, w.WriteHeader(&tar.Header{Name: "portcullis.db", Mode: 0o600, Typeflag: tar.TypeReg, PAXRecords: map[string]string{
 		"GNU_sparse.major": "0", "GNU_sparse.minor": "1", "GNU_sparse.numblocks": "1",
@@ -39,5 +43,38 @@ func TestASparseBackupIsRefused(t *testing.T) {
 	// The database is not looked at: there is no folder into which it could be written.
 	if _, _, err := backup.Read(file, filepath.Join(dir, "absent")); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("not refused before it is written: %v", err)
+	}
+}
+
+// TestEachByteOfTheManifestCounts: whichever is changed, nothing of the backup is used.
+func TestEachByteOfTheManifestCounts(t *testing.T) {
+	dir := t.TempDir()
+	database, file := filepath.Join(dir, "database"), filepath.Join(dir, "backup")
+	if err := os.WriteFile(database, []byte("all that is kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Write(file, database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := backup.Read(file, dir); err != nil {
+		t.Fatal(err)
+	}
+	from, to := bytes.IndexByte(good, '{'), bytes.LastIndexByte(good, '}')
+	if from < 0 || to-from < 100 {
+		t.Fatalf("no manifest from %d to %d", from, to)
+	}
+	for at := from; at <= to; at++ {
+		bad := bytes.Clone(good)
+		bad[at] ^= 1
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := backup.Read(file, dir); !errors.Is(err, backup.ErrDamaged) {
+			t.Errorf("byte %d of the manifest: %v", at-from, err)
+		}
 	}
 }

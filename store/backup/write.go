@@ -38,14 +38,18 @@ func write(to io.Writer, database string, m Manifest) error {
 		return err
 	}
 	out := tar.NewWriter(to)
-	head := tar.Header{Name: manifestName, Mode: 0o600, Size: int64(len(text)), ModTime: m.MadeAt}
-	if err := out.WriteHeader(&head); err != nil {
-		return err
+	for _, part := range []struct {
+		name string
+		text []byte
+	}{{manifestName, text}, {sumName, sumOf(text)}} {
+		if err := out.WriteHeader(&tar.Header{Name: part.name, Mode: 0o600, Size: int64(len(part.text)), ModTime: m.MadeAt}); err != nil {
+			return err
+		}
+		if _, err := out.Write(part.text); err != nil {
+			return err
+		}
 	}
-	if _, err := out.Write(text); err != nil {
-		return err
-	}
-	head = tar.Header{Name: databaseName, Mode: 0o600, Size: m.Database.Size, ModTime: m.MadeAt}
+	head := tar.Header{Name: databaseName, Mode: 0o600, Size: m.Database.Size, ModTime: m.MadeAt}
 	if err := out.WriteHeader(&head); err != nil {
 		return err
 	}
