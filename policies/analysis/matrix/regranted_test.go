@@ -9,14 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // TestGrantsOfUnlistedActionsAreFound: a role that grants one action more, or one less, lets its holders in or shuts them
 // out also where no tree lists the action.
 func TestGrantsOfUnlistedActionsAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left to make check")
-	}
+	tier.Check(t)
 	tree := policytest.Copy(t, policies.Tree())
 	const grants, reads = "grants/data.json", `"account:user:read": true`
 	with := func(patterns string) *engine.Set {

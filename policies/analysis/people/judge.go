@@ -77,7 +77,7 @@ type judging struct {
 	questions  int
 }
 
-// all judges every set. What is found is taken in the order of the sets, so that a report is always the same.
+// all judges every set. It takes the findings in the order of the sets, so that a report is always the same.
 func (j *judging) all(ctx context.Context, atOnce int) error {
 	type result struct {
 		gain, lose turned
