@@ -94,8 +94,8 @@ func (i imageRoot) command(env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestImageServesTheDemoAlone: its file system, unpacked, has all that the program needs; its user may write /data
-// and nothing else.
+// TestImageServesTheDemoAlone: its file system, unpacked, has all that the program needs, also to look after the store;
+// its user may write /data and nothing else.
 func TestImageServesTheDemoAlone(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)
@@ -107,7 +107,7 @@ func TestImageServesTheDemoAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC) {
+		if os.Getenv("CI") != "true" && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSPC)) {
 			t.Skipf("namespaces are not allowed here: %v", err)
 		}
 		t.Fatal(err)
@@ -125,6 +125,10 @@ func TestImageServesTheDemoAlone(t *testing.T) {
 
 	for _, args := range [][]string{
 		{"health", "--health-listen", where["health_listen"]},
+		{"store", "backup", "/data/a.backup"},
+		{"store", "verify", "/data/a.backup"},
+		{"store", "verify"},
+		{"keys", "status"},
 		{"check", "--url", "http://" + where["listen"], "--user", "user-alice-v1", "--account", "acct-demo-v1", "--action", "project:instance:read", "accounts/acct-demo-v1/projects/proj-demo-v1/instances"},
 	} {
 		if out, err := image.command(nil, args...).CombinedOutput(); err != nil {

@@ -34,11 +34,8 @@ func (d diffed) named() (out []string) {
 // TestPolicyDiffNamesRealUsers of a data folder that no gateway has open, as many as --names says.
 func TestPolicyDiffNamesRealUsers(t *testing.T) {
 	t.Parallel()
-	if harness.OnMongoDB() {
-		t.Skip("a data folder is read, in which there is no store then")
-	}
 	data := t.TempDir()
-	harness.Seed(t, data, "acct-a-v1", "proj-a-v1",
+	harness.SeedEmbedded(t, data, "acct-a-v1", "proj-a-v1",
 		harness.Member{ID: "user-admin-v1", Roles: []string{"account_admin"}}, harness.Member{ID: "user-none-v1"},
 		harness.Member{ID: "user-one-v1", Roles: []string{"account_reader"}}, harness.Member{ID: "user-two-v1", Roles: []string{"account_reader"}})
 	less, more := smallTree(t), smallTree(t, "project:widget:paint")

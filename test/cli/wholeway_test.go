@@ -54,13 +54,10 @@ func wholeWay(t *testing.T) (commands []typed, files map[string]string) {
 var changing = regexp.MustCompile(`\b[0-9a-f]{12}\b|\d+(\.\d+)?(ms|s|µs)\b|"time":"[^"]*"|"duration_ms":\d+|\d+ questions|questions: \d+|PASS: 1\d+/1\d+|` +
 	`(access|reasons|gain) \(\d+\)|\d+ files|routes: \d+|tests: \d+|lists \d+ actions`)
 
-// TestTheWholeWay is the page, typed: each command prints what stands there.
+// TestTheWholeWay is the page, typed: each command prints what stands there. The page is about a data folder.
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)
-	if harness.OnMongoDB() {
-		t.Skip("the page is about a data folder")
-	}
 	commands, files := wholeWay(t)
 	w := &way{t: t, dir: t.TempDir()}
 	if err := os.Symlink(harness.Binary, filepath.Join(w.dir, "portcullis")); err != nil {
@@ -104,7 +101,7 @@ func (w *way) typed(c typed) {
 	w.t.Helper()
 	switch {
 	case strings.HasPrefix(c.command, "portcullis serve"):
-		w.gateway = harness.StartIn(w.t, filepath.Join(w.dir, "data"), "--demo", "--policy-dir", filepath.Join(w.dir, "own"))
+		w.gateway = harness.Launch(w.t, filepath.Join(w.dir, "data"), "--demo", "--policy-dir", filepath.Join(w.dir, "own"))
 		return
 	case strings.HasPrefix(c.command, "opa ") || strings.HasSuffix(c.command, "policies.tar.gz"):
 		w.bundled = true

@@ -17,7 +17,7 @@ func TempFile(t testing.TB, name, text string) string {
 }
 
 // WriteFile writes a file that only its owner can read.
-func WriteFile(t *testing.T, path, text string) {
+func WriteFile(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 )
 
 // CopyPolicies copies the policy tree of the repository into a folder of the test.
-func CopyPolicies(t *testing.T) string {
+func CopyPolicies(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, part := range []string{"actions", "authz", "grants", "routes", "schemas"} {

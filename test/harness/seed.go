@@ -22,8 +22,19 @@ type Member struct {
 func Seed(t testing.TB, dataDir, account, project string, members ...Member) {
 	t.Helper()
 	c := records.NewCollections()
+	seed(t, openStoreOf(t, dataDir, c), c, account, project, members)
+}
+
+// SeedEmbedded is Seed for a test of the embedded store, whatever store the gateways of tests are on.
+func SeedEmbedded(t testing.TB, dataDir, account, project string, members ...Member) {
+	t.Helper()
+	c := records.NewCollections()
+	seed(t, openEmbedded(t, dataDir, c), c, account, project, members)
+}
+
+func seed(t testing.TB, s store.Store, c records.Collections, account, project string, members []Member) {
+	t.Helper()
 	ctx := context.Background()
-	s := openStoreOf(t, dataDir, c)
 	now := resources.At(time.Now())
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
 	err := s.Transact(ctx, func(tx store.Tx) error {

@@ -6,17 +6,20 @@ import (
 	"testing"
 )
 
-// shared is one gateway for all tests that need no more of it than an account of their
+// shared are gateways for all tests that need no more of one than an account of their
 // own: starting one costs a second.
 var shared struct {
 	sync.Mutex
-	gateway *Gateway
-	failed  bool
-	teams   int
-	end     []func()
+	by  map[string]*sharedGateway
+	end []func()
 }
 
-// sharedTeams is how many accounts have their users ready in the shared gateway.
+type sharedGateway struct {
+	*Gateway // nil where it did not start
+	teams    int
+}
+
+// sharedTeams is how many accounts have their users ready in a shared gateway.
 const sharedTeams = 250
 
 // lasting is a test whose clean-up waits for the end of the whole run.
@@ -49,31 +52,49 @@ const PublicURL = "https://gateway.example/authz"
 // Shared starts it when the first test asks for it.
 func Shared(t testing.TB) *Gateway {
 	t.Helper()
+	return sharedAs(t, "", publicly).Gateway
+}
+
+func publicly(testing.TB) []string { return []string{"--public-url", PublicURL} }
+
+// sharedAs starts the gateway of that name, with these arguments, when the first test asks for it.
+func sharedAs(t testing.TB, name string, args func(t testing.TB) []string) *sharedGateway {
+	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.failed {
-		t.Fatal("the shared gateway did not start; see the first test that asked for it")
-	}
-	if shared.gateway == nil {
-		shared.failed = true
+	g := shared.by[name]
+	if g == nil {
+		g = &sharedGateway{}
+		if shared.by == nil {
+			shared.by = map[string]*sharedGateway{}
+		}
+		shared.by[name] = g
 		dir := lasting{t}.TempDir()
 		seedTeams(t, dir, 1, sharedTeams)
-		shared.gateway = StartIn(lasting{t}, dir, "--public-url", PublicURL)
-		shared.failed = false
+		g.Gateway = StartIn(lasting{t}, dir, args(lasting{t})...)
 	}
-	return shared.gateway
+	if g.Gateway == nil {
+		t.Fatal("the shared gateway did not start; see the first test that asked for it")
+	}
+	return g
 }
 
 // NewTeam is a scene with members, in the shared gateway.
 func NewTeam(t testing.TB) *Team {
 	t.Helper()
-	g := Shared(t)
+	return NewTeamAs(t, "", publicly)
+}
+
+// NewTeamAs is one in a gateway that all tests share which give this name. It is started with these arguments.
+func NewTeamAs(t testing.TB, name string, args func(t testing.TB) []string) *Team {
+	t.Helper()
+	g := sharedAs(t, name, args)
 	shared.Lock()
-	shared.teams++
-	n := shared.teams
+	g.teams++
+	n := g.teams
 	shared.Unlock()
 	if n > sharedTeams {
 		t.Fatalf("sharedTeams is too small: raise it over %d", n)
 	}
-	return TeamIn(t, g, n)
+	return TeamIn(t, g.Gateway, n)
 }

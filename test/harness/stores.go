@@ -21,6 +21,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/test/servers"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // OnMongoDB says whether every gateway that a test starts is on a database of a real
@@ -35,10 +36,10 @@ func OnReplicas() bool { return os.Getenv("PORTCULLIS_TEST_STORE") == "replicas"
 // Rounds is how often something is tried that may go wrong by chance only: full times, or
 // less often at each change (make test), and on MongoDB, where each change waits for a disk and for leases.
 func Rounds(full int) int {
-	if OnMongoDB() || testing.Short() {
+	if OnMongoDB() {
 		return full / 5
 	}
-	return full
+	return tier.Amount(full, full/5)
 }
 
 // databaseOf is the database of a data folder, dropped when the test ends.
@@ -88,14 +89,21 @@ func StoreArgs(t testing.TB, dataDir string, args []string) []string {
 // openStoreOf opens the store of a data folder that no gateway holds.
 func openStoreOf(t testing.TB, dataDir string, c records.Collections) store.Store {
 	t.Helper()
-	MasterKeyOf(t, dataDir) // a store without its key is none that a gateway takes
-	var s store.Store
-	var err error
-	if OnMongoDB() {
-		s, err = mongodb.Open(context.Background(), mongodb.Options{URL: databaseOf(t, dataDir), Schemas: c.Schemas()})
-	} else {
-		s, err = sqlite.Open(context.Background(), sqlite.Options{Dir: dataDir, Schemas: c.Schemas()})
+	if !OnMongoDB() {
+		return openEmbedded(t, dataDir, c)
 	}
+	MasterKeyOf(t, dataDir) // a store without its key is none that a gateway takes
+	s, err := mongodb.Open(context.Background(), mongodb.Options{URL: databaseOf(t, dataDir), Schemas: c.Schemas()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func openEmbedded(t testing.TB, dataDir string, c records.Collections) store.Store {
+	t.Helper()
+	MasterKeyOf(t, dataDir)
+	s, err := sqlite.Open(context.Background(), sqlite.Options{Dir: dataDir, Schemas: c.Schemas()})
 	if err != nil {
 		t.Fatal(err)
 	}

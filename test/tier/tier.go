@@ -9,3 +9,11 @@ func Check(t testing.TB) {
 		t.Skip("left to make check")
 	}
 }
+
+// Amount returns how much a test does of what it could do without end: check in `make check`, and test in `make test`.
+func Amount(check, test int) int {
+	if testing.Short() {
+		return test
+	}
+	return check
+}
