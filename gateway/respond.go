@@ -55,7 +55,7 @@ func (e *Edge) answer(x *exchange) error {
 	return e.call(x)
 }
 
-// call runs a handler of this process.
+// call runs a handler of this process, and sends its response.
 func (e *Edge) call(x *exchange) error {
 	if x.method == http.MethodGet && len(x.body) > 0 {
 		return resources.BadRequest(resources.Problem{Field: "body", Text: "must be empty: a GET asks with its path and query"})

@@ -2,5 +2,5 @@
 
 package policies
 
-// mountedReadOnly is known on Linux only.
+// mountedReadOnly returns false: only Linux is asked.
 func mountedReadOnly(string) bool { return false }

@@ -127,7 +127,7 @@ func (s *Source) read(tree fs.FS, name string) error {
 	return nil
 }
 
-// hash is over names and contents, each with its length before it, so that no two trees run together.
+// hash returns a hash over names and contents, each with its length before it, so that no two trees run together.
 func (s *Source) hash() string {
 	h := sha256.New()
 	for _, name := range s.Names {

@@ -99,6 +99,7 @@ func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 	return key, key != nil || now.Sub(s.tried) < keysGap
 }
 
+// fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519; none is an error.
 func (s *keySet) fetch(ctx context.Context) (map[string]ed25519.PublicKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()

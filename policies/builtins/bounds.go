@@ -180,5 +180,5 @@ func Charge(c *ast.Compiler, refuse func(at *ast.Location, problem string)) {
 	}
 }
 
-// Name is OPA's name of the built-in that an expression of compiled rules calls, charged or not.
+// Name returns OPA's name of the built-in that an expression of compiled rules calls, charged or not.
 func Name(operator ast.Ref) string { return strings.TrimPrefix(operator.String(), chargedPrefix) }

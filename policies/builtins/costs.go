@@ -28,7 +28,8 @@ const (
 	longestWidth = 1_000_000
 )
 
-// costs are all built-ins that a policy may use. Those of nil make nothing worth counting.
+// costs returns all built-ins that a policy may use, each with its cost; nil is
+// for those that make nothing worth counting.
 func costs() map[string]cost {
 	out := map[string]cost{}
 	of := func(c cost, names string) {
@@ -69,7 +70,7 @@ func costs() map[string]cost {
 	return out
 }
 
-// weight is about what a value takes with all that is in it, and with the paths to its members:
+// weight returns about what a value takes with all that is in it, and with the paths to its members:
 // walk makes those. It ends once it is above left: a value may hold the same part very often.
 func weight(v ast.Value, depth, left int) (sum int) {
 	switch v := v.(type) {
@@ -103,7 +104,7 @@ func member(t *ast.Term, depth, left int) int {
 	return element + 16*depth + weight(t.Value, depth+1, left)
 }
 
-// ofContent is for what holds all that its operands do.
+// ofContent counts a result that holds all that its operands do.
 func ofContent(operands []*ast.Term, left int) (sum int) {
 	for _, t := range operands {
 		if sum <= left {
@@ -115,7 +116,7 @@ func ofContent(operands []*ast.Term, left int) (sum int) {
 
 func ofParts(operands []*ast.Term, left int) int { return part * ofContent(operands, left) }
 
-// ofMembers is for what holds the members of its operands, which are not copied.
+// ofMembers counts a result that holds the members of its operands, which are not copied.
 func ofMembers(operands []*ast.Term, _ int) (sum int) {
 	for _, t := range operands {
 		sum += element * size(t.Value)
@@ -138,7 +139,7 @@ func textAt(operands []*ast.Term, i int) string {
 	return string(s)
 }
 
-// ofNumbers is for arithmetic.
+// ofNumbers counts the result of arithmetic.
 func ofNumbers(operands []*ast.Term, _ int) (sum int) {
 	add := func(t *ast.Term) bool {
 		if n, ok := t.Value.(ast.Number); ok {
@@ -253,7 +254,7 @@ func ofReplaceN(operands []*ast.Term, _ int) int {
 	return len(s) + made + 512*keys // a table for each byte that is looked for
 }
 
-// ofPattern is for what keeps a compiled pattern, and nothing else.
+// ofPattern counts a compiled pattern that is kept, and nothing else.
 func ofPattern(operands []*ast.Term, left int) int {
 	if pattern := textAt(operands, 0); part*len(pattern)*repeats(pattern) > maxPattern {
 		return tooMuch
@@ -273,7 +274,7 @@ func repeats(pattern string) int {
 	return most
 }
 
-// ofMatches is for what gives each match with all its groups.
+// ofMatches counts each match with all its groups.
 func ofMatches(operands []*ast.Term, left int) int {
 	pattern, s := textAt(operands, 0), textAt(operands, 1)
 	return ofPattern(operands[:2], left) + part*(len(s)+1)*(1+strings.Count(pattern, "("))
@@ -310,7 +311,7 @@ func ofAddresses(operands []*ast.Term, _ int) int {
 	return tooMuch
 }
 
-// ofPairs is for what may give each member of one operand with each of the other.
+// ofPairs counts each member of one operand with each of the other.
 func ofPairs(operands []*ast.Term, _ int) int {
 	return 2 * element * max(1, size(operands[0].Value)) * max(1, size(operands[1].Value))
 }

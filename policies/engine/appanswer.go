@@ -38,7 +38,7 @@ func readApp(answer ast.Value) (allowed bool, context []resources.Member, err er
 	return bool(decision), context, nil
 }
 
-// membersOf are the members of an object in order, each with its JSON.
+// membersOf returns the members of an object in order, each with its JSON.
 func membersOf(o ast.Object) (members []resources.Member, err error) {
 	left := maxReason
 	return members, o.Iter(func(key, value *ast.Term) error {

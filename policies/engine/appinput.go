@@ -71,7 +71,7 @@ func (known sentTerms) object(sent []byte) (of *ast.Term, problem string) {
 	return of, problem
 }
 
-// objectTerm is a JSON object as OPA's own value, an empty one for what was not sent.
+// objectTerm returns a JSON object as OPA's own value, an empty one for what was not sent.
 func objectTerm(sent []byte) (of *ast.Term, problem string) {
 	if sent == nil {
 		return ast.InternedEmptyObject, ""
@@ -115,7 +115,7 @@ func tooLong(v any) bool {
 	return false
 }
 
-// resourceType is the type of the resource as it was sent, "" for none.
+// resourceType returns the type of the resource as it was sent, "" for none.
 func (in *appInput) resourceType() string {
 	for _, part := range in.sent {
 		if part[0].Equal(ast.InternedTerm("resource")) {
@@ -128,10 +128,10 @@ func (in *appInput) resourceType() string {
 	return ""
 }
 
-// named is the input without the subject's assignments and roles, which a key holds by their digest.
+// named returns the input without the subject's assignments and roles, which a key holds by their digest.
 func (in *appInput) named() ast.Value { return in.with() }
 
-// whole is the input.
+// whole returns the input.
 func (in *appInput) whole() *ast.Term {
 	subject := in.about.subject.Value.(ast.Object)
 	return ast.NewTerm(in.with(
@@ -152,7 +152,7 @@ func (in *appInput) with(facts ...[2]*ast.Term) ast.Value {
 	return ast.NewObject(append(in.sent[:len(in.sent):len(in.sent)], field("facts", ast.ObjectTerm(facts...)))...)
 }
 
-// heldList is the assignments by place as a list, each with its project and resource. It is made of what the digest of
+// heldList returns the assignments by place as a list, each with its project and resource. It is made of what the digest of
 // the facts is made of, and in its order.
 func heldList(byPlace *ast.Term) *ast.Term {
 	var all []*ast.Term
@@ -166,7 +166,7 @@ func heldList(byPlace *ast.Term) *ast.Term {
 	return ast.ArrayTerm(all...)
 }
 
-// roleList is the custom roles by id as a list, each with its id.
+// roleList returns the custom roles by id as a list, each with its id.
 func roleList(byID *ast.Term) *ast.Term {
 	var all []*ast.Term
 	byID.Value.(ast.Object).Foreach(func(id, role *ast.Term) {

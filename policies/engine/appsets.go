@@ -104,7 +104,7 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 	}
 }
 
-// names are what is named by the members of a set, in order; nil where one names nothing.
+// names returns what is named by the members of a set, in order; nil where one names nothing.
 func names(set ast.Set, name func(*ast.Term) (string, bool)) []string {
 	out := make([]string, 0, set.Len())
 	for _, member := range set.Slice() {
@@ -126,7 +126,7 @@ func nameOfAction(t *ast.Term) (string, bool) {
 	return textAt(o, "name")
 }
 
-// entities are the members of a set in order; nil where one is no entity.
+// entities returns the members of a set in order; nil where one is no entity.
 func entities(set ast.Set) []resources.Entity {
 	out := make([]resources.Entity, 0, set.Len())
 	for _, member := range set.Slice() {
@@ -153,7 +153,7 @@ func textAt(o ast.Object, name string) (string, bool) {
 	return textOf(t)
 }
 
-// textOf is false for what is no string, and for an empty one.
+// textOf returns a text; false for any other value, and for an empty one.
 func textOf(t *ast.Term) (string, bool) {
 	s, ok := t.Value.(ast.String)
 	return string(s), ok && s != ""

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// allowing are the rules of package authz by which a decision can allow.
+// allowing returns the rules of package authz by which a decision can allow.
 func allowing() []string {
 	return []string{"decision", "granting_role", "allowed", "denied", "refused", "reason_no_role"}
 }
@@ -34,7 +34,7 @@ func byRoles(compiler *ast.Compiler) (bool, error) {
 	return true, nil
 }
 
-// embeddedRules are the texts of the embedded rules by their names, in order.
+// embeddedRules returns the texts of the embedded rules by their names, in order.
 func embeddedRules() (map[string][]string, error) {
 	texts := map[string][]string{}
 	for _, file := range []string{"authz/decision.rego", "authz/reasons.rego", "authz/roles.rego"} {

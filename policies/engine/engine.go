@@ -171,7 +171,7 @@ func (e *Engine) cached(ctx context.Context, set *Set, entry string, key []byte)
 	return *known, true
 }
 
-// nameOf is the entry point's name for counting.
+// nameOf returns the entry point's name for counting.
 func nameOf(entry string) string { return strings.TrimPrefix(entry, "data.authz.") }
 
 // finish counts the evaluation and turns a failure into the domain's error. The start
@@ -190,22 +190,22 @@ func (e *Engine) finish(entry string, start time.Time, d resources.Decision, err
 	return resources.Decision{}, resources.Unavailable("The decision could not be made.", err)
 }
 
-// Routes is the action catalogue in force by name, a copy.
+// Routes returns the action catalogue in force by name, a copy.
 func (e *Engine) Routes() []resources.Route { return e.current.Load().Routes() }
 
-// Roles are the system roles in force by id, a copy.
+// Roles returns the system roles in force by id, a copy.
 func (e *Engine) Roles() []resources.Role { return e.current.Load().Roles() }
 
-// Actions are the actions that the tree in force lists, by id, a copy.
+// Actions returns the actions that the tree in force lists, by id, a copy.
 func (e *Engine) Actions() []resources.ListedAction { return e.current.Load().Actions() }
 
 // Revision names the tree in force.
 func (e *Engine) Revision() string { return e.current.Load().Revision() }
 
-// Source are the files of the tree in force; nobody changes them.
+// Source returns the files of the tree in force; nobody changes them.
 func (e *Engine) Source() *policies.Source { return e.current.Load().of.Source }
 
-// LastRefusal is why the newest tree was not taken; nil where the newest is in force.
+// LastRefusal returns why the newest tree was not taken; nil where the newest is in force.
 func (e *Engine) LastRefusal() error {
 	if r := e.refusal.Load(); r != nil {
 		return r.err

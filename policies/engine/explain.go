@@ -104,10 +104,10 @@ func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, kno
 	return granted && err == nil, known, err
 }
 
-// Roles are the system roles, by id.
+// Roles returns the system roles, by id.
 func (p Pinned) Roles() []resources.Role { return p.engine.Roles() }
 
-// ConditionAt is where the tree says when a condition holds, "" where it can't be told.
+// ConditionAt returns where the tree says when a condition holds, "" where it can't be told.
 func (p Pinned) ConditionAt(name string) string {
 	for _, rule := range p.engine.current.Load().rules(ruleMet) {
 		if key := rule.Head.Key; key != nil && key.Equal(ast.StringTerm(name)) {
@@ -117,7 +117,7 @@ func (p Pinned) ConditionAt(name string) string {
 	return ""
 }
 
-// GrantingAt is where the tree says which role grants an action, or else where it decides; for an action that a strict
+// GrantingAt returns where the tree says which role grants an action, or else where it decides; for an action that a strict
 // tree does not list, where it lists them.
 func (p Pinned) GrantingAt(a resources.Action) string {
 	set := p.engine.current.Load()
@@ -132,7 +132,7 @@ func (p Pinned) GrantingAt(a resources.Action) string {
 	return ""
 }
 
-// rules are those of that name and below it, by place.
+// rules returns those of that name and below it, by place.
 func (s *Set) rules(name string) []*ast.Rule {
 	found := slices.Clone(s.of.Compiler.GetRulesWithPrefix(ast.MustParseRef(name)))
 	slices.SortFunc(found, func(a, b *ast.Rule) int {
@@ -235,7 +235,7 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 	return slices.Compact(out), nil
 }
 
-// values is the value of a rule, none where it is undefined.
+// values returns the value of a rule, none where it is undefined.
 func (s *Set) values(ctx context.Context, name string, q *resources.Question, within time.Duration) ([]*ast.Term, error) {
 	if len(s.rules(name)) == 0 {
 		return nil, nil

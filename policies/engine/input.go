@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// input is what the policy reads (policies/schemas/input). Every key is there: one that is missing would make
+// input returns the input of the policy (policies/schemas/input). Every key is there: one that is missing would make
 // a `not` true.
 func input(in *reuse.Inputs, about *subjectForm) *ast.Term {
 	account := about.account

@@ -34,5 +34,5 @@ func (i Inside) Grantable(ctx context.Context, g resources.Grant) (resources.Dec
 	return i.engine.run(ctx, nil, untilTheContextEnds, EntryGrantable, &in)
 }
 
-// Roles are the system roles in force by id, a copy.
+// Roles returns the system roles in force by id, a copy.
 func (i Inside) Roles() []resources.Role { return i.engine.Roles() }

@@ -6,8 +6,8 @@ import "time"
 // called. They are called on the goroutine that decides or reloads, must not
 // block, and may be called by many at once.
 type Observer struct {
-	// Evaluated is called after each evaluation with the entry point's name
-	// (decision, access, grantable) and the time it took; failure is "" for an answer.
+	// Evaluated is called after each evaluation with the entry point's name, one of
+	// CountedEntries, and the time it took; failure is "" for an answer.
 	Evaluated func(entry string, took time.Duration, failure Failure)
 	// Cached is called instead on a hit in the cache of verdicts.
 	Cached func(entry string)

@@ -64,7 +64,7 @@ func (s *Set) Unlisted(action resources.Action) (resources.Decision, bool) {
 	return s.unlisted(EntryDecision, &in)
 }
 
-// Ref is the rule's name as OPA has it.
+// Ref returns the rule's name as OPA has it.
 func (r Rule) Ref() ast.Ref { return r.query.rule }
 
 // Elements evaluates one definition of a partial set by itself, and returns the elements that it gives. The error

@@ -24,7 +24,7 @@ const (
 	EntryGrantable = "data.authz.grantable"
 )
 
-// EntryPoints are the rules that every tree has.
+// EntryPoints returns the rules that every tree has.
 func EntryPoints() []string { return []string{EntryDecision, EntryAccess, EntryGrantable} }
 
 // Compiled is a tree that was compiled without a problem.
@@ -129,7 +129,7 @@ func (s *Set) key(b []byte, entry string, in *reuse.Inputs, about *subjectForm) 
 	return plan.Key(b, in, &about.facts)
 }
 
-// until is when the verdict of an equal question may be another one: at once, where it is no function of its key.
+// until returns when the verdict of an equal question may be another one: at once, where it is no function of its key.
 func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resources.Time {
 	plan := s.queries[entry].plan
 	if plan == nil {
@@ -141,10 +141,10 @@ func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resource
 // Revision names the tree.
 func (s *Set) Revision() string { return s.of.Revision }
 
-// BundleRevision is the revision that the manifest of the tree's bundle gives; empty for a tree that came in another way.
+// BundleRevision returns the revision that the manifest of the tree's bundle gives; empty for a tree that came in another way.
 func (s *Set) BundleRevision() string { return s.of.Bundle }
 
-// Routes is the action catalogue by name, a copy.
+// Routes returns the action catalogue by name, a copy.
 func (s *Set) Routes() []resources.Route {
 	out := slices.Clone(s.of.Routes)
 	for i := range out {
@@ -153,7 +153,7 @@ func (s *Set) Routes() []resources.Route {
 	return out
 }
 
-// Roles are the system roles by id, a copy; their permissions are sorted.
+// Roles returns the system roles by id, a copy; their permissions are sorted.
 func (s *Set) Roles() []resources.Role {
 	out := slices.Clone(s.of.Roles)
 	for i := range out {
@@ -162,7 +162,7 @@ func (s *Set) Roles() []resources.Role {
 	return out
 }
 
-// Actions are the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
+// Actions returns the actions that the tree lists, by id, a copy: those of its routes, and those of other services.
 func (s *Set) Actions() []resources.ListedAction { return slices.Clone(s.of.Actions) }
 
 // Strict says whether actions are denied that the tree does not list.

@@ -11,7 +11,7 @@ const (
 	reasonUnknownAction = "the action is not one that the policy tree lists, which is strict"
 )
 
-// actionIDs are the ids of the listed actions.
+// actionIDs returns the ids of the listed actions.
 func actionIDs(listed []resources.ListedAction) map[string]bool {
 	ids := make(map[string]bool, len(listed))
 	for _, action := range listed {

@@ -76,7 +76,7 @@ func subjectTerm(s *resources.Subject, now resources.Time) *ast.Term {
 	)
 }
 
-// subjectAt is the subject's part of the input for a question about a place.
+// subjectAt returns the subject's part of the input for a question about a place.
 func (f *subjectForm) subjectAt(at reuse.Place) *ast.Term {
 	subject := f.subject.Value.(ast.Object)
 	items := make([][2]*ast.Term, 0, subject.Len()+1)
@@ -84,7 +84,7 @@ func (f *subjectForm) subjectAt(at reuse.Place) *ast.Term {
 	return ast.ObjectTerm(append(items, field("here", f.here(at)))...)
 }
 
-// here are the assignments whose place covers this one.
+// here returns the assignments whose place covers this one.
 func (f *subjectForm) here(at reuse.Place) *ast.Term {
 	assignments := f.subject.Value.(ast.Object).Get(term("assignments")).Value.(ast.Object)
 	var here []*ast.Term
@@ -97,7 +97,7 @@ func (f *subjectForm) here(at reuse.Place) *ast.Term {
 	return ast.ArrayTerm(here...)
 }
 
-// byPlace is {project: {resource: [assignment, …]}}: a question looks at the places
+// byPlace returns {project: {resource: [assignment, …]}}: a question looks at the places
 // that it names, however many there are.
 func byPlace(all []resources.HeldRole, now resources.Time) *ast.Term {
 	held := make([]*resources.HeldRole, len(all))
@@ -120,7 +120,7 @@ func byPlace(all []resources.HeldRole, now resources.Time) *ast.Term {
 	})
 }
 
-// grouped is an object of what neighbours with the same key make.
+// grouped returns an object of what neighbours with the same key make.
 func grouped(
 	held []*resources.HeldRole, key func(*resources.HeldRole) string, value func([]*resources.HeldRole) *ast.Term,
 ) *ast.Term {
@@ -143,7 +143,7 @@ func assignmentTerm(held *resources.HeldRole, now resources.Time) *ast.Term {
 	)
 }
 
-// customRoles are the custom ones among the roles held, in the form of data.grants.
+// customRoles returns the custom ones among the roles held, in the form of data.grants.
 func customRoles(all []resources.HeldRole) *ast.Term {
 	roles := map[string]*resources.HeldRole{}
 	for i := range all {

@@ -128,7 +128,7 @@ func (r *reading) enter(name string) {
 
 func (r *reading) leave() { r.path = r.path[:len(r.path)-1] }
 
-// line is that of an offset.
+// line returns the line of an offset.
 func line(b []byte, offset int64) int {
 	return 1 + bytes.Count(b[:min(offset, int64(len(b)))], []byte("\n"))
 }

@@ -101,7 +101,7 @@ func fits(t *ast.Term, left *int) bool {
 	return *left >= 0
 }
 
-// Until is when the answer to an equal question may be another one.
+// Until returns when the answer to an equal question may be another one.
 func (p *AppPlan) Until(facts *Facts) resources.Time {
 	if !p.Period {
 		return Never
@@ -109,7 +109,7 @@ func (p *AppPlan) Until(facts *Facts) resources.Time {
 	return facts.end()
 }
 
-// at is the value at a path, nil for none. A path stands for members of objects only: other values have none.
+// at returns the value at a path, nil for none. A path stands for members of objects only: other values have none.
 func at(v ast.Value, path string) (found *ast.Term) {
 	for name := range strings.SplitSeq(path, ".") {
 		object, ok := v.(ast.Object)

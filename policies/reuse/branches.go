@@ -6,7 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// branchesFor are the branches of rules on which an entry point can rest when the principal is of the
+// branchesFor returns the branches of rules on which an entry point can rest when the principal is of the
 // kind, each by itself. One that begins by asking for another kind is undefined whatever else it would read, so that
 // of it the question alone is left: what only users are asked tells no services apart.
 func branchesFor(c *ast.Compiler, entry, kind string) []*ast.Rule {

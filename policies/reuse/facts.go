@@ -59,13 +59,13 @@ func NewFacts(held []resources.HeldRole, now resources.Time, terms ...*ast.Term)
 // Cover says whether they are the facts at that time, too.
 func (f *Facts) Cover(now resources.Time) bool { return f.from <= now && now < f.until }
 
-// end is when the next assignment ends; Never where none is left.
+// end returns when the next assignment ends; Never where none is left.
 func (f *Facts) end() resources.Time { return min(f.until, Never) }
 
 // Holds says whether the subject holds a role at the place itself.
 func (f *Facts) Holds(at Place) bool { return f.held[at] }
 
-// narrowest is the narrowest place that covers this one and at which the subject holds a role: with the digest it
+// narrowest returns the narrowest place that covers this one and at which the subject holds a role: with the digest it
 // tells which assignments are here.
 func (f *Facts) narrowest(at Place) Place {
 	if project := (Place{Project: at.Project}); f.resources && f.held[at] {

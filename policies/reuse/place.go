@@ -3,7 +3,7 @@ package reuse
 // Place is a project, or a resource in one. The zero value is the account.
 type Place struct{ Project, Resource string }
 
-// Covering are the places that cover this one, the wider ones first: the account, the project, the resource.
+// Covering returns the places that cover this one, the wider ones first: the account, the project, the resource.
 func (p Place) Covering() []Place {
 	switch {
 	case p.Project == "":

@@ -20,7 +20,7 @@ type Plan struct {
 	Values []Value
 }
 
-// kinds are those of principals for which keys are planned apart.
+// kinds returns the kinds of principals for which keys are planned apart.
 func kinds() []string {
 	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
 }
@@ -77,7 +77,7 @@ func (p *Plan) Key(b []byte, in *Inputs, facts *Facts) []byte {
 	return b
 }
 
-// Until is when the verdict of an equal question may be another one: when the next assignment
+// Until returns when the verdict of an equal question may be another one: when the next assignment
 // ends, where the rules can read that.
 func (p *Plan) Until(in *Inputs, facts *Facts) resources.Time {
 	if !slices.Contains(p.values(in.texts[PrincipalKind]), Period) {
@@ -92,7 +92,7 @@ type inputPath struct {
 	values []Value
 }
 
-// inputPaths are all values of the input (policies/schemas/input) but the time. The subject's
+// inputPaths returns all values of the input (policies/schemas/input) but the time. The subject's
 // facts are told apart as a whole.
 func inputPaths() []inputPath {
 	of := func(path string, values ...Value) inputPath { return inputPath{path, values} }
@@ -116,7 +116,7 @@ func inputPaths() []inputPath {
 // readsTime says whether a path is that of the time, or of the whole input, which has the time in it.
 func readsTime(path string) bool { return path == "" || within(path, "now") }
 
-// valuesAt are those of which the input's values at the paths are made.
+// valuesAt returns the values of which the input's values at the paths are made.
 func valuesAt(paths []string) (values []Value) {
 	var read [allValues]bool
 	for _, known := range inputPaths() {

@@ -7,13 +7,13 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// clocked are built-ins that look at the machine's clock and that OPA marks as
+// clocked returns built-ins that look at the machine's clock and that OPA marks as
 // deterministic all the same: without CurrentTime a certificate is judged by now.
 func clocked() []string {
 	return []string{"crypto.x509.parse_and_verify_certificates", "crypto.x509.parse_and_verify_certificates_with_options"}
 }
 
-// reachable are the rules on which an entry point can rest, by the graph in which the
+// reachable returns the rules on which an entry point can rest, by the graph in which the
 // compiler looks for recursion. A rule brings its else branches.
 func reachable(c *ast.Compiler, entry string) []*ast.Rule {
 	var found []*ast.Rule
@@ -36,7 +36,7 @@ func reachable(c *ast.Compiler, entry string) []*ast.Rule {
 	return found
 }
 
-// inputsOf are the paths of the input that the rules read, dotted, "" for all of it. It
+// inputsOf returns the paths of the input that the rules read, dotted, "" for all of it. It
 // isn't ok where the rules are no function of the input, or where `with` gives them
 // another one.
 func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
@@ -78,7 +78,7 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 
 func isInput(v ast.Value) bool { return v.Compare(ast.InputRootDocument.Value) == 0 }
 
-// dotted is the path below input. A part that is no string, or has a dot, is in no
+// dotted returns the path below input, with dots. A part that is no string, or has a dot, is in no
 // input, and ends it: what is above is read.
 func dotted(ref ast.Ref) string {
 	var parts []string
@@ -99,7 +99,7 @@ func changeable(operator ast.Ref) bool {
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
 
-// ReadBy are the paths of the input on which a rule can rest, dotted: "", all of it, where it is no function of the
+// ReadBy returns the paths of the input on which a rule can rest, dotted: "", all of it, where it is no function of the
 // input. The rules must call built-ins by OPA's own names.
 func ReadBy(c *ast.Compiler, rule string) []string {
 	paths, ok := inputsOf(reachable(c, rule))
@@ -110,7 +110,7 @@ func ReadBy(c *ast.Compiler, rule string) []string {
 	return slices.Compact(paths)
 }
 
-// Reads are the paths of the input that the rules read by themselves, dotted, "" for all of it; false where they are no
+// Reads returns the paths of the input that the rules read by themselves, dotted, "" for all of it; false where they are no
 // function of the input, or give others another input.
 func Reads(rules []*ast.Rule) (paths []string, ok bool) { return inputsOf(rules) }
 

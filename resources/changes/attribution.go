@@ -24,7 +24,7 @@ func By(ctx context.Context, route string) context.Context {
 	})
 }
 
-// Attributed returns the handlers, whose changes are those of the caller.
+// Attributed returns the handlers. Their changes are recorded as those of the caller, the request and the route.
 func Attributed(routes wire.Routes) wire.Routes {
 	out := make(wire.Routes, len(routes))
 	for name, handler := range routes {

@@ -39,7 +39,7 @@ type Database struct {
 	SHA256 string `json:"sha256"`
 }
 
-// sumOf is the line that sha256sum writes of a manifest.
+// sumOf returns the line that sha256sum writes of a manifest.
 func sumOf(manifest []byte) []byte {
 	return fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(manifest), manifestName)
 }

@@ -67,7 +67,7 @@ func labels(log, version string, j *resources.Judgement) map[string]string {
 	}
 }
 
-// result is the value of the rule that was asked.
+// result returns the value of the rule that was asked.
 func result(j *resources.Judgement) []byte {
 	o := object{buf: []byte{'{'}, first: true}
 	if j.App != nil {

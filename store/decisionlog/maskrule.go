@@ -55,7 +55,7 @@ func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 	return r, err
 }
 
-// stepsOf are the names that a path leads through.
+// stepsOf returns the names that a path leads through.
 func stepsOf(path string) (steps []string, err error) {
 	rest, found := strings.CutPrefix(path, "/")
 	for step := range strings.SplitSeq(rest, "/") {

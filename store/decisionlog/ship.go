@@ -191,7 +191,7 @@ func readPosition(dir string) (at position, err error) {
 	return at, json.Unmarshal(raw, &at)
 }
 
-// unsent is how many bytes on disk the sink does not have; 0 without a sink.
+// unsent returns how many bytes on disk the sink does not have; 0 without a sink.
 func (l *Log) unsent() (bytes int64) {
 	at := l.sent.Load()
 	if at == nil {

@@ -45,7 +45,7 @@ type end struct {
 	Signature string `json:"signature"`
 }
 
-// statement is what is signed of the end of a segment whose last other line has this hash.
+// statement returns what is signed of the end of a segment whose last other line has this hash.
 func (e *end) statement(log, last string) string {
 	return fmt.Sprintf("portcullis decision log: end\n%s\n%d\n%d\n%s\n%d\n%s", log, e.Segment, e.Lines, e.At, e.Cut, last)
 }

@@ -45,6 +45,18 @@
 // BenchmarkLoadOfDecisionLog sets warm calls of a gateway that keeps a decision log, in its mode best-effort,
 // against those of one that keeps none (at most 1.15). Every other benchmark is without it.
 //
+// # A candidate beside the policy in force
+//
+// BenchmarkLoadOfShadow sets the 99th percentile of warm live answers of gateways with a candidate (a good one, one that
+// loops, one that fails, one that takes memory) against that of a gateway without one (at most 1.05), and a second gateway
+// without one first: what that one differs by is chance, and a limit below its interval can't be judged. Gateways
+// take turns; a request is sent on time, at 0.3 of what one connection can do, and its latency counts from when
+// it was due. The percentile is that of all windows of a gateway together: a window of half a second alone has too few
+// slow answers to have one. Its interval comes from drawing turns anew. CPU a request is beside it. A figure
+// takes 40 windows or more, and about a minute for each candidate:
+//
+//	go test -run '^$' -bench LoadOfShadow -benchtime 1x -timeout 30m ./test/load -pairs 40
+//
 // # Peers
 //
 //   - The gateway, with its defaults but for the decision log, which no peer keeps: access log, decision ids

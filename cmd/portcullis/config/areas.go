@@ -120,6 +120,7 @@ func (a Areas) validateResources() (found []resources.Problem) {
 	return found
 }
 
+// readUpstreams reads the pairs of --upstream: the base URLs by the names of the services, and all that is wrong.
 func (a Areas) readUpstreams() (bases map[string]*url.URL, found []resources.Problem) {
 	bases = map[string]*url.URL{}
 	given := map[string]bool{}

@@ -135,7 +135,7 @@ func (a *answers) add(item *verdict.Item, o verdict.Outcome) bool {
 // answerRoom is the size of an ordinary decision in bytes.
 const answerRoom = 256
 
-// common is what all questions of a batch have in common, for the record.
+// common returns what all questions of a batch, of which there is one at least, have in common, for the record.
 func common(items []verdict.Item) verdict.Question {
 	q := items[0].Question
 	for i := range items[1:] {

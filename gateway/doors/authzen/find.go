@@ -88,7 +88,7 @@ func stored(kind string) bool {
 	return false
 }
 
-// grant is what a candidate must hold.
+// grant returns what a candidate must hold.
 func (q *search) grant() Grant {
 	return Grant{Action: q.probe.Action, SystemRoles: q.policy.Granting(q.probe.Action)}
 }

@@ -80,7 +80,7 @@ func (p *page) binding(route string, caller resources.Principal) (string, error)
 	return string(sum[:]), nil
 }
 
-// sent are the entities as they were sent, nil for one that was not.
+// sent returns the entities as they were sent, nil for one that was not.
 func (p *page) sent() [4][]byte {
 	var out [4][]byte
 	if p.Subject != nil {

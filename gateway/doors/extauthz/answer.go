@@ -122,7 +122,7 @@ func option(name, value string) *core.HeaderValueOption {
 	return out
 }
 
-// set is option for messages that are there.
+// set fills messages that are there with a header that the answer adds.
 func set(option *core.HeaderValueOption, header *core.HeaderValue, name, value string) {
 	header.Key, header.Value = name, valid(value)
 	option.Header, option.AppendAction = header, core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/analysis/people"
 )
 
-// peopleSections are the real users whom the change concerns.
+// peopleSections returns the real users whom the change concerns.
 func (r *Report) peopleSections() []section {
 	p := r.People
 	if p == nil {
@@ -45,7 +45,7 @@ func changes(title string, of []people.Change) section {
 	return out
 }
 
-// peopleChange is a change in words.
+// peopleChange returns a change in words.
 func peopleChange(c *people.Change) string {
 	parts := []string{c.Entry}
 	if c.Route != "" {

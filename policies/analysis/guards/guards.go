@@ -71,7 +71,7 @@ func check(ctx context.Context, inForce, next *engine.Set, within time.Duration)
 	return Refused(slices.Compact(reasons))
 }
 
-// removedGuards are the names of rules of the package that the other tree lacks, or has in another form. The list of
+// removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. The list of
 // those that may be removed is none of them: it can grow.
 func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
 	before, err := matrix.Prints(ctx, inForce, pkg)
@@ -114,7 +114,7 @@ func isRemovable(name string, set *engine.Set) bool {
 	return found && !others
 }
 
-// notRemovable are the reasons against taking guards away.
+// notRemovable returns the reasons against taking guards away.
 func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reasons []string) {
 	if len(removed) == 0 {
 		return nil
@@ -138,7 +138,7 @@ func allows(ctx context.Context, set *engine.Set) bool {
 	return err == nil && value != nil && value.Compare(ast.Boolean(true)) == 0
 }
 
-// ask are the reasons for which guards fire, or could not be asked.
+// ask asks the guards, and returns the reasons for which they fire, or why they could not be asked.
 func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string, within time.Duration) (reasons []string) {
 	if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef(deny))) == 0 {
 		return nil
@@ -161,7 +161,7 @@ func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []st
 	return reasons
 }
 
-// input is what guards read (policies/schemas/guards).
+// input returns the input of the guards (policies/schemas/guards).
 func input(report *diff.Report, removed []string) *ast.Term {
 	var gained, lost, routes []*ast.Term
 	if report != nil {

@@ -30,7 +30,7 @@ func (c *comparison) alike(all []asking) (out []asking) {
 	return out
 }
 
-// kindOf is all that rules can read of an action or a pattern, but its name.
+// kindOf returns all that rules can read of an action or a pattern, but its name.
 func (c *comparison) kindOf(a resources.Action) string {
 	if a.ID == "" || c.named(a) {
 		return a.ID
@@ -79,7 +79,7 @@ func (c *comparison) named(a resources.Action) bool {
 	return slices.Contains(c.consts.texts(nil, "action.resource"), a.Resource)
 }
 
-// kindOfRow is all that rules can read of a row, but its name and its action's.
+// kindOfRow returns all that rules can read of a row, but its name and its action's.
 func (c *comparison) kindOfRow(row *resources.Route) string {
 	if row == nil {
 		return "none"

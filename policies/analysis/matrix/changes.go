@@ -32,6 +32,7 @@ type seen struct {
 	onHeld bool
 }
 
+// newChanges finds the unlike groups of both trees.
 func (t *table) newChanges() *changes {
 	c := &changes{t: t, asks: map[[3]int]int{}}
 	var visit func(old, fresh *group)
@@ -158,7 +159,7 @@ func (t *table) equal(s *seen, at point) bool {
 	return true
 }
 
-// count is how many questions there are at a point, one for each holding.
+// count returns how many questions there are at a point, one for each holding.
 func (c *changes) count(at *point) (n int) {
 	key := [3]int{at[asked], at[grant], 0}
 	if c.t.holdsOf(at) != "" {

@@ -41,8 +41,8 @@ func (t *table) rank(at point) []class {
 	return out
 }
 
-// numbersAt are, by holding, the numbers of what the rules make of it at a point; 0 is not yet known. They are shared by
-// points that differ only in which holdings are of interest.
+// numbersAt returns the numbers of what the rules make of each holding at a point; 0 is not yet known. Points that differ
+// only in which holdings are of interest share them.
 func (t *table) numbersAt(at *point) []int {
 	key := numbersOf(&t.around, at)
 	if t.numbers[key] == nil {
@@ -51,7 +51,7 @@ func (t *table) numbersAt(at *point) []int {
 	return t.numbers[key]
 }
 
-// heldNumber is the number of what the rules make of a holding at a point.
+// heldNumber returns the number of what the rules make of a holding at a point.
 func (t *table) heldNumber(at point) int {
 	vector := []byte("held ")
 	for _, s := range t.sides {
@@ -81,7 +81,7 @@ func (t *table) project(groups func(s *side) []int, besides func(of part, i int)
 	return out
 }
 
-// besideHoldings is, beside what the rules read, all on which it rests what they make of a holding.
+// besideHoldings returns the other things than what the rules read that count for what they make of a holding.
 func (t *table) besideHoldings(of part, i int) string {
 	switch of {
 	case who:
@@ -94,7 +94,7 @@ func (t *table) besideHoldings(of part, i int) string {
 	return ""
 }
 
-// ofInterest is, besides, all on which it rests which holdings are of interest.
+// ofInterest returns what besideHoldings does, and all that counts for which holdings are of interest.
 func (t *table) ofInterest(of part, i int) string {
 	switch of {
 	case asked:
@@ -105,7 +105,7 @@ func (t *table) ofInterest(of part, i int) string {
 	return t.besideHoldings(of, i)
 }
 
-// numbersOf are the numbers of the values at a point.
+// numbersOf returns the numbers of the values at a point.
 func numbersOf(of *[parts][]int, at *point) (out [parts]int) {
 	for _, p := range [...]part{asked, who, where, grant} {
 		out[p] = of[p][at[p]]

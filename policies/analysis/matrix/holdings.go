@@ -12,6 +12,7 @@ import (
 // spot is a place at which a role can be held.
 type spot struct{ name, project, resource string }
 
+// spots returns all places at which a role can be held, as the rules can tell them apart.
 func spots() []spot {
 	return []spot{
 		{"account", "", ""},
@@ -29,7 +30,7 @@ type standing struct {
 	ends                    resources.Time
 }
 
-// standings are all of them; the first is one that counts.
+// standings returns all standings; the first is one that counts.
 func (c constants) standings(ends []resources.Time) (out []standing) {
 	scopes := []string{"", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource}
 	for _, text := range c.statuses("subject.here.role_scope") {
@@ -49,9 +50,9 @@ func (c constants) standings(ends []resources.Time) (out []standing) {
 	return out
 }
 
-// holdings are what a user can hold: nothing, one role in every standing at every place, and two that count. Roles
-// gives the system roles by their scopes, representatives those of them whose standings are all gone through. Beside
-// adds those that count beside some that do not.
+// holdings returns what a user can hold: nothing, one role in every standing at every place, and two that count. roles
+// gives the system roles by their scopes, representatives those of them whose standings are all gone through; beside
+// adds holdings that count beside some that do not.
 func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, beside bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
 	standings := c.standings(ends)
@@ -88,7 +89,7 @@ func (r kindOfRole) allCustom() bool {
 	return r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
 }
 
-// pairs are two that count, and one that counts beside one that does not.
+// pairs returns all pairs of two that count, and of one that counts and one that does not.
 func pairs(good, idle []holding) (out []holding) {
 	for i, a := range good {
 		for _, b := range good[i+1:] {
@@ -101,7 +102,7 @@ func pairs(good, idle []holding) (out []holding) {
 	return out
 }
 
-// with is both.
+// with returns both holdings as one.
 func (h holding) with(other holding) holding {
 	return holding{
 		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
@@ -115,7 +116,7 @@ func (s standing) counts() bool {
 	return s.faults() == 0
 }
 
-// faults are how many things keep it from counting.
+// faults returns how many things keep it from counting.
 func (s standing) faults() (n int) {
 	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == theTime-1} {
 		if fault {
@@ -132,7 +133,7 @@ type kindOfRole struct {
 	permissions        []string
 }
 
-// roles are the system roles, one that is unknown, and custom ones: with all permissions, with none, with the id of a
+// roles returns the system roles, one that is unknown, and custom ones: with all permissions, with none, with the id of a
 // system role, and one for each pattern.
 func (c constants) roles(system map[string]string, patterns []string) (out []kindOfRole) {
 	ids := make([]string, 0, len(system))
@@ -181,6 +182,7 @@ func (at spot) around() bool {
 	return at.project != otherProject && at.resource != besideIt && at.level() != ""
 }
 
+// level returns the scope of roles that are held at the place, "" where none can be.
 func (at spot) level() string {
 	switch {
 	case at.project == "" && at.resource == "":
@@ -193,7 +195,7 @@ func (at spot) level() string {
 	return resources.RoleScopeResource
 }
 
-// at is the role held at a place.
+// at returns the role as it is held at a place.
 func (r kindOfRole) at(at spot, s standing) holding {
 	scope := s.scope
 	if scope == "" {
@@ -240,7 +242,7 @@ func (r kindOfRole) withPermissions() string {
 	return " with " + strings.Join(r.permissions, ", ")
 }
 
-// grants are what is to be granted, and until when.
+// grants returns what is to be granted, and until when.
 func (c constants) grants(sets [][]string) (out []granting) {
 	for _, now := range c.times([]resources.Time{theTime}, "now") {
 		for _, set := range sets {
@@ -272,7 +274,7 @@ func nameOfSet(set []string) string {
 	return strings.Join(set, ", ")
 }
 
-// profile is what can be read of a system role where an action is looked up under its patterns.
+// profile returns what can be read of a system role where an action is looked up under its patterns.
 func profile(role *resources.Role, patterns []string, named bool) string {
 	if role == nil {
 		return "-"
@@ -289,7 +291,7 @@ func profile(role *resources.Role, patterns []string, named bool) string {
 	return text
 }
 
-// patternsAmong are the constants that are patterns of permissions.
+// patternsAmong returns the constants that are patterns of permissions.
 func (c constants) patternsAmong() (out []string) {
 	for _, values := range c {
 		for _, v := range values {

@@ -16,7 +16,7 @@ func placeOf(row *resources.Route) string {
 	return strings.Join(parts, "\n")
 }
 
-// inherited are the rows that take calls of rows which the new tree has no more, or has elsewhere: each is asked about
+// inherited returns the rows that take calls of rows which the new tree has no more, or has elsewhere: each is asked about
 // as the old row was, and as the one that has its calls now.
 func inherited(old, fresh []resources.Route) (out []asking) {
 	known, stays := map[string]bool{}, map[string]bool{}
@@ -74,7 +74,7 @@ func overlap(row, other *resources.Route) (meets, better bool) {
 	return true, better || !decided && row.Host == "" && other.Host != ""
 }
 
-// segment is 0 for a literal, 1 for a parameter and 2 for the rest of a path, the best first.
+// segment returns 0 for a literal, 1 for a parameter and 2 for the rest of a path, the best first.
 func segment(text string) int {
 	switch {
 	case strings.HasSuffix(text, "+}"):

@@ -34,7 +34,7 @@ func (t *table) narrow() {
 	}))
 }
 
-// targetOf is what counts of a target beside what the rules read.
+// targetOf returns what counts of a target beside what the rules read.
 func (t *table) targetOf(i int) string {
 	target := &t.where[i].target
 	switch {
@@ -55,7 +55,7 @@ func (t *table) readsHere() bool {
 	return false
 }
 
-// keep are the first of the values of a part with the same text, and the same number for each group.
+// keep returns which values of a part stay: the first of those with the same text, and the same number for each group.
 func (t *table) keep(of part, size int, number func(s *side, n int, of part, i int) int, joined bool, besides func(int) string) (kept []int) {
 	seen := map[string]int{}
 	for i := range size {
@@ -84,10 +84,11 @@ func (t *table) keep(of part, size int, number func(s *side, n int, of part, i i
 	return kept
 }
 
-// raw is what a group reads of a value.
+// raw returns the number of what a group reads of a value.
 func (t *table) raw(s *side, n int, of part, i int) int { return s.subs[n][of][i] }
 
-// made is what a group makes of a value, where it rests on nothing else, and otherwise what it reads of it.
+// made returns the number of what a group makes of a value if it rests on nothing else, and else of what it reads of the
+// value.
 func (t *table) made(s *side, n int, of part, i int) int {
 	if s.on[n] != of.bit() {
 		return t.raw(s, n, of, i)

@@ -96,7 +96,7 @@ func (p path) part() part {
 	return grant
 }
 
-// fingerprint is a hash over texts, each with its length before it.
+// fingerprint returns a hash over texts, each with its length before it.
 func fingerprint(texts []string) string {
 	h := sha256.New()
 	for _, text := range texts {
@@ -106,7 +106,7 @@ func fingerprint(texts []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ref is the path below input.
+// ref returns the path below input.
 func (p path) ref() (ref ast.Ref) {
 	for name := range strings.SplitSeq(p.String(), ".") {
 		ref = append(ref, ast.StringTerm(name))

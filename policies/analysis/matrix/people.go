@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// people are all kinds of callers with all kinds of facts. Where others may ask about a user, the caller need not be
+// people returns all kinds of callers with all kinds of facts. Where others may ask about a user, the caller need not be
 // the user.
 func (c constants) people(others bool) (out []person) {
 	for _, about := range c.users() {
@@ -52,7 +52,7 @@ func (c constants) people(others bool) (out []person) {
 	return out
 }
 
-// users are the users in question in each state, with their accounts.
+// users returns the users in question in each state, with their accounts.
 func (c constants) users() (out []person) {
 	for _, account := range c.accounts() {
 		for _, id := range c.texts([]string{anyUser}, "subject.id", "principal.id", "target.user") {
@@ -80,6 +80,7 @@ func (c constants) users() (out []person) {
 	return out
 }
 
+// accounts returns the accounts in question in each state, and none.
 func (c constants) accounts() (out []person) {
 	for _, id := range c.texts([]string{anyAccount}, "account.id", "target.account", "principal.account") {
 		for _, status := range append(c.statuses("account.status"), "absent") {
@@ -97,7 +98,7 @@ func (c constants) accounts() (out []person) {
 	return append(out, person{subject: &resources.Subject{}, states: []State{{"account", "none"}}})
 }
 
-// callers are the kinds of callers and credentials.
+// callers returns the kinds of callers and credentials.
 func (c constants) callers(others bool) (out []person) {
 	kinds := []string{"self"}
 	if others {
@@ -138,7 +139,7 @@ func (c constants) callers(others bool) (out []person) {
 	}})
 }
 
-// subsets are all of them, the empty one first.
+// subsets returns all sets of the names, the empty one first.
 func subsets(names []string) (out [][]string) {
 	for bits := range 1 << len(names) {
 		var set []string

@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// places are the targets, with what the gateway makes of a path below each.
+// places returns the targets, with what the gateway makes of a path below each.
 func (c constants) places() (out []place) {
 	accounts := append([]string{"", anyAccount, otherAccount}, c.texts(nil, "target.account", "account.id")...)
 	users := append([]string{"", anyUser, anyUUID, otherUser}, c.texts(nil, "target.user", "principal.id", "subject.id", "principal.uuid")...)
@@ -22,7 +22,7 @@ func (c constants) places() (out []place) {
 	return out
 }
 
-// within are the places in an account.
+// within returns the places in an account.
 func (c constants) within() (out []place) {
 	rests := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + "/parts"}, {Rest: "things"}}
 	for _, text := range c.texts(nil, "target.resource", "target.rest") {

@@ -30,7 +30,7 @@ func Prints(ctx context.Context, set *engine.Set, pkg string) (map[string][]stri
 	return out, err
 }
 
-// forms are the places of the rules below a reference, by their names and prints.
+// forms returns the places of the rules below a reference, by their names and prints.
 func (r *rules) forms(ctx context.Context, pkg string) (map[string]map[string]*ast.Location, error) {
 	out := map[string]map[string]*ast.Location{}
 	for _, rule := range r.compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
@@ -64,7 +64,7 @@ func (d documents) texts() (out []string) {
 	return out
 }
 
-// ungranted are the texts of all but data.grants.
+// ungranted returns the texts of all but data.grants.
 func (d documents) ungranted() []string {
 	return slices.DeleteFunc(slices.Clone(d), func(of document) bool { return reuse.Within(of.ref, "data.grants") }).texts()
 }
@@ -93,7 +93,7 @@ func (r *rules) data(ctx context.Context, own []*ast.Rule) (found documents, err
 	return found, nil
 }
 
-// read is the text of a document of the tree, "" where there is none.
+// read returns the fingerprint of a document of the tree, "" where there is none.
 func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
 	name := ref.String()
 	if text, known := r.documents[name]; known {
@@ -111,7 +111,7 @@ func (r *rules) read(ctx context.Context, ref ast.Ref) (string, error) {
 	return text, nil
 }
 
-// value is a document of the tree, nil where there is none.
+// value returns a document of the tree, nil where there is none.
 func (r *rules) value(ctx context.Context, ref ast.Ref) (ast.Value, error) {
 	path, err := storage.NewPathForRef(ref)
 	if err != nil {

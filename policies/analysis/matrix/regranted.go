@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// regranted are actions that a system role grants in one tree and not, or not at the same places, in the other one: no
+// regranted returns actions that a system role grants in one tree and not, or not at the same places, in the other one: no
 // tree need list them. A wildcard stands for a name that nothing else has.
 func (c *comparison) regranted() (ids []string) {
 	for side, roles := range c.roles {
@@ -26,7 +26,7 @@ func (c *comparison) regranted() (ids []string) {
 	return ids
 }
 
-// actionsOf are actions that a pattern matches, one of each scope.
+// actionsOf returns actions that a pattern matches, one of each scope.
 func actionsOf(pattern string) (ids []string) {
 	parts := strings.Split(pattern, ":")
 	if len(parts) != 3 {

@@ -71,6 +71,7 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	return false
 }
 
+// merge adds states to a row.
 func merge(rows map[rowKey]map[State]bool, k rowKey, states map[State]bool, held []State) {
 	if rows[k] == nil {
 		rows[k] = map[State]bool{}
@@ -97,7 +98,7 @@ func (t *table) write(k rowKey, states map[State]bool, out *Difference) {
 	}
 }
 
-// name is that of the action in both trees.
+// name returns the name of the action in both trees.
 func (a alias) name() string {
 	if a.action[0] == "" || a.action[0] == a.action[1] {
 		return a.action[1]
@@ -108,7 +109,7 @@ func (a alias) name() string {
 	return a.action[0] + " -> " + a.action[1]
 }
 
-// renamed is the answer to the question about another action.
+// renamed returns the answer to the question about another action.
 func (a Answer) renamed(from, to string) Answer {
 	if from != "" {
 		a.Reason = strings.ReplaceAll(a.Reason, from, to)
@@ -116,7 +117,7 @@ func (a Answer) renamed(from, to string) Answer {
 	return a
 }
 
-// names are the role of the holding and those for which it stands.
+// names returns the role of the holding and those for which it stands.
 func (t *table) names(of finding, held *holding) []string {
 	if len(held.system) != 1 || len(held.held) != 1 {
 		return []string{held.role}
@@ -133,6 +134,7 @@ func (t *table) names(of finding, held *holding) []string {
 	return out
 }
 
+// listed returns the values of the states by their names, in order.
 func listed(states map[State]bool) map[string][]string {
 	out := map[string][]string{}
 	for state := range states {

@@ -12,7 +12,7 @@ import (
 // permission that is so or so once, and ask of a count no more than whether it is none: the answer to a larger set is
 // the one to some of its permissions.
 
-// severed are the groups that read the permissions of a grant and that the other tree does not have.
+// severed returns the groups that read the permissions of a grant and that the other tree does not have.
 func (r *rules) severed(other *rules) (found []*group) {
 	known := map[string]bool{}
 	for _, g := range other.groups {
@@ -31,7 +31,7 @@ func (c *comparison) inPairs() bool {
 	return len(c.rules[0].severed(c.rules[1]))+len(c.rules[1].severed(c.rules[0])) > 0
 }
 
-// beyond are the places of unlike rules that can tell more sets of permissions apart.
+// beyond returns the places of unlike rules that can tell more sets of permissions apart.
 func (c *comparison) beyond() (found []Gap) {
 	if !c.counted && c.rules[0].searches(engine.EntryGrantable) <= 1 && c.rules[1].searches(engine.EntryGrantable) <= 1 {
 		return nil
@@ -44,7 +44,7 @@ func (c *comparison) beyond() (found []Gap) {
 	return found
 }
 
-// searches are how many times the rules of an entry point go through the permissions of a grant; any other use of them
+// searches returns how many times the rules of an entry point go through the permissions of a grant; any other use of them
 // but to count them is taken for many.
 func (r *rules) searches(entry string) (n int) {
 	const many = 100
@@ -79,7 +79,7 @@ func (r *rules) searches(entry string) (n int) {
 	return n
 }
 
-// counts are how many times a rule takes the permissions of a grant only to count them. The compiler gives what is
+// counts returns how many times a rule takes the permissions of a grant only to count them. The compiler gives what is
 // counted a name.
 func counts(rule *ast.Rule) (n int) {
 	counted, used := map[ast.Var]int{}, map[ast.Var]int{}

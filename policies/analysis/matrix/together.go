@@ -6,7 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// together are the places where rules of an entry point can tell apart what assignments are held beside each other:
+// together returns the places where rules of an entry point can tell apart what assignments are held beside each other:
 // where several rules read the assignments, or one reads them more than once. Only pairs are asked about.
 func (c *comparison) together(entry string) (found []Gap) {
 	for _, r := range c.rules {
@@ -37,7 +37,7 @@ func (c *comparison) together(entry string) (found []Gap) {
 	return found
 }
 
-// readings are how many times the group goes through the assignments, 2 for any more.
+// readings returns how many times the group goes through the assignments, 2 for any more.
 func (g *group) readings() int {
 	if !g.reads[subjectHere] && !g.reads[subjectAssignments] || g.union {
 		return 0

@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
 
-// unasked are the apps that the trees do not have alike, and the parts of the decision log that they do not mask or
+// unasked returns the apps that the trees do not have alike, and the parts of the decision log that they do not mask or
 // drop alike. Callers of an app send questions of any form, and an event holds more than a question, so no table
 // holds either.
 func unasked(ctx context.Context, old, fresh *engine.Set) (found []Gap, err error) {
@@ -36,7 +36,7 @@ func unasked(ctx context.Context, old, fresh *engine.Set) (found []Gap, err erro
 	return found, err
 }
 
-// below are the places of rules that give parts of what is compared, which has no rule of its own to be asked.
+// below returns the places of rules that give parts of what is compared, which has no rule of its own to be asked.
 func (c *comparison) below(of ask) (found []Gap) {
 	ref := ast.MustParseRef(of.rule)
 	for _, r := range c.rules {
@@ -50,7 +50,7 @@ func (c *comparison) below(of ask) (found []Gap) {
 	return found
 }
 
-// unlike is the place of the first rule below a reference that one of the trees lacks, or that rests on other rules or
+// unlike returns the place of the first rule below a reference that one of the trees lacks, or that rests on other rules or
 // data there: one place for each tree that has such a rule. Where the document beside the rules differs, any rule has
 // changed.
 func unlike(ctx context.Context, old, fresh *engine.Set, pkg string) (places []*ast.Location, err error) {

@@ -35,7 +35,7 @@ func (c constants) add(of map[string]map[string]ast.Value) {
 	}
 }
 
-// texts are the constants of the paths that are texts, those given before them.
+// texts returns the constants of the paths that are texts, those given before them.
 func (c constants) texts(given []string, paths ...string) []string {
 	out := slices.Clone(given)
 	for _, path := range paths {
@@ -48,7 +48,7 @@ func (c constants) texts(given []string, paths ...string) []string {
 	return out
 }
 
-// statuses are ACTIVE, what else is compared with it, and one that is none of them.
+// statuses returns ACTIVE, what else is compared with it, and one that is none of them.
 func (c constants) statuses(paths ...string) []string {
 	out := c.texts([]string{resources.StatusActive}, paths...)
 	if !slices.Contains(out, otherStatus) {
@@ -57,7 +57,7 @@ func (c constants) statuses(paths ...string) []string {
 	return append(out, "UNHEARD")
 }
 
-// times are the given ones, the constants of the paths, and those just before and after.
+// times returns the given ones, the constants of the paths, and those just before and after.
 func (c constants) times(given []resources.Time, paths ...string) []resources.Time {
 	out := slices.Clone(given)
 	for _, path := range paths {

@@ -160,13 +160,13 @@ func (f *forms) roles(held []Held) []Held {
 	return out
 }
 
-// text is an assignment as one line.
+// text returns an assignment as one line.
 func text(h Held) string {
 	line, _ := json.Marshal(h) // strings, booleans and numbers always have a form
 	return string(line)
 }
 
-// subject is the form as the engine is told of a user.
+// subject returns the form as the engine is told of a user.
 func (p *Person) subject() *resources.Subject {
 	s := &resources.Subject{
 		AccountID: p.Account, AccountExists: p.AccountStatus != "", AccountStatus: p.AccountStatus,

@@ -121,7 +121,7 @@ func (n *names) has(id string) bool {
 	return of && n.known[last]
 }
 
-// keep is the id where it is told from others, and else the other one.
+// keep returns the id if a rule can tell it from others, and else the other one.
 func (n *names) keep(id, other string) string {
 	if n.has(id) {
 		return id

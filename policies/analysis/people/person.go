@@ -33,7 +33,7 @@ type Held struct {
 	Expires     resources.Time `json:"expires,omitzero"`
 }
 
-// Of is the person whose facts these are, with the states of the projects in which they hold a role.
+// Of returns the person whose facts these are, with the states of the projects in which they hold a role.
 func Of(s *resources.Subject, projects map[string]string, now resources.Time) Person {
 	p := Person{User: s.UserID, Status: s.UserStatus}
 	if !s.Member {

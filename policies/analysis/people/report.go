@@ -115,7 +115,7 @@ func (c *changes) take(set *factSet, all turned) {
 	}
 }
 
-// sorted are the changes, those that concern most users first.
+// sorted returns the changes, those that concern most users first.
 func (c *changes) sorted() []Change {
 	out := []Change{}
 	for _, of := range c.by {

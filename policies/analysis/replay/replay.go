@@ -162,7 +162,7 @@ func (r *Replay) compare(ctx context.Context, id, policy string, old answer, q *
 	}
 }
 
-// answerOf is what a decision tells.
+// answerOf returns what a decision tells.
 func answerOf(d *resources.AppDecision) answer {
 	says := d.Code + "\n" + d.Reason
 	for _, m := range d.Context {
@@ -171,7 +171,7 @@ func answerOf(d *resources.AppDecision) answer {
 	return answer{allowed: d.Allowed, says: says, reason: d.Reason}
 }
 
-// answer is what was told, false where the mask has hidden it.
+// answer returns what was told, false where the mask has hidden it.
 func (m *Masked) answer() (a answer, known bool) {
 	for _, part := range m.ResultParts {
 		if len(part) == 0 || part[0] == "allow" || part[0] == "decision" {
