@@ -63,18 +63,27 @@ func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
 	raw.Response.Reset()
 	raw.Response.Header.Set("X-Request-ID", id)
 	err := resources.BadRequest(resources.Problem{Text: errFraming.Error()})
-	status := wire.Status(err.Kind)
-	var known *fiber.Error
-	if errors.As(cause, &known) && (known.Code == fiber.StatusRequestHeaderFieldsTooLarge || known.Code == fiber.StatusRequestTimeout) {
-		status = known.Code
+	r := Record{RequestID: id, Status: wire.Status(err.Kind), Reason: errFraming.Error(), Problems: inOneLine(err.Problems), At: e.cfg.Now()}
+	if status, reason := unread(cause); status != 0 {
+		err = &resources.Error{Kind: resources.KindBadRequest, Message: reason}
+		r.Status, r.Reason, r.Problems = status, reason, ""
 	}
-	send(raw, status, wire.ErrorBody("", err))
+	send(raw, r.Status, wire.ErrorBody("", err))
 	closeAfter(raw)
-	r := Record{RequestID: id, Status: status, Reason: errFraming.Error(), At: e.cfg.Now()}
-	if status == wire.Status(err.Kind) {
-		r.Problems = inOneLine(err.Problems)
-	}
 	e.observe(r)
+}
+
+// unread returns the status and the reason of a head that the server has not read to its end, 0 for any other error.
+func unread(cause error) (status int, reason string) {
+	var known *fiber.Error
+	switch {
+	case !errors.As(cause, &known):
+	case known.Code == fiber.StatusRequestTimeout:
+		return known.Code, "The request did not arrive in time."
+	case known.Code == fiber.StatusRequestHeaderFieldsTooLarge:
+		return known.Code, "The request line and the headers are too large."
+	}
+	return 0, ""
 }
 
 // retryAfter renders a wait in whole seconds, at least one.

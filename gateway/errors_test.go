@@ -37,7 +37,7 @@ func TestErrorBodyHasItsAreasShape(t *testing.T) {
 		"400 firewall":  {request("POST", "/api/v1/projects/p%20/walls", "{}", bearer, jsonType), 400, `{"error":"The request is not valid.","code":"BAD_REQUEST","details":{"project_id":"must be 1 to 128`},
 		"400 framing":   {request("PUT", "/api/v1/users/u", "", "Host: b"), 400, `{"error":{"code":"BAD_REQUEST","message":"The request is not valid.","details":["the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken"]}}`},
 		"400 unread":    {"PUT /api/v1/users/u HTTP/1.1\r\nHost : b\r\n\r\n", 400, `{"error":{"code":"BAD_REQUEST","message":"The request is not valid.","details":["the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken"]}}`},
-		"431":           {request("GET", "/", "", "X: "+strings.Repeat("x", 40<<10)), 431, `{"error":{"code":"BAD_REQUEST"`},
+		"431":           {request("GET", "/", "", "X: "+strings.Repeat("x", 40<<10)), 431, `{"error":{"code":"BAD_REQUEST","message":"The request line and the headers are too large."}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := e.send(t, c.raw)

@@ -201,6 +201,32 @@ func TestBodyThatComesTooLateIs408(t *testing.T) {
 	}
 }
 
+// TestHeadThatComesTooLateIs408, and its record says so.
+func TestHeadThatComesTooLateIs408(t *testing.T) {
+	const late = "The request did not arrive in time."
+	e := start(t, func(c *gateway.Config) { c.Limits.Read = time.Second })
+	r := e.overTCP(t).send(t, "GET /public HTTP/1.1\r\nHost: g\r\n")
+	if r.Status != 408 || !r.Close || r.Body != `{"error":{"code":"BAD_REQUEST","message":"`+late+`"}}` {
+		t.Errorf("%d %s close=%v", r.Status, r.Body, r.Close)
+	}
+	if rec := e.last(t); rec.Status != 408 || rec.Reason != late || rec.Problems != "" {
+		t.Errorf("record %+v", rec)
+	}
+}
+
+// TestUnusedConnectionEndsWithoutAnAnswer, and is no request for the log and the metrics.
+func TestUnusedConnectionEndsWithoutAnAnswer(t *testing.T) {
+	e := start(t, func(c *gateway.Config) { c.Limits.Read = time.Second })
+	if sent, err := io.ReadAll(e.overTCP(t)); len(sent) > 0 || err != nil {
+		t.Errorf("answered %q, %v", sent, err)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.records) > 0 {
+		t.Errorf("records %+v", e.records)
+	}
+}
+
 // overTCP is a connection to the edge whose deadlines are a socket's.
 func (e *edge) overTCP(t testing.TB) *link {
 	t.Helper()

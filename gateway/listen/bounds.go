@@ -33,6 +33,8 @@ type Bounds struct {
 	mu   sync.Mutex
 	open int
 	from map[netip.Prefix]int
+	// unused are the connections on which nothing was sent yet.
+	unused map[*Conn]struct{}
 }
 
 // NewBounds returns bounds of the open connections in total and from one address (IPv6: one /64).
@@ -41,13 +43,20 @@ func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Boun
 	return &Bounds{
 		total: total, perAddress: perAddress, ids: ids,
 		log: &throttledLog{log: log}, handshakeLog: &throttledLog{log: log},
-		rejecting: make(chan struct{}, rejections), from: map[netip.Prefix]int{},
+		rejecting: make(chan struct{}, rejections), from: map[netip.Prefix]int{}, unused: map[*Conn]struct{}{},
 	}
 }
 
 // Drain begins the shutdown: from now on a connection is closed only after the response to a request
-// that was read.
-func (b *Bounds) Drain() { b.draining.Store(true) }
+// that was read, or soon if nothing was sent on it, for which the server would wait as for a request.
+func (b *Bounds) Drain() {
+	b.draining.Store(true)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for c := range b.unused {
+		_ = c.SetReadDeadline(time.Now().Add(firstByteTime)) // fails on a closed connection
+	}
+}
 
 // Open returns how many connections are open.
 func (b *Bounds) Open() int {
@@ -99,13 +108,28 @@ func (b *Bounds) enter(peer netip.Prefix) *resources.Error {
 	return nil
 }
 
-// leave takes a closed connection off the count.
-func (b *Bounds) leave(peer netip.Prefix) {
+// remember notes a connection on which nothing was sent yet.
+func (b *Bounds) remember(c *Conn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.unused[c] = struct{}{}
+}
+
+// forget notes that something was sent.
+func (b *Bounds) forget(c *Conn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.unused, c)
+}
+
+// leave takes a closed connection off the count.
+func (b *Bounds) leave(c *Conn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.unused, c)
 	b.open--
-	if b.from[peer]--; b.from[peer] == 0 {
-		delete(b.from, peer)
+	if b.from[c.peer]--; b.from[c.peer] == 0 {
+		delete(b.from, c.peer)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync/atomic"
 	"time"
 )
@@ -18,6 +19,9 @@ const (
 	// lastRequestTime bounds, in a shutdown, a request that was read just before the server closed
 	// its connection.
 	lastRequestTime = 5 * time.Second
+	// firstByteTime bounds, in a shutdown, the wait for the first byte of a connection: its client may be
+	// about to send a request.
+	firstByteTime = time.Second
 )
 
 // Conn is a counted connection.
@@ -29,6 +33,7 @@ type Conn struct {
 	linger atomic.Bool // Close discards what the peer still sends
 	ended  atomic.Bool // the connection is off the count
 	last   atomic.Bool // the last request is being answered
+	used   atomic.Bool // the client has sent something
 	// reading is whether the server waits for bytes, unanswered whether it has read some since
 	// the last response.
 	reading, unanswered atomic.Bool
@@ -40,15 +45,31 @@ func (c *Conn) Linger() { c.linger.Store(true) }
 // Peer returns the connection's peer, as PeerOf does.
 func (c *Conn) Peer() netip.Prefix { return c.peer }
 
-// Read implements net.Conn.
+// Read implements net.Conn. A connection on which nothing was sent is at its end when its time is over: the
+// server would answer any other error, and nobody has asked.
 func (c *Conn) Read(p []byte) (int, error) {
 	c.reading.Store(true)
 	n, err := c.Conn.Read(p)
 	if n > 0 {
 		c.unanswered.Store(true)
+		c.use()
 	}
 	c.reading.Store(false)
+	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && !c.used.Load() {
+		err = io.EOF
+	}
 	return n, err
+}
+
+// use notes that the client has sent something.
+func (c *Conn) use() {
+	if c.used.Swap(true) {
+		return
+	}
+	c.bounds.forget(c)
+	if c.bounds.draining.Load() { // Drain may have left it firstByteTime
+		_ = c.SetReadDeadline(time.Now().Add(lastRequestTime)) // fails on a closed connection, as the next read does
+	}
 }
 
 // Write implements net.Conn.
@@ -76,7 +97,7 @@ func (c *Conn) Close() error {
 func (c *Conn) end() error {
 	defer func() {
 		if c.ended.CompareAndSwap(false, true) {
-			c.bounds.leave(c.peer)
+			c.bounds.leave(c)
 		}
 	}()
 	if c.linger.CompareAndSwap(true, false) {

@@ -1,11 +1,13 @@
 package listen_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -86,12 +88,18 @@ func TestReadRequestIsAnswered(t *testing.T) {
 func TestIdleConnectionIsClosedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
-		conn := drained(t, inner)
-		must(t, conn.SetReadDeadline(time.Now().Add(time.Hour)))
+		bounds, conn := accepted(t, inner)
 		go func() {
+			_, _ = peer.Write([]byte("a"))
+			_, _ = peer.Read(make([]byte, 1))
+			bounds.Drain()
 			time.Sleep(time.Minute)
 			must(t, conn.Close())
 		}()
+		_, err := conn.Read(make([]byte, 1))
+		must(t, err)
+		_, err = conn.Write([]byte("b"))
+		must(t, err)
 		if got := ends(t, conn.Read); got != time.Minute {
 			t.Errorf("it waited for %s", got)
 		}
@@ -107,4 +115,91 @@ func must(t *testing.T, err error) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// accepted returns a connection on which nothing was sent yet, and the bounds that count it.
+func accepted(t *testing.T, c net.Conn) (*listen.Bounds, net.Conn) {
+	t.Helper()
+	bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
+	counted, err := bounds.Listener(accepting{c}, nil).Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, counted.SetReadDeadline(time.Now().Add(time.Hour)))
+	return bounds, counted
+}
+
+// TestUnusedConnectionHoldsUpNoStop: a second after the shutdown has begun it is at its end, as if its client had
+// closed it. One on which a request begins meanwhile has five seconds more.
+func TestUnusedConnectionHoldsUpNoStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		sendsAfter, readsUntil time.Duration
+		err                    error
+	}{
+		"unused": {2 * time.Second, time.Second, io.EOF},
+		"used":   {time.Second / 2, time.Second/2 + 5*time.Second, os.ErrDeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inner, peer := net.Pipe()
+				bounds, conn := accepted(t, inner)
+				var client sync.WaitGroup
+				client.Go(func() {
+					time.Sleep(c.sendsAfter)
+					_, _ = peer.Write([]byte("ask"))
+				})
+				bounds.Drain()
+				began := time.Now()
+				n, err := conn.Read(make([]byte, 3))
+				if n == 3 {
+					_, err = conn.Read(make([]byte, 3))
+				}
+				if waited := time.Since(began); waited != c.readsUntil || !errors.Is(err, c.err) {
+					t.Errorf("it was read for %s: %v", waited, err)
+				}
+				must(t, conn.Close())
+				must(t, conn.Close())
+				client.Wait()
+			})
+		})
+	}
+}
+
+// TestUnusedConnectionFailsNoHandshake when the server shuts down; its client has done nothing wrong.
+func TestUnusedConnectionFailsNoHandshake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner, _ := net.Pipe()
+		bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
+		conn, err := bounds.Listener(accepting{inner}, &tls.Config{MinVersion: tls.VersionTLS12}).Accept()
+		must(t, err)
+		bounds.Drain()
+		began := time.Now()
+		if n, err := conn.Read(make([]byte, 1)); n != 0 || err != io.EOF || time.Since(began) != time.Second { //nolint:errorlint // the server asks for that very error
+			t.Errorf("%d bytes, %v after %s", n, err, time.Since(began))
+		}
+		if n := bounds.FailedHandshakes(); n != 0 {
+			t.Errorf("%d failed handshakes", n)
+		}
+		must(t, conn.Close())
+	})
+}
+
+// TestUnusedConnectionEndsWithoutAnError when its time is over, as if its client had closed it: nobody has asked.
+func TestUnusedConnectionEndsWithoutAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inner, peer := net.Pipe()
+		_, conn := accepted(t, inner)
+		if n, err := conn.Read(make([]byte, 1)); n != 0 || err != io.EOF { //nolint:errorlint // the server asks for that very error
+			t.Errorf("unused: %d bytes, %v", n, err)
+		}
+		must(t, conn.SetReadDeadline(time.Time{}))
+		go func() { _, _ = peer.Write([]byte("a")) }()
+		if n, err := conn.Read(make([]byte, 1)); n != 1 || err != nil {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+		must(t, conn.SetReadDeadline(time.Now().Add(time.Hour)))
+		if n, err := conn.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("used: %d bytes, %v", n, err)
+		}
+	})
 }

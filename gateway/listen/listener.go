@@ -50,7 +50,9 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 			why := l.bounds.enter(peer)
 			switch {
 			case why == nil:
-				return &Conn{Conn: l.secure(c), bounds: l.bounds, peer: peer}, nil
+				accepted := &Conn{Conn: l.secure(c), bounds: l.bounds, peer: peer}
+				l.bounds.remember(accepted)
+				return accepted, nil
 			case l.tls != nil:
 				_ = c.Close() // a response would cost the handshake
 			default:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"time"
 )
 
@@ -41,9 +42,9 @@ func (c *secure) SetReadDeadline(t time.Time) error {
 }
 
 // handshakeFailed counts and logs a failed handshake. A connection that was closed before it said
-// anything is a probe.
+// anything is a probe, and one that is unused when the shutdown begins is ended by it.
 func (b *Bounds) handshakeFailed(peer net.Addr, err error) {
-	if errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) || b.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
 		return
 	}
 	b.failedHandshakes.Add(1)

@@ -2,6 +2,7 @@ package faults_test
 
 import (
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -121,5 +122,25 @@ func TestShutdownDelayFailsNoRequest(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(s.Stderr.String()), "\n")
 	if last := lines[len(lines)-1]; !strings.Contains(last, `"msg":"stopped","served":`) {
 		t.Errorf("the last line is %s", last)
+	}
+}
+
+// TestUnusedConnectionHoldsUpNoStop: a client that has connected and asks for nothing costs a stop about a second,
+// without an answer, and without a warning of a request that did not end.
+func TestUnusedConnectionHoldsUpNoStop(t *testing.T) {
+	t.Parallel()
+	g := harness.Start(t, "--read-timeout", "5m", "--drain-timeout", "5m").Each()[0]
+	client, err := net.Dial("tcp", strings.TrimPrefix(g.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	harness.Soon(t, "the connection is open", func() bool { return harness.MetricOf(t, g, "portcullis_connections") >= 1 })
+	g.Terminate(t)
+	if code := g.Ended(t); code != 0 || strings.Contains(g.Stderr.String(), "did not end in time") {
+		t.Errorf("exit %d", code)
+	}
+	if sent, err := io.ReadAll(client); len(sent) > 0 || err != nil {
+		t.Errorf("it is answered %q, %v", sent, err)
 	}
 }
