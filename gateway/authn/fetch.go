@@ -126,11 +126,14 @@ func reportSet(log *slog.Logger, set KeySet, source, name string) {
 	if set.symmetric || set.exposed {
 		log.Error("the key set publishes a secret (a symmetric key or a private part), which was not used; replace that key", source, name)
 	}
-	if len(set.unusable) > 0 || set.Len() == 0 {
+	switch {
+	case set.Len() == 0:
+		log.Warn("no key of the set can be used: the tokens of its issuer are refused", source, name, "unusable", set.report())
+	case len(set.unusable) > 0:
 		log.Warn("some keys of the set are not used", source, name, "usable", set.Len(), "unusable", set.report())
-		return
+	default:
+		log.Debug("key set taken into use", source, name, "usable", set.Len())
 	}
-	log.Debug("key set taken into use", source, name, "usable", set.Len())
 }
 
 func orDiscard(log *slog.Logger) *slog.Logger {

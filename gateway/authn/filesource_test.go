@@ -66,6 +66,15 @@ func TestChangedKeyFileIsReadAgain(t *testing.T) {
 	write(t, path, jwks(t, jwk("ed", "", "", k.ed.Public())), start.Add(time.Minute))
 	mustAccept(t, a, edToken(nil))
 	mustRefuse(t, a, renewed)
+
+	// Empty: no key is valid any more, and the log says what that means.
+	out.Reset()
+	write(t, path, []byte(`{"keys":[]}`), start.Add(2*time.Minute))
+	c.Advance(time.Second)
+	mustRefuse(t, a, edToken(nil))
+	if !strings.Contains(out.String(), "the tokens of its issuer are refused") {
+		t.Errorf("reported %s", out.String())
+	}
 }
 
 func TestBadKeyFileIsRefusedAtConstruction(t *testing.T) {
