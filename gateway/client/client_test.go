@@ -135,6 +135,7 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 	all := []client.Evaluation{evaluation("user-b-v1"), evaluation("user-a-v1"), evaluation("user-b-v1")}
 	for semantic, want := range map[client.Semantic][]bool{
 		client.ExecuteAll: {false, true, false}, client.DenyOnFirstDeny: {false, false, false}, client.PermitOnFirstPermit: {false, true, false},
+		"": {false, true, false},
 	} {
 		d, err := c.EvaluateAll(t.Context(), all, semantic)
 		if err != nil || len(d) != len(want) {
@@ -148,6 +149,10 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 	}
 	if d, err := c.EvaluateAll(t.Context(), nil, client.ExecuteAll); err != nil || len(d) != 0 {
 		t.Errorf("nothing: %v, %v", d, err)
+	}
+	var refused *client.Error
+	if d, err := c.EvaluateAll(t.Context(), all[1:2], "deny_all"); !errors.As(err, &refused) || refused.Status != 400 || d[0].Allowed {
+		t.Errorf("an unknown semantic: %v, %v", d, err)
 	}
 }
 

@@ -41,7 +41,7 @@ type Evaluation struct {
 	Context  map[string]any `json:"context,omitempty"`
 }
 
-// Semantic says when the gateway ends a batch (7.1.2.1).
+// Semantic says when the gateway ends a batch (7.1.2.1); the zero value is ExecuteAll.
 type Semantic string
 
 // The semantics of a batch.
@@ -84,7 +84,7 @@ func (c *Client) EvaluateAll(ctx context.Context, all []Evaluation, s Semantic) 
 		}
 	}
 	type options struct {
-		Semantic Semantic `json:"evaluations_semantic"`
+		Semantic Semantic `json:"evaluations_semantic,omitempty"`
 	}
 	var got struct {
 		Evaluations []evaluated `json:"evaluations"`

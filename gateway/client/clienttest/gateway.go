@@ -130,17 +130,27 @@ func (g *Gateway) evaluations(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Evaluations []client.Evaluation `json:"evaluations"`
 		Options     struct {
-			Semantic client.Semantic `json:"evaluations_semantic"`
+			Semantic *client.Semantic `json:"evaluations_semantic"`
 		} `json:"options"`
 	}
 	if !read(w, r, &body) {
+		return
+	}
+	s := client.ExecuteAll
+	if sent := body.Options.Semantic; sent != nil {
+		s = *sent
+	}
+	switch s {
+	case client.ExecuteAll, client.DenyOnFirstDeny, client.PermitOnFirstPermit:
+	default:
+		refuse(w, http.StatusBadRequest)
 		return
 	}
 	out := []any{}
 	for _, e := range body.Evaluations {
 		allowed := g.decide(e)
 		out = append(out, decision(allowed))
-		if s := body.Options.Semantic; allowed && s == client.PermitOnFirstPermit || !allowed && s == client.DenyOnFirstDeny {
+		if allowed && s == client.PermitOnFirstPermit || !allowed && s == client.DenyOnFirstDeny {
 			break
 		}
 	}
