@@ -38,6 +38,43 @@ func TestConfigurationNamesThePublicURL(t *testing.T) {
 	}
 }
 
+// TestIdentityHeadersAreUnambiguousEverywhere: those that AuthZEN does not read are refused, too, where another server
+// could read them differently.
+func TestIdentityHeadersAreUnambiguousEverywhere(t *testing.T) {
+	t.Parallel()
+	s := harness.NewScene(t, harness.Shared(t))
+	one := question(entity("user", s.Admin), "project:instance:read", entity("project", s.Project))
+	calls := map[string]string{
+		"GET /.well-known/authzen-configuration": "",
+		"POST " + pathEvaluation:                 marshalled(t, one),
+		"POST " + pathEvaluations:                marshalled(t, object{"evaluations": []object{one, one}}),
+	}
+	for of, body := range searchBodies(s) {
+		calls["POST /access/v1/search/"+of] = marshalled(t, body)
+	}
+	for call, body := range calls {
+		lines := "Host: gateway\r\n"
+		if body != "" {
+			lines += fmt.Sprintf("Authorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", s.Checker, len(body))
+		}
+		for _, name := range []string{"X-User-ID", "X-Account-ID", "X-Action"} {
+			once, odd := name+": a\r\n", strings.ReplaceAll(name, "-", "_")+": a\r\n"
+			for added, want := range map[string]int{once: 200, odd: 400, once + once: 400, once + odd: 400} {
+				r := harness.SendRaw(t, s.URL, call+" HTTP/1.1\r\n"+lines+added+"\r\n"+body)
+				if r.Status != want || want == 400 && !strings.Contains(r.Body, name+": must be sent once") {
+					t.Errorf("%s with %q: %d %s", call, added, r.Status, r.Body)
+				}
+			}
+		}
+	}
+	for _, twice := range []string{"Authorization: Bearer x\r\n", "X-API-Key: x\r\n"} {
+		r := harness.SendRaw(t, s.URL, "GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: gateway\r\n"+twice+twice+"\r\n")
+		if r.Status != 400 {
+			t.Errorf("twice %q: %d %s", twice, r.Status, r.Body)
+		}
+	}
+}
+
 // TestEachEvaluationCountsForTheRate: a batch that the burst does not hold is 429 and takes one only.
 func TestEachEvaluationCountsForTheRate(t *testing.T) {
 	t.Parallel()

@@ -102,6 +102,11 @@ func TestMalformedSearchIsRefused(t *testing.T) {
 			t.Errorf("%s: %d %s", of, r.Status, r.Raw)
 		}
 	}
+	routes := searchBodies(s)["resource"]
+	routes.Resource = &thing{Type: "route"}
+	if r := post(t, s.Gateway, "search/resource", s.Checker, routes); r.Status != 400 || len(problems(t, r)) != 1 || !strings.Contains(string(r.Raw), "action.name") {
+		t.Errorf("an action that is no method, on routes: %d %s", r.Status, r.Raw)
+	}
 }
 
 // TestPageTokenIsForItsCallerAndRequest: with another caller, limit, thing or search it is a 400.
@@ -203,7 +208,11 @@ func TestSearchOfUnknownTypesIsEmpty(t *testing.T) {
 	subjects.Subject = &thing{Type: "device"}
 	elsewhere.Resource = &thing{Type: "project", ID: s.Project}
 	things.Resource = &thing{Type: "path", Properties: map[string]string{"account_id": s.Account}}
-	for of, body := range map[string]searchBody{"subject": subjects, "subject ": elsewhere, "resource": things} {
+	routes := things
+	routes.Action, routes.Resource = named("GET"), &thing{Type: "route", Properties: things.Resource.Properties}
+	for of, body := range map[string]searchBody{
+		"subject": subjects, "subject ": elsewhere, "resource": things, "resource ": routes,
+	} {
 		out := search(t, s.Gateway, strings.TrimSpace(of), s.Checker, body)
 		if len(out.Results) > 0 || out.Context.Complete || *out.Page.Next != "" {
 			t.Errorf("%s: %+v", of, out)

@@ -2,6 +2,7 @@ package authzen
 
 import (
 	"context"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -28,7 +29,7 @@ type document struct {
 
 // Answer implements doors.Door: 404 without a base.
 func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) {
-	problems := c.Problems
+	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action", "Authorization", "X-API-Key"))
 	for field, sent := range map[string]bool{"body": len(c.Body) > 0 || c.Encoded, "query": c.HasQuery} {
 		if sent {
 			problems = append(problems, resources.Problem{Field: field, Text: "must not be sent"})

@@ -1,6 +1,7 @@
 package authzen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -12,7 +13,7 @@ import (
 // and says of each whether it did. The error is a 400 of the request as such; the tuple's problems are
 // none.
 func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
-	problems := c.Problems
+	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 	if kinds, odd := c.Headers.Values("Content-Type"); odd || len(kinds) != 1 || !isJSON(kinds[0]) {
 		note("Content-Type", "must be application/json, sent once")
@@ -34,6 +35,16 @@ func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) 
 		return resources.BadRequest(append(problems, into.Problems...)...)
 	}
 	return nil
+}
+
+// oddHeaders returns the problems of identity headers, of which this API reads none: a server on the way to it may.
+func oddHeaders(h doors.Headers, names ...string) (problems []resources.Problem) {
+	for _, name := range names {
+		if _, problem := h.Identity(name); problem != "" {
+			problems = append(problems, resources.Problem{Field: name, Text: problem})
+		}
+	}
+	return problems
 }
 
 // isJSON says whether the media type is JSON, with any parameters.

@@ -147,7 +147,7 @@ func (q *search) translator(facts verdict.Gatherer) translator {
 	return translator{batches.Begin(q.caller, q.door), q.Calls}
 }
 
-// any is the question with something in place of what is looked for, whose other parts are then held
+// any returns the question with something in place of what is looked for, whose other parts are then held
 // to the rules of an evaluation.
 func (q *search) any() Tuple {
 	out := q.Tuple
@@ -157,6 +157,9 @@ func (q *search) any() Tuple {
 	case Resources:
 		of := *q.Resource
 		of.ID = anyID
+		if of.Type == typeRoute {
+			of.ID = anyRoute
+		}
 		if of.Properties.Project == "" && !of.Properties.OddProject {
 			of.Properties.Project = anyID
 		}
@@ -173,6 +176,7 @@ func (q *search) any() Tuple {
 // Texts that stand in the question for the part that is looked for.
 const (
 	anyID     = "any"
+	anyRoute  = "/any"
 	anyAction = "account:any:any"
 	anyMethod = "GET"
 )
