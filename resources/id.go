@@ -121,6 +121,15 @@ func ValidID(s string) bool {
 	return true
 }
 
+// UserIDRule tells callers what ValidUserID accepts.
+const UserIDRule = IDRule + ", not begin with " + ServicePrefix + ", which is for services, and not be . or .., which no path can hold"
+
+// ValidUserID says whether s can be the external id of a new user: a plain identifier that is no service's, and with
+// which every path that names the user can be sent.
+func ValidUserID(s string) bool {
+	return ValidID(s) && !strings.HasPrefix(s, ServicePrefix) && s != "." && s != ".."
+}
+
 // KnownIDForm says whether ValidExternalID knows the pattern of ids with the prefix.
 func KnownIDForm(prefix string) bool { return prefix == PrefixAccount || prefix == PrefixProject }
 

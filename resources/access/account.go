@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// AccountRoutes returns the handlers of accounts and projects.
-func (s *Service) AccountRoutes() wire.Routes {
+// accountRoutes returns the handlers of accounts and projects.
+func (s *Service) accountRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"account.create": s.Idempotency.Create("account.create", s.createAccount),
 		"account.get":    s.getAccount,

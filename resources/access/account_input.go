@@ -48,14 +48,10 @@ func checkPatternID(p *wire.Problems, field, prefix, s string) {
 	}
 }
 
-// checkUserID adds a problem to an external id that a new user can't have. The prefix is that of
-// services.
+// checkUserID adds a problem to an external id that a new user can't have.
 func checkUserID(p *wire.Problems, field, s string) {
-	switch {
-	case !resources.ValidID(s):
-		p.Add(field, resources.IDRule)
-	case strings.HasPrefix(s, resources.ServicePrefix):
-		p.Add(field, "must not begin with %s, which is for services", resources.ServicePrefix)
+	if !resources.ValidUserID(s) {
+		p.Add(field, resources.UserIDRule)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 const admin = resources.RoleAccountAdmin
@@ -60,11 +61,7 @@ func TestTheLastAdminStays(t *testing.T) {
 func TestTwoAdminsCannotRemoveEachOther(t *testing.T) {
 	w := newWorld(t)
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: admin})
-	rounds := 200
-	if testing.Short() {
-		rounds = 20
-	}
-	for round := range rounds {
+	for round := range tier.Amount(200, 20) {
 		var wg sync.WaitGroup
 		var answers [2]areatest.Answer
 		for i, pair := range [][2]string{{alice, dan}, {dan, alice}} {

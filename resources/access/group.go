@@ -19,8 +19,8 @@ const (
 	actionGroupDelete = "account:group:delete"
 )
 
-// GroupRoutes returns the handlers of groups and their members.
-func (s *Service) GroupRoutes() wire.Routes {
+// groupRoutes returns the handlers of groups and their members.
+func (s *Service) groupRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"group.create":        s.Idempotency.Create("group.create", s.createGroup),
 		"group.list":          s.listGroups,

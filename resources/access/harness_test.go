@@ -2,7 +2,6 @@ package access_test
 
 import (
 	"context"
-	"maps"
 	"strings"
 	"testing"
 
@@ -51,11 +50,7 @@ func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Conf
 		f(&cfg)
 	}
 	cfg.Idempotency = idempotency.New(cfg.Store, w.Collections, w.Clock.Now)
-	w.Routes = wire.Routes{}
-	svc := access.New(cfg)
-	for _, routes := range []wire.Routes{svc.AccountRoutes(), svc.GroupRoutes(), svc.RoleRoutes()} {
-		maps.Copy(w.Routes, routes)
-	}
+	w.Routes = access.New(cfg).Routes()
 	w.seed()
 	return w
 }

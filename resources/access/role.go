@@ -16,8 +16,8 @@ const (
 	nounRoleAssignment = "role assignment"
 )
 
-// RoleRoutes returns the handlers of roles and their assignments.
-func (s *Service) RoleRoutes() wire.Routes {
+// roleRoutes returns the handlers of roles and their assignments.
+func (s *Service) roleRoutes() wire.Routes {
 	return wire.Named("access", wire.Routes{
 		"change.list":                  s.listChanges,
 		"role.create":                  s.Idempotency.Create("role.create", s.createRole),

@@ -16,7 +16,7 @@ func (s *Service) createRole(_ context.Context, r *wire.Request) (idempotency.Co
 	if !in.scopeSent {
 		in.problems.Add("scope", "is missing")
 	}
-	if in.projectSent && in.scope == resources.RoleScopeAccount {
+	if in.scope == resources.RoleScopeAccount && (in.project != "" || !in.projectReadable) {
 		in.problems.Add("projectId", "an ACCOUNT role has no project")
 	}
 	now := s.now()

@@ -39,6 +39,11 @@ func TestARoleIsMade(t *testing.T) {
 	}
 	w.Expect(w.create(object{"name": strings.Repeat("ß", 255), "scope": "ACCOUNT", "permissions": patterns(200), "status": "INACTIVE"}), 201, "INACTIVE")
 	w.Expect(w.create(object{"name": "theirs", "scope": "RESOURCE", "permissions": patterns(1)}), 201) // a name of another account's
+	none := w.create(object{"name": "no project", "scope": "ACCOUNT", "permissions": patterns(1), "projectId": ""})
+	w.Expect(none, 201) // an empty projectId is as good as none, as in an assignment
+	if _, shown := none.Body["projectId"]; shown {
+		t.Errorf("shown %s", none.Text)
+	}
 }
 
 func TestWhatARoleIsRefusedFor(t *testing.T) {
@@ -71,6 +76,7 @@ func TestWhatARoleIsRefusedFor(t *testing.T) {
 		},
 		"account patterns in a RESOURCE role": {object{"scope": "RESOURCE", "permissions": []string{"*:x:read"}}, []string{"permissions[0]: a RESOURCE role"}},
 		"project of an ACCOUNT role":          {object{"scope": "ACCOUNT", "projectId": projA1}, []string{"projectId: an ACCOUNT role"}},
+		"odd project of an ACCOUNT role":      {object{"scope": "ACCOUNT", "projectId": 7}, []string{"projectId: must be a string", "projectId: an ACCOUNT role"}},
 		"malformed project":                   {object{"projectId": "a|b"}, []string{"projectId: must be 1 to 128"}},
 		"absent project":                      {object{"projectId": absent}, []string{"projectId: is not an active project of this account"}},
 		"their project":                       {object{"projectId": projB1}, []string{"projectId: is not an active project of this account"}},

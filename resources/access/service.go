@@ -72,7 +72,7 @@ func New(cfg Config) *Service { return &Service{Config: cfg, c: cfg.Collections}
 // Routes returns all handlers of the area.
 func (s *Service) Routes() wire.Routes {
 	out := wire.Routes{}
-	for _, part := range []wire.Routes{s.AccountRoutes(), s.RoleRoutes(), s.GroupRoutes()} {
+	for _, part := range []wire.Routes{s.accountRoutes(), s.roleRoutes(), s.groupRoutes()} {
 		maps.Copy(out, part)
 	}
 	return out

@@ -2,7 +2,6 @@ package users
 
 import (
 	"context"
-	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -48,8 +47,8 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 		body.Add("email", "is missing")
 	}
 	u.ExternalID, _ = body.Text("external_id")
-	if body.Has("external_id") && (!resources.ValidID(u.ExternalID) || strings.HasPrefix(u.ExternalID, resources.ServicePrefix)) {
-		body.Add("external_id", resources.IDRule+", and not begin with %s", resources.ServicePrefix)
+	if body.Has("external_id") && !resources.ValidUserID(u.ExternalID) {
+		body.Add("external_id", resources.UserIDRule)
 	}
 	u.AccountID, _ = body.Text("account_id")
 	if body.Has("account_id") && !resources.ValidID(u.AccountID) {
