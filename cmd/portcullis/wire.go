@@ -266,14 +266,10 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := apidoc.New()
-	if err != nil {
-		return nil, err
-	}
 	handlers := map[string]wire.Routes{
 		config.UpstreamAccess: changes.Attributed(a.access.Routes()), config.UpstreamUsers: changes.Attributed(a.users.Routes()),
 		config.UpstreamAPIKeys: changes.Attributed(a.keys.Routes()),
-		config.UpstreamKeys:    a.keySetRoutes(signer), config.UpstreamAPIDoc: doc.Routes(),
+		config.UpstreamKeys:    a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(),
 	}
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes

@@ -29,8 +29,8 @@ func assets() []asset {
 	}
 }
 
-// files reads and unpacks the files that the page loads, by name.
-func files() (map[string]wire.File, error) {
+// readAssets reads and unpacks the files that the page loads, by name.
+func readAssets() (map[string]wire.File, error) {
 	out := map[string]wire.File{}
 	for _, a := range assets() {
 		content, err := read(a.from)

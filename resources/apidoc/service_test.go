@@ -10,15 +10,6 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-func routes(t testing.TB) wire.Routes {
-	t.Helper()
-	s, err := apidoc.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s.Routes()
-}
-
 // TestFilesAreSentAsTheyAre checks that the document, the page and its files are sent unpacked and with
 // their content types.
 func TestFilesAreSentAsTheyAre(t *testing.T) {
@@ -31,7 +22,7 @@ func TestFilesAreSentAsTheyAre(t *testing.T) {
 		{"docs.asset", "swagger-ui.css", "text/css", ".swagger-ui"},
 		{"docs.asset", "favicon-32x32.png", "image/png", "\x89PNG"},
 	} {
-		got, err := routes(t)[tc.route](context.Background(), &wire.Request{Params: map[string]string{"asset": tc.asset}})
+		got, err := apidoc.New().Routes()[tc.route](context.Background(), &wire.Request{Params: map[string]string{"asset": tc.asset}})
 		if err != nil || got.Status != 200 || got.File == nil || got.File.ContentType != tc.kind || !strings.HasPrefix(string(got.File.Content), tc.begin) {
 			t.Errorf("%s %s: %v, %d", tc.route, tc.asset, err, got.Status)
 		}
@@ -54,7 +45,7 @@ func TestNothingElseIsServed(t *testing.T) {
 		"400 a document's query": {"openapi.get", wire.Request{Query: "pretty"}, resources.KindBadRequest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := routes(t)[tc.route](context.Background(), &tc.r); !resources.IsKind(err, tc.want) {
+			if got, err := apidoc.New().Routes()[tc.route](context.Background(), &tc.r); !resources.IsKind(err, tc.want) {
 				t.Errorf("%d, %v", got.Status, err)
 			}
 		})
