@@ -40,28 +40,29 @@ type MasterKey struct{ keys [][]byte }
 func ReadMasterKey(r io.Reader) (MasterKey, error) {
 	var m MasterKey
 	scan := bufio.NewScanner(r)
-	for line := 1; scan.Scan(); line++ {
+	line := 1
+	for ; scan.Scan(); line++ {
 		text := strings.TrimSpace(scan.Text())
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
 		key, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return MasterKey{}, fmt.Errorf("master key: line %d is not base64", line)
+			return MasterKey{}, fmt.Errorf("line %d is not base64", line)
 		}
 		if len(key) < minMasterKey {
-			return MasterKey{}, fmt.Errorf("master key: line %d has %d bytes; at least %d random bytes are needed", line, len(key), minMasterKey)
+			return MasterKey{}, fmt.Errorf("line %d has %d bytes; at least %d random bytes are needed", line, len(key), minMasterKey)
 		}
 		if n := differentBytes(key); n < minDifferentBytes {
-			return MasterKey{}, fmt.Errorf("master key: line %d has %d different bytes and was not made at random; make one with `head -c 32 /dev/urandom | base64`", line, n)
+			return MasterKey{}, fmt.Errorf("line %d has %d different bytes and was not made at random; make one with `head -c 32 /dev/urandom | base64`", line, n)
 		}
 		m.keys = append(m.keys, key)
 	}
 	if err := scan.Err(); err != nil {
-		return MasterKey{}, fmt.Errorf("master key: %w", err)
+		return MasterKey{}, fmt.Errorf("line %d can't be read: %w", line, err)
 	}
 	if len(m.keys) == 0 {
-		return MasterKey{}, errors.New("master key: the file has no key; one line of base64 is needed")
+		return MasterKey{}, errors.New("it has no key; one line of base64 is needed")
 	}
 	return m, nil
 }

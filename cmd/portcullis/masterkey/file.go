@@ -72,7 +72,11 @@ func readKey(path string) (resources.MasterKey, error) {
 	if err != nil {
 		return resources.MasterKey{}, err
 	}
-	return resources.ReadMasterKey(bytes.NewReader(raw))
+	key, err := resources.ReadMasterKey(bytes.NewReader(raw))
+	if err != nil {
+		return resources.MasterKey{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
 }
 
 // exposed reports whether others than this user can read or change the file. A mounted secret is root's, and

@@ -76,3 +76,14 @@ func TestMasterKeyThatOthersCanReadIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMasterKeyThatIsNoneIsNamed with its file, once, and what is wrong with it.
+func TestMasterKeyThatIsNoneIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte("# of the office\nno-key!\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (masterkey.File{Path: path}).Read(); err == nil || err.Error() != "master key: "+path+": line 2 is not base64" {
+		t.Error(err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -78,18 +79,31 @@ func (f File) edit(change func(lines []string, keys []int) []string) error {
 	return replace(path, strings.Join(change(lines, keys), "\n")+"\n")
 }
 
-// replace writes a new file, for the owner alone, and puts it in the place of the old one.
+// replace writes a new file, for the owner of the old one alone, and puts it in its place.
 func replace(path, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}
 	_, err = tmp.WriteString(text)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
+	if err = errors.Join(err, giveAway(tmp, path), tmp.Sync(), tmp.Close()); err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
 		return fmt.Errorf("master key: %w", errors.Join(err, os.Remove(tmp.Name())))
+	}
+	return nil
+}
+
+// giveAway makes the owner of the file at path that of another one: root may run the command, and the gateway's
+// user has to read what it writes.
+func giveAway(file *os.File, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if of, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		return file.Chown(int(of.Uid), int(of.Gid))
 	}
 	return nil
 }

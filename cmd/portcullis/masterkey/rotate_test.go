@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
@@ -76,5 +77,31 @@ func TestRotationOfNothing(t *testing.T) {
 	}
 	if _, err := f.Use(); err == nil || !strings.Contains(err.Error(), "keys rotate") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestRotationKeepsTheOwner, who has to read the file when the gateway starts again. Only root can rotate another user's.
+func TestRotationKeepsTheOwner(t *testing.T) {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 {
+		uid, gid = 65532, 65533
+	}
+	f := masterkey.File{DataDir: t.TempDir()}
+	if _, err := f.ReadOrMake(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(f.DataDir, masterkey.FileName)
+	if err := os.Chown(path, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Add(masterkey.First); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if of := info.Sys().(*syscall.Stat_t); int(of.Uid) != uid || int(of.Gid) != gid {
+		t.Errorf("it is of user %d and group %d", of.Uid, of.Gid)
 	}
 }
