@@ -11,6 +11,9 @@ import (
 //
 // Its time grows linearly with the text, which clients choose.
 func MaskCredentials(text string) string {
+	if !mayHoldCredential(text) {
+		return text
+	}
 	text = mask(text, text, nil)
 	if strings.IndexByte(text, '%') < 0 {
 		return text
@@ -21,6 +24,26 @@ func MaskCredentials(text string) string {
 
 // HoldsCredential says whether MaskCredentials would replace something.
 func HoldsCredential(text string) bool { return MaskCredentials(text) != text }
+
+// mayHoldCredential is false for most texts without a credential. Each credential has a dot (a JWT), begins with pcl_ (an
+// API key), or has white space behind an r (the word Bearer), and all of that may be percent-encoded.
+func mayHoldCredential(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '.', '%':
+			return true
+		case '_':
+			if i >= len("pcl") && strings.EqualFold(text[i-len("pcl"):i], "pcl") {
+				return true
+			}
+		case 'r', 'R':
+			if i+1 < len(text) && (text[i+1] <= ' ' || text[i+1] == '+' || text[i+1] == '\\') {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // mask replaces the parts of text that are credentials in plain, the decoded text. at holds the
 // place in text of each byte of plain; nil means the same place.

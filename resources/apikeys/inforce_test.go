@@ -17,6 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/rolecache"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // replica is a gateway's way from a key to a principal: a cache of its own.
@@ -124,10 +125,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	w := newWorld(t)
 	replicas := []*replica{w.replica(), w.replica()}
 	const readers = 4
-	rounds := 200
-	if testing.Short() { // at each change
-		rounds = 40
-	}
+	rounds := tier.Amount(200, 40)
 	type round struct {
 		raw     string
 		revoked atomic.Bool

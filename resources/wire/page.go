@@ -37,8 +37,8 @@ func Cut[T any](n Numbered, all []T) ([]T, Meta) {
 	return append([]T{}, all[first:last]...), meta
 }
 
-// PageTokenRule tells callers which token a list accepts.
-const PageTokenRule = "is not a token of this list; begin again without it"
+// pageTokenRule tells callers which token a list accepts.
+const pageTokenRule = "is not a token of this list; begin again without it"
 
 // PageSize reads page_size (1 to 100, default 50) of a list by token.
 func (q *Query) PageSize() int { return q.Int("page_size", defaultTokened, 1, maxPage) }
@@ -52,6 +52,6 @@ func (q *Query) PageToken(tokens PageTokens, binding string, parse func(cursor [
 	}
 	cursor, ok := tokens.Open(token, binding)
 	if !ok || parse(cursor) != nil {
-		q.problems.Add("page_token", PageTokenRule)
+		q.problems.Add("page_token", pageTokenRule)
 	}
 }

@@ -1,8 +1,9 @@
 package records
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
@@ -32,7 +33,8 @@ type (
 	}
 )
 
-// decoded returns the T in each row's body.
+// decoded returns the T in each row's body. The standard library takes a seventh of a cache miss longer for it (rolecache,
+// BenchmarkColdFacts).
 func decoded[T any](s *store.Schema, rows []store.Row) ([]T, error) {
 	if len(rows) == 0 {
 		return nil, nil
