@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -113,17 +112,12 @@ func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (
 		return facts, nil, fmt.Errorf("--url: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := askPrivate(req)
 	if err != nil {
 		return facts, nil, fmt.Errorf("--url: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	lines := bufio.NewReader(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		text, _ := lines.ReadString('\n') // the status says it, too
-		return facts, nil, fmt.Errorf("--url: the gateway answers %s: %s", resp.Status, oneLine(text))
-	}
-	for decoder := json.NewDecoder(lines); ; {
+	for decoder := json.NewDecoder(resp.Body); ; {
 		var line peopleLine
 		if err := decoder.Decode(&line); err != nil {
 			return facts, nil, fmt.Errorf("--url: the gateway broke off: %w", err)

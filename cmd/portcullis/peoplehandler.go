@@ -12,10 +12,11 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/analysis/people"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
-// peopleRights are the routes that a caller must be allowed in an account to be sent its users: they name the same to who
-// may call them.
+// peopleRights returns the routes that a caller must be allowed in an account to be sent its users: they tell
+// their callers the same.
 func peopleRights() []string { return []string{"authorization.explain", "authzen.search_subject"} }
 
 // peopleWithin bounds an answer, so that a caller who reads slowly does not keep others out.
@@ -24,7 +25,7 @@ const peopleWithin = 10 * time.Minute
 // peopleHandler answers GET /policy/people of the private listener: what rules read of each user whom the caller may see, for
 // `policy diff`. Nothing is told without a credential; the policy in force says of which accounts.
 func (a *app) peopleHandler() http.HandlerFunc {
-	places := make(chan struct{}, 1)
+	places := gate.New(1, 0)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if a.state.authenticator == nil {
 			http.Error(w, "this process knows no callers; ask the gateway", http.StatusNotFound)
@@ -36,13 +37,11 @@ func (a *app) peopleHandler() http.HandlerFunc {
 			http.Error(w, "send a token that may explain decisions and search", http.StatusUnauthorized)
 			return
 		}
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		default:
+		if places.Enter(r.Context()) != nil {
 			http.Error(w, "others are being told; ask again", http.StatusServiceUnavailable)
 			return
 		}
+		defer places.Leave()
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(peopleWithin))
 		sent, err := a.sendPeople(r.Context(), w, caller)
 		if err != nil {

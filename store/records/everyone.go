@@ -58,7 +58,7 @@ func (c Collections) EveryUser(
 	}
 }
 
-// userFacts reads the facts about users, by their ids.
+// userFacts reads the facts about users, by their ids. It leaves out those who are no more in the account.
 func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map[string][]resources.About) (out map[string]UserFacts, err error) {
 	err = s.View(ctx, func(tx store.Tx) error {
 		out = map[string]UserFacts{}
@@ -69,18 +69,21 @@ func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map
 				return err
 			}
 			for _, of := range facts {
+				if !of.Subject.UserExists || of.Subject.HomeID != account {
+					continue // gone since the users were listed
+				}
 				projects := map[string]string{}
 				for _, held := range of.Subject.Assignments {
-					state, known := states[held.ProjectID]
-					if !known {
-						if state, err = c.ProjectState(ctx, tx, account, held.ProjectID); err != nil {
+					id := held.ProjectID
+					if id == "" {
+						continue
+					}
+					if _, known := states[id]; !known {
+						if states[id], err = c.ProjectState(ctx, tx, account, id); err != nil {
 							return err
 						}
-						states[held.ProjectID] = state
 					}
-					if held.ProjectID != "" {
-						projects[held.ProjectID] = state
-					}
+					projects[id] = states[id]
 				}
 				out[of.Subject.UserID] = UserFacts{of.Subject, projects}
 			}
