@@ -20,16 +20,10 @@ import (
 // that the write fails in the COMMIT: what was answered stays, what was refused is not
 // there, reading goes on, and so does writing when there is room again.
 func TestWritesThatTheDiskRefuses(t *testing.T) {
-	dir := os.Getenv(childDir)
+	dir := inChild(t)
 	if dir == "" {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWritesThatTheDiskRefuses$")
-		child.Env = append(os.Environ(), childDir+"="+t.TempDir())
-		if out, err := child.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
 		return
 	}
-	signal.Ignore(syscall.SIGXFSZ)
 	s := openPairs(t, dir)
 	var acked, refused []string
 	for n := range 20 {
@@ -135,4 +129,20 @@ func TestEveryConnectionHasThePragmas(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %s", pragma, got, err, want)
 		}
 	}
+}
+
+// inChild runs the test in a process of its own, which may limit its files, and returns "" when that has ended; in the
+// process it returns the folder to work in.
+func inChild(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv(childDir); dir != "" {
+		signal.Ignore(syscall.SIGXFSZ)
+		return dir
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), childDir+"="+t.TempDir())
+	if out, err := child.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	return ""
 }

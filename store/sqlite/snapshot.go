@@ -23,14 +23,18 @@ func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 	if err := inspect(ctx, path); err != nil {
 		return store.Freshness{}, err
 	}
-	if err := whole(ctx, path, func(ses *session) error {
+	err := whole(ctx, path, func(ses *session) error {
 		_, err := ses.exec(ctx, "VACUUM INTO ?", into)
 		return err
-	}); err != nil {
+	})
+	if errors.Is(err, errNoRoom) {
+		return store.Freshness{}, fmt.Errorf("there is no room for a copy of the store in %s", filepath.Dir(into))
+	}
+	if err != nil {
 		return store.Freshness{}, err
 	}
 	var at store.Freshness
-	err := whole(ctx, into, func(ses *session) error {
+	err = whole(ctx, into, func(ses *session) error {
 		return ses.one(ctx, "SELECT generation, epoch FROM authz_meta WHERE id = 1", nil, []any{&at.Generation, &at.Epoch})
 	})
 	return at, errors.Join(err, durable(into))

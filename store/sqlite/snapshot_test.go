@@ -24,3 +24,20 @@ func TestSnapshotOfARelativeFolder(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSnapshotWithoutRoomNamesTheFolderOfTheCopy, and not the file that it copies.
+func TestSnapshotWithoutRoomNamesTheFolderOfTheCopy(t *testing.T) {
+	dir := inChild(t)
+	if dir == "" {
+		return
+	}
+	s := openPairs(t, dir)
+	mustWrite(t, s, 1)
+	into := t.TempDir()
+	limitFiles(t, 40_000)
+	_, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(into, "copy"))
+	limitFiles(t, ^uint64(0))
+	if err == nil || err.Error() != "there is no room for a copy of the store in "+into {
+		t.Error(err)
+	}
+}
