@@ -94,7 +94,8 @@ type Question struct {
 	AccountID string
 	Facts     Facts
 	Target    Target
-	Route     Route
+	// Route is the row of the call or the door, nil where none is asked at. Nothing changes it.
+	Route *Route
 	// Now is the deciding replica's clock.
 	Now Time
 }

@@ -78,7 +78,7 @@ func (in *inAccount) gather(ctx context.Context) error {
 	return nil
 }
 
-// asker is whose facts the right to ask rests on. Services are looked for in no account.
+// asker returns whose facts the right to ask rests on. Services are looked for in no account.
 func (b *Batch) asker() resources.About {
 	if b.caller.Kind == resources.PrincipalUser {
 		return resources.About{UserID: b.caller.ID}
@@ -86,7 +86,7 @@ func (b *Batch) asker() resources.About {
 	return resources.About{}
 }
 
-// about is whose facts the question rests on.
+// about returns whose facts the question rests on.
 func (i *Item) about() resources.About {
 	return resources.About{UserID: i.SubjectID, ProjectID: i.Target.ProjectID}
 }
@@ -107,7 +107,7 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 		return in.refuse(no)
 	}
 	q := resources.Question{
-		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: in.door.Row, Now: in.at,
+		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: &in.door.Row, Now: in.at,
 		Facts: in.facts[place],
 	}
 	out.Decision = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}

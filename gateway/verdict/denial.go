@@ -15,7 +15,7 @@ func (j *Judge) EnterAndSay(ctx context.Context, caller resources.Principal, c C
 		return v, err
 	}
 	q := resources.Question{
-		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: c.Route.Row,
+		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: &c.Route.Row,
 	}
 	said, err := j.decide(ctx, caller.ID, &q)
 	if err != nil {

@@ -97,7 +97,7 @@ func denied(v Verdict, err error) (Verdict, error) {
 // enter judges the call, and tells nobody.
 func (j *Judge) enter(ctx context.Context, caller resources.Principal, c Call) (Verdict, resources.Question, error) {
 	q := resources.Question{
-		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: c.Route.Row,
+		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: &c.Route.Row,
 	}
 	if !c.Route.Public {
 		known := "" // services are looked for in no account
@@ -155,7 +155,7 @@ func (j *Judge) Ask(ctx context.Context, caller resources.Principal, q Question)
 	if may, err = denied(may, err); err != nil {
 		return may, err
 	}
-	asked := resources.Question{Principal: caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: q.Door.Row}
+	asked := resources.Question{Principal: caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: &q.Door.Row}
 	v, err := j.decide(ctx, q.SubjectID, &asked)
 	if err != nil {
 		return Verdict{}, err

@@ -87,7 +87,7 @@ func TestCachedVerdictTakesNoAllocation(t *testing.T) {
 	for name, s := range map[string]*resources.Subject{"an admin": policytest.AdminSubject(), "forty roles": benchSubject(true), "nobody": nil} {
 		q := policytest.Question(policytest.AdminSubject(), "project:kind00:verb001")
 		q.Facts.Subject = s
-		q.Route = resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
+		q.Route = &resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
 		g := resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:kind00:verb001"}, Now: q.Now}
 		for entry, ask := range map[string]func() (resources.Decision, error){
 			"decision":  func() (resources.Decision, error) { return e.Decide(ctx, q) },

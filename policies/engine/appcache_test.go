@@ -107,13 +107,12 @@ func FuzzACachedAnswerOfAnAppIsAFreshOne(f *testing.F) {
 }
 
 func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
-	_, fresh := appEngines(t)
+	cached, fresh := appEngines(t)
 	spoil := map[string]func(*reuse.AppPlan){
 		"the app":             func(p *reuse.AppPlan) { p.Entry = 0 },
 		"the subject's facts": func(p *reuse.AppPlan) { p.Facts = false },
 		"which have ended":    func(p *reuse.AppPlan) { p.Period = false },
 	}
-	cached, _ := appEngines(t)
 	var paths []string
 	cached.SpoilApps(func(p *reuse.AppPlan) { paths = append(paths, p.Paths...) })
 	slices.Sort(paths)
@@ -124,7 +123,7 @@ func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
 	}
 	for name, change := range spoil {
 		t.Run(name, func(t *testing.T) {
-			mutant, _ := appEngines(t)
+			mutant := newEngine(t, appWorld(t), engine.Options{})
 			mutant.SpoilApps(change)
 			for seed := range uint64(20) {
 				if firstDifference(t.Context(), mutant, fresh, seed, 500) != "" {

@@ -16,6 +16,14 @@ import (
 // entryApp is how the decisions of apps are counted.
 const entryApp = "app"
 
+// CountedEntries returns the names by which an Observer is told of evaluations.
+func CountedEntries() (names []string) {
+	for _, entry := range EntryPoints() {
+		names = append(names, nameOf(entry))
+	}
+	return append(names, entryApp)
+}
+
 // app is one app of a set.
 type app struct {
 	resources.App
@@ -53,7 +61,7 @@ func (s *Set) newApps() *apps {
 	return out
 }
 
-// AppRules is the package of an app.
+// AppRules returns the package of an app.
 func AppRules(name string) string {
 	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("apps"), ast.StringTerm(name)}.String()
 }

@@ -19,7 +19,7 @@ func TestOneVerdictForAServiceWhoeverItAsksAbout(t *testing.T) {
 				q.Principal = resources.Principal{
 					Kind: kind, ID: "user-eve-v1", Credential: resources.CredentialToken, Scopes: []string{resources.ServiceScopeCheck},
 				}
-				q.Route = resources.Route{Name: "authorization.check", Access: []string{"asks_self", "service:authz:check"}, Effect: "read"}
+				q.Route = &resources.Route{Name: "authorization.check", Access: []string{"asks_self", "service:authz:check"}, Effect: "read"}
 				q.Target = resources.Target{UserID: user}
 				d, err := e.Access(t.Context(), q)
 				allowed := kind == resources.PrincipalService || kind == resources.PrincipalUser && user == q.Principal.ID

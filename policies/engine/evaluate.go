@@ -104,7 +104,7 @@ func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resourc
 	return answer, nil
 }
 
-// stopped is the failure of an evaluation that exceeded its bounds.
+// stopped returns the failure of an evaluation that exceeded its bounds.
 func stopped(entry string, exceeded error) *failed {
 	why := FailureCancelled
 	switch {
@@ -135,15 +135,15 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 	)}
 }
 
-// valueAt is false where the object has no such member, or one of another type.
+// valueAt returns a member of an object; false where there is none, or one of another type.
 func valueAt[T ast.Value](o ast.Object, name string) (value T, ok bool) {
-	if term := o.Get(ast.InternedTerm(name)); term != nil {
+	if term := o.Get(term(name)); term != nil {
 		value, ok = term.Value.(T)
 	}
 	return value, ok
 }
 
-// classify is why an evaluation failed that no bound has stopped.
+// classify says why an evaluation failed that no bound has stopped.
 func classify(err error) Failure {
 	var e *topdown.Error
 	if !errors.As(err, &e) {

@@ -45,7 +45,7 @@ func fullQuestion() resources.Question {
 	s.Assignments = append(s.Assignments, s.Assignments[1])
 	q := policytest.Question(s, "project:a:b")
 	q.Principal.Credential, q.Principal.KeyScopes, q.Principal.Scopes = "key", []string{"read", "read"}, []string{"platform:admin"}
-	q.Route = resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
+	q.Route = &resources.Route{Name: "role_assignment.list_of_user", Access: []string{"self", "service:authz:check"}, Effect: "read"}
 	q.Target.UserID = "user-eve-v1"
 	return q
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// ErrMasked means that the tree reads a part of a question that a mask has left out.
-var ErrMasked = errors.New("masked, and the tree reads it")
+// errMasked means that the tree reads a part of a question that a mask has left out.
+var errMasked = errors.New("masked, and the tree reads it")
 
-// ErrNoRule means that the tree has no rule, app or route for the question.
-var ErrNoRule = errors.New("the tree does not have")
+// errNoRule means that the tree has no rule, app or route for the question.
+var errNoRule = errors.New("the tree does not have")
 
 // Rejudge judges recorded verdicts anew by one tree, without a cache of verdicts. It is for one goroutine.
 type Rejudge struct {
 	set   *Set
 	known *subjects
 	rows  map[string]*resources.Route
-	// Within bounds one evaluation.
-	Within time.Duration
+	// within bounds one evaluation.
+	within time.Duration
 }
 
 // NewRejudge returns a judge by the tree.
@@ -75,13 +75,17 @@ func (r *Rejudge) Whole(j *resources.Judgement) (*Recorded, error) {
 		return nil, err
 	}
 	if j.Path == resources.PathAccess {
-		row, err := r.row(j.Question.Route.Name)
+		name := ""
+		if recorded := j.Question.Route; recorded != nil {
+			name = recorded.Name
+		}
+		row, err := r.row(name)
 		if err != nil {
 			return nil, err
 		}
 		if row != nil {
 			of := *j
-			of.Question.Route = *row
+			of.Question.Route = row
 			of.Question.Action, _ = resources.ParseAction(row.Action) // "" is none
 			j = &of
 		}
@@ -91,7 +95,7 @@ func (r *Rejudge) Whole(j *resources.Judgement) (*Recorded, error) {
 	return q, err
 }
 
-// Masked returns a question of which a mask has left parts out. The error is ErrMasked where the tree reads one.
+// Masked returns a question of which a mask has left parts out. The error says where the tree reads one.
 func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 	q, err := r.asked(m.Path)
 	if err != nil {
@@ -99,7 +103,7 @@ func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 	}
 	parts := dotted(m.Parts)
 	if m.Input == nil {
-		return nil, fmt.Errorf("%w: input", ErrMasked)
+		return nil, fmt.Errorf("%w: input", errMasked)
 	}
 	value, err := ast.ValueFromReader(bytes.NewReader(m.Input))
 	if err != nil {
@@ -134,7 +138,7 @@ func (r *Rejudge) Judge(ctx context.Context, q *Recorded) (d resources.AppDecisi
 			return resources.AppDecision{Decision: denied}, nil
 		}
 	}
-	value, err := Rule{r.set, q.query}.Value(ctx, q.input, q.now, r.Within)
+	value, err := Rule{r.set, q.query}.Value(ctx, q.input, q.now, r.within)
 	switch {
 	case err != nil:
 		return d, err
@@ -159,7 +163,7 @@ func (r *Rejudge) asked(path string) (*Recorded, error) {
 	if a := r.set.apps.named(name); isApp && a != nil {
 		return &Recorded{Path: path, query: a.query, app: a}, nil
 	}
-	return nil, fmt.Errorf("%w: %s", ErrNoRule, path)
+	return nil, fmt.Errorf("%w: %s", errNoRule, path)
 }
 
 // row returns the tree's row for a call, nil for a call that a proxy names.
@@ -169,7 +173,7 @@ func (r *Rejudge) row(name string) (*resources.Route, error) {
 	}
 	row := r.rows[name]
 	if row == nil {
-		return nil, fmt.Errorf("%w: route %s", ErrNoRule, name)
+		return nil, fmt.Errorf("%w: route %s", errNoRule, name)
 	}
 	return row, nil
 }
@@ -177,7 +181,7 @@ func (r *Rejudge) row(name string) (*resources.Route, error) {
 // onRow puts a row into the question.
 func (q *Recorded) onRow(row *resources.Route) {
 	action, _ := resources.ParseAction(row.Action) // "" is none
-	in := reuse.OfQuestion(&resources.Question{Route: *row, Action: action})
+	in := reuse.OfQuestion(&resources.Question{Route: row, Action: action})
 	items := [][2]*ast.Term{field("route", routeTerm(&in)), field("action", actionTerm(&in))}
 	if old, ok := q.input.Value.(ast.Object); ok {
 		old.Foreach(func(key, value *ast.Term) {
@@ -189,7 +193,7 @@ func (q *Recorded) onRow(row *resources.Route) {
 	q.input = ast.ObjectTerm(items...)
 }
 
-// dotted are the parts as paths. A part below a name that has a dot counts as what is above it, as it does for what
+// dotted returns the parts as paths. A part below a name that has a dot counts as what is above it, as it does for what
 // rules read.
 func dotted(parts [][]string) []string {
 	out := make([]string, len(parts))
@@ -202,19 +206,19 @@ func dotted(parts [][]string) []string {
 	return out
 }
 
-// noneRead is ErrMasked where one of the paths reads one of the parts.
+// noneRead returns errMasked where one of the paths reads one of the parts.
 func noneRead(paths, parts []string) error {
 	for _, part := range parts {
 		for _, path := range paths {
 			if reuse.Within(path, part) || reuse.Within(part, path) {
-				return fmt.Errorf("%w: %s", ErrMasked, strings.TrimSuffix("input."+path, "."))
+				return fmt.Errorf("%w: %s", errMasked, strings.TrimSuffix("input."+path, "."))
 			}
 		}
 	}
 	return nil
 }
 
-// named is the text at a name below a member of the input, "" for none.
+// named returns the text at a name below a member of the input, "" for none.
 func named(input ast.Value, member, name string) string {
 	value, err := input.Find(ast.Ref{ast.StringTerm(member), ast.StringTerm(name)})
 	if err != nil {

@@ -58,7 +58,7 @@ decision := {"allow": true, "reason": "an admin"} if some item in input.subject.
 func TestAStrictTreeAdmitsAndGrants(t *testing.T) {
 	e := newEngine(t, policytest.Copy(t, policies.Tree()).With("actions/data.json", `{"strict": true}`), engine.Options{})
 	q := policytest.Question(policytest.AdminSubject(), "project:security_group:create")
-	q.Route = resources.Route{Name: "security_group.create", Effect: resources.EffectWrite}
+	q.Route = &resources.Route{Name: "security_group.create", Effect: resources.EffectWrite}
 	q.Target.Resource, q.Target.Rest = "", ""
 	if d, err := e.Access(t.Context(), q); err != nil || !d.Allowed {
 		t.Errorf("%+v, %v", d, err)

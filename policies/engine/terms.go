@@ -13,21 +13,21 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// words are the input's keys and the values of which there are few. Nearly every input has them: their terms are made
-// once, which spares an input a third of its allocations.
+// words are the keys of inputs and answers, and the values of which there are few. Nearly every input has them: their terms
+// are made once, which spares an input a third of its allocations.
 var words = sync.OnceValue(func() map[string]*ast.Term {
 	all := map[string]*ast.Term{}
 	for word := range strings.FieldsSeq(`
-		access account action assignments credential custom effect exists expires grant here id key_scopes kind level member name
-		now patterns permissions principal project project_state resource rest role role_scope role_status roles route running
-		scope scopes status subject target until user uuid verb
+		access account action allow assignments code credential custom effect exists expires grant here id key_scopes kind level
+		member name now patterns permissions principal project project_state reason resource rest role role_scope role_status roles
+		route running scope scopes status subject target until user uuid verb
 		ACCOUNT ACTIVE PROJECT RESOURCE *:*:* absent active deleting key list none read service token write`) {
 		all[word] = ast.StringTerm(word)
 	}
 	return all
 })
 
-// term is a string's.
+// term returns a string as a term.
 func term(s string) *ast.Term {
 	if known := words()[s]; known != nil {
 		return known
@@ -35,23 +35,23 @@ func term(s string) *ast.Term {
 	return ast.InternedTerm(s)
 }
 
-// field is a member of an object.
+// field returns a member of an object.
 func field(name string, value *ast.Term) [2]*ast.Term { return [2]*ast.Term{term(name), value} }
 
-// text is a member whose value is a string.
+// text returns a member whose value is a string.
 func text(name, value string) [2]*ast.Term { return field(name, term(value)) }
 
-// flag is a member whose value is a boolean.
+// flag returns a member whose value is a boolean.
 func flag(name string, value bool) [2]*ast.Term { return field(name, ast.InternedTerm(value)) }
 
-// end is a member whose value is when something ends; zero is never.
+// end returns a member whose value is the time when something ends; zero is never.
 func end(name string, t resources.Time) [2]*ast.Term { return field(name, millis(reuse.EndOf(t))) }
 
 func millis(t resources.Time) *ast.Term {
 	return ast.NewTerm(ast.Number(strconv.FormatInt(int64(t), 10)))
 }
 
-// set is {"a": true, …}: the form of everything that a policy looks up. Members
+// set returns {"a": true, …}: the form of everything that a policy looks up. Members
 // given twice are one member; ast.NewObject would keep both.
 func set(members []string) *ast.Term {
 	items := make([][2]*ast.Term, 0, len(members))
@@ -61,7 +61,7 @@ func set(members []string) *ast.Term {
 	return objectOf(items)
 }
 
-// list is ["a", …], the form of what a policy goes through.
+// list returns ["a", …], the form of what a policy goes through.
 func list(members []string) *ast.Term {
 	terms, items := make([]ast.Term, len(members)), make([]*ast.Term, len(members))
 	for i, m := range members {
@@ -77,7 +77,7 @@ func sorted(members []string) []string {
 	return slices.Compact(members)
 }
 
-// object is a map in the input's form.
+// object returns a map in the input's form.
 func object[V any](m map[string]V, value func(V) *ast.Term) *ast.Term {
 	items := make([][2]*ast.Term, 0, len(m))
 	for _, key := range slices.Sorted(maps.Keys(m)) {

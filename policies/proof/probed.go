@@ -52,7 +52,7 @@ func (to *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 			continue
 		}
 		action, _ := resources.ParseAction(route.Action) // the zero one for a row without
-		q := resources.Question{AccountID: probeAccount, Action: action, Route: route, Now: probeNow}
+		q := resources.Question{AccountID: probeAccount, Action: action, Route: &route, Now: probeNow}
 		to.question(ctx, "a caller without a credential on "+route.Name, q, engine.EntryAccess)
 		q.Principal = service
 		to.question(ctx, "a service without a scope on "+route.Name, q, engine.EntryAccess)

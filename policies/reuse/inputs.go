@@ -78,8 +78,9 @@ func OfQuestion(q *resources.Question) (in Inputs) {
 	in.about(q.AccountID, q.Facts.Subject, q.Now)
 	in.texts[ActionID], in.texts[ActionScope] = q.Action.ID, q.Action.Scope
 	in.texts[ActionResource], in.texts[ActionVerb] = q.Action.Resource, q.Action.Verb
-	in.texts[RouteName], in.texts[RouteEffect] = q.Route.Name, q.Route.Effect
-	in.lists[RouteAccess-texts] = q.Route.Access
+	if row := q.Route; row != nil {
+		in.texts[RouteName], in.texts[RouteEffect], in.lists[RouteAccess-texts] = row.Name, row.Effect, row.Access
+	}
 	return in
 }
 
@@ -119,7 +120,7 @@ func (in *Inputs) about(accountID string, s *resources.Subject, now resources.Ti
 	}
 }
 
-// projectState is "" without a project; an unknown state is as good as absent.
+// projectState returns "" without a project; an unknown state is as good as absent.
 func projectState(project, state string) string {
 	switch {
 	case project == "":

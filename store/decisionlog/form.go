@@ -28,7 +28,7 @@ type told struct {
 	State   string   `json:"state"`
 	Caller  caller   `json:"caller"`
 	Action  string   `json:"action"`
-	Route   route    `json:"route"`
+	Route   *route   `json:"route"`
 	Target  target   `json:"target"`
 	Grant   *granted `json:"grant"`
 	App     *asked   `json:"app"`
@@ -256,7 +256,15 @@ func (o *object) chosen(name string) {
 	o.buf = append(o.buf, ':')
 }
 
-// judgement is the verdict of a line with its facts.
+// row returns the route as a row of the catalogue, nil where there is none.
+func (r *route) row() *resources.Route {
+	if r == nil {
+		return nil
+	}
+	return &resources.Route{Name: r.Name, Access: r.Access, Effect: r.Effect}
+}
+
+// judgement returns the verdict of a line with its facts.
 func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 	action, _ := resources.ParseAction(t.Action) // "" is none
 	at := resources.Target{AccountID: t.Target.Account, ProjectID: t.Target.Project, Resource: t.Target.Resource, Rest: t.Target.Rest, UserID: t.Target.User}
@@ -270,7 +278,7 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 			},
 			Action: action, AccountID: t.Account, Target: at, Now: t.At,
 			Facts: resources.Facts{Revision: t.Revision, Subject: subject, ProjectState: t.State},
-			Route: resources.Route{Name: t.Route.Name, Access: t.Route.Access, Effect: t.Route.Effect},
+			Route: t.Route.row(),
 		},
 	}
 	q := &j.Question
@@ -292,7 +300,7 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 	return j
 }
 
-// membersOf are the members of an object, in their order.
+// membersOf returns the members of an object, in their order.
 func membersOf(object jsontext.Value) (members []resources.Member) {
 	dec := jsontext.NewDecoder(bytes.NewReader(object))
 	if _, err := dec.ReadToken(); err != nil { // there is none

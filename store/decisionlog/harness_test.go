@@ -159,7 +159,7 @@ func judgement(t testing.TB, n int) *resources.Judgement {
 			Action:    action, AccountID: "acct-a-v1", Now: resources.At(time.Now()) + resources.Time(n),
 			Facts:  resources.Facts{Revision: int64(n%7 + 1), Subject: subject(n % 7), ProjectState: resources.ProjectActive},
 			Target: resources.Target{AccountID: "acct-a-v1", ProjectID: "proj-a-v1", Resource: fmt.Sprintf("instances/i-%d", n), Rest: fmt.Sprintf("instances/i-%d", n)},
-			Route:  resources.Route{Name: "authorization.check", Access: []string{"asks_self"}, Effect: "read"},
+			Route:  &resources.Route{Name: "authorization.check", Access: []string{"asks_self"}, Effect: "read"},
 		},
 		Decision: resources.Decision{Allowed: allowed, Code: "c", Reason: reason, PolicyRevision: "rev-1"},
 	}

@@ -206,7 +206,7 @@ func (l *Log) put(told []*resources.Judgement) (*group, error) {
 	return l.group, nil
 }
 
-// sizeOf is about how many bytes an app's question and answer take, which callers choose.
+// sizeOf returns about how many bytes an app's question and answer take, which callers choose.
 func sizeOf(j *resources.Judgement) (n int) {
 	if a := j.App; a != nil {
 		n = len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
@@ -244,7 +244,8 @@ func (l *Log) Stats() Stats {
 	}
 }
 
-// Close writes what waits, signs the segment and keeps the head. Verdicts that come later are lost.
+// Close writes what waits, signs the segment and keeps the head; that it can't keep the head is a warning. Verdicts
+// that come later are lost.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if !l.closed {
@@ -254,8 +255,14 @@ func (l *Log) Close() error {
 	l.mu.Unlock()
 	l.stop()
 	l.background.Wait()
-	err := l.saveHead(context.Background())
-	return errors.Join(err, l.lock.Close())
+	if err := l.saveHead(context.Background()); err != nil {
+		l.warnOfHead(err)
+	}
+	return l.lock.Close()
+}
+
+func (l *Log) warnOfHead(err error) {
+	l.o.Log.Warn("the end of the decision log can't be kept in the store; verify knows less of it", "error", err.Error())
 }
 
 // keepHeads keeps the head until the context ends; err is of the time when the log was opened.
@@ -266,7 +273,7 @@ func (l *Log) keepHeads(ctx context.Context, err error) {
 		if failed := err != nil && ctx.Err() == nil; failed != failing {
 			failing = failed
 			if failed {
-				l.o.Log.Warn("the end of the decision log can't be kept in the store; verify knows less of it", "error", err.Error())
+				l.warnOfHead(err)
 			}
 		}
 		select {

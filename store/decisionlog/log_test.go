@@ -2,6 +2,8 @@ package decisionlog_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -24,14 +26,14 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 	}
 	g := judgement(t, 100)
 	g.Path, g.ParentID, g.Question.Action = resources.PathGrantable, "id-000099", resources.Action{}
-	g.Question.Target, g.Question.Route = resources.Target{ProjectID: "proj-a-v1", Resource: "a/b", Rest: "a/b"}, resources.Route{}
+	g.Question.Target, g.Question.Route = resources.Target{ProjectID: "proj-a-v1", Resource: "a/b", Rest: "a/b"}, nil
 	q := g.Question
 	g.Grant = &resources.Grant{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:*:read"},
 		ProjectID: "proj-a-v1", ResourceID: "a/b", Until: q.Now + 1000, Now: q.Now,
 	}
 	a := judgement(t, 101)
-	a.Path, a.Question.Action, a.Question.Target, a.Question.Route = "apps/docs/decision", resources.Action{}, resources.Target{}, resources.Route{}
+	a.Path, a.Question.Action, a.Question.Target, a.Question.Route = "apps/docs/decision", resources.Action{}, resources.Target{}, nil
 	q = a.Question
 	a.App = &resources.AppQuestion{
 		Principal: q.Principal, ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
@@ -130,18 +132,24 @@ func TestBestEffortNeverWaits(t *testing.T) {
 	}
 }
 
-// TestRetentionLeavesASignedBeginning: the log stays within its size and age, and is whole.
-func TestRetentionLeavesASignedBeginning(t *testing.T) {
-	w := newWorld(t)
-	w.change = func(o *decisionlog.Options) { o.Size = 1 << 20 }
-	l := w.open(t)
-	for n := 0; n < 6000; n += 500 {
+// recordMany records so many verdicts, 500 at once.
+func recordMany(t *testing.T, l *decisionlog.Log, many int) {
+	t.Helper()
+	for n := 0; n < many; n += 500 {
 		var some []*resources.Judgement
 		for i := range 500 {
 			some = append(some, judgement(t, n+i))
 		}
 		must(t, l.Record(t.Context(), some...))
 	}
+}
+
+// TestRetentionLeavesASignedBeginning: the log stays within its size and age, and is whole.
+func TestRetentionLeavesASignedBeginning(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Size = 1 << 20 }
+	l := w.open(t)
+	recordMany(t, l, 6000)
 	must(t, l.Close())
 	w.wantWhole(t, 6000)
 	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
@@ -166,13 +174,7 @@ func TestRetentionOfWhatTheSameProcessHasWritten(t *testing.T) {
 	w := newWorld(t)
 	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
 	l := w.open(t)
-	for n := 0; n < 6000; n += 500 {
-		var some []*resources.Judgement
-		for i := range 500 {
-			some = append(some, judgement(t, n+i))
-		}
-		must(t, l.Record(t.Context(), some...))
-	}
+	recordMany(t, l, 6000)
 	must(t, l.Close())
 	if r := w.verify(t); len(r.Findings) > 0 || r.Records == 0 || r.Records > 5000 {
 		t.Errorf("%d records: %v", r.Records, r.Findings)
@@ -218,4 +220,26 @@ func TestProcessesOnOneFolderHaveALogEach(t *testing.T) {
 	if r := w.verify(t); len(r.Findings) > 0 || r.Logs != 2 || r.Records != 9 || !slices.IsSorted(w.ids(t)) {
 		t.Errorf("%+v, %v", r, w.ids(t))
 	}
+}
+
+// noHeads is a store that takes nothing.
+type noHeads struct{ heads }
+
+func (*noHeads) SaveHead(context.Context, decisionlog.Head) error {
+	return errors.New("the disk takes no writes")
+}
+
+// TestHeadThatIsNotKeptEndsNoStop: it is a warning, also at the end, and the next start keeps the head.
+func TestHeadThatIsNotKeptEndsNoStop(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Heads = &noHeads{} }
+	l := w.open(t)
+	must(t, l.Record(t.Context(), judgement(t, 1)))
+	must(t, l.Close())
+	if !strings.Contains(w.said.text, "can't be kept in the store") {
+		t.Errorf("it says %s", w.said.text)
+	}
+	w.change = nil
+	must(t, w.open(t).Close())
+	w.wantWhole(t, 1)
 }

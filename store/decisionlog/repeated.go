@@ -10,7 +10,7 @@ import (
 // written once for all of them.
 type repeated struct {
 	caller resources.Principal
-	route  resources.Route
+	route  *resources.Route
 	// text are the members of a record that has others before.
 	text    []byte
 	changed bool
@@ -18,7 +18,7 @@ type repeated struct {
 
 // of makes the members of the question, unless they are those already.
 func (r *repeated) of(q *resources.Question) {
-	if len(r.text) > 0 && sameCaller(&r.caller, &q.Principal) && sameRoute(&r.route, &q.Route) {
+	if len(r.text) > 0 && sameCaller(&r.caller, &q.Principal) && r.route == q.Route {
 		return
 	}
 	r.caller, r.route = q.Principal, q.Route
@@ -34,11 +34,13 @@ func (r *repeated) of(q *resources.Question) {
 		o.texts("key_scopes", p.KeyScopes)
 		o.text("key_id", p.KeyID)
 	})
-	o.object("route", func() {
-		o.text("name", q.Route.Name)
-		o.texts("access", q.Route.Access)
-		o.plain("effect", q.Route.Effect)
-	})
+	if row := q.Route; row != nil {
+		o.object("route", func() {
+			o.text("name", row.Name)
+			o.texts("access", row.Access)
+			o.plain("effect", row.Effect)
+		})
+	}
 	r.text, r.changed = o.buf, o.changed
 }
 
@@ -46,9 +48,4 @@ func (r *repeated) of(q *resources.Question) {
 func sameCaller(a, b *resources.Principal) bool {
 	return a.Kind == b.Kind && a.ID == b.ID && a.UUID == b.UUID && a.AccountID == b.AccountID && a.Credential == b.Credential &&
 		a.KeyID == b.KeyID && slices.Equal(a.Scopes, b.Scopes) && slices.Equal(a.KeyScopes, b.KeyScopes)
-}
-
-// sameRoute says whether records of both have the same route.
-func sameRoute(a, b *resources.Route) bool {
-	return a.Name == b.Name && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
 }

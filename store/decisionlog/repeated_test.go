@@ -15,24 +15,27 @@ func TestNeighboursKeepTheirOwnCallerAndRoute(t *testing.T) {
 	w := newWorld(t)
 	l := w.open(t)
 	var told []*resources.Judgement
-	for n, change := range []func(p *resources.Principal, r *resources.Route){
-		func(*resources.Principal, *resources.Route) {},
-		func(p *resources.Principal, _ *resources.Route) { p.Kind = resources.PrincipalUser },
-		func(p *resources.Principal, _ *resources.Route) { p.ID = "service-b" },
-		func(p *resources.Principal, _ *resources.Route) { p.UUID = "uuid" },
-		func(p *resources.Principal, _ *resources.Route) { p.AccountID = "acct-b-v1" },
-		func(p *resources.Principal, _ *resources.Route) { p.Scopes = []string{"platform:admin"} },
-		func(p *resources.Principal, _ *resources.Route) { p.Credential = resources.CredentialKey },
-		func(p *resources.Principal, _ *resources.Route) { p.KeyScopes = []string{"read"} },
-		func(p *resources.Principal, _ *resources.Route) { p.KeyID = "id" },
-		func(_ *resources.Principal, r *resources.Route) { r.Name = "authzen.evaluations" },
-		func(_ *resources.Principal, r *resources.Route) { r.Effect = "write" },
-		func(_ *resources.Principal, r *resources.Route) { r.Access = []string{"public"} },
-		func(p *resources.Principal, r *resources.Route) { *p, *r = resources.Principal{}, resources.Route{} },
+	for n, change := range []func(q *resources.Question){
+		func(*resources.Question) {},
+		func(q *resources.Question) { q.Principal.Kind = resources.PrincipalUser },
+		func(q *resources.Question) { q.Principal.ID = "service-b" },
+		func(q *resources.Question) { q.Principal.UUID = "uuid" },
+		func(q *resources.Question) { q.Principal.AccountID = "acct-b-v1" },
+		func(q *resources.Question) { q.Principal.Scopes = []string{"platform:admin"} },
+		func(q *resources.Question) { q.Principal.Credential = resources.CredentialKey },
+		func(q *resources.Question) { q.Principal.KeyScopes = []string{"read"} },
+		func(q *resources.Question) { q.Principal.KeyID = "id" },
+		func(q *resources.Question) { q.Route.Name = "authzen.evaluations" },
+		func(q *resources.Question) { q.Route.Effect = "write" },
+		func(q *resources.Question) { q.Route.Access = []string{"public"} },
+		func(q *resources.Question) { q.Principal, q.Route = resources.Principal{}, nil },
 	} {
 		for twice := range 2 {
 			j := judgement(t, 3*n+twice)
-			change(&j.Question.Principal, &j.Question.Route)
+			change(&j.Question)
+			if twice == 1 { // as at the same door
+				j.Question.Route = told[len(told)-1].Question.Route
+			}
 			told = append(told, j)
 		}
 		told = append(told, judgement(t, 3*n+2))

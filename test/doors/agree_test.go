@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // corpus is how many questions are asked, fewer how many at each change and on MongoDB.
@@ -17,10 +18,10 @@ const corpus, fewer = 20_000, 1_000
 
 // many is how many questions this run asks.
 func many() int {
-	if harness.OnMongoDB() || testing.Short() {
+	if harness.OnMongoDB() {
 		return fewer
 	}
-	return corpus
+	return tier.Amount(corpus, fewer)
 }
 
 // seed makes the same world and the same questions each time.

@@ -18,9 +18,8 @@ func (m *Metrics) enumerate() {
 		m.reloads.WithLabelValues(result)
 		m.keySets.WithLabelValues(result)
 	}
-	for _, entry := range []string{"decision", "access", "grantable"} {
-		m.evaluations.WithLabelValues(entry)
-		m.reused.WithLabelValues(entry)
+	for _, entry := range engine.CountedEntries() {
+		m.byEntry[entry] = entryMetrics{m.evaluations.WithLabelValues(entry), m.reused.WithLabelValues(entry)}
 		for _, kind := range engine.Failures() {
 			m.failures.WithLabelValues(entry, string(kind))
 		}

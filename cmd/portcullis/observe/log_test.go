@@ -57,6 +57,7 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	m.PolicyEvaluated("decision", time.Millisecond, "timeout")
 	m.PolicyEvaluated("decision", time.Millisecond, "")
 	m.VerdictReused("decision")
+	m.VerdictReused("app")
 	m.PolicyInForce("one")
 	m.PolicyInForce("two")
 	rec := httptest.NewRecorder()
@@ -65,7 +66,7 @@ func TestMetricsCountDecisionsOnlyWhereThereWasOne(t *testing.T) {
 	for _, want := range []string{
 		`portcullis_requests_total{route="none",status="404"} 1`, `portcullis_requests_total{route="authorization.check",status="200"} 2`, `portcullis_decisions_total{code="role",decision="allow",door="authorization"} 1`,
 		`portcullis_decisions_total{code="none",decision="deny",door="authorization"} 1`, `portcullis_policy_failures_total{entry="decision",kind="timeout"} 1`, `portcullis_policy_evaluation_duration_seconds_count{entry="decision"} 2`,
-		`portcullis_policy_cache_hits_total{entry="decision"} 1`,
+		`portcullis_policy_cache_hits_total{entry="decision"} 1`, `portcullis_policy_cache_hits_total{entry="app"} 1`,
 		`portcullis_policy_info{revision="two"} 1`, `portcullis_policy_reloads_total{result="taken"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {

@@ -23,6 +23,7 @@ type Metrics struct {
 	decisions   decisionCounters
 	evaluations *prometheus.HistogramVec
 	reused      *prometheus.CounterVec
+	byEntry     map[string]entryMetrics
 	failures    *prometheus.CounterVec
 	reloads     *prometheus.CounterVec
 	policy      *prometheus.GaugeVec
@@ -36,10 +37,16 @@ type Metrics struct {
 	certificates *prometheus.CounterVec
 }
 
+// entryMetrics are those of one of engine.CountedEntries. They are found once: a request has two verdicts.
+type entryMetrics struct {
+	evaluations prometheus.Observer
+	reused      prometheus.Counter
+}
+
 // NewMetrics returns metrics that nothing was counted in.
 func NewMetrics() *Metrics {
 	m := &Metrics{
-		registry: prometheus.NewRegistry(),
+		registry: prometheus.NewRegistry(), byEntry: map[string]entryMetrics{},
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "portcullis_requests_total", Help: "Requests answered, by route of the catalogue and status.",
 		}, []string{"route", "status"}),
@@ -83,14 +90,14 @@ func (m *Metrics) Handler() http.Handler {
 
 // PolicyEvaluated counts one evaluation.
 func (m *Metrics) PolicyEvaluated(entry string, took time.Duration, failure engine.Failure) {
-	m.evaluations.WithLabelValues(entry).Observe(took.Seconds())
+	m.byEntry[entry].evaluations.Observe(took.Seconds())
 	if failure != "" {
 		m.failures.WithLabelValues(entry, string(failure)).Inc()
 	}
 }
 
 // VerdictReused counts one verdict that came from the cache.
-func (m *Metrics) VerdictReused(entry string) { m.reused.WithLabelValues(entry).Inc() }
+func (m *Metrics) VerdictReused(entry string) { m.byEntry[entry].reused.Inc() }
 
 // Delivered counts one attempt to deliver a message.
 func (m *Metrics) Delivered(o outbox.Outcome) { m.deliveries.WithLabelValues(o.Result).Inc() }

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
+	api "go.opentelemetry.io/otel/trace"
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -52,25 +53,27 @@ type policy struct {
 
 // Decide implements verdict.Policy.
 func (p policy) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return p.judge(ctx, "policy decision", q, p.of.Decide)
+	ctx, span := p.t.child(ctx, "policy decision")
+	d, err := p.of.Decide(ctx, q)
+	judged(span, &d, err)
+	return d, err
 }
 
 // Access implements verdict.Policy.
 func (p policy) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return p.judge(ctx, "policy access", q, p.of.Access)
+	ctx, span := p.t.child(ctx, "policy access")
+	d, err := p.of.Access(ctx, q)
+	judged(span, &d, err)
+	return d, err
 }
 
-func (p policy) judge(
-	ctx context.Context, name string, q resources.Question, ask func(context.Context, resources.Question) (resources.Decision, error),
-) (resources.Decision, error) {
-	ctx, span := p.t.child(ctx, name)
-	d, err := ask(ctx, q)
+// judged ends the span of a decision.
+func judged(span api.Span, d *resources.Decision, err error) {
 	if span != nil && err == nil {
 		span.SetAttributes(attribute.String("portcullis.decision", decision(d.Allowed)), attribute.String("portcullis.reason_code", d.Code),
 			attribute.String("portcullis.policy.revision", d.PolicyRevision))
 	}
 	finish(span, err)
-	return d, err
 }
 
 // Cache are the facts of the process's cache.

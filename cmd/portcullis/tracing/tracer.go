@@ -30,6 +30,8 @@ const flushTime = 2 * time.Second
 type Tracer struct {
 	provider *trace.TracerProvider
 	tracer   api.Tracer
+	// request are the options of a request's span.
+	request []api.SpanStartOption
 }
 
 // Start returns a tracer as the standard variables say, nil where they say nothing. failed is told of exports that
@@ -55,7 +57,7 @@ func Start(ctx context.Context, lookup func(string) string, version string, fail
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // else it writes lines of its own form to standard error
 	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
-	return &Tracer{provider, provider.Tracer(scope)}, nil
+	return &Tracer{provider, provider.Tracer(scope), []api.SpanStartOption{api.WithSpanKind(api.SpanKindServer)}}, nil
 }
 
 // Close exports the spans that wait, for two seconds at most.
@@ -73,11 +75,13 @@ func (t *Tracer) Begin(ctx context.Context, method, parent string) (_ context.Co
 	if parent != "" {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": parent})
 	}
-	ctx, span := t.tracer.Start(ctx, known(method), api.WithSpanKind(api.SpanKindServer))
-	return ctx, span.SpanContext().TraceID().String(), func(r *gateway.Record) {
-		if span.IsRecording() {
-			describe(span, r)
-		}
+	ctx, span := t.tracer.Start(ctx, known(method), t.request...)
+	traceID = span.SpanContext().TraceID().String()
+	if !span.IsRecording() { // there is nothing to end
+		return ctx, traceID, func(*gateway.Record) {}
+	}
+	return ctx, traceID, func(r *gateway.Record) {
+		describe(span, r)
 		span.End()
 	}
 }

@@ -48,7 +48,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 		return doors.Answer{Question: q, Verdict: may}, err
 	}
 	x, err := d.Explainer.Explain(ctx, resources.Question{
-		Principal: c.Caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: c.Route.Row, Now: resources.At(d.Now()),
+		Principal: c.Caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: &c.Route.Row, Now: resources.At(d.Now()),
 	}, q.SubjectID)
 	if err == nil && x.AccountRevision < may.AccountRevision {
 		err = errOldSnapshot

@@ -129,7 +129,7 @@ func (a *asker) ask(tb testing.TB, entry string) (old, fresh resources.Decision)
 				out[side] = resources.Decision{Code: "no_route"}
 				continue
 			}
-			q.Route = *of
+			q.Route = of
 			q.Action, _ = resources.ParseAction(of.Action)
 		case engine.EntryDecision:
 			if d, unlisted := set.Unlisted(q.Action); unlisted {

@@ -60,3 +60,19 @@ func (t *table) judge(side int, at point) (Answer, error) {
 	d, err := set.Judge(t.ctx, t.entry, q, within)
 	return Answer{d.Allowed, d.Code, d.Reason}, err
 }
+
+// Places returns where the rules of a tree are, by their names.
+func Places(ctx context.Context, set *engine.Set) (map[string]string, error) {
+	r, err := newRules(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close(ctx)
+	out := map[string]string{}
+	for name, g := range r.groups {
+		if g.at != nil {
+			out[name] = gap(g.at, "", "").At
+		}
+	}
+	return out, nil
+}

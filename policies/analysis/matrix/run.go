@@ -17,7 +17,7 @@ type finding struct {
 // shown are the values of the parts at which a finding was made.
 type shown [parts]map[int]bool
 
-// compare goes through the product.
+// compare goes through the product. The error is the context's.
 func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err error) {
 	if out.Gaps = c.below(of); len(out.Gaps) > 0 {
 		return out, nil
@@ -26,11 +26,11 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 	found, changed := map[finding]*shown{}, t.newChanges()
 	var at point
 	for at[asked] = range t.asked {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
 		t.alike = changed.same[at[asked]]
 		for at[who] = range t.who {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
 			runtime.Gosched() // there may be live traffic beside it
 			for at[where] = range t.where {
 				for at[grant] = range t.grants {
@@ -52,7 +52,7 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 	if of.entry == engine.EntryGrantable {
 		out.Gaps = append(out.Gaps, c.beyond()...)
 	}
-	return out, nil
+	return out, ctx.Err() // an evaluation that was given up is no answer
 }
 
 // at compares the answers at a point, for each class of holdings.
@@ -81,14 +81,12 @@ func (t *table) at(at point, reachable bool, found map[finding]*shown) {
 			found[of] = &shown{who: map[int]bool{}, where: map[int]bool{}, grant: map[int]bool{}}
 		}
 		for _, p := range [...]part{who, where, grant} {
-			if !found[of][p][at[p]] {
-				found[of][p][at[p]] = true
-			}
+			found[of][p][at[p]] = true
 		}
 	}
 }
 
-// states are those of the values at which a finding was made.
+// states returns the states of the values at which a finding was made.
 func (t *table) states(at *shown) map[State]bool {
 	out := map[State]bool{}
 	add := func(states []State) {
@@ -108,7 +106,7 @@ func (t *table) states(at *shown) map[State]bool {
 	return out
 }
 
-// told is the number of the answer of a tree at a point. A row that a tree does not have lets nobody in.
+// told returns the number of the answer of a tree at a point. A row that a tree does not have lets nobody in.
 func (t *table) told(side int, id int, at *point) int {
 	a := &t.asked[at[asked]]
 	if t.explains() {
@@ -133,7 +131,7 @@ func (t *table) told(side int, id int, at *point) int {
 // explains says whether the table is of something that an explanation tells.
 func (t *table) explains() bool { return t.rule != t.entry }
 
-// numberOf is the number of an answer: equal ones have one.
+// numberOf returns the number of an answer: equal ones have one.
 func (t *table) numberOf(a Answer) int {
 	number, known := t.answerIDs[a]
 	if !known {

@@ -79,6 +79,7 @@ type side struct {
 	now   [2]int // of all parts but what the user holds, and of all
 }
 
+// id returns the number of a text, which stands for a value or for why there is none.
 func (t *table) id(text string, value ast.Value) int {
 	id, known := t.ids[text]
 	if !known {
@@ -137,7 +138,7 @@ func (t *table) newSide(number int, r *rules, other *side) *side {
 	return s
 }
 
-// restsOn are the parts of a question on which a group rests, after what it rests on.
+// restsOn returns the parts of a question on which a group rests, after what it rests on.
 func (s *side) restsOn(g *group) (on set) {
 	for p := range paths {
 		if g.reads[p] {
@@ -181,7 +182,7 @@ func (t *table) number(s *side) {
 	}
 }
 
-// leaves are the values of the part's paths at a point.
+// leaves returns the numbers of the values of the part's paths at a point.
 func (t *table) leaves(s *side, at point, of part) (read [paths]int) {
 	input := t.input(s.number, at)
 	for p := range paths {
@@ -192,6 +193,7 @@ func (t *table) leaves(s *side, at point, of part) (read [paths]int) {
 	return read
 }
 
+// leaf returns the text of the value of the input at a path.
 func leaf(input *ast.Term, p path) string {
 	value, err := input.Value.Find(p.ref())
 	if err != nil {
@@ -200,7 +202,7 @@ func leaf(input *ast.Term, p path) string {
 	return value.String()
 }
 
-// input is what a tree is told at a point.
+// input returns what a tree is told at a point.
 func (t *table) input(side int, at point) *ast.Term {
 	q, g := t.question(side, at)
 	if t.entry == engine.EntryGrantable {
@@ -209,7 +211,7 @@ func (t *table) input(side int, at point) *ast.Term {
 	return t.inputs.OfQuestion(q)
 }
 
-// question is the question at a point, and the grant where the entry point is asked about one.
+// question returns the question at a point, and the grant where the entry point is asked about one.
 func (t *table) question(side int, at point) (resources.Question, resources.Grant) {
 	a, w, p, h, g := &t.asked[at[asked]], &t.who[at[who]], &t.where[at[where]], &t.holds[at[holds]], &t.grants[at[grant]]
 	facts := resources.Facts{Subject: w.subject, ProjectState: p.state}
@@ -217,10 +219,8 @@ func (t *table) question(side int, at point) (resources.Question, resources.Gran
 		facts.Subject = t.holder(at[who], at[holds])
 	}
 	q := resources.Question{
-		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target, Now: g.now,
-	}
-	if row := a.row(side); row != nil {
-		q.Route = *row
+		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
+		Route: a.row(side), Now: g.now,
 	}
 	return q, resources.Grant{
 		Principal: w.principal, AccountID: w.account, Facts: facts, Permissions: g.permissions,
@@ -228,7 +228,7 @@ func (t *table) question(side int, at point) (resources.Question, resources.Gran
 	}
 }
 
-// holder is a user with what the user holds.
+// holder returns a user with what the user holds.
 func (t *table) holder(w, h int) *resources.Subject {
 	key := [2]int{w, h}
 	if t.holders[key] == nil {
@@ -239,6 +239,7 @@ func (t *table) holder(w, h int) *resources.Subject {
 	return t.holders[key]
 }
 
+// row returns the row of a tree, nil where it has none.
 func (a *asking) row(side int) *resources.Route {
 	if side == 0 {
 		return a.old
@@ -254,7 +255,7 @@ func (t *table) next() {
 	}
 }
 
-// value is that of a group at a point, by its number.
+// value returns the number of the value of a group at a point.
 func (t *table) value(s *side, n int, at *point) int {
 	level := 0
 	if s.held[n] {
@@ -294,7 +295,7 @@ func (t *table) value(s *side, n int, at *point) int {
 	return value
 }
 
-// assigned is what the group reads of the assignments at a point.
+// assigned returns the number of what the group reads of the assignments at a point.
 func (t *table) assigned(s *side, g *group, at *point) int {
 	kinds := 0
 	for i, p := range [...]path{subjectRoles, subjectAssignments, subjectHere} {
@@ -344,7 +345,7 @@ func (t *table) evaluate(s *side, g *group, at *point) int {
 	return t.id("is "+value.String(), value)
 }
 
-// union is the value of a partial set, of whose definitions the values are known.
+// union returns the number of the value of a partial set, of whose definitions the values are known.
 func (t *table) union(s *side, g *group) int {
 	all := ast.NewSet()
 	for _, dep := range g.deps {
@@ -358,7 +359,7 @@ func (t *table) union(s *side, g *group) int {
 	return t.id("is "+all.String(), all)
 }
 
-// read is what an entry point answers, by the number of its value.
+// read returns what an entry point answers, by the number of its value.
 func (t *table) read(id int) Answer {
 	value := t.values[id]
 	if value == nil {

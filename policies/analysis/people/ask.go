@@ -47,7 +47,7 @@ func newAskings(sets [2]*engine.Set, rows []matrix.Row, gaps []matrix.Gap) *aski
 	return all
 }
 
-// sorted are the askings in an order that is always the same.
+// sorted returns the askings in an order that is always the same.
 func (all *askings) sorted() []*asking {
 	return slices.SortedFunc(maps.Values(all.by), func(a, b *asking) int {
 		return cmp.Or(strings.Compare(a.entry, b.entry), strings.Compare(a.route, b.route), strings.Compare(a.action, b.action), slices.Compare(a.grants, b.grants))
@@ -91,9 +91,12 @@ func (a *asking) add(states map[string][]string) {
 	}
 }
 
-// at is the asking of that name; nil where neither tree has it.
+// at returns the asking of that name; nil where neither tree has it.
 func (all *askings) at(entry, route, action string, grants []string) *asking {
 	key := strings.Join([]string{entry, route, action, strings.Join(grants, ",")}, "\n")
+	if entry == "access" { // an action may have two names, one in each tree
+		key = entry + "\n" + route
+	}
 	if known := all.by[key]; known != nil {
 		return known
 	}
@@ -185,7 +188,7 @@ func (all *askings) everything() {
 	}
 }
 
-// statesOf are what a path can name.
+// statesOf returns what a path can name.
 func statesOf(path string) map[string][]string {
 	out := map[string][]string{"path_account": {"none"}, "path_user": {"none"}, "project": {"none"}, "path": {"none"}}
 	if strings.Contains(path, "{account") {

@@ -231,7 +231,7 @@ func decide(ctx context.Context, judge *engine.Rejudge, j *resources.Judgement) 
 	return judge.Judge(ctx, q)
 }
 
-// judgement is what a tree is asked; nil is a route that it does not have.
+// judgement returns the question for a tree; nil where the tree has no such route.
 func (w *worker) judgement(a *asking, side int, by caller, in *place) *resources.Judgement {
 	facts := resources.Facts{Subject: w.subject, ProjectState: in.state}
 	if in.stranger {
@@ -246,7 +246,7 @@ func (w *worker) judgement(a *asking, side int, by caller, in *place) *resources
 	case a.entry == "access" && a.rows[side] == nil:
 		return nil
 	case a.entry == "access":
-		q.Route = *a.rows[side]
+		q.Route = a.rows[side]
 		return &resources.Judgement{Path: resources.PathAccess, Question: q}
 	}
 	return &resources.Judgement{Path: resources.PathGrantable, Question: q, Grant: &resources.Grant{

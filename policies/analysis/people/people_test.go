@@ -183,3 +183,21 @@ func TestPlacesStandForOthers(t *testing.T) {
 	}
 	want(t, r.Gain, "3 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-z-v1] user-c-v1[proj-z-v1]")
 }
+
+// TestARouteIsAskedAboutOnce, also where its action is another one in each tree and all routes are asked about.
+func TestARouteIsAskedAboutOnce(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree())
+	const routes, old, fresh = "routes/data.json", "project:security_group:create", "project:security_group:read"
+	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, strings.Replace(string(tree[routes].Data), old, fresh, 1)))}
+	row := matrix.Row{
+		Entry: "access", Route: "security_group.create", Action: old + " -> " + fresh, Caller: "self", Credential: "token", New: matrix.Answer{Allow: true},
+		States: map[string][]string{"path_account": {"the account"}, "path_user": {"none"}, "project": {"active"}, "path": {"none"}, "user": {"ACTIVE"}},
+	}
+	r, err := people.Between(t.Context(), sets, []matrix.Row{row}, []matrix.Gap{{At: "x:1", Reads: "target.rest"}}, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Left, error) {
+		return people.Facts{}, nil, add(reader("user-a-v1", "proj-a-v1"))
+	}, people.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r.Gain, "1 access "+old+" -> "+fresh+" at project by key read+token:")
+}

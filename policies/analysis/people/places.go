@@ -19,8 +19,8 @@ type place struct {
 	stranger          bool
 }
 
-// places are where an asking is asked about the set: in the account, at each place where the user holds a role, and in
-// a project where the user holds none; with what a row says of the path, the user whom it names, and the end of a grant.
+// places returns the places at which an asking is asked about the set: in the account, at each place where the user
+// holds a role, and in a project where the user holds none; with what a row says of the path, the user whom it names, and the end of a grant.
 func (w *worker) places(a *asking) (out []place) {
 	for _, base := range w.bases(a) {
 		for _, in := range a.below(base) {
@@ -30,7 +30,7 @@ func (w *worker) places(a *asking) (out []place) {
 	return out
 }
 
-// below are a place and the paths below it that a row names, the place itself first.
+// below returns a place and the paths below it that a row names, the place itself first.
 func (a *asking) below(base place) (out []place) {
 	held := base.target.Resource
 	if base.target.Rest = held; held != "" || a.paths["none"] {
@@ -52,7 +52,7 @@ func (a *asking) below(base place) (out []place) {
 	return out
 }
 
-// bases are the account and the projects and resources in it.
+// bases returns the account and the projects and resources in it.
 func (w *worker) bases(a *asking) (out []place) {
 	if a.projects["none"] {
 		out = append(out, place{kind: "account", at: -1})
@@ -81,7 +81,7 @@ func (w *worker) bases(a *asking) (out []place) {
 	return out
 }
 
-// rest is what a path of that name, as a row has it, names.
+// rest returns what a path names that a row gives in words.
 func rest(path string) (resource, below string) {
 	switch path {
 	case "none":
@@ -99,22 +99,10 @@ func rest(path string) (resource, below string) {
 	return resource, path
 }
 
-// around is a place with the account and the user that a path can name there, and the ends of a grant.
+// around returns a place with the account and the user that a path can name there, and the ends of a grant.
 func (w *worker) around(a *asking, in place) (out []place) {
 	if a.entry == "grantable" {
-		in.target.Rest = ""
-		for _, until := range slices.Sorted(maps.Keys(a.until)) {
-			switch until {
-			case "never":
-				in.until = 0
-			case "before the assignment ends":
-				in.until = w.now + hour/2
-			default:
-				in.until = w.now + 2*hour
-			}
-			out = append(out, in)
-		}
-		return out
+		return w.until(a, in)
 	}
 	own := w.of.Account
 	if in.stranger {
@@ -132,22 +120,41 @@ func (w *worker) around(a *asking, in place) (out []place) {
 			continue
 		}
 		for _, user := range slices.Sorted(maps.Keys(a.users)) {
-			switch user {
-			case "none":
-				in.target.UserID, in.about = "", ""
-			case "the user":
-				in.target.UserID, in.about = w.of.User, "themselves"
-			case "the user's UUID":
-				in.target.UserID, in.about = anyUUID, "themselves"
-			case "another":
-				in.target.UserID, in.about = otherUser, "another user"
-			default:
-				if in.target.UserID, in.about = user, user; user == w.of.User {
-					in.about = "themselves"
-				}
-			}
+			in.target.UserID, in.about = w.user(user)
 			out = append(out, in)
 		}
 	}
 	return out
+}
+
+// until returns a place with the ends of a grant.
+func (w *worker) until(a *asking, in place) (out []place) {
+	in.target.Rest = ""
+	for _, until := range slices.Sorted(maps.Keys(a.until)) {
+		switch until {
+		case "never":
+			in.until = 0
+		case "before the assignment ends":
+			in.until = w.now + hour/2
+		default:
+			in.until = w.now + 2*hour
+		}
+		out = append(out, in)
+	}
+	return out
+}
+
+// user returns the id of the user whom a row names in these words, or by the id, and what a report says of them.
+func (w *worker) user(named string) (id, about string) {
+	switch named {
+	case "none":
+		return "", ""
+	case "the user", w.of.User:
+		return w.of.User, "themselves"
+	case "the user's UUID":
+		return anyUUID, "themselves"
+	case "another":
+		return otherUser, "another user"
+	}
+	return named, named
 }

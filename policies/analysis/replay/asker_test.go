@@ -122,11 +122,11 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 	var err error
 	switch a.IntN(20) {
 	default:
-		q.Route = resources.Route{Name: "authorization.check", Access: []string{"asks_self"}, Effect: resources.EffectRead}
+		q.Route = &resources.Route{Name: "authorization.check", Access: []string{"asks_self"}, Effect: resources.EffectRead}
 		q.Action, _ = resources.ParseAction(pick(a.Rand, a.actions...))
 		j.Decision, err = a.engine.Decide(t.Context(), *q)
 	case 0, 1, 2, 3, 4, 5, 6, 7:
-		j.Path, q.Route = resources.PathAccess, a.routes[a.IntN(len(a.routes))]
+		j.Path, q.Route = resources.PathAccess, &a.routes[a.IntN(len(a.routes))]
 		q.Action, _ = resources.ParseAction(q.Route.Action)
 		if strings.Contains(q.Route.Path, "{user") {
 			q.Target.UserID = pick(a.Rand, s.UserID, s.UserUUID, "user-9-v1")

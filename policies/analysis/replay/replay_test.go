@@ -55,11 +55,12 @@ func TestNothingIsGuessed(t *testing.T) {
 	r.Add(t.Context(), &resources.Judgement{Unasked: true})
 	r.Add(t.Context(), &resources.Judgement{Path: "authz/other"})
 	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", App: &resources.AppQuestion{}})
-	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: resources.Route{Name: "gone.get"}}})
+	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: &resources.Route{Name: "gone.get"}}})
+	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess})
 	r.Add(t.Context(), told(t))
 	r.Missing(7, 0)
 	report := r.Report()
-	if report.Judged != 1 || len(report.NotJudged) != 5 || report.NotJudged[replay.WhyLost] != 7 || len(report.Flips) != 1 {
+	if report.Judged != 1 || len(report.NotJudged) != 6 || report.NotJudged[replay.WhyLost] != 7 || len(report.Flips) != 1 {
 		t.Errorf("%+v", report)
 	}
 	if f := report.Flips[0]; f.Allowed || f.Count != 1 || f.Action != "project:instance:read" || f.Place != "account" || !report.Differs() {
@@ -106,7 +107,7 @@ func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
 		ID: "id1", Path: resources.PathAccess, Decision: resources.Decision{Allowed: true},
 		Question: resources.Question{
 			Principal: resources.Principal{Kind: resources.PrincipalService, ID: "service-a", Credential: resources.CredentialToken, Scopes: []string{"users:sync"}},
-			Route:     resources.Route{Name: "user.find", Access: []string{"service:users:sync"}, Effect: resources.EffectRead},
+			Route:     &resources.Route{Name: "user.find", Access: []string{"service:users:sync"}, Effect: resources.EffectRead},
 		},
 	}
 	input := newInput(t, j)

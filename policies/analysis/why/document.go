@@ -149,7 +149,7 @@ func (d *Document) question() resources.Question {
 		Target: resources.Target{
 			AccountID: d.Target.Account, ProjectID: d.Target.Project, Resource: d.Target.Resource, Rest: d.Target.Rest, UserID: d.Target.User,
 		},
-		Route: resources.Route{Name: d.Route.Name, Access: members(d.Route.Access), Effect: d.Route.Effect},
+		Route: &resources.Route{Name: d.Route.Name, Access: members(d.Route.Access), Effect: d.Route.Effect},
 	}
 }
 

@@ -170,7 +170,7 @@ func (w *world) Others(context.Context, why.Change) (int, error) { return w.rng.
 func (w *world) question() resources.Question {
 	a, _ := resources.ParseAction(pick(w.rng, actions()...))
 	user := pick(w.rng, w.users...)
-	q := resources.Question{Action: a, AccountID: w.account.ID, Now: now, Route: resources.Route{Name: "authorization.explain", Action: "account:authorization:explain", Effect: resources.EffectRead}}
+	q := resources.Question{Action: a, AccountID: w.account.ID, Now: now, Route: &resources.Route{Name: "authorization.explain", Action: "account:authorization:explain", Effect: resources.EffectRead}}
 	if w.rng.IntN(4) > 0 {
 		q.Target.AccountID = w.account.ID
 	}
