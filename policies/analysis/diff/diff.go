@@ -29,7 +29,7 @@ type Report struct {
 	People *people.Report `json:"people,omitempty"`
 }
 
-// Turning are the rows in which access turns.
+// Turning returns the rows in which access turns.
 func (r *Report) Turning() []matrix.Row { return slices.Concat(r.NewAccess, r.LostAccess) }
 
 // Field is a field of a route that no rule reads, or a whole route; a value is empty where a tree has none.
@@ -72,7 +72,7 @@ func (r *Report) Differs() bool {
 	return len(r.NewAccess)+len(r.LostAccess)+len(r.Reasons)+len(r.Routes)+len(r.NotExhaustive) > 0
 }
 
-// routes are the fields in which the catalogues differ and that are no input of a rule.
+// routes returns the fields in which the catalogues differ and that are no input of a rule.
 func routes(old, fresh []resources.Route) []Field {
 	out := []Field{}
 	byName := map[string][2]*resources.Route{}
@@ -85,9 +85,9 @@ func routes(old, fresh []resources.Route) []Field {
 	}
 	for name, pair := range byName {
 		before, after := fields(pair[0]), fields(pair[1])
-		for i, field := range [...]string{"spec", "method", "host", "path", "claims", "audience", "area", "upstream"} {
-			if before[i] != after[i] {
-				out = append(out, Field{Route: name, Field: field, Old: before[i], New: after[i]})
+		for i, field := range before {
+			if from, to := field[1], after[i][1]; from != to {
+				out = append(out, Field{Route: name, Field: field[0], Old: from, New: to})
 			}
 		}
 	}
@@ -95,15 +95,25 @@ func routes(old, fresh []resources.Route) []Field {
 	return out
 }
 
-func fields(r *resources.Route) (out [8]string) {
+// fields returns the names and values of the fields of a route that no rule reads. The values of no route are empty.
+func fields(r *resources.Route) [][2]string {
 	if r == nil {
-		return out
+		r = &resources.Route{}
 	}
 	claims := ""
 	if r.Claims {
 		claims = "true"
 	}
-	return [8]string{r.Spec, r.Method, r.Host, r.Path, claims, r.Audience, r.Area, r.Upstream}
+	return [][2]string{
+		{"spec", r.Spec},
+		{"method", r.Method},
+		{"host", r.Host},
+		{"path", r.Path},
+		{"claims", claims},
+		{"audience", r.Audience},
+		{"area", r.Area},
+		{"upstream", r.Upstream},
+	}
 }
 
 // Kinds of difference on which a command can be told to fail.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/portcullis-authz/portcullis/policies/analysis/matrix"
 )
@@ -12,7 +13,7 @@ import (
 // shown is how many rows of a list are written out for people; JSON has all of them.
 const shown = 20
 
-// Text is the report for a terminal.
+// Text returns the report for a terminal.
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy %s -> %s: %d questions compared\n", r.Old, r.New, r.Questions)
@@ -23,7 +24,7 @@ func (r *Report) Text() string {
 		}
 		fmt.Fprintf(&b, "\n%s (%d)\n", of.title, of.size)
 		for _, line := range of.lines {
-			fmt.Fprintf(&b, "  %s\n", line)
+			fmt.Fprintf(&b, "  %s\n", printable(line))
 		}
 		if left := of.size - len(of.lines); left > 0 {
 			fmt.Fprintf(&b, "  … and %d more; --json has all\n", left)
@@ -35,7 +36,7 @@ func (r *Report) Text() string {
 	return b.String()
 }
 
-// Markdown is the report for a comment on a pull request.
+// Markdown returns the report for a comment on a pull request.
 func (r *Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Policy `%s` → `%s`\n\n", r.Old, r.New)
@@ -51,7 +52,7 @@ func (r *Report) Markdown() string {
 		}
 		fmt.Fprintf(&b, "<details><summary>%s: %d</summary>\n\n", of.title, of.size)
 		for _, line := range of.lines {
-			fmt.Fprintf(&b, "- %s\n", escape(line))
+			fmt.Fprintf(&b, "- %s\n", escape(printable(line)))
 		}
 		if left := of.size - len(of.lines); left > 0 {
 			fmt.Fprintf(&b, "- … and %d more\n", left)
@@ -61,9 +62,21 @@ func (r *Report) Markdown() string {
 	return b.String()
 }
 
+// printable keeps what a tree says on one line, and from steering a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, s)
+}
+
 // escape keeps what a tree says from being markup.
 func escape(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "|", `\|`, "@", "@\u200b").Replace(s)
+	return strings.NewReplacer(
+		`\`, `\\`, "&", "&amp;", "<", "&lt;", ">", "&gt;", "`", "'", "*", `\*`, "_", `\_`, "~", `\~`, "[", `\[`, "|", `\|`, "@", "@\u200b",
+	).Replace(s)
 }
 
 // section is one list of the report.
@@ -94,7 +107,7 @@ func rows(title string, of []matrix.Row) section {
 	return out
 }
 
-// line is a row in words.
+// line returns a row in words.
 func line(row matrix.Row) string {
 	parts := []string{row.Entry}
 	if row.Route != "" {

@@ -86,13 +86,13 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 	all.Gaps = append(all.Gaps, unseen...)
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
-	return all, errors.Join(errs...)
+	return all, errors.Join(errors.Join(errs...), ctx.Err()) // what was given up found nothing
 }
 
 // ask is what is compared: a rule, by the questions that an entry point gets.
 type ask struct{ entry, rule string }
 
-// asks are the entry points, and what an explanation tells beside the decision.
+// asks returns the entry points, and what an explanation tells beside the decision.
 func asks() (out []ask) {
 	for _, entry := range engine.EntryPoints() {
 		out = append(out, ask{entry, entry})
@@ -122,7 +122,10 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 		}
 		defer r.close(ctx)
 		c.rules[i] = r
-		f := r.follow(func(ref ast.Ref) []string { return r.strings(ctx, ref) })
+		f := r.follow(func(ref ast.Ref) ([]string, error) { return r.strings(ctx, ref) })
+		if f.err != nil {
+			return nil, f.err
+		}
 		c.consts.add(f.compared)
 		c.opaque, c.counted = c.opaque && f.opaque, c.counted || f.many
 		c.gaps = append(append(c.gaps, slices.Collect(maps.Keys(f.gaps))...), r.unsteady()...)
@@ -136,11 +139,11 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 	return c, nil
 }
 
-// strings are the texts in a document of the tree.
-func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string) {
+// strings returns the texts in a document of the tree.
+func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string, err error) {
 	value, err := r.value(ctx, ref)
 	if err != nil || value == nil {
-		return nil
+		return nil, err
 	}
 	ast.WalkTerms(ast.NewTerm(value), func(t *ast.Term) bool {
 		if text, ok := t.Value.(ast.String); ok {
@@ -148,7 +151,7 @@ func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string) {
 		}
 		return false
 	})
-	return out
+	return out, nil
 }
 
 // equal says that no question can have two answers by the rule of that name.
@@ -165,11 +168,12 @@ func (c *comparison) equal(entry string) bool {
 	})
 }
 
+// sameActions says whether both trees list the same actions.
 func sameActions(sets [2]*engine.Set) bool {
 	return slices.EqualFunc(sets[0].Actions(), sets[1].Actions(), func(a, b resources.ListedAction) bool { return a.ID == b.ID })
 }
 
-// actions are all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
+// actions returns all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
 func (c *comparison) actions() (out []resources.Action) {
 	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
 	for _, set := range c.sets {
@@ -193,7 +197,7 @@ func (c *comparison) actions() (out []resources.Action) {
 	return out
 }
 
-// askings are what can be asked at an entry point.
+// askings returns what can be asked at an entry point.
 func (c *comparison) askings(entry string) (out []asking) {
 	if entry == engine.EntryGrantable {
 		return []asking{{}}

@@ -1,8 +1,10 @@
 package matrix
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -70,44 +72,47 @@ type flows struct {
 	opaque bool
 	// many says that a number of the permissions of a grant counts.
 	many    bool
-	strings func(ref ast.Ref) []string // of a document of the tree's data
+	strings func(ref ast.Ref) ([]string, error) // of a document of the tree's data
+	err     error                               // of the first document that could not be read
 }
 
-// follow goes through the rules until nothing is new.
-func (r *rules) follow(strings func(ast.Ref) []string) *flows {
+// follow goes through the rules until nothing is new, or a document can't be read.
+func (r *rules) follow(strings func(ast.Ref) ([]string, error)) *flows {
 	f := &flows{
 		rules: r, vars: map[*ast.Rule]map[ast.Var]*flow{}, heads: map[string]*flow{},
 		compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, strings: strings, opaque: true,
 	}
-	for f.changed = true; f.changed; {
+	for f.changed = true; f.changed && f.err == nil; {
 		f.changed = false
 		for _, rule := range r.reached {
-			f.of(rule)
+			f.visit(rule)
 		}
 	}
 	return f
 }
 
-func (f *flows) of(rule *ast.Rule) {
+// visit goes through a rule: its parameters, its body and its head.
+func (f *flows) visit(rule *ast.Rule) {
 	f.rule = rule
 	if f.vars[rule] == nil {
 		f.vars[rule] = map[ast.Var]*flow{}
 	}
 	head := f.head(nameOf(rule))
 	for i, arg := range rule.Head.Args {
-		f.unifyWith(arg, f.head(nameOf(rule)+" "+string(rune('0'+i))))
+		f.unifyWith(arg, f.param(nameOf(rule), i))
 	}
 	ast.WalkExprs(rule, func(e *ast.Expr) bool {
 		f.expr(e)
 		return false
 	})
 	for _, t := range append(slices.Clone(rule.Head.Reference[1:]), rule.Head.Key, rule.Head.Value) {
-		if t != nil && f.term(t) != nil {
+		if t != nil {
 			f.changed = head.add(f.term(t)) || f.changed
 		}
 	}
 }
 
+// head returns the flow of the value of a rule, or of what a function returns.
 func (f *flows) head(name string) *flow {
 	if f.heads[name] == nil {
 		f.heads[name] = newFlow()
@@ -115,6 +120,10 @@ func (f *flows) head(name string) *flow {
 	return f.heads[name]
 }
 
+// param returns the flow of a parameter of a function.
+func (f *flows) param(of string, i int) *flow { return f.head(of + " " + strconv.Itoa(i)) }
+
+// variable returns the flow of a variable of the rule that is gone through.
 func (f *flows) variable(v ast.Var) *flow {
 	if f.vars[f.rule][v] == nil {
 		f.vars[f.rule][v] = newFlow()
@@ -137,7 +146,7 @@ func (f *flows) expr(e *ast.Expr) {
 	}
 }
 
-// call is of a built-in or of a function: its operands, and where the result goes.
+// call follows the operands of a built-in or a function to its parameters, and its result to where it goes.
 func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
 	operator, isRef := terms[0].Value.(ast.Ref)
 	if !isRef {
@@ -147,12 +156,11 @@ func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
 	operands := terms[1:]
 	if rules := f.rules.compiler.GetRules(operator); len(rules) > 0 {
 		for i, operand := range operands {
-			param := f.head(operator.String() + " " + string(rune('0'+i)))
 			if i == len(rules[0].Head.Args) {
 				f.unifyWith(operand, f.head(operator.String()))
 				continue
 			}
-			f.changed = param.add(f.term(operand)) || f.changed
+			f.changed = f.param(operator.String(), i).add(f.term(operand)) || f.changed
 		}
 		return
 	}
@@ -206,7 +214,7 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 	}
 }
 
-// unify is an equality of two terms.
+// unify has each of two equal terms hold what the other one may be.
 func (f *flows) unify(a, b *ast.Term) {
 	of, other := f.term(a), f.term(b)
 	f.meet(of, other)
@@ -261,7 +269,7 @@ func (f *flows) into(t *ast.Term, of *flow) {
 	})
 }
 
-// term is what a term may be.
+// term returns what a term may be.
 func (f *flows) term(t *ast.Term) *flow {
 	out := newFlow()
 	switch v := t.Value.(type) {
@@ -332,7 +340,8 @@ func (f *flows) ref(ref ast.Ref) *flow {
 	return at
 }
 
-// document is a reference into data: the value of a rule, the grants, or the texts of other documents.
+// document returns the flow at the beginning of a reference into data, and the rest of the reference: the value of a rule,
+// the grants, or the texts of other documents.
 func (f *flows) document(ref ast.Ref) (at *flow, rest ast.Ref) {
 	at = newFlow()
 	prefix := ref.ConstantPrefix()
@@ -346,13 +355,15 @@ func (f *flows) document(ref ast.Ref) (at *flow, rest ast.Ref) {
 		at.paths["grants"] = true
 		return at, ref[2:]
 	}
-	for _, text := range f.strings(prefix) {
+	texts, err := f.strings(prefix)
+	f.err = cmp.Or(f.err, err)
+	for _, text := range texts {
 		at.consts[ast.String(text).String()] = ast.String(text)
 	}
 	return at, ref[len(prefix):]
 }
 
-// keyed is what of it has members with names that the questions give.
+// keyed returns the parts of a flow that have members with names that the questions give.
 func (f *flow) keyed() *flow {
 	out := newFlow()
 	for p := range f.paths {
@@ -364,7 +375,7 @@ func (f *flow) keyed() *flow {
 	return out
 }
 
-// member is what the members of that name give.
+// member returns what the members of that name give.
 func (f *flow) member(name string) *flow {
 	out := newFlow()
 	maps.Copy(out.consts, f.consts)

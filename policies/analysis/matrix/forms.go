@@ -7,17 +7,17 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// former writes rules down without the names of their variables, and, where written is not nil, without their own name
+// formWriter writes rules down without the names of their variables, and, where written is not nil, without their own name
 // and those of the rules on which they rest: in place of those stands what the rules do.
-type former struct {
+type formWriter struct {
 	*rules
 	self string
 	// written are the rules whose names were left out.
 	written map[string]bool
 }
 
-// form is the text of a rule.
-func (f *former) form(rule *ast.Rule) string {
+// form returns the text of a rule.
+func (f *formWriter) form(rule *ast.Rule) string {
 	of, vars := rule.Copy(), map[ast.Var]ast.Var{}
 	rename := func(t *ast.Term) bool {
 		switch v := t.Value.(type) {
@@ -49,8 +49,8 @@ func (f *former) form(rule *ast.Rule) string {
 	return of.String()
 }
 
-// ref is a reference with what a rule does in place of its name.
-func (f *former) ref(ref ast.Ref) ast.Ref {
+// ref returns a reference with what a rule does in place of its name.
+func (f *formWriter) ref(ref ast.Ref) ast.Ref {
 	if f.written == nil || !ref.HasPrefix(ast.DefaultRootRef) {
 		return ref
 	}
@@ -74,9 +74,9 @@ func (f *former) ref(ref ast.Ref) ast.Ref {
 	return ref
 }
 
-// function is what a function does. Those on which it rests belong to the group that calls it, too.
-func (f *former) function(name string, rules []*ast.Rule) string {
-	of := former{f.rules, name, f.written}
+// function returns what a function does. Those on which it rests belong to the group that calls it, too.
+func (f *formWriter) function(name string, rules []*ast.Rule) string {
+	of := formWriter{f.rules, name, f.written}
 	var texts []string
 	for _, rule := range rules {
 		texts = append(texts, of.form(rule))

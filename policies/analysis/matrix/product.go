@@ -11,40 +11,24 @@ import (
 
 // newTable makes the table of an entry point.
 func (c *comparison) newTable(ctx context.Context, of ask) *table {
-	entry := of.entry
 	t := &table{
-		ctx: ctx, ask: of, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{}, classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, answers: map[int]int{}, answerIDs: map[Answer]int{}, here: map[[4]int]int{},
-		asked: c.alike(c.askings(entry)), who: c.consts.people(entry == engine.EntryDecision), where: c.consts.places(),
+		ctx: ctx, ask: of, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
+		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, here: map[[4]int]int{},
+		answers: map[int]int{}, answerIDs: map[Answer]int{},
+		asked: c.alike(c.askings(of.entry)), who: c.consts.people(of.entry == engine.EntryDecision), where: c.consts.places(),
 	}
-	sets, patterns := [][]string{nil}, []string{}
-	if entry == engine.EntryGrantable {
+	sets, ends := [][]string{nil}, []resources.Time{0, theTime - 1}
+	if of.entry == engine.EntryGrantable {
 		sets = c.granted()
-		for _, set := range sets {
-			patterns = append(patterns, generalisations(set)...)
-		}
 	}
-	for _, a := range t.asked {
-		patterns = append(patterns, a.patterns()...)
-	}
-	slices.Sort(patterns)
-	t.grants = c.consts.grants(sets)
-	if entry == engine.EntryGrantable {
-		t.where = slices.DeleteFunc(t.where, func(p place) bool {
-			return p.target.AccountID != "" || p.target.UserID != "" || p.target.Rest != p.target.Resource
-		})
-	} else {
-		t.grants = slices.DeleteFunc(t.grants, func(g granting) bool { return g.until != 0 })
-		for i := range t.grants {
-			t.grants[i].states = nil
-		}
-	}
-	representatives := c.representatives(t)
-	patterns = slices.DeleteFunc(slices.Compact(patterns), func(p string) bool { return p == "*:*:*" })
-	ends := []resources.Time{0, theTime - 1}
-	if entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
+	if of.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
 		ends = append(ends, later)
 	}
-	t.holds = c.consts.holdings(c.scopes, representatives, patterns, c.consts.times(ends, "subject.here.expires"), len(c.together(of.rule)) > 0)
+	t.grants = c.consts.grants(sets)
+	t.leaveOut()
+	t.holds = c.consts.holdings(
+		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), len(c.together(of.rule)) > 0,
+	)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.number(t.sides[0])
@@ -63,6 +47,32 @@ func (c *comparison) newTable(ctx context.Context, of ask) *table {
 	return t
 }
 
+// leaveOut leaves out the values of parts about which the entry point is not asked.
+func (t *table) leaveOut() {
+	if t.entry == engine.EntryGrantable {
+		t.where = slices.DeleteFunc(t.where, func(p place) bool {
+			return p.target.AccountID != "" || p.target.UserID != "" || p.target.Rest != p.target.Resource
+		})
+		return
+	}
+	t.grants = slices.DeleteFunc(t.grants, func(g granting) bool { return g.until != 0 })
+	for i := range t.grants {
+		t.grants[i].states = nil
+	}
+}
+
+// patterns returns those that are looked up for what is asked and for the sets that are granted, but for the widest.
+func (t *table) patterns(sets [][]string) (out []string) {
+	for _, set := range sets {
+		out = append(out, generalisations(set)...)
+	}
+	for i := range t.asked {
+		out = append(out, t.asked[i].patterns()...)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(p string) bool { return p == "*:*:*" })
+}
+
 func (a *asking) patterns() (out []string) {
 	for _, action := range a.action {
 		if action.ID != "" {
@@ -73,7 +83,7 @@ func (a *asking) patterns() (out []string) {
 	return out
 }
 
-// generalisations are the patterns that contain one of the set.
+// generalisations returns the patterns that contain one of the set.
 func generalisations(set []string) (out []string) {
 	for _, permission := range set {
 		if pattern, err := resources.ParsePattern(permission); err == nil {
@@ -84,7 +94,7 @@ func generalisations(set []string) (out []string) {
 	return out
 }
 
-// granted are the sets of permissions that are granted: none, each alone, and those of system roles.
+// granted returns the sets of permissions that are granted: none, each alone, and those of system roles.
 func (c *comparison) granted() (out [][]string) {
 	const largest, pairsOf = 16, 5
 	out = append(out, nil)
@@ -128,7 +138,8 @@ func (c *comparison) granted() (out [][]string) {
 	return slices.CompactFunc(out, slices.Equal)
 }
 
-// representatives are the system roles that stand for all, and sets for which they stand by what is looked up.
+// representatives returns the system roles that stand for all, and notes in the table which stands for which, by what is
+// looked up.
 func (c *comparison) representatives(t *table) []string {
 	named := map[string]bool{}
 	for _, id := range c.consts.texts(nil, "subject.here.role", "grants") {
@@ -167,7 +178,7 @@ func (c *comparison) representatives(t *table) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// lookedUp are the patterns that are looked up at a point, and the roles that stand for each there.
+// lookedUp returns the patterns that are looked up at a point, and the roles that stand for each there.
 func (t *table) lookedUp(at *point) ([]string, map[string]string) {
 	if t.entry == engine.EntryGrantable {
 		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]]

@@ -25,7 +25,7 @@ type group struct {
 	// print tells what the group does, whatever it is named.
 	print string
 	// own is of its own text, with the names of what it rests on, ungranted the same without data.grants; at is the place of its
-	// first rule.
+	// first rule (place).
 	own, ungranted string
 	at             *ast.Location
 	// told are, for a path that is compared with constants alone, those constants: other values are one.
@@ -52,6 +52,7 @@ type rules struct {
 	below string
 }
 
+// newRules reads the rules on which the entry points of a tree rest. close ends the reading.
 func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
 	r, err := openRules(ctx, set)
 	if err != nil {
@@ -87,7 +88,7 @@ func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
 // close ends the reading of the tree's documents. What was found stays.
 func (r *rules) close(ctx context.Context) { r.set.Compiled().Store.Abort(ctx, r.txn) }
 
-// nameOf is the name of a rule without what its head adds for one element.
+// nameOf returns the name of a rule without what its head adds for one element.
 func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
 
 // group returns the group of a name with all that it rests on. A partial set is the union of its definitions, each of
@@ -124,7 +125,7 @@ func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool)
 	return g, r.describe(ctx, g, nil)
 }
 
-// nameWithin is the name that the rules of a group have.
+// nameWithin returns the name that the rules of a group have.
 func nameWithin(g *group) string {
 	if g.element != nil {
 		return nameOf(g.element)
@@ -192,7 +193,7 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 		})
 	}
 	var texts, forms, deps []string
-	named, unnamed := former{rules: r}, former{rules: r, self: nameWithin(g), written: map[string]bool{}}
+	named, unnamed := formWriter{rules: r}, formWriter{rules: r, self: nameWithin(g), written: map[string]bool{}}
 	for _, rule := range own {
 		texts, forms = append(texts, named.form(rule)), append(forms, unnamed.form(rule))
 	}
@@ -202,9 +203,7 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	if err != nil {
 		return err
 	}
-	if len(own) > 0 {
-		g.at = own[0].Location
-	}
+	g.at = g.place()
 	g.own = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
 	g.ungranted = fingerprint(slices.Concat(texts, []string{"data"}, data.ungranted()))
 	for _, dep := range g.deps {
@@ -218,6 +217,25 @@ func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
 	forms = slices.Concat(forms, []string{"data"}, data.texts(), []string{"rests on"}, deps)
 	g.print = fingerprint(forms)
 	return nil
+}
+
+// place returns the place of the group's first rule, before those of its default and of functions; nil without rules.
+func (g *group) place() *ast.Location {
+	if len(g.defined) == 0 {
+		return nil
+	}
+	rank := func(rule *ast.Rule) int {
+		switch {
+		case nameOf(rule) != nameWithin(g):
+			return 2
+		case rule.Default:
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(g.defined, func(a, b *ast.Rule) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Location.Compare(b.Location))
+	}).Location
 }
 
 // told finds the paths that the rules compare with constants alone, with these.
@@ -254,7 +272,7 @@ func told(own []*ast.Rule) map[path]map[string]bool {
 	return out
 }
 
-// pathOf is the path that a reference is, `paths` for none.
+// pathOf returns the path that a reference is, `paths` for none.
 func pathOf(ref ast.Ref) path {
 	if len(ref) < 2 || ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
 		return paths
@@ -267,7 +285,7 @@ func pathOf(ref ast.Ref) path {
 	return paths
 }
 
-// unsteady are the places where rules of the trees are no function of their input.
+// unsteady returns the places where rules of the trees are no function of their input.
 func (r *rules) unsteady() (found []Gap) {
 	for _, rule := range r.reached {
 		ast.WalkExprs(rule, func(e *ast.Expr) bool {
