@@ -129,7 +129,8 @@ func TestOnlyPublicKeysCheck(t *testing.T) {
 	}
 }
 
-// TestReadTree: an author names a folder, a bundle or the tree of the binary.
+// TestReadTree: an author names a folder, a bundle or the tree of the binary. Where a key is given as well, only a bundle
+// that it has signed is a tree.
 func TestReadTree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tree")
 	policytest.Small(t).Write(t, dir)
@@ -145,6 +146,12 @@ func TestReadTree(t *testing.T) {
 		src, err := bundles.ReadTree(where, nil)
 		if err != nil || src.Bundle != want || where == bundles.Embedded && src.Revision != embedded.Revision {
 			t.Errorf("%s: %v, %v", where, src, err)
+		}
+	}
+	_, key := keys(t)
+	for where, want := range map[string]string{dir: "is for a bundle, and " + dir, file: "not signed", bundles.Embedded: "is for a bundle, and embedded"} {
+		if _, err := bundles.ReadTree(where, key); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s with a key: %v", where, err)
 		}
 	}
 	if _, err := bundles.ReadTree(dir+"x", nil); err == nil {

@@ -12,9 +12,13 @@ import (
 // Embedded names the tree of the binary.
 const Embedded = "embedded"
 
-// ReadTree reads the tree that an author names: a folder, the file of a bundle, or Embedded.
+// ReadTree reads the tree that an author names: a folder, the file of a bundle, or Embedded. Of a key only a bundle is
+// taken: nothing else is signed.
 func ReadTree(where string, key *Key) (*policies.Source, error) {
 	if where == Embedded {
+		if key != nil {
+			return nil, errNotSigned(where)
+		}
 		return policies.Read(policies.Tree())
 	}
 	info, err := os.Stat(where)
@@ -22,6 +26,9 @@ func ReadTree(where string, key *Key) (*policies.Source, error) {
 		return nil, fmt.Errorf("%s is neither a folder nor a bundle that can be read", where)
 	}
 	if info.IsDir() {
+		if key != nil {
+			return nil, errNotSigned(where)
+		}
 		return policies.Read(policies.Dir(where))
 	}
 	raw, err := ReadFile(where)
@@ -29,6 +36,10 @@ func ReadTree(where string, key *Key) (*policies.Source, error) {
 		return nil, err
 	}
 	return Open(raw, key)
+}
+
+func errNotSigned(where string) error {
+	return fmt.Errorf("--policy-bundle-key is for a bundle, and %s is none: name the bundle, or leave the key out", where)
 }
 
 // ReadFile reads the file of a bundle, or of its key, as policies.Dir reads files: a regular one that not every user of

@@ -150,7 +150,7 @@ func Question(s *resources.Subject, action string) resources.Question {
 		Principal: resources.Principal{
 			Kind: resources.PrincipalUser, ID: s.UserID, UUID: s.UserUUID, AccountID: s.AccountID, Credential: resources.CredentialToken,
 		},
-		Action: a, AccountID: s.AccountID, Now: 1_767_225_600_000,
+		Action: a, AccountID: s.AccountID, Route: &resources.Route{}, Now: 1_767_225_600_000,
 		Facts: resources.Facts{Revision: 1, Subject: s},
 	}
 	if a.Scope != resources.ScopeAccount {

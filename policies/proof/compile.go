@@ -15,18 +15,26 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
-// compiled is a tree that answers questions, and the same tree with its tests.
+// compiled is a tree that answers questions, and what its tests are compiled of.
 // Tests are kept out of serving, so that no test file adds a rule to it.
 type compiled struct {
-	serving, testing *ast.Compiler
-	store            storage.Store
-	// testStore has the schemas as data beside the rest, as `opa test` has.
-	testStore storage.Store
-	apps      []string
+	serving        *ast.Compiler
+	store          storage.Store
+	apps           []string
+	modules, tests map[string]*ast.Module
+	schemas        *ast.SchemaSet
+	data           map[string]any
 }
 
-// compile checks the tree as `opa check --strict --schema schemas` does.
-func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) (*compiled, error) {
+// tested is a tree with its tests.
+type tested struct {
+	*ast.Compiler
+	// store has the schemas as data beside the rest, as `opa test` has.
+	store storage.Store
+}
+
+// compile checks the tree without its tests as `opa check --strict --schema schemas` does; nil where it has problems.
+func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) *compiled {
 	schemas := readSchemas(src, p)
 	modules, tests := parse(src, p)
 	addLogSchema(src, modules, schemas, p)
@@ -36,33 +44,46 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 	}
 	addGuardSchema(schemas, modules, p)
 	if len(*p) > 0 {
-		return nil, *p
+		return nil
 	}
-	out := &compiled{apps: apps, store: newStore(data), testStore: newStore(withSchemas(data, src))}
-	compileWith := func(store storage.Store, caps *ast.Capabilities, do func(*ast.Compiler) error) (c *ast.Compiler, err error) {
-		err = storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-			c = newCompiler(ctx, store, txn, schemas, caps)
-			return do(c)
-		})
-		if err != nil {
-			p.compiler(err)
-			return nil, *p
-		}
-		return c, nil
-	}
-	var err error
-	out.serving, err = compileWith(out.store, builtins.Capabilities(), func(c *ast.Compiler) error {
+	out := &compiled{apps: apps, store: newStore(data), modules: modules, tests: tests, schemas: schemas, data: data}
+	out.serving = compileWith(ctx, out.store, schemas, builtins.Capabilities(), p, func(c *ast.Compiler) error {
 		if c.Compile(modules); c.Failed() {
 			return c.Errors
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if out.serving == nil {
+		return nil
 	}
-	maps.Copy(tests, modules)
-	out.testing, err = compileWith(out.testStore, builtins.Capabilities(forTests()...), func(c *ast.Compiler) error { return compileTests(ctx, c, tests) })
-	return out, err
+	return out
+}
+
+// withTests checks the whole tree so; nil where its tests have problems.
+func (c *compiled) withTests(ctx context.Context, src *policies.Source, p *Problems) *tested {
+	all := maps.Clone(c.tests)
+	maps.Copy(all, c.modules)
+	store := newStore(withSchemas(c.data, src))
+	compiler := compileWith(ctx, store, c.schemas, builtins.Capabilities(forTests()...), p, func(c *ast.Compiler) error { return compileTests(ctx, c, all) })
+	if compiler == nil {
+		return nil
+	}
+	return &tested{compiler, store}
+}
+
+// compileWith has do compile with a new compiler; nil where it finds problems.
+func compileWith(
+	ctx context.Context, store storage.Store, schemas *ast.SchemaSet, caps *ast.Capabilities, p *Problems, do func(*ast.Compiler) error,
+) (c *ast.Compiler) {
+	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
+		c = newCompiler(ctx, store, txn, schemas, caps)
+		return do(c)
+	})
+	if err != nil {
+		p.compiler(err)
+		return nil
+	}
+	return c
 }
 
 // newCompiler returns a compiler that checks as `opa check --strict --schema` does.

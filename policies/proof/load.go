@@ -29,8 +29,8 @@ func Prove(ctx context.Context, src *policies.Source) (set *engine.Set, tests in
 	return prove(ctx, src, testsWithin)
 }
 
-// Compile returns a tree without having it prove itself. The warnings are of what a proof would find in its names;
-// the error is Problems.
+// Compile returns a tree without having it prove itself: its tests are parsed only. The warnings are of what a proof
+// would find in its names; the error is Problems.
 func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnings []string, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -57,11 +57,8 @@ func read(ctx context.Context, src *policies.Source, p *Problems) (*compiled, *c
 	}
 	data, docs := readData(src, p)
 	list := readCatalogue(ctx, src, docs, p)
-	c, err := compile(ctx, src, data, p)
-	if err != nil {
-		if len(*p) == 0 {
-			p.add("policy tree: %v", err)
-		}
+	c := compile(ctx, src, data, p)
+	if c == nil {
 		return nil, nil
 	}
 	checkEntries(c.serving, p)
@@ -95,8 +92,12 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	if c == nil {
 		return nil, 0, p.err()
 	}
+	t := c.withTests(ctx, src, &p)
+	if t == nil {
+		return nil, 0, p.err()
+	}
 	unknownActions(c.serving, list.actions, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
-	builtins.Charge(c.testing, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
+	builtins.Charge(t.Compiler, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}
@@ -106,7 +107,7 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	}
 	to.probe(ctx, list.routes)
 	to.apps(ctx)
-	tests = runTests(ctx, c, within, &p)
+	tests = runTests(ctx, t, within, &p)
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}

@@ -110,6 +110,7 @@ func TestATreeThatProvesNothingIsRefused(t *testing.T) {
 		"data in data's place":  {small.With("a/data.json", `{"x": {"c": 1}}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
 		"data below a number":   {small.With("a/data.json", `{"x": 1}`).With("a/x/data.json", `{"c": 2}`), []string{"a/x/data.json: another data.json already has data of this name"}},
 		"more than an object":   {small.With("grants/data.json", policytest.SmallGrants+"{}"), []string{"there is more after the JSON object"}},
+		"nothing in a file":     {small.With("authz/nothing.rego", ""), []string{"authz/nothing.rego: rego_parse_error: empty module"}},
 		"twice":                 {grants(`"scope": "ACCOUNT"`, "\"scope\": \"PROJECT\",\n\"scope\": \"ACCOUNT\""), []string{"grants/data.json:4: account_admin.scope is given twice, first in line 3"}},
 		"unknown scope":         {grants("ACCOUNT", "GALAXY"), []string{"grants/data.json:3: account_admin.scope"}},
 		"permission is false":   {grants(`"project:*:*": true`, `"project:*:*": false`), []string{"grants/data.json:4: account_admin.permissions.project:*:*"}},
@@ -220,5 +221,21 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOnlyAProofCompilesTheTests guarantees that a tree is compared and asked without what only its tests need, and
+// that no tree whose tests do not compile is taken.
+func TestOnlyAProofCompilesTheTests(t *testing.T) {
+	tree := policytest.Small(t).With("authz/authz_test.rego", policytest.SmallTest+"\ntest_nothing if nobody(1)\n")
+	src, err := policies.Read(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := proof.Compile(t.Context(), src); err != nil {
+		t.Errorf("compiled: %v", err)
+	}
+	if _, err := proof.Load(t.Context(), src); err == nil || !strings.Contains(err.Error(), "authz/authz_test.rego:7") || !strings.Contains(err.Error(), "nobody") {
+		t.Errorf("proved: %v", err)
 	}
 }

@@ -34,8 +34,11 @@ func (p *Problems) at(file string, line int, format string, args ...any) {
 
 // compiler adds the errors of OPA's parser or compiler.
 func (p *Problems) compiler(err error) {
-	var list ast.Errors
-	if !errors.As(err, &list) {
+	list, isList := errors.AsType[ast.Errors](err)
+	if one, ok := errors.AsType[*ast.Error](err); ok && !isList {
+		list, isList = ast.Errors{one}, true
+	}
+	if !isList {
 		p.add("%v", err)
 		return
 	}
@@ -68,6 +71,9 @@ func compilerLine(e *ast.Error) string {
 	text := strings.Join(parts, "; ")
 	if e.Location == nil || e.Location.File == "" {
 		return text
+	}
+	if e.Location.Row == 0 { // the file as a whole
+		return e.Location.File + ": " + text
 	}
 	return e.Location.File + ":" + strconv.Itoa(e.Location.Row) + ": " + text
 }

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -125,8 +126,12 @@ func (r TestRun) report(results []*tester.Result, covered *cover.Cover, modules 
 		told <- t
 	}
 	close(told)
-	if err := (tester.PrettyReporter{Output: out, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(told); err != nil || covered == nil {
-		return passed, err
+	var text bytes.Buffer // OPA's reporter does not look at what became of its output
+	if err := (tester.PrettyReporter{Output: &text, Verbose: r.Verbose, FailureLine: true, LocalVars: true}).Report(told); err != nil {
+		return false, err
+	}
+	if _, err := out.Write(text.Bytes()); err != nil || covered == nil {
+		return passed && err == nil, err
 	}
 	report := covered.Report(modules)
 	for _, file := range slices.Sorted(maps.Keys(report.Files)) {

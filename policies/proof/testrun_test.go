@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -114,5 +115,18 @@ func TestVerdictsThatAreNotCachedHaveTheirReason(t *testing.T) {
 				t.Errorf("%q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// TestAReportThatCanNotBeWrittenIsAnError guarantees that nobody takes a full disk for tests that pass.
+func TestAReportThatCanNotBeWrittenIsAnError(t *testing.T) {
+	src, err := policies.Read(policytest.Small(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, writer := io.Pipe()
+	_ = reader.Close()
+	if passed, err := (proof.TestRun{}).Tests(t.Context(), src, writer); passed || !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("passed %v, %v", passed, err)
 	}
 }

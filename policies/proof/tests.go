@@ -92,18 +92,18 @@ func findTests(c *ast.Compiler) (out []test) {
 //
 // OPA's runner is not asked: it has every step of a table's evaluation copied, with all
 // variables, for traces that nobody reads here; that is three quarters of its time.
-func runTests(ctx context.Context, c *compiled, within time.Duration, p *Problems) (passed int) {
+func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems) (passed int) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	txn, err := c.testStore.NewTransaction(ctx)
+	txn, err := c.store.NewTransaction(ctx)
 	if err != nil {
 		p.add("policy tests: %v", err)
 		return 0
 	}
-	defer c.testStore.Abort(ctx, txn)
+	defer c.store.Abort(ctx, txn)
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
 	bounds := builtins.NewBounds()
-	for _, t := range findTests(c.testing) {
+	for _, t := range findTests(c.Compiler) {
 		bounds.Start(ctx, 2*within, builtins.OfTest) // ctx ends before, for all of them
 		if err := t.run(ctx, c, txn, known, bounds); err != nil {
 			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
@@ -121,7 +121,7 @@ func runTests(ctx context.Context, c *compiled, within time.Duration, p *Problem
 }
 
 // run returns nil for a test that passed.
-func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, known cache.InterQueryValueCache, bounds *builtins.Bounds) (err error) {
+func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, known cache.InterQueryValueCache, bounds *builtins.Bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -134,7 +134,7 @@ func (t *test) run(ctx context.Context, c *compiled, txn storage.Transaction, kn
 	bounds.Builtins[triedCase] = &topdown.Builtin{Decl: &ast.Builtin{Name: triedCase, Decl: ast.InternalTestCase.Decl}, Func: cases.tried}
 	answer := ast.VarTerm("answer")
 	results, err := topdown.NewQuery(ast.NewBody(ast.Equality.Expr(ast.NewTerm(t.path), answer))).
-		WithCompiler(c.testing).WithStore(c.testStore).WithTransaction(txn).
+		WithCompiler(c.Compiler).WithStore(c.store).WithTransaction(txn).
 		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithStrictBuiltinErrors(true).
 		WithInterQueryBuiltinValueCache(known).
 		Run(ctx)
