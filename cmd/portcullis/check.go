@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -62,6 +63,9 @@ func (q *question) addFlags(f *pflag.FlagSet) {
 // complete takes the path, and signs a token for a service of that name and scope where none is given.
 func (q *question) complete(settings *config.Config, path, service, scope string) error {
 	q.path = strings.TrimPrefix(path, "/")
+	if err := checkGatewayURL(q.url); err != nil {
+		return err
+	}
 	if q.user == "" || q.account == "" || q.action == "" {
 		return errors.New("--user, --account and --action are needed")
 	}
@@ -73,6 +77,15 @@ func (q *question) complete(settings *config.Config, path, service, scope string
 		return fmt.Errorf("there is no --token, and none can be signed: %w", err)
 	}
 	q.token = token
+	return nil
+}
+
+// checkGatewayURL refuses a --url that names no gateway, which is otherwise one that does not answer.
+func checkGatewayURL(text string) error {
+	base, err := url.Parse(text)
+	if err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.Fragment != "" {
+		return errors.New("--url must be http://host:port or https://host:port, without a query")
+	}
 	return nil
 }
 

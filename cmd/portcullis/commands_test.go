@@ -1,6 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -26,7 +31,7 @@ func TestEveryFlagOfATimeOrASizeTakesTheUnits(t *testing.T) {
 // values.
 func TestUnknownVariablesAreNamed(t *testing.T) {
 	got := unknownVariables([]string{
-		"PORTCULLIS_LSTEN=:1", "PORTCULLIS_LISTEN=:1", "PORTCULLIS_TOKEN=x", "PORTCULLIS_URL=x", "PORTCULLIS_TTL=1h", "HOME=/", "PORTCULLIS_DATA-DIR=x", "portcullis_listen=x", "PORTCULLIS_=x",
+		"PORTCULLIS_LSTEN=:1", "PORTCULLIS_LISTEN=:1", "PORTCULLIS_TOKEN=x", "PORTCULLIS_URL=x", "PORTCULLIS_TTL=1h", "PORTCULLIS_USE=true", "HOME=/", "PORTCULLIS_DATA-DIR=x", "portcullis_listen=x", "PORTCULLIS_=x",
 		"PORTCULLIS_PORT=tcp://10.0.0.1:8080", "PORTCULLIS_PORT_8080_TCP_ADDR=10.0.0.1", "PORTCULLIS_SERVICE_HOST=10.0.0.1", "PORTCULLIS_SERVICE_PORT_HTTP=8080",
 	}, newRoot())
 	if want := "PORTCULLIS_ PORTCULLIS_DATA-DIR PORTCULLIS_LSTEN"; strings.Join(got, " ") != want {
@@ -45,25 +50,37 @@ func TestMessageStaysOnOneLine(t *testing.T) {
 // TestMistakesOnACommandLineAreTold with what is wrong and the remedy, and nothing runs.
 func TestMistakesOnACommandLineAreTold(t *testing.T) {
 	for line, says := range map[string][]string{
-		"serve now":                           {"serve takes no arguments", `"now"`, "portcullis serve --help"},
-		"version now":                         {"version takes no arguments"},
-		"store new-generation now":            {"new-generation takes no arguments", "portcullis store new-generation --help"},
-		"store now":                           {`unknown command "now"`},
-		"policy now":                          {`unknown command "now"`},
-		"check":                               {"the path in question, not 0", "accounts/"},
-		"check a b":                           {"the path in question, not 2"},
-		"why":                                 {"the path in question, not 0", "accounts/"},
-		"why --facts no x":                    {"why --facts takes no path", `"x"`},
-		"why --facts no":                      {"--facts: open no"},
-		"serve --deny 1":                      {"--deny", "portcullis serve --help"},
-		"serve --deny-status x":               {`--deny-status: "x" does not fit: it takes a whole number`},
-		"serve --pprof=x":                     {`--pprof: "x" does not fit: it takes true or false`},
-		"serve --body-limit 1MB":              {`--body-limit: "1MB" does not fit`, "64KiB"},
-		"token --user x --ttl 10":             {`--ttl: "10" does not fit`, "90s"},
-		"bootstrap --account a --name n":      {"2 problems: (1) --account: ", "(2) --admin-email: "},
-		"serve --policy-dir nowhere":          {"--policy-dir: nowhere is not a folder"},
-		"serve --smtp-url x":                  {"--smtp-url: "},
-		"token --user x --master-key-file no": {"master key: there is no no;", "another replica"},
+		"serve now":                            {"serve takes no arguments", `"now"`, "portcullis serve --help"},
+		"version now":                          {"version takes no arguments"},
+		"store new-generation now":             {"new-generation takes no arguments", "portcullis store new-generation --help"},
+		"store now":                            {`unknown command "now"`},
+		"policy now":                           {`unknown command "now"`},
+		"decisions now":                        {`unknown command "now"`, "portcullis decisions --help"},
+		"policy check a b":                     {"check takes one policy tree at most; it was given 2"},
+		"policy diff a":                        {"diff takes the policy trees OLD and NEW; it was given 1"},
+		"policy test a b":                      {"test takes one policy tree at most; it was given 2"},
+		"policy check --url http://x":          {"--url is for --against live"},
+		"policy check --url x --against .":     {"--url is for --against live"},
+		"why --facts no --user x":              {"why --facts asks no gateway", "--user"},
+		"store copy --from . --to ftp://h":     {"--from and --to: each is a data folder"},
+		"store copy --from . --to ./":          {"--from and --to name the same store"},
+		"store verify a b":                     {"verify takes one FILE at most; it was given 2", "portcullis store verify --help"},
+		"check":                                {"the path in question, not 0", "accounts/"},
+		"provisioner --simulate --url ftp://h": {"--url must be http://host:port"},
+		"check --url h p":                      {"--url must be http://host:port"},
+		"check a b":                            {"the path in question, not 2"},
+		"why":                                  {"the path in question, not 0", "accounts/"},
+		"why --facts no x":                     {"why --facts takes no path", `"x"`},
+		"why --facts no":                       {"--facts: open no"},
+		"serve --deny 1":                       {"--deny", "portcullis serve --help"},
+		"serve --deny-status x":                {`--deny-status: "x" does not fit: it takes a whole number`},
+		"serve --pprof=x":                      {`--pprof: "x" does not fit: it takes true or false`},
+		"serve --body-limit 1MB":               {`--body-limit: "1MB" does not fit`, "64KiB"},
+		"token --user x --ttl 10":              {`--ttl: "10" does not fit`, "90s"},
+		"bootstrap --account a --name n":       {"2 problems: (1) --account: ", "(2) --admin-email: "},
+		"serve --policy-dir nowhere":           {"--policy-dir: nowhere is not a folder"},
+		"serve --smtp-url x":                   {"--smtp-url: "},
+		"token --user x --master-key-file no":  {"master key: there is no no;", "another replica"},
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Chdir(t.TempDir())
@@ -79,5 +96,39 @@ func TestMistakesOnACommandLineAreTold(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAStrangerAtAURLIsTold guarantees that what is no gateway's answer is no tree and no decision.
+func TestAStrangerAtAURLIsTold(t *testing.T) {
+	for body, says := range map[string]string{"{}": "private listener", "[]": "", "": "", "\x00": ""} {
+		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+		for _, line := range []string{"policy diff live embedded", "policy check --against live", "decisions show x", "decisions search"} {
+			root := newRoot()
+			var out bytes.Buffer
+			root.SetOut(&out)
+			root.SetArgs(append(strings.Fields(line), "--url", stranger.URL))
+			if err := root.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(out.String(), "decision_id") {
+				t.Errorf("%s, %q: %v, %s", line, body, err, &out)
+			}
+		}
+		stranger.Close()
+	}
+}
+
+// TestAnInterruptedToolFindsNothingWrong guarantees that a tree is not said to be wrong because its author stopped waiting.
+func TestAnInterruptedToolFindsNothingWrong(t *testing.T) {
+	interrupted := errors.New("interrupted")
+	for _, line := range []string{"policy check", "policy test", "policy diff embedded embedded"} {
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		interrupt(interrupted)
+		root := newRoot()
+		var told bytes.Buffer
+		root.SetOut(&told)
+		root.SetErr(&told)
+		root.SetArgs(strings.Fields(line))
+		if err := root.ExecuteContext(ctx); !errors.Is(err, interrupted) && !errors.Is(err, context.Canceled) || told.Len() > 0 {
+			t.Errorf("%s: %v, %s", line, err, &told)
+		}
 	}
 }

@@ -27,7 +27,7 @@ var errNothing = errors.New("nothing found")
 
 func newDecisions() *cobra.Command {
 	parent := &cobra.Command{
-		Use: "decisions", Short: "Read what was decided, and show that nobody has changed it", Args: cobra.NoArgs,
+		Use: "decisions", Short: "Read what was decided, and show that nobody has changed it", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	parent.AddCommand(

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -25,7 +25,7 @@ type decisionsQuery struct {
 	oldest, follow bool
 }
 
-// texts are the parts of a query that are texts, by their names.
+// texts returns the parts of a query that are texts, by their names.
 func (q *decisionsQuery) texts() map[string]*string {
 	return map[string]*string{
 		"id": &q.id, "user": &q.user, "account": &q.account, "action": &q.action, "place": &q.place, "path": &q.path,
@@ -174,17 +174,12 @@ func (q *decisionsQuery) ask(ctx context.Context, private string, fn func(decisi
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := askPrivate(req)
 	if err != nil {
-		return fmt.Errorf("the gateway does not answer: %w", err)
+		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	lines := bufio.NewReader(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		text, _ := lines.ReadString('\n') // the status says it, too
-		return fmt.Errorf("the gateway answers %s: %s", resp.Status, text)
-	}
-	for dec := json.NewDecoder(lines); ; {
+	for dec := json.NewDecoder(resp.Body); ; {
 		var e decisionlog.Event
 		switch err := dec.Decode(&e); {
 		case ctx.Err() != nil:
@@ -193,6 +188,8 @@ func (q *decisionsQuery) ask(ctx context.Context, private string, fn func(decisi
 			return nil
 		case err != nil:
 			return fmt.Errorf("the gateway broke off: %w", err)
+		case e.DecisionID == "":
+			return errors.New("the gateway sent a line that is no decision: --url must be the private listener of a gateway")
 		}
 		if err := fn(e); err != nil {
 			return err
@@ -208,7 +205,7 @@ const maxDecisionReaders = 2
 
 // decisionsHandler answers GET /decisions of the private listener.
 func (a *app) decisionsHandler() http.HandlerFunc {
-	places := make(chan struct{}, maxDecisionReaders)
+	places := gate.New(maxDecisionReaders, 0)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if a.decisions == nil {
 			http.Error(w, "there is no decision log in this process", http.StatusNotFound)
@@ -222,13 +219,11 @@ func (a *app) decisionsHandler() http.HandlerFunc {
 			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
 			return
 		}
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		default:
+		if places.Enter(r.Context()) != nil {
 			http.Error(w, "other queries are being answered; ask again", http.StatusServiceUnavailable)
 			return
 		}
+		defer places.Leave()
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Trailer", trailerWhole)
 		out := http.NewResponseController(w)

@@ -33,16 +33,22 @@ func sendTree(w http.ResponseWriter, of *policies.Source) {
 	_ = json.NewEncoder(w).Encode(liveTree{of.Revision, of.Files}) // a client that is gone needs no answer
 }
 
+// liveTreeName names the tree in force of a running gateway.
+const liveTreeName = "live"
+
 // readTree reads a tree by its name: a folder, a bundle, `embedded` or "", or `live`, the one in force of the
-// gateway whose private listener is at the URL.
-func readTree(ctx context.Context, name, url string) (*policies.Source, error) {
+// gateway whose private listener is at the URL. The key is for bundles.
+func readTree(ctx context.Context, name, url string, key *bundles.Key) (*policies.Source, error) {
 	switch name {
-	case "live":
+	case liveTreeName:
 		return readLiveTree(ctx, url)
 	case "":
 		name = bundles.Embedded
 	}
-	return bundles.ReadTree(name, nil)
+	if !isBundle(name) {
+		key = nil
+	}
+	return bundles.ReadTree(name, key)
 }
 
 func readLiveTree(ctx context.Context, url string) (*policies.Source, error) {
@@ -52,17 +58,17 @@ func readLiveTree(ctx context.Context, url string) (*policies.Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--url: %w", err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := askPrivate(req)
 	if err != nil {
-		return nil, fmt.Errorf("--url: %w", err)
+		return nil, fmt.Errorf("--url: %w; it must be the private listener of a gateway", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("--url: %s answered %s; it must be the private listener of a gateway", url, resp.Status)
-	}
 	var tree liveTree
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxLiveTree)).Decode(&tree); err != nil {
 		return nil, fmt.Errorf("--url: %s did not answer with a policy tree: %w", url, err)
+	}
+	if tree.Revision == "" || len(tree.Files) == 0 {
+		return nil, fmt.Errorf("--url: %s did not answer with a policy tree; it must be the private listener of a gateway", url)
 	}
 	src := policies.Of(tree.Files)
 	if src.Revision != tree.Revision {

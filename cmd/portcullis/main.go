@@ -34,6 +34,9 @@ func run(args []string) int {
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		err = context.Cause(ctx) // the signal
+	}
 	switch {
 	case err == nil:
 		return exitOK

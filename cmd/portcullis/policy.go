@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReplay(), checkAgainst(newPolicyCheck()), newPolicyTest(), newPolicyInit(), newPolicyDiff())
+	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyDiff())
 	return cmd
 }
 
@@ -28,9 +29,11 @@ type treeArgument struct {
 	key            *bundles.Key
 }
 
+const bundleKeyUsage = "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then"
+
 func (a *treeArgument) flags(cmd *cobra.Command) {
-	cmd.Args = cobra.MaximumNArgs(1)
-	cmd.Flags().StringVar(&a.keyFile, "policy-bundle-key", "", "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then")
+	cmd.Args = arguments(0, 1, "one policy tree at most")
+	cmd.Flags().StringVar(&a.keyFile, "policy-bundle-key", "", bundleKeyUsage)
 }
 
 // fill takes what the command was given.
@@ -48,8 +51,12 @@ func (a *treeArgument) read() (*policies.Source, error) { return bundles.ReadTre
 // errTree ends a command of which the problems were told.
 var errTree = errors.New("the policy tree is not acceptable")
 
-// tellProblems prints the problems of a tree, one a line: this is a list to work through, not a log.
+// tellProblems prints the problems of a tree, one a line: this is a list to work through, not a log. A command that was
+// interrupted has found none.
 func tellProblems(cmd *cobra.Command, err error) error {
+	if cmd.Context().Err() != nil {
+		return context.Cause(cmd.Context())
+	}
 	var problems proof.Problems
 	if !errors.As(err, &problems) {
 		return err

@@ -37,6 +37,7 @@ func newPolicyCheck() *cobra.Command {
 		},
 	}
 	tree.flags(cmd)
+	checkAgainst(cmd, &tree)
 	return cmd
 }
 

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 )
@@ -22,6 +24,8 @@ var errDiffers = errors.New("the trees differ")
 // diffing are the settings of `policy diff`.
 type diffing struct {
 	url, failOn    string
+	keyFile        string
+	key            *bundles.Key
 	asJSON, asMark bool
 	people         peopleSource
 }
@@ -35,7 +39,7 @@ func newPolicyDiff() *cobra.Command {
 			"gains access, who loses it, and who is told another reason. All questions are asked that either tree can tell\n" +
 			"apart; what can't be asked exhaustively is said. With --data-dir, or --url and --token, it also says whom of the\n" +
 			"real users the change lets in or shuts out.",
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2, "the policy trees OLD and NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("url") {
 				d.people.url = d.url
@@ -48,6 +52,7 @@ func newPolicyDiff() *cobra.Command {
 	f.StringVar(&d.people.token, "token", "", "a `token` that may explain decisions and search: with --url, names the real users of that gateway's store")
 	f.IntVar(&d.people.names, "names", 20, "name up to so many users for each change")
 	f.StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
+	f.StringVar(&d.keyFile, "policy-bundle-key", "", bundleKeyUsage)
 	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only; both mean what could not be compared as well")
 	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
 	f.BoolVar(&d.asMark, "markdown", false, "print the report as Markdown, for a comment on a pull request")
@@ -59,6 +64,12 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	var wrong []error
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
 		wrong = append(wrong, fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn))
+	}
+	var err error
+	if d.key, err = bundleKey(d.keyFile); err != nil {
+		wrong = append(wrong, err)
+	} else if d.key != nil && !slices.ContainsFunc(names, isBundle) {
+		wrong = append(wrong, errors.New("--policy-bundle-key is for a bundle, and neither tree is one: leave it out"))
 	}
 	if err := errors.Join(append(wrong, d.people.validate())...); err != nil {
 		return err
@@ -91,7 +102,7 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 	var wrong []error
 	var told, problems []string
 	for i, name := range names {
-		src, err := readTree(cmd.Context(), name, d.url)
+		src, err := readTree(cmd.Context(), name, d.url, d.key)
 		if err != nil {
 			wrong = append(wrong, err)
 			continue
@@ -124,10 +135,10 @@ func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set
 	return sets, errors.Join(wrong...)
 }
 
-// refusals are why a reload would not take the tree, but for what was told already.
+// refusals returns why a reload would not take the tree, but for what was told already.
 func refusals(ctx context.Context, src *policies.Source, told []string) (out []string) {
 	_, err := proof.Load(ctx, src)
-	if err == nil {
+	if err == nil || ctx.Err() != nil {
 		return nil
 	}
 	known := strings.Join(told, "\n")

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/guards"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
@@ -27,23 +27,28 @@ func (a *app) askGuards(ctx context.Context, inForce, next *engine.Set) error {
 }
 
 // checkAgainst adds the guards of another tree to `policy check`.
-func checkAgainst(cmd *cobra.Command) *cobra.Command {
+func checkAgainst(cmd *cobra.Command, tree *treeArgument) {
 	check := cmd.RunE
 	var against, url string
 	cmd.Flags().StringVar(&against, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
 	cmd.Flags().StringVar(&url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is live")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if against != liveTreeName && cmd.Flags().Changed("url") {
+			return errors.New("--url is for --against live: add that, or leave the URL out")
+		}
 		if err := check(cmd, args); err != nil || against == "" {
 			return err
 		}
 		var sets [2]*engine.Set
-		for i, name := range []string{against, strings.Join(args, "")} {
-			src, err := readTree(cmd.Context(), name, url)
+		for i, read := range []func() (*policies.Source, error){
+			func() (*policies.Source, error) { return readTree(cmd.Context(), against, url, tree.key) }, tree.read,
+		} {
+			src, err := read()
 			if err != nil {
 				return err
 			}
 			if sets[i], _, err = proof.Compile(cmd.Context(), src); err != nil {
-				return fmt.Errorf("%s does not compile: %w", name, err)
+				return fmt.Errorf("%s does not compile: %w", []string{against, tree.where}[i], err)
 			}
 		}
 		if !guards.Guarded(sets[0]) {
@@ -59,5 +64,4 @@ func checkAgainst(cmd *cobra.Command) *cobra.Command {
 		_, err := fmt.Fprintf(cmd.OutOrStdout(), "ok: the guards of policy %s take it\n", sets[0].Revision())
 		return err
 	}
-	return cmd
 }

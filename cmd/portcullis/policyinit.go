@@ -14,12 +14,7 @@ import (
 func newPolicyInit() *cobra.Command {
 	return &cobra.Command{
 		Use: "init DIR", Short: "Write the embedded policy tree into a new folder, as a start for one of your own",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("init takes one argument, the folder to make, not %d", len(args))
-			}
-			return nil
-		},
+		Args: arguments(1, 1, "the folder to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			files, err := writeTree(dir)

@@ -41,6 +41,9 @@ func newProvisioner() *cobra.Command {
 			case s.Step < 0 || s.Step > provision.LongestStep:
 				return fmt.Errorf("--step must be from 0s to %s, not %s", provision.LongestStep, s.Step)
 			}
+			if err := checkGatewayURL(s.URL); err != nil {
+				return err
+			}
 			s.Token = func() (string, error) { return token, nil }
 			if token == "" {
 				s.Token = func() (string, error) { return sign(settings, provisionerToken()) }

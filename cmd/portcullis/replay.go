@@ -21,7 +21,7 @@ import (
 )
 
 func newReplay() *cobra.Command {
-	var decisions, tests string
+	var decisions, tests, keyFile string
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "replay NEW", Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error",
@@ -32,7 +32,7 @@ func newReplay() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := replayDecisions(cmd, decisions, args[0])
+			report, err := replayDecisions(cmd, decisions, args[0], keyFile)
 			if err != nil {
 				return err
 			}
@@ -55,22 +55,27 @@ func newReplay() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&decisions, "decisions", "", "the `folder` of decisions: decisions/ of a data folder")
 	cmd.Flags().StringVar(&tests, "emit-tests", "", "a `folder` into which what differs is written as tests for opa test")
+	cmd.Flags().StringVar(&keyFile, "policy-bundle-key", "", bundleKeyUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
 // replayDecisions judges all decisions of a folder by a tree, which is compiled and proves nothing.
-func replayDecisions(cmd *cobra.Command, decisions, tree string) (*replay.Report, error) {
+func replayDecisions(cmd *cobra.Command, decisions, tree, keyFile string) (*replay.Report, error) {
 	if _, err := os.Stat(decisions); err != nil {
 		return nil, fmt.Errorf("--decisions: there are no decisions in %s", decisions)
 	}
-	src, err := bundles.ReadTree(tree, nil)
+	key, err := bundleKey(keyFile)
+	if err != nil {
+		return nil, err
+	}
+	src, err := bundles.ReadTree(tree, key)
 	if err != nil {
 		return nil, err
 	}
 	set, _, err := proof.Compile(cmd.Context(), src)
 	if err != nil {
-		return nil, err
+		return nil, tellProblems(cmd, err)
 	}
 	r := replay.New(set)
 	err = decisionlog.Reader{Dir: decisions, Missing: r.Missing}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {

@@ -70,8 +70,10 @@ func refuse(problems []resources.Problem) error {
 // of any command.
 func unknownVariables(environment []string, root *cobra.Command) []string {
 	var all []*pflag.FlagSet
-	for _, cmd := range root.Commands() {
-		all = append(all, cmd.Flags())
+	commands := []*cobra.Command{root}
+	for len(commands) > 0 {
+		all = append(all, commands[0].Flags())
+		commands = append(commands[1:], commands[0].Commands()...)
 	}
 	return config.UnknownVariables(environment, all...)
 }
@@ -107,6 +109,9 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	log.Info("settings", settings.InForce(cmd.Flags())...)
 	for _, warning := range settings.Warnings() {
 		log.Warn(warning)
+	}
+	if err := a.warnWithoutAccounts(ctx); err != nil {
+		return err
 	}
 	var draining atomic.Bool
 	private := a.newHealthServer(draining.Load)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -55,12 +56,27 @@ func isURL(at string) bool {
 	return strings.HasPrefix(at, "mongodb://") || strings.HasPrefix(at, "mongodb+srv://")
 }
 
+// isUnknown reports whether the text is a URL of something else: as a folder it would be made.
+func isUnknown(at string) bool { return strings.Contains(at, "://") && !isURL(at) }
+
+// sameStore reports whether two texts are the same, or name one folder.
+func sameStore(from, to string) bool {
+	if isURL(from) || isURL(to) {
+		return from == to
+	}
+	a, errA := os.Stat(from)
+	b, errB := os.Stat(to)
+	return from == to || errA == nil && errB == nil && os.SameFile(a, b)
+}
+
 func (r copyRequest) validate() error {
 	switch {
 	case r.from == "" || r.to == "":
 		return errors.New("--from and --to are both needed: each is a data folder or a mongodb:// URL")
-	case r.from == r.to:
+	case sameStore(r.from, r.to):
 		return errors.New("--from and --to name the same store")
+	case isUnknown(r.from), isUnknown(r.to):
+		return errors.New("--from and --to: each is a data folder, a mongodb:// or a mongodb+srv:// URL; a URL of another kind names no store")
 	case r.withKey && (isURL(r.from) || isURL(r.to)):
 		return errors.New("--with-master-key is for two data folders; a database has no key beside it: copy the file yourself, and name it with --master-key-file")
 	}

@@ -203,3 +203,18 @@ func sharedRatesChanged(log *slog.Logger) func(cause error) {
 		log.Warn("rates can't be shared; each gateway holds callers to the whole rate by itself", "error", cause.Error())
 	}
 }
+
+// warnWithoutAccounts warns of a store that has no account, as a new one does where another one was meant. A process
+// behind gateways knows no accounts.
+func (a *app) warnWithoutAccounts(ctx context.Context) error {
+	if a.settings.Areas.BehindGateways() {
+		return nil
+	}
+	return a.store.View(ctx, func(tx store.Tx) error {
+		some, err := a.collections.Accounts.Find(ctx, tx, store.Query{Index: records.ByCreated, Limit: 1})
+		if err == nil && len(some) == 0 {
+			a.log.Warn("the store has no account: `portcullis bootstrap` makes the first one; if there were accounts, this is another data folder or database, or an empty one")
+		}
+		return err
+	})
+}

@@ -24,7 +24,7 @@ var errDamaged = errors.New("the store is damaged")
 func newVerify() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
-		Use: "verify [FILE]", Short: "Check a backup, the embedded store or a database, also while servers run on it", Args: cobra.MaximumNArgs(1),
+		Use: "verify [FILE]", Short: "Check a backup, the embedded store or a database, also while servers run on it", Args: arguments(0, 1, "one FILE at most"),
 		Long: "Checks the pages of the file, that every record can be read, that what it names is there, revisions,\n" +
 			"and that each account has an admin. It changes nothing. Exit 0: good; 1: damage, a line for each fault;\n" +
 			"2: it could not look.",
@@ -69,7 +69,7 @@ func verifyStore(ctx context.Context, s config.Store, args []string) (found reco
 
 // openBackup opens the store in a backup file, in a folder of its own that the returned function removes.
 func openBackup(ctx context.Context, file string, c records.Collections) (m backup.Manifest, opened store.Store, shut func() error, err error) {
-	work, err := os.MkdirTemp("", copyFolder)
+	work, err := workFolder()
 	if err != nil {
 		return m, nil, nil, err
 	}
@@ -85,7 +85,7 @@ func openBackup(ctx context.Context, file string, c records.Collections) (m back
 
 // openSnapshot opens a copy of the embedded store of a data folder.
 func openSnapshot(ctx context.Context, dir string, c records.Collections) (opened store.Store, shut func() error, err error) {
-	work, err := os.MkdirTemp("", copyFolder)
+	work, err := workFolder()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,6 +97,15 @@ func openSnapshot(ctx context.Context, dir string, c records.Collections) (opene
 		return nil, nil, errors.Join(err, os.RemoveAll(work))
 	}
 	return opened, shut, nil
+}
+
+// workFolder makes a folder for a copy of a store.
+func workFolder() (string, error) {
+	work, err := os.MkdirTemp("", copyFolder)
+	if err != nil {
+		return "", fmt.Errorf("there is no folder for a copy of the store; name one in TMPDIR: %w", err)
+	}
+	return work, nil
 }
 
 // openCopy opens a database file in the folder work, which the returned function removes.

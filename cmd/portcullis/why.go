@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -28,10 +30,12 @@ func newWhy() *cobra.Command {
 		Long: "Asks a running gateway to explain a decision: what speaks for and against it, and the smallest\n" +
 			"changes after which the same question is allowed. With --facts it asks about a made-up world,\n" +
 			"without a gateway, by the embedded policy tree or that of --policy-dir.",
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case facts != "" && len(args) > 0:
 				return fmt.Errorf("why --facts takes no path, and %q is one; the file holds the whole question", args[0])
+			case facts != "" && slices.ContainsFunc([]string{"url", "token", "user", "account", "action"}, cmd.Flags().Changed):
+				return errors.New("why --facts asks no gateway: leave out --url, --token, --user, --account and --action; the file holds the whole question")
 			case facts == "" && len(args) != 1:
 				return fmt.Errorf("why takes one argument, the path in question, not %d; as in accounts/acct-demo-v1/projects/proj-demo-v1/instances", len(args))
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,19 +32,16 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 	if err != nil {
 		return nil, fmt.Errorf("--config %s: %w", c.File, err)
 	}
+	c.Credentials.listed = doc.Issuers
 	var found []error
 	var unknown []string
-	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		node, flag, err := doc[name], cmp.Or(flags.Lookup(name), known.Lookup(name)), error(nil)
-		switch {
-		case name == keyIssuers:
-			err = c.Credentials.readIssuers(&node)
-		case flag == nil || name == "config":
+	for _, name := range slices.Sorted(maps.Keys(doc.Settings)) {
+		node, flag := doc.Settings[name], cmp.Or(flags.Lookup(name), known.Lookup(name))
+		if flag == nil || name == "config" {
 			unknown = append(unknown, strconv.Quote(name))
-		default:
-			out[name], err = readValues(&node, flag)
+			continue
 		}
-		if err != nil {
+		if out[name], err = readValues(&node, flag); err != nil {
 			found = append(found, fmt.Errorf("--config %s: %s: %w", c.File, name, err))
 		}
 	}
@@ -56,38 +54,48 @@ func (c *Config) readFile(flags, known *pflag.FlagSet) (map[string][]string, err
 	return out, c.checkSecrets(out)
 }
 
+// document is what a configuration file holds.
+type document struct {
+	Issuers  []Issuer             `yaml:"issuers"`
+	Settings map[string]yaml.Node `yaml:",inline"`
+}
+
 // readDocument reads the one document of a file; an empty one has no settings.
-func readDocument(path string) (doc map[string]yaml.Node, err error) {
+func readDocument(path string) (doc document, err error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return document{}, err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
 	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return document{}, readable(err)
 	}
 	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the first YAML document, and would be ignored; put all settings into one")
+		return document{}, errors.New("something follows the first YAML document, and would be ignored; put all settings into one")
+	}
+	var listed map[string]yaml.Node
+	if err := yaml.Unmarshal(raw, &listed); err != nil {
+		return document{}, readable(err)
+	}
+	if _, some := listed[keyIssuers]; some && len(doc.Issuers) == 0 {
+		return document{}, errors.New(keyIssuers + ": the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out")
 	}
 	return doc, nil
 }
 
-func (c *Credentials) readIssuers(node *yaml.Node) error {
-	if len(node.Content) == 0 {
-		return errors.New("the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out")
-	}
-	return decodeStrict(node, &c.listed)
-}
-
-// decodeStrict refuses keys that the target does not have.
-func decodeStrict(node *yaml.Node, into any) error {
-	raw, err := yaml.Marshal(node)
-	if err != nil {
+// readable returns YAML's error without its heading and the types of this program.
+func readable(err error) error {
+	wrong, ok := errors.AsType[*yaml.TypeError](err)
+	if !ok {
 		return err
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(raw))
-	dec.KnownFields(true)
-	return dec.Decode(into)
+	texts := make([]string, len(wrong.Errors))
+	for i, text := range wrong.Errors {
+		text = strings.Replace(text, "into config.document", "into settings by their names, as `listen: :8080`", 1)
+		texts[i] = regexp.MustCompile(` in type .*$`).ReplaceAllString(text, "")
+	}
+	return errors.New(strings.Join(texts, "; "))
 }
 
 // readValues reads the value of a flag, or the list of a repeatable one.

@@ -1,0 +1,30 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestFileIsRefusedByItsOwnLines, and without the types of this program.
+func TestFileIsRefusedByItsOwnLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"listen: :1\nlisten: :2\n":                                 `line 2: mapping key "listen" already defined at line 1`,
+		"# of the office\nissuers:\n  - issuer: a\n    audence: b": `line 4: field audence not found`,
+		"issuers:\n  - services: {scope: [x]}":                     `line 2: field scope not found`,
+		"issuers:\n  - issuer: a\n    issuer: b":                   `line 3: mapping key "issuer" already defined at line 2`,
+		"issuers:\n  - subjects: [a]":                              `line 2: cannot unmarshal !!seq into string`,
+		"- listen: :1":                                             "line 1: cannot unmarshal !!seq into settings by their names, as `listen: :8080`",
+		"issuers:":                                                 "issuers: the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out",
+	} {
+		file := filepath.Join(t.TempDir(), "c.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, flags := serveFlags()
+		c.File = file
+		if err := c.Fill(flags); err == nil || err.Error() != "--config "+file+": "+want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// begun is a response that tells when it begins to be sent.
+type begun struct {
+	*httptest.ResponseRecorder
+	once sync.Once
+	at   chan struct{}
+}
+
+// Flush implements http.Flusher.
+func (b *begun) Flush() { b.once.Do(func() { close(b.at) }) }
+
+// TestReadersOfDecisionsAreBounded: more than two at once are asked to come again, and a follower who leaves makes room.
+func TestReadersOfDecisionsAreBounded(t *testing.T) {
+	a := &app{core: &core{settings: &config.Config{Store: config.Store{DataDir: t.TempDir()}}}, decisions: new(decisionlog.Log)}
+	handler := a.decisionsHandler()
+	ask := func(ctx context.Context, query string) (*begun, <-chan struct{}) {
+		w, left := &begun{ResponseRecorder: httptest.NewRecorder(), at: make(chan struct{})}, make(chan struct{})
+		go func() {
+			defer close(left)
+			handler(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/decisions"+query, http.NoBody))
+		}()
+		return w, left
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var followers []<-chan struct{}
+	for range maxDecisionReaders {
+		w, left := ask(ctx, "?follow=true")
+		<-w.at
+		followers = append(followers, left)
+	}
+	w, left := ask(t.Context(), "")
+	<-left
+	if w.Code != http.StatusServiceUnavailable {
+		t.Errorf("%d while all places are taken", w.Code)
+	}
+	leave()
+	for _, left := range followers {
+		<-left
+	}
+	w, left = ask(t.Context(), "")
+	<-left
+	if w.Code != http.StatusOK {
+		t.Errorf("%d after the followers have left", w.Code)
+	}
+}

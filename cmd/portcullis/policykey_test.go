@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+// signedBundle writes a tree, and a bundle of it with the public key of its signature.
+func signedBundle(t *testing.T) (dir, file, key string) {
+	t.Helper()
+	dir, file, key = filepath.Join(t.TempDir(), "tree"), filepath.Join(t.TempDir(), "b.tar.gz"), filepath.Join(t.TempDir(), "key.pub")
+	policytest.Small(t).Write(t, dir)
+	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&pair.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.NewCustomReader(bundle.NewDirectoryLoader(dir)).WithSkipBundleVerification(true).Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signing := string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}))
+	if err := b.GenerateSignature(bundle.NewSigningConfig(signing, "ES256", ""), "", false); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := bundle.NewWriter(&out).Write(b); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{file: out.Bytes(), key: pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})} {
+		if err := os.WriteFile(name, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, file, key
+}
+
+// TestToolsForAuthorsTakeSignedBundles guarantees that each reads one with its key, and none without, and that a key for
+// what is no bundle is refused.
+func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
+	dir, file, key := signedBundle(t)
+	run := func(line string) error {
+		root := newRoot()
+		root.SetOut(&bytes.Buffer{})
+		root.SetErr(&bytes.Buffer{})
+		root.SetArgs(strings.Fields(strings.NewReplacer("DIR", dir, "BUNDLE", file).Replace(line)))
+		return root.ExecuteContext(t.Context())
+	}
+	decisions := t.TempDir()
+	for line, says := range map[string]string{
+		"policy check BUNDLE":                                "",
+		"policy check DIR --against BUNDLE":                  "is for a bundle, and ",
+		"policy check BUNDLE --against BUNDLE":               "",
+		"policy diff DIR BUNDLE":                             "",
+		"policy diff BUNDLE DIR":                             "",
+		"policy diff DIR DIR":                                "is for a bundle, and neither",
+		"policy replay --decisions " + decisions + " BUNDLE": "no decision could be judged",
+	} {
+		if err := run(line + " --policy-bundle-key " + key); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s with the key: %v", line, err)
+		}
+		if err := run(line); strings.Contains(line, "BUNDLE") && (err == nil || !strings.Contains(err.Error(), "there is no key")) {
+			t.Errorf("%s without the key: %v", line, err)
+		}
+	}
+}
