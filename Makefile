@@ -19,6 +19,9 @@ HELM_VERSION          = v3.22.0
 KUBECTL_VALIDATE_VERSION = v0.0.4
 BIN                   = .tools/bin
 
+# A hundred programs are linked, and no debugger reads them.
+export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-w
+
 MODULE      = $(shell go list -m)
 BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
 # Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
@@ -29,6 +32,9 @@ ON_MONGODB  = PORTCULLIS_TEST_STORE=mongodb -p 1 -vet=off -count=1 -timeout 15m 
 ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -p 1 -vet=off -count=1 -timeout 15m $(BLACK_BOX)
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
+
+# How many packages make test has under way: two a processor, since many of them wait for most of their time.
+PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -54,11 +60,14 @@ configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATIO
 
 # -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of.
 # -short leaves to make check what is long and not needed at each change: see test/tier.
+# GOGC: a quarter of the time went into collecting garbage of tests that need little memory. make check runs the
+# black-box tests again without it.
+test: export GOGC = 400
 test: check-fmt ## at each change: format, vet, policies, unit and black-box tests on the embedded store
 	@echo "=== make $@"
 	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m ./...
+	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) ./...
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
