@@ -83,7 +83,7 @@ var mayImport = map[string]row{
 	"resources/outbox": {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
 
 	"store":             {inside: []string{"resources"}},
-	"store/records":     {inside: []string{"store", "resources"}},
+	"store/records":     {inside: []string{"store", "resources"}, outside: []string{json}},
 	"store/storetest":   {inside: []string{"store", "resources"}},
 	"store/mongodb":     {inside: []string{"store", "resources"}, outside: []string{mongodb}},
 	"store/backup":      {},
@@ -152,7 +152,7 @@ var mayImport = map[string]row{
 	"test/interop":     {},
 
 	"test/harness": {
-		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers"},
+		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers", "test/tier"},
 		outside: []string{jwt, mongodb},
 	},
 	"test/contract": {inside: []string{"resources/apidoc"}, outside: []string{schema}},

@@ -49,7 +49,7 @@ func served(t *testing.T, h http.Handler) (send func(method, path string, header
 // else does; nothing at all while the gateway is gone.
 func TestGoServiceIsGuarded(t *testing.T) {
 	t.Parallel()
-	a := app(t)
+	a := withReader(t, harness.StartTeam(t, withApp(t)...))
 	c := clientOf(t, a.Gateway, a.Checker)
 	arrived := 0
 	widgets := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/test/contract"
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // shown is an operation on the page, as the viewer renders it.
@@ -20,6 +21,7 @@ var shown = regexp.MustCompile(`class="opblock-summary-path" data-path="([^"]*)"
 // TestPageShowsEveryOperationInABrowser: the page's scripts run under its policy, and
 // render what the document has.
 func TestPageShowsEveryOperationInABrowser(t *testing.T) {
+	tier.Check(t)
 	t.Parallel()
 	browser, err := exec.LookPath("chromium")
 	if err != nil {

@@ -4,9 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,18 +24,14 @@ const envoyRows = `
 "envoy.status": {"method": "GET", "path": "/status", "access": ["public"], "effect": "read", "upstream": "external"},`
 
 // behindEnvoy is a team with services behind Envoy, of which Bob reads the project's.
-func behindEnvoy(t *testing.T, args ...string) *harness.Team {
+func behindEnvoy(t *testing.T) *harness.Team {
 	t.Helper()
-	policies := harness.CopyPolicies(t)
-	routes := filepath.Join(policies, "routes", "data.json")
-	text, err := os.ReadFile(routes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	harness.WriteFile(t, routes, strings.Replace(string(text), "{", "{"+envoyRows, 1))
-	a := harness.StartTeam(t, append([]string{"--policy-dir", policies, "--ext-authz-listen", "127.0.0.1:0"}, args...)...)
-	a.Grant(t, "project_reader", a.Bob, a.Project)
-	return a
+	return withReader(t, harness.NewTeamAs(t, "envoy", withEnvoy))
+}
+
+// withEnvoy are the arguments of its gateway.
+func withEnvoy(t testing.TB) []string {
+	return []string{"--policy-dir", policiesWith(t, envoyRows), "--ext-authz-listen", "127.0.0.1:0"}
 }
 
 // dial gives a connection to the listener for Envoy of one of the gateway's processes.

@@ -218,7 +218,7 @@ func TestWhatEnvoyTellsTwiceIsDenied(t *testing.T) {
 // and services; each check is one line of the log.
 func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	t.Parallel()
-	a := behindEnvoy(t, "--rate-principal", "3/h", "--max-connections-per-address", "8", "--read-timeout", "1s")
+	a := withReader(t, harness.StartTeam(t, append(withEnvoy(t), "--rate-principal", "3/h", "--max-connections-per-address", "8", "--read-timeout", "1s")...))
 	c := dial(t, a.Gateway, nil)
 	bob := a.UserToken(t, a.Bob)
 	asked := check("app.example", "GET", "/api/v1/accounts/"+a.Account+"/projects/"+a.Project+"/i?x=1", "authorization", "Bearer "+bob, "x-request-id", "req-of-envoy")

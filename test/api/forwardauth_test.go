@@ -26,7 +26,7 @@ const appRows = `
 "app.account": {"method": "GET", "path": "/settings", "action": "account:role:read", "effect": "read", "upstream": "external"},`
 
 // policiesWith is the policy tree with further rows.
-func policiesWith(t *testing.T, rows string) string {
+func policiesWith(t testing.TB, rows string) string {
 	t.Helper()
 	policies := harness.CopyPolicies(t)
 	routes := filepath.Join(policies, "routes", "data.json")
@@ -41,7 +41,15 @@ func policiesWith(t *testing.T, rows string) string {
 // app is a team with a service behind a proxy. Bob reads, Carol is a member, Dan as well.
 func app(t *testing.T) *harness.Team {
 	t.Helper()
-	a := harness.StartTeam(t, "--policy-dir", policiesWith(t, appRows))
+	return withReader(t, harness.NewTeamAs(t, "app", withApp))
+}
+
+// withApp are the arguments of its gateway.
+func withApp(t testing.TB) []string { return []string{"--policy-dir", policiesWith(t, appRows)} }
+
+// withReader lets Bob read the project.
+func withReader(t *testing.T, a *harness.Team) *harness.Team {
+	t.Helper()
 	a.Grant(t, "project_reader", a.Bob, a.Project)
 	return a
 }
@@ -314,7 +322,7 @@ func TestTheLogNamesTheOriginalCall(t *testing.T) {
 		{"/verify" + uri + "?token=secret", nil},
 	} {
 		for who, token := range map[string]string{"bob": a.UserToken(t, a.Bob), "nobody": "x"} {
-			id := fmt.Sprintf("req-%d-%s", i, who)
+			id := fmt.Sprintf("%s-%d-%s", teamNameOf(a), i, who)
 			method := "GET"
 			if sent.headers == nil {
 				method = "DELETE"
@@ -327,9 +335,10 @@ func TestTheLogNamesTheOriginalCall(t *testing.T) {
 			}
 		}
 	}
-	harness.Call(t, "GET", a.URL+"/accounts", a.UserToken(t, a.Bob), "", "X-Request-ID", "req-plain")
-	harness.Soon(t, "the log has it", func() bool { return len(a.RequestLines("req-plain")) == 1 })
-	for _, line := range a.RequestLines("req-plain") {
+	plain := teamNameOf(a) + "-plain"
+	harness.Call(t, "GET", a.URL+"/accounts", a.UserToken(t, a.Bob), "", "X-Request-ID", plain)
+	harness.Soon(t, "the log has it", func() bool { return len(a.RequestLines(plain)) == 1 })
+	for _, line := range a.RequestLines(plain) {
 		if _, told := line["original_path"]; told {
 			t.Errorf("%v", line)
 		}

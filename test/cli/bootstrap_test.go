@@ -2,13 +2,14 @@ package cli_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
 // TestBootstrapMakesAFirstAccount: it prints JSON, a repeat prints the same and changes
-// nothing, a contradiction is refused; the gateway then knows the account.
+// nothing, a contradiction is refused; the gateway then knows the account. A gateway without one says so at its start.
 func TestBootstrapMakesAFirstAccount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -30,7 +31,14 @@ func TestBootstrapMakesAFirstAccount(t *testing.T) {
 	other := append([]string{"bootstrap", "--data-dir", dir, "--account", "acct-first-v1", "--name", "Other", "--admin-email", "ada@first.example"}, where...)
 	harness.WantOneLine(t, harness.Command(t, nil, other...), "acct-first-v1", "First")
 
+	const without = "the store has no account"
+	if empty := harness.Start(t); !strings.Contains(empty.Stderr.String(), without) {
+		t.Error("a gateway without an account does not say so")
+	}
 	g := harness.StartIn(t, dir)
+	if strings.Contains(g.Stderr.String(), without) {
+		t.Error("a gateway with an account says that it has none")
+	}
 	r := harness.Call(t, "GET", g.URL+"/api/v1/accounts/acct-first-v1/projects", g.UserToken(t, "user-ada-v1"), "")
 	if r.Status != 200 || harness.At(r.Body, "projects", 0, "id") != "proj-first-v1" {
 		t.Errorf("%d %s", r.Status, r.Raw)

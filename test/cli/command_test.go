@@ -117,13 +117,14 @@ func TestPolicyTools(t *testing.T) {
 	if o := harness.Command(t, nil, "policy", "check", good); o.Code != 2 || !strings.Contains(o.Stderr, "volcano.rego:6") || !strings.Contains(o.Stderr, "acton") {
 		t.Errorf("%+v", o)
 	}
-	harness.WriteFile(t, filepath.Join(good, "authz", "volcano.rego"), harness.FreezeRule)
-	harness.WriteFile(t, filepath.Join(good, "authz", "volcano_test.rego"), harness.FreezeTest)
-	if o := harness.Command(t, nil, "policy", "test", good); o.Code != 0 || !strings.HasPrefix(o.Stdout, "PASS: ") {
+	few := withoutItsTests(t) // OPA's runner takes seconds for all of them
+	harness.WriteFile(t, filepath.Join(few, "authz", "volcano.rego"), harness.FreezeRule)
+	harness.WriteFile(t, filepath.Join(few, "authz", "volcano_test.rego"), harness.FreezeTest)
+	if o := harness.Command(t, nil, "policy", "test", few); o.Code != 0 || !strings.HasPrefix(o.Stdout, "PASS: 2/2") {
 		t.Errorf("%+v", o)
 	}
-	harness.WriteFile(t, filepath.Join(good, "authz", "volcano_test.rego"), strings.ReplaceAll(harness.FreezeTest, "volcanoes are", "geysers are"))
-	if o := harness.Command(t, nil, "policy", "test", good); o.Code != 2 || !strings.Contains(o.Stdout, "volcano_test.rego") {
+	harness.WriteFile(t, filepath.Join(few, "authz", "volcano_test.rego"), strings.ReplaceAll(harness.FreezeTest, "volcanoes are", "geysers are"))
+	if o := harness.Command(t, nil, "policy", "test", few); o.Code != 2 || !strings.Contains(o.Stdout, "volcano_test.rego") {
 		t.Errorf("%+v", o)
 	}
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "check", filepath.Join(good, "absent")), "absent")

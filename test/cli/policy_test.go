@@ -37,7 +37,7 @@ func TestPolicyInit(t *testing.T) {
 		}
 	}
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", dir), "not empty")
-	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init"), "one argument")
+	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init"), "takes the folder to make; it was given 0")
 	harness.WantOneLine(t, harness.Command(t, nil, "policy", "init", filepath.Join(dir, "authz", "access.rego")), "new folder")
 }
 

@@ -181,8 +181,8 @@ func TestPolicyDiffRefuses(t *testing.T) {
 	diff := func(args ...string) harness.Outcome {
 		return harness.Command(t, nil, append([]string{"policy", "diff"}, args...)...)
 	}
-	harness.WantOneLine(t, diff(good), "2 arg")
-	harness.WantOneLine(t, diff(good, good, good), "2 arg")
+	harness.WantOneLine(t, diff(good), "the policy trees OLD and NEW; it was given 1")
+	harness.WantOneLine(t, diff(good, good, good), "it was given 3")
 	harness.WantOneLine(t, diff(good, good, "--json", "--markdown"), "json", "markdown")
 	harness.WantOneLine(t, diff(good, good, "--fail-on", "less"), "--fail-on must be new-access or any", `"less"`)
 	harness.WantOneLine(t, diff(good, filepath.Join(good, "none")), "none")

@@ -83,7 +83,7 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 		"config: two documents": {args: []string{"--config", harness.TempFile(t, "c.yaml", "pprof: true\n---\nlog-level: debug\n")}, says: []string{"--config", "YAML document", "put all settings into one"}},
 		"config: no issuers":    {args: []string{"--config", harness.TempFile(t, "c.yaml", "issuers: []\n")}, says: []string{"issuers", "is empty", "leave it out"}},
 		"config: null issuers":  {args: []string{"--config", harness.TempFile(t, "c.yaml", "issuers:\n")}, says: []string{"issuers", "is empty"}},
-		"config: issuer twice":  {args: []string{"--config", harness.TempFile(t, "c.yaml", "issuers: [{issuer: a, issuer: b}]\n")}, says: []string{"issuers", "issuer"}},
+		"config: issuer twice":  {args: []string{"--config", harness.TempFile(t, "c.yaml", "issuers: [{issuer: a, issuer: b}]\n")}, says: []string{"line 1", `"issuer"`}},
 		"config: no value":      {args: []string{"--config", harness.TempFile(t, "c.yaml", "policy-dir:\n")}, says: []string{"policy-dir", "is empty"}},
 		"config: empty value":   {args: []string{"--config", harness.TempFile(t, "c.yaml", "jwt-issuer: ''\n")}, says: []string{"jwt-issuer", "is empty"}},
 		"config: empty list":    {args: []string{"--config", harness.TempFile(t, "c.yaml", "upstream: []\n")}, says: []string{"upstream", "is empty"}},

@@ -55,7 +55,10 @@ func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 			}
 			harness.Soon(t, "the log says why", func() bool { return strings.Contains(g.Stderr.String(), "portcullis store restore") })
 			g.Terminate(t)
-			g.Ended(t)
+			code, lines := g.Ended(t), strings.Split(strings.TrimSpace(g.Stderr.String()), "\n")
+			if last := lines[len(lines)-1]; code != 0 || !strings.Contains(last, `"msg":"stopped"`) {
+				t.Errorf("exit %d, and the last line is %s", code, last)
+			}
 
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)

@@ -1,12 +1,12 @@
 package load_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,8 +16,13 @@ import (
 // shadowLimit is what a candidate may do to the 99th percentile of live answers.
 const shadowLimit = 1.05
 
-// bad are candidates that do harm to every question about the actions of one role, one in as many as there are roles.
-var bad = []struct{ name, rule string }{
+// offered is the share of what a gateway can answer that is asked of it: where requests wait for one another, their
+// waiting is all that is measured.
+const offered = 0.3
+
+// candidates are a good one and some that do harm to every question about the actions of one role, one in as many as
+// there are roles.
+var candidates = []struct{ name, rule string }{
 	{"good", ""},
 	{"loops", "some i in numbers.range(1, 2000)\n\tsome j in numbers.range(1, 2000)\n\ti * j < 0"},
 	{"fails", "to_number(input.action.id) == 1"},
@@ -46,32 +51,71 @@ type shadowed struct {
 	p    *process
 	c    *client
 	next stream
-	took []time.Duration
-	p99  []float64 // µs, by window
+	due  time.Time // the request that is under way
+	took histogram
+	// windows are the latencies of each window, costs its µs of CPU for each request.
+	windows []histogram
+	costs   []float64
 }
 
 func (s *shadowed) signal(sig syscall.Signal) error { return syscall.Kill(s.p.pid, sig) }
 
+// paced asks one request after the other on one connection, each when it is due: its latency counts from then, so that
+// one that waits for the one before is seen.
+func (s *shadowed) paced(every, within time.Duration) (int, error) {
+	s.took = histogram{}
+	s.due = time.Now()
+	end := s.due.Add(within)
+	h, err := s.c.run(1, s.next, func(asked int, now time.Time) bool {
+		if asked > 0 {
+			s.took.add(now.Sub(s.due)) // of the answer that came just now
+			s.due = s.due.Add(every)
+		}
+		for now.Before(s.due) { // as everywhere here, it never sleeps
+			now = time.Now()
+		}
+		return s.due.After(end)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", s.name, err)
+	}
+	return h.requests, nil
+}
+
 // window measures one window, while all other gateways are stopped.
-func (s *shadowed) window() error {
+func (s *shadowed) window(every time.Duration) error {
 	if err := s.signal(syscall.SIGCONT); err != nil {
 		return err
 	}
 	defer func() { _ = s.signal(syscall.SIGSTOP) }()
-	warm := time.Now().Add(*window / 5)
-	if _, err := s.c.run(*connections, s.next, func(_ int, now time.Time) bool { return now.After(warm) }); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	if _, err := s.paced(every, *window/5); err != nil {
+		return err
 	}
-	s.took = s.took[:0]
-	if _, err := s.c.run(*connections, s.next, until(0)); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	before, err := s.p.cpu()
+	if err != nil {
+		return err
 	}
-	slices.Sort(s.took)
-	s.p99 = append(s.p99, float64(s.took[len(s.took)*99/100].Nanoseconds())/1e3)
-	return nil
+	n, err := s.paced(every, *window)
+	if err != nil {
+		return err
+	}
+	after, err := s.p.cpu()
+	s.windows = append(s.windows, s.took)
+	s.costs = append(s.costs, float64((after-before).Nanoseconds())/1e3/float64(n))
+	return err
 }
 
-// BenchmarkLoadOfShadow sets live answers of gateways with candidates against those of one without.
+// rate is how often a request is asked: as often as offered says of what the gateway answers on one connection.
+func (s *shadowed) rate() (every time.Duration, err error) {
+	h, err := s.c.run(1, s.next, until(0))
+	if err != nil || h.requests == 0 {
+		return 0, errors.Join(err, fmt.Errorf("%s: %d requests in a window", s.name, h.requests))
+	}
+	return time.Duration(float64(h.took) / float64(h.requests) / offered), nil
+}
+
+// BenchmarkLoadOfShadow sets live answers of gateways with candidates against those of one without, and those of a
+// second one without first: what that one differs by is chance.
 func BenchmarkLoadOfShadow(b *testing.B) {
 	r := &run{b: b, program: build(b)}
 	roles := loadRoles(fewRoles)
@@ -80,16 +124,25 @@ func BenchmarkLoadOfShadow(b *testing.B) {
 	pinClient(b)
 	start := func(name string, w *world, args ...string) *shadowed {
 		p := r.must(startGateway(b, r.program, w, args...))
-		s := &shadowed{name: name, p: p, next: same(w)}
-		s.c = newClient(b, p.address, w.request, gatewayYes)
-		s.c.tell = func(d time.Duration) { s.took = append(s.took, d) }
-		return s
+		return &shadowed{name: name, p: p, next: same(w), c: newClient(b, p.address, w.request, gatewayYes)}
 	}
 	alone := start("alone", first)
-	for _, candidate := range bad {
-		beside := start(candidate.name, second, "--shadow-policy-dir", writeCandidate(b, tree, candidate.rule))
-		await(b, beside.p, "judges beside")
-		alone.p99 = nil
+	warm := func(s *shadowed) {
+		if _, err := s.c.run(*connections, s.next, until(0)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	warm(alone)
+	every, err := alone.rate()
+	if err != nil {
+		b.Fatal(err)
+	}
+	load, _ := os.ReadFile("/proc/loadavg") // for the reader, where there is one
+	fmt.Printf("\n%d windows of %s of each gateway, a request every %s; load average %s\n", *pairs, *window, every, strings.TrimSpace(string(load)))
+	t := &tally{}
+	measure := func(beside *shadowed, limit bool) {
+		warm(beside)
+		alone.windows, alone.costs = nil, nil
 		for _, s := range []*shadowed{alone, beside} {
 			if err := s.signal(syscall.SIGSTOP); err != nil {
 				b.Fatal(err)
@@ -98,18 +151,27 @@ func BenchmarkLoadOfShadow(b *testing.B) {
 		for turn := range *pairs {
 			both := []*shadowed{alone, beside}
 			for i := range both {
-				if err := both[(turn+i)%2].window(); err != nil {
+				if err := both[(turn+i)%2].window(every); err != nil {
 					b.Fatal(err)
 				}
 			}
 		}
-		m := ratioOf(beside.p99, alone.p99)
-		t := &tally{}
-		fmt.Printf("%s  %.3f  [%.3f, %.3f]  p99 with a candidate, %s: %.0f µs, alone %.0f µs, at most %.2f; %s\n", t.judge(m.median <= shadowLimit),
-			m.median, m.low, m.high, candidate.name, medianOf(beside.p99).median, medianOf(alone.p99).median, shadowLimit, shadowTotals(b, beside))
+		m, cpu, verdict := ratioOfTails(beside.windows, alone.windows), ratioOf(beside.costs, alone.costs), "CHANCE"
+		if limit {
+			verdict = fmt.Sprintf("%s, at most %.2f", t.judge(m.median <= shadowLimit), shadowLimit)
+		}
+		fmt.Printf("%s: p99 %.3f [%.3f, %.3f] of alone (%s and %s), CPU %.3f [%.3f, %.3f] (%.1f and %.1f µs a request)  %s  %s\n", beside.name,
+			m.median, m.low, m.high, pooled(beside.windows, nil).tail(), pooled(alone.windows, nil).tail(),
+			cpu.median, cpu.low, cpu.high, medianOf(beside.costs).median, medianOf(alone.costs).median, verdict, shadowTotals(b, beside))
 		if err := beside.signal(syscall.SIGKILL); err != nil {
 			b.Fatal(err)
 		}
+	}
+	measure(start("alone again", second), false)
+	for _, candidate := range candidates {
+		beside := start(candidate.name, second, "--shadow-policy-dir", writeCandidate(b, tree, candidate.rule))
+		await(b, beside.p, "judges beside")
+		measure(beside, true)
 	}
 }
 
