@@ -20,7 +20,7 @@ KUBECTL_VALIDATE_VERSION = v0.0.4
 BIN                   = .tools/bin
 
 # A hundred programs are linked, and no debugger reads them.
-export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-w
+export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s
 
 MODULE      = $(shell go list -m)
 BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
@@ -33,7 +33,8 @@ ON_REPLICAS = PORTCULLIS_TEST_STORE=replicas -p 1 -vet=off -count=1 -timeout 15m
 NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,without "no mongod in PATH or in PORTCULLIS_TEST_MONGOD (4.4 or later)")
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
-# How many packages make test has under way: two a processor, since many of them wait for most of their time.
+# How many packages make test has under way: two a processor, since many of them wait for most of their time. Those that
+# wait longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
@@ -67,7 +68,7 @@ test: check-fmt ## at each change: format, vet, policies, unit and black-box tes
 	@echo "=== make $@"
 	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) ./...
+	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(BLACK_BOX) ./...
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 

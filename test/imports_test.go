@@ -152,7 +152,7 @@ var mayImport = map[string]row{
 	"test/interop":     {},
 
 	"test/harness": {
-		inside:  []string{"resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers", "test/tier"},
+		inside:  []string{"gateway/authn", "resources", "store", "store/records", "store/sqlite", "store/mongodb", "test/binary", "test/contract", "test/secrets", "test/servers", "test/tier"},
 		outside: []string{jwt, mongodb},
 	},
 	"test/contract": {inside: []string{"resources/apidoc"}, outside: []string{schema}},

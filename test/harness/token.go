@@ -1,9 +1,16 @@
 package harness
 
 import (
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Token is `portcullis token` on the gateway's data folder.
@@ -18,16 +25,39 @@ func (g *Gateway) Token(t testing.TB, args ...string) string {
 	return token
 }
 
-// UserToken is a user's token, of the gateway's own issuer.
+// UserToken is a user's token, of the gateway's own issuer: what `portcullis token --user` prints, without a process for
+// each.
 func (g *Gateway) UserToken(t testing.TB, user string) string {
 	t.Helper()
-	return g.Token(t, "--user", user)
+	return g.sign(t, authn.TokenRequest{Subject: user, TTL: time.Hour})
 }
 
 // ServiceToken is the token of a service with these scopes, of the gateway's own issuer.
 func (g *Gateway) ServiceToken(t testing.TB, scopes ...string) string {
 	t.Helper()
-	return g.Token(t, "--service", "test", "--scope", strings.Join(scopes, " "))
+	return g.sign(t, authn.TokenRequest{Subject: resources.ServicePrefix + "test", Scopes: scopes, TTL: time.Hour})
+}
+
+func (g *Gateway) sign(t testing.TB, request authn.TokenRequest) string {
+	t.Helper()
+	file, err := os.Open(filepath.Join(g.DataDir, "master.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := resources.ReadMasterKey(file)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	signer, err := authn.NewSigner(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signer.Sign(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theSecrets.Token(token)
+	return token
 }
 
 // OtherEnding is a token that ends in other letters, whatever its own are.

@@ -11,17 +11,16 @@ func Soon(t testing.TB, what string, holds func() bool) {
 	SoonWithin(t, 30*time.Second, what, holds)
 }
 
-// SoonWithin asks again and again until the condition holds, and returns how long that took.
+// SoonWithin asks again and again until the condition holds, and returns about how long that took: it asks less often as
+// time goes by, since others want the processor, too.
 func SoonWithin(t testing.TB, limit time.Duration, what string, holds func() bool) time.Duration {
 	t.Helper()
 	started := time.Now()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for !holds() {
+	for pause := 10 * time.Millisecond; !holds(); pause = min(pause*5/4, 200*time.Millisecond) {
 		if time.Since(started) > limit {
 			t.Fatalf("not within %s: %s", limit, what)
 		}
-		<-tick.C
+		<-time.After(pause)
 	}
 	return time.Since(started)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // record has a log on disk take so many decisions of the asker, and returns its folder.
@@ -36,9 +37,10 @@ func record(t *testing.T, a *asker, decisions int) string {
 // verdicts, reasons and contexts.
 func TestTheTreeThatHasDecidedDecidesTheSame(t *testing.T) {
 	t.Parallel()
+	decisions := tier.Amount(ownDecisions, 4_000)
 	a := newAsker(t, theTree(t))
 	began := time.Now()
-	dir := record(t, a, ownDecisions)
+	dir := record(t, a, decisions)
 	recorded, allowed := time.Since(began), 0
 	r := replay.New(compiled(t, theTree(t)))
 	must(t, decisionlog.Reader{Dir: dir}.Oldest(t.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
@@ -51,10 +53,10 @@ func TestTheTreeThatHasDecidedDecidesTheSame(t *testing.T) {
 	}))
 	report := r.Report()
 	t.Logf("%d decisions, %d of them allowed; recorded in %.1f s, judged anew %.0f a second", report.Judged, allowed, recorded.Seconds(), float64(report.Judged)/report.Took.Seconds())
-	if report.Judged != ownDecisions || report.Differs() || report.Reasons > 0 || len(report.NotJudged) > 0 || len(report.Old) != 1 || report.Old[report.New] != ownDecisions {
+	if report.Judged != decisions || report.Differs() || report.Reasons > 0 || len(report.NotJudged) > 0 || len(report.Old) != 1 || report.Old[report.New] != decisions {
 		t.Errorf("%+v", report)
 	}
-	if allowed < ownDecisions/10 || allowed > ownDecisions*9/10 {
-		t.Errorf("%d of %d were allowed, which shows little", allowed, ownDecisions)
+	if allowed < decisions/10 || allowed > decisions*9/10 {
+		t.Errorf("%d of %d were allowed, which shows little", allowed, decisions)
 	}
 }
