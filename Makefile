@@ -34,8 +34,9 @@ NO_MONGOD   = $(if $(shell command -v "$${PORTCULLIS_TEST_MONGOD:-mongod}"),,wit
 NO_REDIS    = $(if $(shell command -v redis-server),,without "no redis-server in PATH")
 
 # How many packages make test has under way: two a processor, since many of them wait for most of their time. Those that
-# wait longest come first.
+# take longest come first.
 PACKAGES    = $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
+LONGEST     = $(BLACK_BOX) ./store/redis ./policies/engine
 
 # What may be set: make fuzz FUZZTIME=5s, make bench BENCHTIME=100ms.
 FUZZTIME  ?= 60s
@@ -68,7 +69,7 @@ test: check-fmt ## at each change: format, vet, policies, unit and black-box tes
 	@echo "=== make $@"
 	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(BLACK_BOX) ./...
+	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(LONGEST) ./...
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
