@@ -72,6 +72,19 @@ func (c *Conn) use() {
 	}
 }
 
+// SetReadDeadline implements net.Conn. In a shutdown an unused connection has firstByteTime at most, whatever time the
+// server gives it to send a request.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	if err := c.Conn.SetReadDeadline(t); err != nil {
+		return err
+	}
+	soon := time.Now().Add(firstByteTime)
+	if c.bounds.draining.Load() && !c.used.Load() && (t.IsZero() || t.After(soon)) {
+		return c.Conn.SetReadDeadline(soon)
+	}
+	return nil
+}
+
 // Write implements net.Conn.
 func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)

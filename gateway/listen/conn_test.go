@@ -149,6 +149,7 @@ func TestUnusedConnectionHoldsUpNoStop(t *testing.T) {
 					_, _ = peer.Write([]byte("ask"))
 				})
 				bounds.Drain()
+				must(t, conn.SetReadDeadline(time.Now().Add(time.Hour))) // by a server that begins with it now
 				began := time.Now()
 				n, err := conn.Read(make([]byte, 3))
 				if n == 3 {
