@@ -27,6 +27,8 @@ func newPolicy() *cobra.Command {
 type treeArgument struct {
 	where, keyFile string
 	key            *bundles.Key
+	// against is the tree whose guards judge the change.
+	against string
 }
 
 const bundleKeyUsage = "the `file` of the public key of a bundle's signature; an unsigned bundle is refused then"
@@ -46,7 +48,12 @@ func (a *treeArgument) fill(args []string) (err error) {
 	return err
 }
 
-func (a *treeArgument) read() (*policies.Source, error) { return bundles.ReadTree(a.where, a.key) }
+func (a *treeArgument) read() (*policies.Source, error) {
+	if isBundle(a.against) && !isBundle(a.where) {
+		return bundles.ReadTree(a.where, nil) // the key is for the other tree
+	}
+	return bundles.ReadTree(a.where, a.key)
+}
 
 // errTree ends a command of which the problems were told.
 var errTree = errors.New("the policy tree is not acceptable")

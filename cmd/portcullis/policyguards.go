@@ -29,10 +29,11 @@ func (a *app) askGuards(ctx context.Context, inForce, next *engine.Set) error {
 // checkAgainst adds the guards of another tree to `policy check`.
 func checkAgainst(cmd *cobra.Command, tree *treeArgument) {
 	check := cmd.RunE
-	var against, url string
-	cmd.Flags().StringVar(&against, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
+	var url string
+	cmd.Flags().StringVar(&tree.against, "against", "", "have the guards of this `tree` judge the change as well: a folder, embedded, or live (--url)")
 	cmd.Flags().StringVar(&url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is live")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		against := tree.against
 		if against != liveTreeName && cmd.Flags().Changed("url") {
 			return errors.New("--url is for --against live: add that, or leave the URL out")
 		}

@@ -68,7 +68,10 @@ func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 	decisions := t.TempDir()
 	for line, says := range map[string]string{
 		"policy check BUNDLE":                                "",
-		"policy check DIR --against BUNDLE":                  "is for a bundle, and ",
+		"policy check DIR":                                   "is for a bundle, and ",
+		"policy check DIR --against DIR":                     "is for a bundle, and ",
+		"policy check DIR --against BUNDLE":                  "",
+		"policy check BUNDLE --against DIR":                  "",
 		"policy check BUNDLE --against BUNDLE":               "",
 		"policy diff DIR BUNDLE":                             "",
 		"policy diff BUNDLE DIR":                             "",
