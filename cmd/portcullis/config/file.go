@@ -92,10 +92,29 @@ func readable(err error) error {
 	}
 	texts := make([]string, len(wrong.Errors))
 	for i, text := range wrong.Errors {
-		text = strings.Replace(text, "into config.document", "into settings by their names, as `listen: :8080`", 1)
-		texts[i] = regexp.MustCompile(` in type .*$`).ReplaceAllString(text, "")
+		text = regexp.MustCompile(` in type .*$`).ReplaceAllString(text, "")
+		if at := strings.LastIndex(text, into); at >= 0 {
+			text = text[:at] + into + inWords(text[at+len(into):])
+		}
+		texts[i] = text
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// into stands before the type in YAML's error.
+const into = " into "
+
+// inWords returns what a file has in place of a type of this program.
+func inWords(of string) string {
+	switch {
+	case of == "config.document":
+		return "settings by their names, as `listen: :8080`"
+	case of == "[]config.Issuer":
+		return "a list of issuers"
+	case of == "config.Issuer", strings.HasPrefix(of, "struct"):
+		return "settings by their names"
+	}
+	return of
 }
 
 // readValues reads the value of a flag, or the list of a repeatable one.

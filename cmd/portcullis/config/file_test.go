@@ -15,6 +15,9 @@ func TestFileIsRefusedByItsOwnLines(t *testing.T) {
 		"issuers:\n  - issuer: a\n    issuer: b":                   `line 3: mapping key "issuer" already defined at line 2`,
 		"issuers:\n  - subjects: [a]":                              `line 2: cannot unmarshal !!seq into string`,
 		"- listen: :1":                                             "line 1: cannot unmarshal !!seq into settings by their names, as `listen: :8080`",
+		"issuers: https://idp":                                     "line 1: cannot unmarshal !!str `https:/...` into a list of issuers",
+		"issuers: [a]":                                             "line 1: cannot unmarshal !!str `a` into settings by their names",
+		"issuers:\n  - services: [a]":                              "line 2: cannot unmarshal !!seq into settings by their names",
 		"issuers:":                                                 "issuers: the list is empty: the data folder's own key would sign tokens; name an issuer, or leave it out",
 	} {
 		file := filepath.Join(t.TempDir(), "c.yaml")

@@ -40,6 +40,7 @@ type Limits struct {
 	MaxGroups, MaxRules int
 }
 
+// flags adds the flags of the limits.
 func (l *Limits) flags(f *pflag.FlagSet) {
 	d := gateway.DefaultLimits()
 	sizeVar(f, &l.Edge.Body, "body-limit", d.Body, "the largest request body (413)")

@@ -37,6 +37,8 @@ func (r Rates) Validate() []resources.Problem {
 	return found
 }
 
+// read parses the rates, and returns all that is wrong with them. Without --rate-service services have that of
+// --rate-principal.
 func (r Rates) read() (limits RateLimits, found []resources.Problem) {
 	for _, one := range []struct {
 		flag, text string
