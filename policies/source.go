@@ -107,6 +107,7 @@ func walk(tree fs.FS, folder string, depth int, each func(name string, info fs.F
 	return nil
 }
 
+// read adds a file to the source, if there is room for it.
 func (s *Source) read(tree fs.FS, name string) error {
 	if len(s.Files) == maxFiles {
 		return fmt.Errorf("more than %d files; is this the right folder?", maxFiles)

@@ -51,6 +51,7 @@ type reading struct {
 	reversed, follows, byID, oldest, json, mustFind bool
 }
 
+// decisionsCommand returns a command that reads the decision log, with the flags of its kind.
 func decisionsCommand(r reading) *cobra.Command {
 	settings, q := &config.Config{}, &decisionsQuery{oldest: r.oldest}
 	private, asJSON := "", r.json

@@ -142,6 +142,7 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 	return r.Newest(ctx, f, each)
 }
 
+// ticks passes on the ticks until the context ends.
 func ticks(ctx context.Context, tick *time.Ticker) <-chan struct{} {
 	out := make(chan struct{})
 	go func() {

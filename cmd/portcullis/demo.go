@@ -49,6 +49,7 @@ func (a *app) makeDemo(ctx context.Context) (there bool, err error) {
 	return true, a.fillDemo(ctx)
 }
 
+// fillDemo makes the demo's account with its project and users, unless they are there.
 func (a *app) fillDemo(ctx context.Context) error {
 	_, err := a.access.Bootstrap(ctx, access.Bootstrap{
 		AccountID: demoAccount, AccountName: "Demo", AdminEmail: "alice@demo.example", AdminID: demoAlice, AdminName: "Alice",

@@ -103,6 +103,7 @@ func fixLine(f resources.Fix) string {
 	return line
 }
 
+// stepLine returns a step of a fix in words.
 func stepLine(s resources.Step) string {
 	through := ""
 	if s.GroupID != "" {

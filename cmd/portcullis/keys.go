@@ -110,6 +110,7 @@ func countKeys(ctx context.Context, s config.Store) (counts map[string]int, err 
 	return counts, errors.Join(err, shut())
 }
 
+// tellKeys prints a table of the master keys, by their fingerprints, with the numbers of API keys that each made.
 func tellKeys(cmd *cobra.Command, prints []string, counts map[string]int) error {
 	out := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "LINE\tMASTER KEY\tSTATE\tAPI KEYS\tTO TAKE IT OUT")

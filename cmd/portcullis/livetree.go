@@ -51,6 +51,7 @@ func readTree(ctx context.Context, name, url string, key *bundles.Key) (*policie
 	return bundles.ReadTree(name, key)
 }
 
+// readLiveTree gets the tree in force of the gateway whose private listener is at the URL, and checks its revision.
 func readLiveTree(ctx context.Context, url string) (*policies.Source, error) {
 	ctx, cancel := context.WithTimeout(ctx, liveTreeWithin)
 	defer cancel()

@@ -28,6 +28,7 @@ var errDenied = errors.New("denied")
 
 func main() { os.Exit(run(os.Args[1:])) }
 
+// run runs the command and returns its exit code. It prints the error, but for one that says no: denied, differs, nothing.
 func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

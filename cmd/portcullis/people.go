@@ -31,6 +31,7 @@ type peopleSource struct {
 
 func (p *peopleSource) wanted() bool { return p.dir != "" || p.url != "" }
 
+// validate returns all that is wrong with the flags.
 func (p *peopleSource) validate() error {
 	var found []error
 	if p.names < 0 || p.names > maxNames {

@@ -60,6 +60,7 @@ func newPolicyDiff() *cobra.Command {
 	return cmd
 }
 
+// run compares the two trees and prints what differs. The error is errDiffers where --fail-on says so.
 func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	var wrong []error
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
@@ -150,6 +151,7 @@ func refusals(ctx context.Context, src *policies.Source, told []string) (out []s
 	return out
 }
 
+// print prints the report in the form that the flags name.
 func (d *diffing) print(cmd *cobra.Command, report *diff.Report) error {
 	out := cmd.OutOrStdout()
 	switch {

@@ -108,6 +108,7 @@ func writeReplayTests(dir string, report *replay.Report) error {
 	return os.WriteFile(filepath.Join(dir, "replayed_test.rego"), text, 0o600)
 }
 
+// printReplay prints the groups of other verdicts, what was not judged, and the sums.
 func printReplay(out io.Writer, r *replay.Report, asJSON bool) error {
 	if asJSON {
 		enc := json.NewEncoder(out)

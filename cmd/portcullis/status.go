@@ -129,6 +129,7 @@ func (a *app) serveStatus(w http.ResponseWriter, r *http.Request) {
 	_ = out.Encode(a.status(ctx)) // a client that is gone needs no answer
 }
 
+// status returns what the private listener tells at /status.
 func (a *app) status(ctx context.Context) status {
 	s := status{Version: version(), Policy: a.policyStatus(), Stores: []storeStatus{a.storeStatus(ctx)}, KeySets: []keySetStatus{}}
 	if a.cache != nil {
@@ -165,6 +166,7 @@ func (a *app) policyStatus() policyStatus {
 	return p
 }
 
+// storeStatus returns the state of the store: ready, unavailable, or lost.
 func (a *app) storeStatus(ctx context.Context) storeStatus {
 	s := storeStatus{Name: a.settings.Store.Engine(), State: "ready"}
 	var lost error

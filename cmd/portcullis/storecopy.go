@@ -69,6 +69,7 @@ func sameStore(from, to string) bool {
 	return from == to || errA == nil && errB == nil && os.SameFile(a, b)
 }
 
+// validate returns the first thing that is wrong with the flags.
 func (r copyRequest) validate() error {
 	switch {
 	case r.from == "" || r.to == "":
@@ -86,6 +87,7 @@ func (r copyRequest) validate() error {
 	return nil
 }
 
+// copyStore copies all records from one store to another, neither of which a gateway serves, and returns their digest.
 func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
 	from, err := openUnserved(ctx, r.from, c)

@@ -61,6 +61,7 @@ func (s *URLSource) update(done chan struct{}) {
 	reportSet(s.options.Log, set, "url", s.shown)
 }
 
+// fetch gets the key set at the URL. Its errors leave the URL out, whose query may be secret.
 func (s *URLSource) fetch(ctx context.Context) (set KeySet, err error) {
 	defer func() {
 		// A panic in this goroutine would end the process.

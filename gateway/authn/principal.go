@@ -47,6 +47,7 @@ func (a *Authenticator) Principal(ctx context.Context, claims Claims) (resources
 	return a.user(ctx, issuer, claims)
 }
 
+// service returns the service of the token, with those of its scopes that the issuer may grant.
 func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 	if !issuer.Services.Allowed {
 		return resources.Principal{}, refusedf("issuer %q: %w", issuer.Issuer.Issuer, errServiceRefused)
@@ -68,6 +69,7 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 	}, nil
 }
 
+// user returns the active user whom the token names, who may be made at this first sign-in.
 func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
 	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
 	if err == nil && !found {

@@ -129,6 +129,7 @@ func (s *Signer) Sign(r TokenRequest) (string, error) {
 	return signed, nil
 }
 
+// check refuses what Verify would refuse.
 func (r TokenRequest) check(now time.Time) error {
 	if r.TTL < time.Second || now.Add(r.TTL).Unix() > lastSecond {
 		return errSignTTL

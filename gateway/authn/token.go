@@ -91,6 +91,7 @@ func decodePart(part string) (map[string]jsontext.Value, error) {
 	return strictObject(raw)
 }
 
+// readHeader reads the header of a token: its algorithm and its key's id.
 func readHeader(part string) (header, error) {
 	members, err := decodePart(part)
 	if err != nil {

@@ -111,6 +111,7 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
+// send makes one request, and returns its answer whatever the status.
 func (c *Client) send(ctx context.Context, to call, token string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+to.target, bytes.NewReader(to.body))
 	if err != nil {

@@ -82,6 +82,7 @@ func checkURL(text string) error {
 	return nil
 }
 
+// httpClient returns a client that follows no redirect, on the transport or on one of its own.
 func httpClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		own := &http.Transport{Proxy: http.ProxyFromEnvironment}

@@ -96,6 +96,7 @@ func (a RemoteArea) OpenProject(ctx context.Context, by resources.Closing) error
 	return err
 }
 
+// ask has the area's process close (PUT) or open (DELETE) the project, and returns its answer.
 func (a RemoteArea) ask(ctx context.Context, method string, by resources.Closing) (answer closed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, closingTimeout)
 	defer cancel()

@@ -135,6 +135,7 @@ func param(segment string) (name, form string, ok bool) {
 	return name, form, begins && ends
 }
 
+// child returns the node for a segment of a pattern, made where it is not there.
 func (n *node[T]) child(segment string) *node[T] {
 	if _, _, ok := param(segment); ok {
 		if n.param == nil {

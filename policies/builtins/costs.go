@@ -176,6 +176,7 @@ func digits(number string) int {
 	return len(digits) + most
 }
 
+// ofRange charges for the numbers of a range.
 func ofRange(operands []*ast.Term, _ int) int {
 	number := func(i int) float64 {
 		n, _ := operands[i].Value.(ast.Number)

@@ -53,6 +53,7 @@ func (all *apps) read(ctx context.Context, s *Set) error {
 	return errors.Join(problems...)
 }
 
+// readSets evaluates the app's sets of types, actions, subjects and resources, and tells what is wrong with them.
 func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format string, args ...any)) {
 	values := map[string]ast.Set{}
 	for _, name := range appSets() {

@@ -143,6 +143,7 @@ func (s *Set) rules(name string) []*ast.Rule {
 
 func place(rule *ast.Rule) string { return fmt.Sprintf("%s:%d", rule.Location.File, rule.Location.Row) }
 
+// explain evaluates what the rules tell of a question beside the verdict: conditions, denies, and what may be told.
 func (s *Set) explain(ctx context.Context, q *resources.Question, within time.Duration) (e Explained, err error) {
 	e.Told, e.PublicDenies = map[string]bool{}, map[string]bool{}
 	if e.Conditions, err = s.conditions(ctx, q, within); err != nil {

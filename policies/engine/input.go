@@ -23,6 +23,7 @@ func input(in *reuse.Inputs, about *subjectForm) *ast.Term {
 	)
 }
 
+// actionTerm returns input.action: the action, its parts, and the patterns that grant it.
 func actionTerm(in *reuse.Inputs) *ast.Term {
 	a := resources.Action{
 		ID: in.Text(reuse.ActionID), Scope: in.Text(reuse.ActionScope),

@@ -31,6 +31,7 @@ func InputOf(j *resources.Judgement) ([]byte, error) {
 	return appendJSON(nil, term.Value, math.MaxInt)
 }
 
+// inputOf returns the input by which a verdict was made.
 func inputOf(j *resources.Judgement, known *subjects) (*ast.Term, error) {
 	if j.App != nil {
 		in, err := newAppInput(j.App, known, nil)

@@ -62,6 +62,7 @@ func readCatalogue(ctx context.Context, src *policies.Source, docs map[string]*d
 	return c
 }
 
+// readRows decodes the document of a folder, once it matches its schema, and tells all that is wrong with it.
 func readRows(ctx context.Context, src *policies.Source, docs map[string]*document, folder string, into any, p *Problems) {
 	doc := docs[folder]
 	if doc == nil {
@@ -87,6 +88,7 @@ func readRows(ctx context.Context, src *policies.Source, docs map[string]*docume
 	}
 }
 
+// readRole returns a system role, and tells all that is wrong with it.
 func readRole(id string, row grantRow, doc *document, p *Problems) resources.Role {
 	problem := func(member, format string, args ...any) {
 		p.at(doc.file, doc.line(id+member), "%s: %s", id, fmt.Sprintf(format, args...))

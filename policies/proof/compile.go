@@ -59,7 +59,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 	return out
 }
 
-// withTests checks the whole tree so; nil where its tests have problems.
+// withTests compiles the tree together with its tests; nil where they have problems.
 func (c *compiled) withTests(ctx context.Context, src *policies.Source, p *Problems) *tested {
 	all := maps.Clone(c.tests)
 	maps.Copy(all, c.modules)

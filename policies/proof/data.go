@@ -44,6 +44,7 @@ func readData(src *policies.Source, p *Problems) (map[string]any, map[string]*do
 	return root, docs
 }
 
+// readDocument parses a file of data; nil, and a problem with its line, where it is no JSON.
 func readDocument(name string, b []byte, p *Problems) *document {
 	doc := &document{file: name, raw: b}
 	r := newReading(doc, p)

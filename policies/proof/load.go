@@ -81,6 +81,7 @@ func newSet(ctx context.Context, src *policies.Source, c *compiled, list *catalo
 	return nil
 }
 
+// prove compiles a tree, holds it against the catalogue and the probes, and runs its tests.
 func prove(ctx context.Context, src *policies.Source, within time.Duration) (set *engine.Set, tests int, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -59,6 +59,7 @@ func (to *prober) withoutScopes(ctx context.Context, routes []resources.Route) {
 	}
 }
 
+// callersWithoutRights returns callers to whom nothing may be allowed, each with one thing missing.
 func callersWithoutRights() []probed {
 	person := func(who string, without func(by *probed, held *resources.HeldRole)) probed {
 		by := probed{

@@ -56,6 +56,7 @@ func (p Problems) err() error {
 	return slices.Compact(p)
 }
 
+// compilerLine returns an error of OPA's compiler in one line, with its place.
 func compilerLine(e *ast.Error) string {
 	parts := []string{e.Code + ": " + e.Message}
 	if why := builtins.WhyRefused(e.Message); why != "" {

@@ -72,6 +72,7 @@ func (r *reading) value() (ast.Value, error) {
 	return ast.InterfaceToValue(token)
 }
 
+// object reads the members of an object. A member that is given twice is a problem.
 func (r *reading) object() (ast.Value, error) {
 	var members [][2]*ast.Term
 	seen := map[string]int{}
@@ -100,6 +101,7 @@ func (r *reading) object() (ast.Value, error) {
 	return ast.NewObject(members...), err
 }
 
+// array reads the elements of an array.
 func (r *reading) array() (ast.Value, error) {
 	var elements []*ast.Term
 	for r.dec.More() {

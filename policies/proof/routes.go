@@ -43,6 +43,7 @@ func pattern(path string) string {
 	return strings.Join(segments, "/")
 }
 
+// checkRow tells what is wrong with the method, host, path, effect, area and access of a row.
 func checkRow(route resources.Route, problem func(field, format string, args ...any)) {
 	switch route.Method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, resources.AnyMethod:

@@ -44,6 +44,7 @@ type expansion struct {
 	problem string
 }
 
+// follow goes through a schema and those that it refers to, until there is a problem.
 func (e *expansion) follow(v any) {
 	if e.left--; e.left < 0 && e.problem == "" {
 		e.problem = "its references go round in a circle or are too many"
@@ -61,6 +62,7 @@ func (e *expansion) follow(v any) {
 	}
 }
 
+// object goes through the keywords of a schema.
 func (e *expansion) object(o map[string]any) {
 	for name, inner := range o {
 		text, isText := inner.(string)

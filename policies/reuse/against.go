@@ -17,6 +17,7 @@ func AgainstApp(c *ast.Compiler, rule string) []string {
 	return against(c, rule, "input.facts.now", readsAppTime)
 }
 
+// against returns why verdicts of the entry point can't be reused: the places of the rules, and what they read.
 func against(c *ast.Compiler, entry, now string, timed func(path string) bool) (lines []string) {
 	for _, rule := range reachable(c, entry) {
 		why := notPure(rule)

@@ -80,6 +80,7 @@ func (f *Facts) narrowest(at Place) Place {
 // same bytes.
 type bytesOfTerms []byte
 
+// term appends a term, so that unlike terms have unlike bytes.
 func (b *bytesOfTerms) term(t *ast.Term) {
 	switch v := t.Value.(type) {
 	case ast.String:

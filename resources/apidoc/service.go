@@ -24,6 +24,7 @@ type files struct {
 // New returns the service. It answers 500 where there is a mistake in the files of this package.
 func New() *Service { return &Service{read: sync.OnceValues(readFiles)} }
 
+// readFiles makes the document and the page with what it loads.
 func readFiles() (*files, error) {
 	document, err := Document()
 	if err != nil {

@@ -68,6 +68,7 @@ type memberBody struct {
 	AddedAt resources.Time `json:"added_at"`
 }
 
+// kindOf returns the kind of records whose bodies are a T; show returns of one what a change tells.
 func kindOf[T any](name string, rank int, show func(T) (account, id string, shown any)) kind {
 	return kind{name, rank, func(body []byte) (item, error) {
 		if body == nil {

@@ -167,6 +167,7 @@ func readApps(body *wire.Object) *[]resources.InstalledApp {
 	return &out
 }
 
+// readAppBase reads the app that a report says is installed.
 func readAppBase(base *wire.Object) (out resources.InstalledAppBase) {
 	out.AppID = base.Name("app_id", maxText)
 	if app, ok := base.Object("marketplace_app"); ok {

@@ -43,6 +43,7 @@ func Read(path, dir string) (m Manifest, database string, err error) {
 	return m, database, nil
 }
 
+// readManifest reads the manifest and checks its sum. The error is ErrNewer for a form that a later release wrote.
 func readManifest(in *tar.Reader) (m Manifest, err error) {
 	text, err := readText(in, manifestName)
 	if err != nil {
@@ -80,6 +81,7 @@ func readText(in *tar.Reader, name string) ([]byte, error) {
 	return text, nil
 }
 
+// extract writes the database of a backup to a new file in the folder, and checks its size and sum.
 func extract(in *tar.Reader, m Manifest, dir string) (database string, err error) {
 	head, err := in.Next()
 	if err != nil || head.Name != databaseName || head.Size != m.Database.Size || sparse(head) {

@@ -32,6 +32,7 @@ func Write(path, database string, m Manifest) (Manifest, error) {
 	return m, nil
 }
 
+// write writes the manifest, its sum and the database.
 func write(to io.Writer, database string, m Manifest) error {
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {

@@ -87,6 +87,7 @@ func (s *segmentReader) line(raw []byte) (*Record, error) {
 	return nil, nil
 }
 
+// record returns the decision of a line with the facts that an earlier line of the segment has.
 func (s *segmentReader) record(l *line) (*Record, error) {
 	r := &Record{}
 	if s.start != nil {

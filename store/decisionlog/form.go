@@ -140,6 +140,7 @@ func (o *object) time(name string, value resources.Time) {
 	}
 }
 
+// texts appends a member with a list of texts; an empty list is left out.
 func (o *object) texts(name string, values []string) {
 	if len(values) == 0 {
 		return

@@ -21,6 +21,7 @@ func (w *writer) packAll() {
 	}
 }
 
+// tidy packs the segments that are closed, and removes the oldest ones that are too many.
 func (w *writer) tidy() error {
 	all, err := segmentsOf(w.dir)
 	if err != nil || len(all) == 0 {

@@ -143,6 +143,7 @@ func (s *shipper) batch() (body []byte, count int, err error) {
 
 var errTooLarge = errors.New("the sink answers 413")
 
+// send posts a body to the sink. The error is errTooLarge where the sink says so.
 func (s *shipper) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()

@@ -97,6 +97,7 @@ type ofLog struct {
 	headMet bool
 }
 
+// log checks the segments of one gateway's log, in their order.
 func (v *verifier) log(ctx context.Context, dir string) error {
 	all, err := segmentsOf(dir)
 	if err != nil {
@@ -170,6 +171,7 @@ func (l *ofLog) check(s segment) error {
 	return nil
 }
 
+// checkLine checks that a line follows the one before it, and counts what it records.
 func (l *ofLog) checkLine(raw []byte) {
 	parsed, err := readLine(raw)
 	if err != nil {
@@ -207,6 +209,8 @@ func (l *ofLog) fail(format string, args ...any) {
 	l.broken = true
 }
 
+// begin checks that the first line of a segment begins it, with the name of the log and its own number, and finds the head
+// of the log that the store keeps.
 func (l *ofLog) begin(first *line) {
 	switch {
 	case first.Start == nil:

@@ -31,6 +31,7 @@ func (s *Store) Gateways(ctx context.Context) (int, error) {
 	return n, translate(ctx, err)
 }
 
+// connections counts the connections of gateways to this database; those of other users need the right to see them.
 func (s *Store) connections(ctx context.Context, allUsers bool) (int, error) {
 	admin := s.client.Database("admin", options.Database().SetReadConcern(readconcern.Local()))
 	cursor, err := admin.Aggregate(ctx, mongo.Pipeline{

@@ -74,6 +74,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// open connects to the database and makes its collections what the schemas say.
 func open(ctx context.Context, o Options) (_ *Store, err error) {
 	tables, err := newTables(o.Schemas)
 	if err != nil {

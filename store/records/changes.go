@@ -12,6 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
+// changes returns the collection of the records of changes.
 func changes() store.Collection[resources.Change] {
 	return store.NewCollection(store.Schema{
 		Name:    "changes",

@@ -33,6 +33,7 @@ type clusterColumns struct {
 	words                          func(resources.ClusterState) string
 }
 
+// values returns the columns of a cluster. A deleted one is at no place, so that its name is free.
 func (c clusterColumns) values() []store.Value {
 	place, intent := c.project, ""
 	for _, state := range resources.ClusterStates() {

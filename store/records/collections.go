@@ -150,6 +150,7 @@ func projects() store.Collection[resources.Project] {
 	})
 }
 
+// users returns the collection of users.
 func users() store.Collection[resources.User] {
 	return store.NewCollection(store.Schema{
 		Name:    "users",
@@ -180,6 +181,7 @@ func AssignmentID(a resources.Assignment) string {
 	return compositeKey(a.AccountID, a.RoleID, a.AssigneeType, a.AssigneeID, a.ProjectID, a.ResourceID)
 }
 
+// assignments returns the collection of role assignments.
 func assignments() store.Collection[resources.Assignment] {
 	return store.NewCollection(store.Schema{
 		Name:    "role_assignments",
@@ -214,6 +216,7 @@ func groups() store.Collection[resources.Group] {
 // MemberID returns the key of a membership.
 func MemberID(group, user string) string { return compositeKey(group, user) }
 
+// members returns the collection of the members of groups.
 func members() store.Collection[resources.GroupMember] {
 	return store.NewCollection(store.Schema{
 		Name:    "group_members",

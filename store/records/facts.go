@@ -138,6 +138,7 @@ func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user s
 	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user, found[0], found[1])
 }
 
+// heldRoles returns the roles that a user holds by themselves and through groups.
 func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []store.Row) ([]resources.HeldRole, error) {
 	memberships, err := decoded[memberFacts](r.Members.Schema(), members)
 	if err != nil {
@@ -209,6 +210,7 @@ func (r factsReader) held(ctx context.Context, kind, assignee string, assigned [
 	return out, nil
 }
 
+// projectState returns the state of a project of the account, absent for one that is deleted or another account's.
 func (r factsReader) projectState(ctx context.Context, project string) (string, error) {
 	if project == "" {
 		return "", nil

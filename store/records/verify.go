@@ -47,6 +47,7 @@ type verification struct {
 	found Verified
 }
 
+// steps returns the checks of all collections but the mark of an unfinished copy.
 func (v *verification) steps() []func(context.Context) error {
 	c := v.c
 	return []func(context.Context) error{
@@ -200,6 +201,7 @@ func (v *verification) held(r *refs, account string, a resources.Assignment) (bo
 	return false, nil
 }
 
+// assignment checks that what an assignment names is there.
 func (v *verification) assignment(r *refs, a resources.Assignment) {
 	r.account(a.AccountID)
 	if a.AssigneeType == resources.AssigneeGroup {

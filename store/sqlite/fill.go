@@ -40,6 +40,7 @@ func (m migration) fill(s *store.Schema) error {
 	}
 }
 
+// fillRow fills the columns of a row anew from its body.
 func (m migration) fillRow(s *store.Schema, write string, r store.Row) error {
 	if s.Extract == nil {
 		return refusal{fmt.Errorf("collection %s: a column was added; the schema must have an Extract to fill it", s.Name)}

@@ -28,6 +28,7 @@ func (m migration) explain(err error) error {
 	return translate(m.ctx, err)
 }
 
+// run makes the store's own tables, and those of the collections what the schemas say.
 func (m migration) run(schemas []*store.Schema) error {
 	var version int64
 	if err := m.ses.one(m.ctx, "PRAGMA user_version", nil, []any{&version}); err != nil {

@@ -43,6 +43,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
+// open locks the folder, checks the file, and makes its tables what the schemas say.
 func open(ctx context.Context, dir string, o Options) (opened *Store, err error) {
 	tables, err := newTables(o.Schemas)
 	if err != nil {

@@ -104,6 +104,7 @@ func (s *session) long(ctx context.Context, text string, args, into []any) error
 	return first(into, func(fn func([]driver.Value) error) error { return s.query(ctx, ctx, text, args, fn) })
 }
 
+// first scans the first row. The error is errNoRow where there is none.
 func first(into []any, each func(func([]driver.Value) error) error) error {
 	found := false
 	err := each(func(row []driver.Value) error {

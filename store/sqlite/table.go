@@ -70,6 +70,7 @@ func newTable(s *store.Schema) (*table, error) {
 	return t, nil
 }
 
+// addIndex makes the statements that read by an index.
 func (t *table) addIndex(ix store.Index) {
 	if ix.Unique {
 		t.hasUnique[ix.Name] = "SELECT 1 FROM " + from(t.schema, ix) + " WHERE " +

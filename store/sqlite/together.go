@@ -24,6 +24,7 @@ func (t *tx) Together(ctx context.Context, account string, reads ...store.Read) 
 	return revision, found, nil
 }
 
+// readTogether makes the reads and that of the account's revision in one statement.
 func (t *tx) readTogether(ctx context.Context, account string, reads []store.Read, found [][]store.Row) (revision int64, err error) {
 	text, args, err := t.compound(account, reads)
 	if err != nil {

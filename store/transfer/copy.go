@@ -115,6 +115,7 @@ func (c Copier) collection(ctx context.Context, schema *store.Schema) error {
 	}
 }
 
+// load writes a batch of rows in one transaction, with their columns filled from their bodies.
 func (c Copier) load(ctx context.Context, schema *store.Schema, rows []store.Row) error {
 	for i := range rows {
 		columns, err := schema.Extract(rows[i].Body)

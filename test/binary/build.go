@@ -26,7 +26,7 @@ func Build(root string, race bool) (path string, err error) {
 	}
 	defer release()
 	path = filepath.Join(dir, "portcullis")
-	args := []string{"build", "-ldflags=-w"} // as make has it: with other flags it would be linked anew
+	args := []string{"build", "-ldflags=-s"} // as make has it: with other flags it would be linked anew
 	if race {
 		path += "-race"
 		args = append(args, "-race")

@@ -136,8 +136,8 @@ func isOfForm(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '+' || c == '/' || c == '='
 }
 
-// Shows says whether the text has the secret in it, plain, in either letters, in base64 at
-// any place of a longer text, or in hexadecimal.
+// Shows says whether the text has the secret in it: plain, in capital letters, in base64 at any place of a longer text,
+// or in hexadecimal.
 func Shows(text, secret []byte) bool {
 	forms := []string{string(secret), strings.ToUpper(string(secret)), hex.EncodeToString(secret), strings.ToUpper(hex.EncodeToString(secret))}
 	for skip := range 3 {

@@ -88,6 +88,8 @@ func (f *Feed) fetch(ctx context.Context) ([]byte, error) {
 	return raw, nil
 }
 
+// read returns what stands at the source, with its ETag; nil where the server says that it is the one that was read
+// last.
 func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	if !IsURL(f.From) {
 		raw, err = bundles.ReadFile(f.From)

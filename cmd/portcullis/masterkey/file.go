@@ -60,6 +60,7 @@ func (f File) path() string {
 	return filepath.Join(f.DataDir, FileName)
 }
 
+// readKey reads a key file that is not exposed to others.
 func readKey(path string) (resources.MasterKey, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -79,7 +79,8 @@ func (f File) edit(change func(lines []string, keys []int) []string) error {
 	return replace(path, strings.Join(change(lines, keys), "\n")+"\n")
 }
 
-// replace writes a new file, for the owner of the old one alone, and puts it in its place.
+// replace writes a new file that its owner alone can read, and puts it in the place of the old one. Run by root, it has the
+// old one's owner.
 func replace(path, text string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -111,6 +111,7 @@ func appendAbout(to []byte, r *gateway.Record) []byte {
 	return appendText(to, `,"policy_revision":"`, r.PolicyRevision)
 }
 
+// appendDuration appends the milliseconds of a request as a member of its line.
 func appendDuration(to []byte, r *gateway.Record) []byte {
 	to = append(to, `,"duration_ms":`...)
 	micros := r.Duration.Microseconds()

@@ -50,6 +50,7 @@ func (m *Metrics) Request(r *gateway.Record) {
 	}
 }
 
+// counters returns the counters for the labels of a request, which it finds once for most of them.
 func (m *Metrics) counters(r *gateway.Record) *counters {
 	labels := requestLabels{r.Route, r.Status, r.PolicyRevision != "", r.Allowed, r.Code}
 	m.byLabels.mu.RLock()

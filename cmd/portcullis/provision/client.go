@@ -66,6 +66,8 @@ func (s *Simulator) report(ctx context.Context, c claim, body map[string]any) er
 	return s.send(ctx, http.MethodPatch, claimsPath+"/"+c.ID, body, 0, &struct{}{})
 }
 
+// send sends the body to the gateway, waits for the answer as long as the gateway may, and reads it into the value. The
+// error is a refusal for any status but 200.
 func (s *Simulator) send(ctx context.Context, method, path string, body any, wait time.Duration, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, wait+answerTime)
 	defer cancel()

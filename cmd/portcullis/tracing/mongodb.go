@@ -39,6 +39,7 @@ type command struct {
 	request    int64
 }
 
+// started begins the span of a command that belongs to a sampled request.
 func (u *underWay) started(ctx context.Context, e *event.CommandStartedEvent) {
 	if !sampled(ctx) {
 		return

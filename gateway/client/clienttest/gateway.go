@@ -126,6 +126,7 @@ func (g *Gateway) evaluation(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// evaluations answers a batch of AuthZEN.
 func (g *Gateway) evaluations(w http.ResponseWriter, r *http.Request) {
 	var body struct {
 		Evaluations []client.Evaluation `json:"evaluations"`

@@ -109,6 +109,7 @@ func (r *reader) entities(name string) bool {
 	return true
 }
 
+// entity reads the member of that name; nil where it is missing.
 func (r *reader) entity(field string) *Entity {
 	e, found := &Entity{}, false
 	e.Sent = r.Raw(func() {
@@ -132,6 +133,7 @@ func (r *reader) entity(field string) *Entity {
 	return e
 }
 
+// action reads the member "action"; nil where it is missing.
 func (r *reader) action() *Action {
 	a, found := &Action{}, false
 	a.Sent = r.Raw(func() {

@@ -59,6 +59,7 @@ func newTable(routes []resources.Route) (*table, error) {
 	return t, errors.Join(problems...)
 }
 
+// insert adds a row of the catalogue to the table. Two rows with one method, host and path are an error.
 func insert(t *table, r resources.Route) error {
 	of, err := verdict.NewRoute(r)
 	if err != nil {

@@ -32,7 +32,8 @@ func (j *Judge) find(q Question) (verdict.Call, error) {
 	return call, nil
 }
 
-// named returns the call of the action at the path, by the rules of Find.
+// named returns the call of the action that the configuration of the proxy names, at the place that the path says. No row
+// is looked for. The account is the one in the path, else the caller's.
 func (q Question) named() (verdict.Call, error) {
 	if problems := q.problems(); len(problems) > 0 {
 		return verdict.Call{}, resources.BadRequest(problems...)

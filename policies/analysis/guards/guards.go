@@ -180,6 +180,7 @@ func fields(of []diff.Field) (out []*ast.Term) {
 	return out
 }
 
+// rows returns the rows as guards read them (policies/schemas/guards).
 func rows(of []matrix.Row) (out []*ast.Term) {
 	for i := range of {
 		row := &of[i]

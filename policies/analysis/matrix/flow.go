@@ -131,6 +131,7 @@ func (f *flows) variable(v ast.Var) *flow {
 	return f.vars[f.rule][v]
 }
 
+// expr goes through an expression of a body.
 func (f *flows) expr(e *ast.Expr) {
 	switch terms := e.Terms.(type) {
 	case *ast.Term:

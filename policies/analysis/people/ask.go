@@ -54,6 +54,7 @@ func (all *askings) sorted() []*asking {
 	})
 }
 
+// row notes what real users have to be asked for a row of the table.
 func (all *askings) row(r *matrix.Row) {
 	service := strings.HasPrefix(r.Caller, "service")
 	if r.Caller != "self" && (!service || r.Entry != "decision") {

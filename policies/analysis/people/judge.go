@@ -148,6 +148,7 @@ type caller struct {
 	principal resources.Principal
 }
 
+// callers returns with which credentials a question is asked about a user.
 func (w *worker) callers(a *asking) (out []caller) {
 	user := resources.Principal{
 		Kind: resources.PrincipalUser, ID: w.of.User, UUID: anyUUID, AccountID: w.of.Account, Credential: resources.CredentialToken,

@@ -75,6 +75,7 @@ func (s *search) choose(ctx context.Context, pool []atom, size int, chosen []ato
 	}
 }
 
+// judge tries a set of changes: it is a fix where the question is then allowed. Sets that hold a fix are left out.
 func (s *search) judge(ctx context.Context, atoms []atom) {
 	name := nameOf(atoms)
 	if s.seen[name] || s.hasFix(atoms) {
