@@ -133,7 +133,7 @@ func writeList(out *bytes.Buffer, n *yaml.Node) error {
 	return nil
 }
 
-// writeScalar renders a string, a number, a boolean or null.
+// writeScalar writes a string, a number, a boolean or null as JSON.
 func writeScalar(out *bytes.Buffer, n *yaml.Node) error {
 	var value any
 	if err := n.Decode(&value); err != nil {

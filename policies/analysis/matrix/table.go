@@ -90,7 +90,8 @@ func (t *table) id(text string, value ast.Value) int {
 	return id
 }
 
-// newSide orders the groups of an entry point and numbers what they read.
+// newSide orders the groups of an entry point, each behind those on which it rests, and notes which of them read what the
+// user holds. A group that the other side has as well shares its numbers.
 func (t *table) newSide(number int, r *rules, other *side) *side {
 	s := &side{rules: r, number: number, index: map[*group]int{}, byPrint: map[string]int{}}
 	var visit func(g *group)
