@@ -181,7 +181,7 @@ func (e *Edge) Gates() map[string]*gate.Gate {
 
 // admit sheds what is over the bound of requests under way, before it costs any work: 503.
 func (e *Edge) admit(x *exchange) error {
-	if err := e.gate.Enter(x.ctx); err != nil {
+	if err := e.gate.TryEnter(); err != nil {
 		return err
 	}
 	x.inside = e.gate

@@ -63,7 +63,7 @@ func (e *Edge) answerForeign(ctx context.Context, c doors.Foreign, r *Record) (a
 			answer, err = doors.Answer{}, fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	if err := e.gate.Enter(ctx); err != nil {
+	if err := e.gate.TryEnter(); err != nil {
 		return doors.Answer{}, err
 	}
 	defer e.gate.Leave()

@@ -32,7 +32,7 @@ func (e *Edge) passOn(x *exchange) error {
 	x.inside.Leave()
 	x.inside = nil
 	to := x.entry.upstream
-	if err := to.gate.Enter(x.ctx); err != nil {
+	if err := to.gate.TryEnter(); err != nil {
 		return err
 	}
 	x.inside = to.gate

@@ -47,7 +47,7 @@ func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
 // client has its answer now: its time is over, the edge drains, or too many wait.
 func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 	left := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))
-	if left <= 0 || e.waiting.clients.Enter(x.ctx) != nil {
+	if left <= 0 || e.waiting.clients.TryEnter() != nil {
 		return false
 	}
 	defer e.waiting.clients.Leave()

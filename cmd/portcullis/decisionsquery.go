@@ -220,7 +220,7 @@ func (a *app) decisionsHandler() http.HandlerFunc {
 			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
 			return
 		}
-		if places.Enter(r.Context()) != nil {
+		if places.TryEnter() != nil {
 			http.Error(w, "other queries are being answered; ask again", http.StatusServiceUnavailable)
 			return
 		}

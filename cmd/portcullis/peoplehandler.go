@@ -37,7 +37,7 @@ func (a *app) peopleHandler() http.HandlerFunc {
 			http.Error(w, "send a token that may explain decisions and search", http.StatusUnauthorized)
 			return
 		}
-		if places.Enter(r.Context()) != nil {
+		if places.TryEnter() != nil {
 			http.Error(w, "others are being told; ask again", http.StatusServiceUnavailable)
 			return
 		}

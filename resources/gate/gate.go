@@ -31,9 +31,9 @@ var ErrFull = errors.New("too many wait already")
 // retryAfter is the pause before a retry of refused work.
 const retryAfter = time.Second
 
-// Enter waits for room, in the order of arrival. The error is a *resources.Error of
-// KindUnavailable. Its cause is ErrFull when the queue is full, and the context's error when ctx
-// ends. Each Enter without an error needs one Leave.
+// Enter waits for room, in the order of arrival. It is for cache-miss work: it yields once before it
+// returns. The error is a *resources.Error of KindUnavailable. Its cause is ErrFull when the queue is
+// full, and the context's error when ctx ends. Each Enter without an error needs one Leave.
 func (g *Gate) Enter(ctx context.Context) error {
 	if g == nil {
 		return nil
@@ -46,12 +46,31 @@ func (g *Gate) Enter(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for room. The error is ErrFull or the context's.
-func (g *Gate) wait(ctx context.Context) error {
+// TryEnter enters if there is room now. It neither waits nor yields: it is for bounds that cache hits
+// pass too. The error is that of Enter when the queue is full. Each TryEnter without an error needs one
+// Leave.
+func (g *Gate) TryEnter() error {
+	if g == nil || g.take() {
+		return nil
+	}
+	g.refused.Add(1)
+	return refusal(ErrFull)
+}
+
+// take takes a place if one is free.
+func (g *Gate) take() bool {
 	select {
 	case g.inside <- struct{}{}:
-		return nil
+		return true
 	default:
+		return false
+	}
+}
+
+// wait waits for room. The error is ErrFull or the context's.
+func (g *Gate) wait(ctx context.Context) error {
+	if g.take() {
+		return nil
 	}
 	if g.waiting.Add(1) > g.maxWaiting {
 		g.waiting.Add(-1)

@@ -62,11 +62,34 @@ func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 	})
 }
 
+// TestTryEnterNeverWaits checks that TryEnter takes the room that there is, also in a gate with a queue,
+// and refuses at once where there is none.
+func TestTryEnterNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gate.New(1, 1)
+		if err := g.TryEnter(); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		err := g.TryEnter()
+		if e := resources.AsError(err); !errors.Is(err, gate.ErrFull) || e.Kind != resources.KindUnavailable || e.RetryAfter != time.Second {
+			t.Errorf("without room: %v", err)
+		}
+		if g.Inside() != 1 || g.Waiting() != 0 || g.Refused() != 1 || !time.Now().Equal(began) {
+			t.Errorf("%d inside, %d waiting, %d refused", g.Inside(), g.Waiting(), g.Refused())
+		}
+		g.Leave()
+		if err := g.TryEnter(); err != nil {
+			t.Errorf("with room again: %v", err)
+		}
+	})
+}
+
 // TestNilGateHasNoBound checks that a nil gate lets all callers in.
 func TestNilGateHasNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {
-		if err := g.Enter(t.Context()); err != nil {
+		if err := errors.Join(g.Enter(t.Context()), g.TryEnter()); err != nil {
 			t.Fatal(err)
 		}
 	}

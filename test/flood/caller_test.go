@@ -93,22 +93,27 @@ func newCallers(g *gateway, n int) (*callers, error) {
 // every is how often each of the callers asks, when nothing holds them up.
 const every = 8 * time.Millisecond
 
-// window asks for a time, at a steady pace: who is held up asks the more often after it, so
-// that a long wait is counted as all those that would have come meanwhile. It gives the
-// latencies in order; any answer but 200 is an error.
-func (c *callers) window(within time.Duration) ([]time.Duration, error) {
+// latencies are those of one window, in order.
+type latencies struct {
+	// due are counted from when a request was due, so that a long wait is counted as all the requests
+	// that would have been sent meanwhile; sent are counted from when it was sent.
+	due, sent []time.Duration
+}
+
+// window asks for a time, at a steady pace: a caller that is held up asks the more often after it.
+// Any answer but 200 is an error.
+func (c *callers) window(within time.Duration) (took latencies, failed error) {
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	var took []time.Duration
-	var failed error
 	began := time.Now()
 	for i, one := range c.each {
 		all.Go(func() {
-			var own []time.Duration
+			var own latencies
 			var last time.Time
 			for due := began.Add(time.Duration(i) * every / time.Duration(len(c.each))); due.Sub(began) < within; due = due.Add(every) {
 				time.Sleep(time.Until(due))
-				status, since, came, err := one.ask(c.raw) // not since it was due: waking up late is the caller's own fault
+				status, sent, came, err := one.ask(c.raw)
+				since := sent // not since it was due: waking up late is the caller's own fault
 				if last.After(due) {
 					since = due
 				}
@@ -122,17 +127,22 @@ func (c *callers) window(within time.Duration) ([]time.Duration, error) {
 					mu.Unlock()
 					return
 				}
-				own = append(own, max(came.Round(0).Sub(since.Round(0)), 0)) // by one clock
+				own.due = append(own.due, between(since, came))
+				own.sent = append(own.sent, between(sent, came))
 			}
 			mu.Lock()
-			took = append(took, own...)
+			took.due, took.sent = append(took.due, own.due...), append(took.sent, own.sent...)
 			mu.Unlock()
 		})
 	}
 	all.Wait()
-	slices.Sort(took)
+	slices.Sort(took.due)
+	slices.Sort(took.sent)
 	return took, failed
 }
+
+// between is the time from one to the other by the wall clock, which is the kernel's stamp of an answer too.
+func between(from, to time.Time) time.Duration { return max(to.Round(0).Sub(from.Round(0)), 0) }
 
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {

@@ -90,8 +90,9 @@ func (c *callers) measured(t *testing.T, name string, g *gateway) figures {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	f := figures{percentile(took, 50), percentile(took, 99)}
-	t.Logf("%s: %d requests, p50 %s, p99 %s, p99.9 %s, most %s; ready in %s at most", name, len(took), f.p50, f.p99, percentile(took, 99.9), took[len(took)-1], <-healthy)
+	f := figures{percentile(took.due, 50), percentile(took.due, 99)}
+	t.Logf("%s: %d requests, p50 %s, p99 %s, p99.9 %s, most %s; since they were sent p99 %s, most %s; ready in %s at most", name, len(took.due),
+		f.p50, f.p99, percentile(took.due, 99.9), percentile(took.due, 100), percentile(took.sent, 99), percentile(took.sent, 100), <-healthy)
 	return f
 }
 

@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	// one processor works all of the flood off while the others wait: 0.4 to 0.7 s were measured.
+	// one processor works all of the flood off while the others wait: 0.4 to 0.9 s were measured.
 	one = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 3, p99: time.Second, memory: 600, cores: gatewayCore}
-	// two processors leave some of one to the others: 11 to 15 ms were measured.
+	// two processors leave some of one to the others: 20 to 35 ms were measured.
 	two = size{rounds: 3, enough: 2, slow: 1000, cold: 5000, seconds: 13, times: 3, p99: 50 * time.Millisecond, memory: 600, cores: gatewayCore + "," + othersCore}
 )
 
