@@ -2,7 +2,6 @@ package matrix
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
@@ -31,7 +30,6 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
-			runtime.Gosched() // there may be live traffic beside it
 			for at[where] = range t.where {
 				for at[grant] = range t.grants {
 					fits, reachable := t.fits(&at)
