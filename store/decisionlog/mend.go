@@ -36,15 +36,16 @@ func (w *writer) mend(ctx context.Context) error {
 			}
 		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	if last := all[len(all)-1]; last.number > w.number {
-		if err := w.resume(last, heads); err != nil {
-			return fmt.Errorf("%s: %w", last.path, err)
+	if n := len(all); n > 0 && all[n-1].number > w.number {
+		if err := w.resume(all[n-1], heads); err != nil {
+			return fmt.Errorf("%s: %w", all[n-1].path, err)
 		}
 	}
-	w.findMissing(heads)
+	w.noteMissing(heads)
+	if w.missing != nil {
+		w.o.Log.Error("decisions are missing in the decision log, or were changed: `portcullis decisions verify` says where",
+			"segment", w.missing.Segment, "line", w.missing.Line)
+	}
 	return nil
 }
 
@@ -62,16 +63,12 @@ func (w *writer) removeTorn() error {
 	return nil
 }
 
-// findMissing notes a head of the store that is behind the end of the log.
-func (w *writer) findMissing(heads []Head) {
+// noteMissing notes a head of the store that is behind the end of the log.
+func (w *writer) noteMissing(heads []Head) {
 	for _, h := range heads {
 		if h.Log == w.log && (h.Segment > w.number || h.Segment == w.number && h.Line > w.lines) {
 			w.missing = &h
 		}
-	}
-	if w.missing != nil {
-		w.o.Log.Error("decisions are missing in the decision log, or were changed: `portcullis decisions verify` says where",
-			"segment", w.missing.Segment, "line", w.missing.Line)
 	}
 }
 
@@ -120,6 +117,7 @@ func (w *writer) resume(s segment, heads []Head) error {
 	if s.packed {
 		return errors.New("it was closed, and has no end: move the folder of this log away, or bring it back from the backup")
 	}
+	w.noteMissing(heads) // the end that finish adds is no line that the store knows
 	return w.finish(s, text, at)
 }
 

@@ -3,7 +3,10 @@ package decisionlog_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,6 +185,61 @@ func TestMoreThanATornTailIsNoMending(t *testing.T) {
 		t.Errorf("the log said %s", w.said.text)
 	}
 	if r := w.verify(t); len(r.Findings) == 0 && r.EndKnown {
+		t.Error("verify finds nothing")
+	}
+}
+
+// TestOneLineLessAfterACrashIsFound: the end that a start writes does not count for the line that is gone.
+func TestOneLineLessAfterACrashIsFound(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 5)
+	must(t, l.Close())
+	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
+	lines = lines[:len(lines)-2] // without its end, as after a crash
+	last := sha256.Sum256(bytes.TrimSuffix(lines[len(lines)-1], []byte{'\n'}))
+	for log, head := range w.heads.known {
+		head.Line, head.Hash = int64(len(lines)), base64.RawURLEncoding.EncodeToString(last[:])
+		w.heads.known[log] = head
+	}
+	for name, found := range map[string]bool{"whole": false, "one line less": true} {
+		c := w.copyOf(t)
+		c.heads, c.said = &heads{known: maps.Clone(w.heads.known)}, &said{}
+		rest := lines
+		if found {
+			rest = lines[:len(lines)-1]
+		}
+		must(t, os.WriteFile(c.file("000000000001.log"), bytes.Join(rest, nil), 0o600))
+		must(t, c.open(t).Close())
+		if got := strings.Contains(c.said.text, "decisions are missing"); got != found {
+			t.Errorf("%s: the log said %q", name, c.said.text)
+		}
+		if r := c.verify(t); (len(r.Findings) > 0) != found {
+			t.Errorf("%s: verify finds %v", name, r.Findings)
+		}
+	}
+}
+
+// TestALogOfWhichOnlyTheBeginningIsLeftIsNotWhole: a start goes on behind the beginning, and tells of the
+// segments that are gone.
+func TestALogOfWhichOnlyTheBeginningIsLeftIsNotWhole(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Size = 100 << 10 }
+	l := w.open(t)
+	recordMany(t, l, 6000)
+	must(t, l.Close())
+	names, err := readDir(filepath.Join(w.dir, "01"))
+	must(t, err)
+	for _, name := range names {
+		if name != "beginning.json" {
+			must(t, os.Remove(w.file(name)))
+		}
+	}
+	must(t, w.open(t).Close())
+	if !strings.Contains(w.said.text, "decisions are missing") {
+		t.Errorf("the log said %q", w.said.text)
+	}
+	if r := w.verify(t); len(r.Findings) == 0 {
 		t.Error("verify finds nothing")
 	}
 }
