@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -134,7 +135,7 @@ func (in report) fill(h head) {
 		*h.resources = *in.Resources
 	}
 	if in.Apps != nil {
-		apps := *in.Apps
+		apps := slices.Clone(*in.Apps) // the report stays as it was sent, for its hash in another run
 		for i := range apps {
 			apps[i].Base.ClusterID = h.id
 		}

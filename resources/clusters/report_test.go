@@ -1,11 +1,15 @@
 package clusters_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/areatest"
+	"github.com/portcullis-authz/portcullis/resources/clusters"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // TestDeletionEndsTheClaim: the provision claim is over at once, a delete claim is there with attempt
@@ -135,4 +139,30 @@ func TestReportFillsTheCluster(t *testing.T) {
 		w.Expect(w.report(c.id, worker, body), 409, "over")
 		w.Expect(w.call(k.get, here, id, ""), 200, append(shown, k.state(resources.ClusterRunning))...)
 	})
+}
+
+// again is a store whose changes meet a conflict: each runs for a second time.
+type again struct{ store.Store }
+
+func (s again) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	conflict := errors.New("another change was first")
+	err := s.Store.Transact(ctx, func(tx store.Tx) error { return errors.Join(fn(tx), conflict) })
+	if !errors.Is(err, conflict) {
+		return err
+	}
+	return s.Store.Transact(ctx, fn)
+}
+
+// TestRepeatIsKnownAfterAConflict: a report names its repeat, however often its transaction has run.
+func TestRepeatIsKnownAfterAConflict(t *testing.T) {
+	w := newWorld(t, func(cfg *clusters.Config) { cfg.Store = again{cfg.Store} })
+	k := sorts()[0]
+	w.made(k, here, "web")
+	c := w.claimed1(k)
+	body := `{"status":"` + k.state(resources.ClusterRunning) + `","installed_apps":[{"base":{"app_id":"a","marketplace_app":{"app_name":"n"}},"status":"INSTALLED_APP_STATUS_UNSPECIFIED"}]}`
+	first := w.report(c.id, worker, body)
+	w.Expect(first, 200)
+	if repeat := w.report(c.id, worker, body); repeat.Status != 200 || repeat.Text != first.Text {
+		t.Errorf("%d %s, first %s", repeat.Status, repeat.Text, first.Text)
+	}
 }
