@@ -47,12 +47,12 @@ func (s *Store) connections(ctx context.Context, allUsers bool) (int, error) {
 	return len(found), err
 }
 
-// Name returns the hosts and the database of a URL, without user and password. It returns ErrURL for
-// one that cannot be read.
+// Name returns the hosts and the database of a URL, without user and password. Its errors repeat nothing
+// of the URL, as those of Open.
 func Name(url string) (string, error) {
 	where, err := connstring.ParseAndValidate(url)
 	if err != nil {
-		return "", ErrURL
+		return "", urlError(err)
 	}
 	hosts := slices.Clone(where.Hosts)
 	slices.Sort(hosts)

@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,7 +84,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	where, err := connstring.ParseAndValidate(o.URL)
 	if err != nil {
-		return nil, ErrURL
+		return nil, urlError(err)
 	}
 	database := cmp.Or(where.Database, defaultDatabase)
 	name := applicationName(database)
@@ -93,7 +95,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 		SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Majority()).SetWriteConcern(durable()).
 		SetServerSelectionTimeout(selectionTime).SetTimeout(operationTime))
 	if err != nil {
-		return nil, ErrURL
+		return nil, urlError(err)
 	}
 	defer func() {
 		if err != nil {
@@ -115,6 +117,17 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	ctx, s.quit = context.WithCancel(context.WithoutCancel(ctx))
 	s.behind(func() { s.keepFilled(ctx) })
 	return s, nil
+}
+
+// urlError returns the error of a URL that the driver does not take. It repeats nothing of the URL.
+func urlError(err error) error {
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return fmt.Errorf("the DNS does not tell the hosts of the mongodb+srv URL: %s", dns.Err)
+	}
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("a file that the URL names can't be read: %w", file.Err)
+	}
+	return ErrURL
 }
 
 // durable returns the write concern of every write.

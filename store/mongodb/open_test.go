@@ -3,6 +3,7 @@ package mongodb_test
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,24 @@ func TestUnreadableURLIsNotTold(t *testing.T) {
 		cancel()
 		if err == nil || strings.Contains(err.Error(), "S3C") {
 			t.Errorf("%q: %v", url, err)
+		}
+	}
+}
+
+// TestURLThatCannotBeUsedIsNotCalledUnreadable: the operator learns what is wrong, and nothing of the URL is told.
+func TestURLThatCannotBeUsedIsNotCalledUnreadable(t *testing.T) {
+	resolver := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = resolver })
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		return nil, errors.New("there is no network")
+	}}
+	for url, want := range map[string]string{
+		"mongodb+srv://u:S3CR3T@S3CR3T.cluster.example/db":               "DNS",
+		"mongodb://u:S3CR3T@h/db?tls=true&tlsCAFile=/nowhere/S3CR3T.pem": "no such file",
+	} {
+		_, err := mongodb.Open(t.Context(), mongodb.Options{URL: url})
+		if err == nil || errors.Is(err, mongodb.ErrURL) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "S3CR3T") {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
