@@ -19,7 +19,7 @@ const (
 	epochID       = "epoch"
 )
 
-// revisionDoc is an account's revision, and the epoch in which it moved last.
+// revisionDoc is an account's revision. Its document also has the epoch in which it moved last.
 type revisionDoc struct {
 	ID       string `bson:"_id"`
 	Revision int64  `bson:"rev"`
