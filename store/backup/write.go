@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -59,8 +58,12 @@ func write(to io.Writer, database string, m Manifest) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if n, err := io.Copy(out, f); err != nil || n != m.Database.Size {
-		return fmt.Errorf("the database file changed while it was read: %w", errors.Join(err, io.ErrUnexpectedEOF))
+	n, err := io.Copy(out, f)
+	switch {
+	case errors.Is(err, tar.ErrWriteTooLong), err == nil && n != m.Database.Size:
+		return errors.New("the database file changed while it was read")
+	case err != nil:
+		return err
 	}
 	return out.Close()
 }
