@@ -53,7 +53,8 @@ type Heads interface {
 	Heads(ctx context.Context) ([]Head, error)
 }
 
-// Bounds of what waits to be written.
+// Bounds of what waits to be written. A batch beside which nothing waits may have more verdicts, and not
+// more bytes.
 const (
 	maxWaiting      = 16_384
 	maxWaitingBytes = 64 << 20
@@ -67,7 +68,7 @@ const gatherTime = 20 * time.Millisecond
 const settleEvery = time.Second
 
 var (
-	errFull   = errors.New("decisionlog: too many verdicts wait to be recorded")
+	errFull   = errors.New("decisionlog: too many verdicts wait to be recorded, or too large ones")
 	errClosed = errors.New("decisionlog: the log is closed")
 )
 
@@ -193,7 +194,7 @@ func (l *Log) put(told []*resources.Judgement) (*group, error) {
 	switch {
 	case l.closed:
 		return nil, errClosed
-	case len(l.waiting) > 0 && (len(l.waiting)+len(told) > maxWaiting || l.bytes+size > maxWaitingBytes):
+	case len(l.waiting) > 0 && len(l.waiting)+len(told) > maxWaiting, l.bytes+size > maxWaitingBytes:
 		return nil, errFull
 	}
 	if len(l.waiting) == 0 {

@@ -222,6 +222,34 @@ func TestProcessesOnOneFolderHaveALogEach(t *testing.T) {
 	}
 }
 
+// TestABatchThatIsTooLargeIsNotRecorded, also where nothing else waits: one body can be the context of a
+// thousand questions.
+func TestABatchThatIsTooLargeIsNotRecorded(t *testing.T) {
+	for _, required := range []bool{false, true} {
+		w := newWorld(t)
+		w.change = func(o *decisionlog.Options) { o.Required = required }
+		l := w.open(t)
+		shared := []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)
+		batch := make([]*resources.Judgement, 64)
+		for i := range batch {
+			batch[i] = judgement(t, i)
+			batch[i].Path, batch[i].App = resources.PathApps+"a/decision", &resources.AppQuestion{ResourceType: "doc", Context: shared}
+		}
+		err := l.Record(t.Context(), batch...)
+		if required != resources.IsKind(err, resources.KindUnavailable) {
+			t.Errorf("required %t: %v", required, err)
+		}
+		if lost := l.Stats().Lost; lost > 0 == required || lost%64 != 0 {
+			t.Errorf("required %t: %d are lost", required, lost)
+		}
+		must(t, l.Record(t.Context(), judgement(t, 64)))
+		must(t, l.Close())
+		if ids := w.ids(t); !slices.Equal(ids, []string{"id-000064"}) {
+			t.Errorf("required %t: %d records", required, len(ids))
+		}
+	}
+}
+
 // noHeads is a store that takes nothing.
 type noHeads struct{ heads }
 
