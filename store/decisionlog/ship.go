@@ -83,17 +83,17 @@ func (s *shipper) after(last time.Duration) time.Duration {
 	return next/2 + rand.N(next/2+1) //nolint:gosec // spreads the load, and is no secret
 }
 
-// post sends one batch and says whether it was full.
+// post sends one batch and says whether there is more to read at once.
 func (s *shipper) post(ctx context.Context) (more bool, err error) {
 	from := s.cursor.at
 	body, count, err := s.batch()
-	if err != nil && !errors.Is(err, errStop) {
+	if count == 0 {
+		if err == nil {
+			err = s.save()
+		}
 		return false, err
 	}
-	more = errors.Is(err, errStop)
-	if count == 0 {
-		return false, s.save()
-	}
+	more = err != nil // the batch is full, or the next one begins with the error
 	if err := s.send(ctx, body); err != nil {
 		s.cursor.at, s.cursor.reader = from, nil // which reads the facts again
 		if errors.Is(err, errTooLarge) && s.most > 1 {
@@ -106,7 +106,8 @@ func (s *shipper) post(ctx context.Context) (more bool, err error) {
 	return more, s.save()
 }
 
-// batch reads records and returns them as a gzipped array.
+// batch reads records and returns them as a gzipped array. The error tells why it ended before the end of the
+// log; the cursor is behind the records that the batch has.
 func (s *shipper) batch() (body []byte, count int, err error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)
@@ -131,12 +132,9 @@ func (s *shipper) batch() (body []byte, count int, err error) {
 		_, err = packed.Write(append([]byte{separator}, raw...))
 		return err
 	})
-	if err != nil && !errors.Is(err, errStop) || count == 0 {
-		return nil, count, err
-	}
-	_, closing := packed.Write([]byte{']'})
-	if closing = errors.Join(closing, packed.Close()); closing != nil {
-		return nil, count, closing
+	if count > 0 { // nothing fails to be written to a buffer
+		_, _ = packed.Write([]byte{']'})
+		_ = packed.Close()
 	}
 	return out.Bytes(), count, err
 }

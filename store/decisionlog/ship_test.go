@@ -3,14 +3,17 @@ package decisionlog_test
 import (
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -134,5 +137,29 @@ func TestASinkThatFailsHangsAndComesBackHasEverything(t *testing.T) {
 	l = w.open(t) // which knows where it stopped
 	record(t, l, 25, 26)
 	s.wait(t, idsTo(26))
+	must(t, l.Close())
+}
+
+// TestARecordThatCannotBeReadHoldsUpNoneBeforeIt: those are sent at once, and the record when it can be read.
+func TestARecordThatCannotBeReadHoldsUpNoneBeforeIt(t *testing.T) {
+	s := newSink(t)
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 10)
+	must(t, l.Close())
+	var mended atomic.Bool
+	w.change = func(o *decisionlog.Options) {
+		o.Sink = &decisionlog.Sink{URL: s.URL, Client: &http.Client{Timeout: time.Second}, First: time.Millisecond, Longest: 10 * time.Millisecond}
+		o.Input = func(j *resources.Judgement) ([]byte, error) {
+			if j.ID == "id-000005" && !mended.Load() {
+				return nil, errors.New("no input")
+			}
+			return input(j)
+		}
+	}
+	l = w.open(t)
+	s.wait(t, idsTo(5))
+	mended.Store(true)
+	s.wait(t, idsTo(10))
 	must(t, l.Close())
 }
