@@ -109,7 +109,8 @@ type stats struct {
 
 // Stats are what metrics show.
 type Stats struct {
-	// Written and Lost count verdicts, Failures groups that could not be written.
+	// Written and Lost count verdicts, Failures groups that could not be written. Those that the policy tree
+	// has dropped are neither written nor lost.
 	Written, Lost, Failures uint64
 	// Waiting are verdicts that are not written yet.
 	Waiting int

@@ -64,6 +64,9 @@ func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 	if len(events)+int(dropped) != 14 {
 		t.Errorf("%d events and %d that were dropped", len(events), dropped)
 	}
+	if written := l.Stats().Written; int(written) != len(events) {
+		t.Errorf("%d events, and %d by the metric", len(events), written)
+	}
 	return events, w.read(t, "000000000001.log")
 }
 

@@ -147,7 +147,7 @@ func (w *writer) gather() {
 func (w *writer) write(told []*resources.Judgement) (err error) {
 	defer func() {
 		if err == nil {
-			w.stats.written.Add(uint64(len(told)))
+			w.stats.written.Add(uint64(len(told)) - w.dropped)
 			w.failing = false
 			return
 		}
