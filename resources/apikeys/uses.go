@@ -41,6 +41,9 @@ type Uses struct {
 
 	mu    sync.Mutex
 	noted map[string]resources.Time
+	// failed is the last key of the part that could not be written last: the next flush begins there, so
+	// that no key waits for ever behind others.
+	failed string
 }
 
 // NewUses makes a Uses. Run writes its uses.
@@ -93,14 +96,21 @@ func (u *Uses) Flush(ctx context.Context) error {
 	for id, at := range u.noted {
 		all = append(all, records.KeyUse{KeyID: id, LastUsedAt: at})
 	}
+	failed := u.failed
 	u.mu.Unlock()
-	// All replicas write in one order, so they can't wait for each other in a circle.
+	// All replicas write a part in one order, so they can't wait for each other in a circle.
 	slices.SortFunc(all, func(a, b records.KeyUse) int { return strings.Compare(a.KeyID, b.KeyID) })
-	for part := range slices.Chunk(all, batch) {
-		if err := u.write(ctx, part); err != nil {
-			return err
+	begin, _ := slices.BinarySearchFunc(all, failed, func(use records.KeyUse, id string) int { return strings.Compare(use.KeyID, id) })
+	for _, some := range [][]records.KeyUse{all[begin:], all[:begin]} {
+		for part := range slices.Chunk(some, batch) {
+			if err := u.write(ctx, part); err != nil {
+				u.mu.Lock()
+				u.failed = part[len(part)-1].KeyID
+				u.mu.Unlock()
+				return err
+			}
+			u.forget(part)
 		}
-		u.forget(part)
 	}
 	return nil
 }

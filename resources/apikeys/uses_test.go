@@ -106,6 +106,40 @@ func TestUsesAreWrittenTogether(t *testing.T) {
 	}
 }
 
+// slow is a store with time for one transaction in a flush.
+type slow struct {
+	store.Store
+	left int
+}
+
+func (s *slow) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	if s.left--; s.left < 0 {
+		return store.ErrUnavailable
+	}
+	return s.Store.Transact(ctx, fn)
+}
+
+// TestEachUseHasItsTurn: keys that are used all the time keep no use of another one from being written.
+func TestEachUseHasItsTurn(t *testing.T) {
+	w := newWorld(t)
+	_, last := w.made(acctA, bob)
+	s := &slow{Store: w.Store}
+	u := apikeys.NewUses(apikeys.UsesConfig{Store: s, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
+	u.Note(last, areatest.Start)
+	for flush := range 6 {
+		for i := range 1200 {
+			u.Note(fmt.Sprintf("a%04d", i), areatest.Start+resources.Time(flush)) // before the ids of keys
+		}
+		s.left = 1
+		if err := u.Flush(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+			t.Fatal(err)
+		}
+	}
+	if got := w.lastUse(last); got != areatest.Start {
+		t.Errorf("the use of the last key was not written: %d", got)
+	}
+}
+
 func TestALaterUseStays(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
