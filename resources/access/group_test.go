@@ -170,3 +170,10 @@ func TestForeignGroupIsAnsweredLikeAnAbsentOne(t *testing.T) {
 		t.Error("the foreign group is gone")
 	}
 }
+
+// TestRefusalInTheTransactionIsInTheWordsOfTheGateway: a caller can't tell which of them refused.
+func TestRefusalInTheTransactionIsInTheWordsOfTheGateway(t *testing.T) {
+	w := newWorld(t)
+	got := w.call("group.create", areatest.As(acctA, carol), "accountId="+acctA, "", object{"name": "g"})
+	w.Expect(got, 403, `"message":"`+resources.Denied("").Message+`","details":["no active role of the user grants account:group:create`)
+}

@@ -110,7 +110,7 @@ func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Prin
 		return resources.Facts{}, err
 	}
 	if !decision.Allowed {
-		return resources.Facts{}, resources.Forbidden("%s", decision.Reason)
+		return resources.Facts{}, resources.Denied(decision.Reason)
 	}
 	return facts, nil
 }
