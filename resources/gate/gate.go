@@ -106,5 +106,5 @@ func (g *Gate) Inside() int { return len(g.inside) }
 // Waiting returns how many callers wait.
 func (g *Gate) Waiting() int { return int(g.waiting.Load()) }
 
-// Refused returns how many callers Enter has refused.
+// Refused returns how many callers were refused, by Enter and by TryEnter.
 func (g *Gate) Refused() uint64 { return g.refused.Load() }

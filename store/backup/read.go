@@ -25,8 +25,8 @@ var (
 // maxManifest bounds the manifest, in bytes.
 const maxManifest = 1 << 20
 
-// Read writes the database of a backup into a new file of the folder dir, after which it has been held
-// against the manifest. If it does not fit, Read removes the file again.
+// Read writes the database of a backup into a new file in the folder dir, and checks it against the manifest.
+// If it does not fit, Read removes the file again.
 func Read(path, dir string) (m Manifest, database string, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Options are the settings of a Log. Mask, Heads and Ship are optional.
+// Options are the settings of a Log. Mask, Heads and Sink are optional.
 type Options struct {
 	// Dir is the folder of the logs of all processes on one data folder; it is made where it is absent.
 	Dir string

@@ -109,8 +109,8 @@ func (a *about) within(place string) bool {
 	return at == place || strings.HasPrefix(at, place+"/")
 }
 
-// Newest hands over the records that the filter wants, the newest first, until fn returns errStop or
-// another error.
+// Newest hands over the records that the filter wants, the newest first, until fn returns Enough, which is
+// no error of Newest, or another error.
 func (r Reader) Newest(ctx context.Context, f Filter, fn func(*Record) error) error {
 	return r.merge(ctx, f, fn, true)
 }
@@ -166,7 +166,7 @@ func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, new
 	return ctx.Err()
 }
 
-// Enough ends a reading.
+// Enough returns the error by which fn ends a reading.
 func Enough() error { return errStop }
 
 // Follow hands over the records that are written from now on, until the context ends. It looks when it
