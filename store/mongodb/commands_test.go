@@ -71,6 +71,30 @@ func recorded(t *testing.T) (*mongodb.Store, *recorder) {
 	return s, r
 }
 
+// TestAnIndexHasTimeToBeBuilt: a start that adds an index to a large collection is not ended with the time of
+// an ordinary operation, at each start anew.
+func TestAnIndexHasTimeToBeBuilt(t *testing.T) {
+	r := &recorder{}
+	s, err := mongodb.Open(t.Context(), mongodb.Options{URL: database(t), Schemas: storetest.Schemas(), Monitor: r.monitor()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	built := 0
+	for _, c := range r.all() {
+		if c.name != "createIndexes" {
+			continue
+		}
+		built++
+		if ms, ok := c.lookup("maxTimeMS").(int64); !ok || time.Duration(ms)*time.Millisecond < 50*time.Minute {
+			t.Errorf("%v has %v ms", c.lookup("indexes"), c.lookup("maxTimeMS"))
+		}
+	}
+	if built == 0 {
+		t.Error("no index was built")
+	}
+}
+
 // TestCommandsHaveADeadline: what the server would go on with is bounded there too.
 func TestCommandsHaveADeadline(t *testing.T) {
 	s, commands := recorded(t)

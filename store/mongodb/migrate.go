@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,6 +16,10 @@ import (
 // declaredIndex finds the documents that lack a column.
 const declaredIndex = "by_declaration"
 
+// indexTime bounds the building of an index: that of a large collection takes longer than any other
+// operation, and one that was given up would be begun again at each start.
+const indexTime = time.Hour
+
 // migrate makes the collection and its indexes, and fills columns that were declared after documents
 // were written. It only adds, so that releases before and after a change of the declaration can run at
 // the same time.
@@ -22,15 +27,15 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 	if err := s.makeCollection(ctx, t.schema.Name); err != nil {
 		return err
 	}
-	models := []mongo.IndexModel{{Keys: bson.D{{Key: "cv", Value: 1}}, Options: options.Index().SetName(declaredIndex)}}
-	if _, err := s.collection(t).Indexes().CreateMany(ctx, models); err != nil {
+	declared := mongo.IndexModel{Keys: bson.D{{Key: "cv", Value: 1}}, Options: options.Index().SetName(declaredIndex)}
+	if err := makeIndex(ctx, s.collection(t), declared); err != nil {
 		return err
 	}
 	if err := s.fill(ctx, t); err != nil {
 		return err
 	}
 	for _, ix := range t.schema.Indexes {
-		_, err := s.collection(t).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.keys(ix), Options: t.indexOptions(ix)})
+		err := makeIndex(ctx, s.collection(t), mongo.IndexModel{Keys: t.keys(ix), Options: t.indexOptions(ix)})
 		if mongo.IsDuplicateKeyError(err) {
 			return fmt.Errorf("the unique index %s can't be made: two records have the same value", ix.Name)
 		}
@@ -39,6 +44,14 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 		}
 	}
 	return nil
+}
+
+// makeIndex makes an index of the collection where there is none.
+func makeIndex(ctx context.Context, c *mongo.Collection, index mongo.IndexModel) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
+	_, err := c.Indexes().CreateOne(ctx, index)
+	return err
 }
 
 // keys returns the keys of an index in the server: its columns, and the record's key where that has to

@@ -166,10 +166,9 @@ func (s *Store) makeMeta(ctx context.Context) error {
 	if err := s.makeCollection(ctx, revisionsName); err != nil {
 		return err
 	}
-	_, err = s.revisions().Indexes().CreateOne(ctx, mongo.IndexModel{
+	return makeIndex(ctx, s.revisions(), mongo.IndexModel{
 		Keys: bson.D{{Key: "epoch", Value: 1}}, Options: options.Index().SetName("by_epoch"),
 	})
-	return err
 }
 
 // makeCollection makes an empty collection where there is none.
