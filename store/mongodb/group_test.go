@@ -184,6 +184,30 @@ func TestCancelledInItsTurnLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestARefusalThatLoadedARevisionLeavesNone: the group commits the others without it.
+func TestARefusalThatLoadedARevisionLeavesNone(t *testing.T) {
+	g := newGrouped(t)
+	refusal := func() error {
+		return g.Transact(t.Context(), func(tx store.Tx) error {
+			return errors.Join(tx.LoadRevision(t.Context(), "b", 4711), errRefused)
+		})
+	}
+	answers := g.inLine(nothing, g.change("a", nil), refusal, g.change("c", nil))
+	if answers[0] != nil || !errors.Is(answers[1], errRefused) || answers[2] != nil {
+		t.Errorf("got %v", answers)
+	}
+	if err := g.View(t.Context(), func(tx store.Tx) error {
+		revision, err := tx.Revision(t.Context(), "b")
+		if revision == 4711 {
+			t.Error("the revision of a refused change is there")
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	g.wantNotes(map[string]bool{"a": true, "c": true})
+}
+
 // TestMembersWaitForTheLease: each for itself, and the next group does not wait for them.
 func TestMembersWaitForTheLease(t *testing.T) {
 	g := newGrouped(t)

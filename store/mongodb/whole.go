@@ -61,6 +61,7 @@ func (t *tx) LoadRevision(ctx context.Context, account string, revision int64) e
 	if err := t.hold(); err != nil {
 		return err
 	}
+	t.wrote = true
 	_, err := t.s.revisions().UpdateOne(t.in(ctx), byID(revisionID(account)), bson.D{
 		{Key: "$set", Value: bson.D{{Key: "rev", Value: revision}}},
 		{Key: "$setOnInsert", Value: bson.D{{Key: "epoch", Value: int64(0)}}},
