@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Bounds of an upstream's answer in bytes: one head, and all heads of one answer, the interim
@@ -53,11 +54,13 @@ func heard(by dial) dial {
 	}
 }
 
-// heardTransport returns a client's transport whose connections are heard: HTTP/1.1, with TLS or without.
-func heardTransport() *http.Transport {
-	secure := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS12}}
+// heardTransport returns a client's transport whose connections are heard: HTTP/1.1, with TLS or without. Within
+// bounds how long a connection takes to be made: the transport goes on with it when the call has ended.
+func heardTransport(within time.Duration) *http.Transport {
+	plain := &net.Dialer{Timeout: within}
+	secure := tls.Dialer{NetDialer: plain, Config: &tls.Config{MinVersion: tls.VersionTLS12}} // with the handshake
 	return &http.Transport{
-		DialContext: heard((&net.Dialer{}).DialContext), DialTLSContext: heard(secure.DialContext), MaxResponseHeaderBytes: maxAnswerHead,
+		DialContext: heard(plain.DialContext), DialTLSContext: heard(secure.DialContext), MaxResponseHeaderBytes: maxAnswerHead,
 	}
 }
 

@@ -33,11 +33,11 @@ type Upstream struct {
 	keys   *assertion.Keys
 }
 
-// NewUpstream makes the upstream of that name at that address. Within bounds the wait for the head
-// of an answer and for each part of its body; idle is how long the other side keeps a connection
+// NewUpstream makes the upstream of that name at that address. Within bounds the wait for a connection, for
+// the head of an answer and for each part of its body; idle is how long the other side keeps a connection
 // without a call.
 func NewUpstream(name string, base *url.URL, within, idle time.Duration, keys *assertion.Keys) *Upstream {
-	transport := heardTransport()
+	transport := heardTransport(within)
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = idleConnections, idle/2 // before the other side closes
 	transport.ResponseHeaderTimeout, transport.DisableCompression = within, true
 	return &Upstream{name: name, base: base, within: within, keys: keys, client: &http.Client{

@@ -3,9 +3,13 @@ package peer_test
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,10 +20,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestAnswersWithoutABodyAreAnswers: the client gives their connection to the next call at once, and
-// each call has the head of its own answer.
-func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
-	t.Parallel()
+// assertions are those of a gateway with a master key of its own.
+func assertions(t *testing.T) *assertion.Keys {
+	t.Helper()
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails
 	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(raw)))
@@ -30,6 +33,14 @@ func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return keys
+}
+
+// TestAnswersWithoutABodyAreAnswers: the client gives their connection to the next call at once, and
+// each call has the head of its own answer.
+func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
+	t.Parallel()
+	keys := assertions(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "X-Hop")
 		w.Header().Set("X-Hop", "1")
@@ -58,4 +69,28 @@ func TestAnswersWithoutABodyAreAnswers(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestASilentUpstreamKeepsNoConnection: one that takes a connection and says nothing in the handshake costs
+// a connection for as long as it may take to answer, and not until it speaks.
+func TestASilentUpstreamKeepsNoConnection(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	u := peer.NewUpstream("widgets", &url.URL{Scheme: "https", Host: silent.Addr().String()}, 50*time.Millisecond, time.Minute, assertions(t))
+	if a, err := u.Pass(t.Context(), assertion.Statement{Method: "GET", Target: "/x"}, http.Header{}); err == nil {
+		t.Fatal(a.Body.Close(), "an answer")
+	}
+	c, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second)) // fails on a closed connection
+	if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("the connection outlives the call")
+	}
 }
