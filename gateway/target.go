@@ -128,6 +128,6 @@ func (e *Edge) authorize(x *exchange) error {
 	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
 	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, x.call())
 	x.judged(v)
-	x.lifetime.parent = resources.WithDecision(x.lifetime.parent, v.ID)
+	x.ctx = resources.WithDecision(x.ctx, v.ID)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -83,6 +84,7 @@ func (e *Edge) authorizeAgain(x *exchange) error {
 	v, err := e.cfg.Judge.Permit(x.ctx, x.principal, x.call())
 	if err == nil && v.Code == x.record.Code && v.Reason == x.record.Reason &&
 		v.PolicyRevision == x.record.PolicyRevision && v.AccountRevision == x.factsRevision {
+		x.ctx = resources.WithDecision(x.ctx, x.record.DecisionID)
 		return nil
 	}
 	return e.authorize(x)

@@ -163,3 +163,39 @@ func TestDrainEndsWaits(t *testing.T) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 }
+
+// TestHandlerKnowsItsVerdict: the context of a handler names the verdict that let the call in, also where policy or a store
+// has waited with it before, and each time that the handler is asked again.
+func TestHandlerKnowsItsVerdict(t *testing.T) {
+	for name, reason := range map[string]func(judged int64) string{
+		"equal":   func(int64) string { return "equal" },
+		"another": func(judged int64) string { return fmt.Sprint(judged) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var judged atomic.Int64
+			var known []string
+			e := start(t, func(c *gateway.Config) {
+				c.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+					ctx.Done()
+					d, err := allow(ctx, q)
+					d.Reason = reason(judged.Add(1))
+					return d, err
+				}}
+				c.Handlers["access"]["list"] = func(ctx context.Context, _ *wire.Request) (wire.Response, error) {
+					known = append(known, resources.DecisionOf(ctx))
+					answer, err := wire.OK(struct{}{})
+					if len(known) == 1 {
+						answer.Wait = time.Minute
+					}
+					return answer, err
+				}
+			})
+			got := e.send(t, listRequest)
+			id := got.Header.Get("X-Decision-ID")
+			if got.Status != 200 || len(known) != 2 || known[0] == "" || known[1] != id || (known[0] == id) != (name == "equal") {
+				t.Errorf("%d %q, handlers knew %q", got.Status, id, known)
+			}
+		})
+	}
+}
