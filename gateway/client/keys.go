@@ -100,8 +100,9 @@ func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 }
 
 // fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519; none is an error.
+// It does not end with the request that needs the keys: others wait for them, and the next fetch is keysGap away.
 func (s *keySet) fetch(ctx context.Context) (map[string]ed25519.PublicKey, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, http.NoBody)
 	if err != nil {

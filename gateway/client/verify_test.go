@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"io"
@@ -163,6 +164,37 @@ func TestBehindHandsOnWhatTheGatewayLetIn(t *testing.T) {
 	g.Assert(t, r, "widgets", ada(), []byte(body))
 	if status := send(r); status != http.StatusOK || got != "user-a-v1 "+body {
 		t.Errorf("%d, %q", status, got)
+	}
+}
+
+// held is a transport whose answers wait for release.
+type held struct{ asked, release chan struct{} }
+
+func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.asked <- struct{}{}
+	<-h.release
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+// TestKeysArriveThoughWhoAskedHasLeft: whoever sends any assertion and goes away at once keeps the keys from nobody.
+func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
+	g := clienttest.New(t)
+	gate := held{make(chan struct{}, 1), make(chan struct{})}
+	v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, Transport: gate})
+	r := arrived()
+	g.Assert(t, r, "widgets", ada(), []byte(body))
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		_, _ = v.Verify(ctx, r, []byte(body))
+	}()
+	<-gate.asked
+	leave()
+	close(gate.release)
+	<-left
+	if _, err := v.Verify(t.Context(), r, []byte(body)); err != nil {
+		t.Error(err)
 	}
 }
 
