@@ -99,7 +99,7 @@ func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 	return key, key != nil || now.Sub(s.tried) < keysGap
 }
 
-// fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519; none is an error.
+// fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519. A set without any is an error.
 // It does not end with the request that needs the keys: others wait for them, and the next fetch is keysGap away.
 func (s *keySet) fetch(ctx context.Context) (map[string]ed25519.PublicKey, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
