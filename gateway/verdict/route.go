@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,11 +22,12 @@ func NewRoute(row resources.Route) (Route, error) {
 }
 
 // Place returns the place that policy judges. An account action is judged in the account, also where
-// the path goes on to one of its projects. The parameters are the path's.
+// the path goes on to one of its projects. The parameters are the path's; the user in question is
+// {userId}, else {user_id}.
 func (r *Route) Place(target resources.Target, params map[string]string) resources.Target {
 	if r.Action.Scope == resources.ScopeAccount {
 		target.ProjectID, target.Resource = "", ""
 	}
-	target.UserID = params["userId"] + params["user_id"]
+	target.UserID = cmp.Or(params["userId"], params["user_id"])
 	return target
 }
