@@ -87,15 +87,24 @@ func (x *exchange) leaveBody() {
 	}
 }
 
-// checkMediaType refuses a body that is not plain JSON: 415.
+// checkMediaType refuses a body that is not plain JSON, or whose type is told twice: 415.
 func (e *Edge) checkMediaType(x *exchange) error {
-	kind, _, _ := strings.Cut(string(x.raw.Request.Header.ContentType()), ";")
-	if x.headers.encoded || (len(x.body) > 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json")) {
+	if x.headers.encoded || len(x.body) > 0 && !x.toldJSON() {
 		return &resources.Error{
 			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json without a Content-Encoding.",
 		}
 	}
 	return nil
+}
+
+// toldJSON says whether the one Content-Type is JSON, with any parameters.
+func (x *exchange) toldJSON() bool {
+	kinds, odd := x.Values("Content-Type")
+	if odd || len(kinds) != 1 {
+		return false
+	}
+	kind, _, _ := strings.Cut(kinds[0], ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
 // body returns the body that a head announces. It can be read once.

@@ -195,9 +195,10 @@ func (x *exchange) Identity(name string) (value, problem string) {
 // Values implements doors.Headers.
 func (x *exchange) Values(name string) (values []string, odd bool) {
 	lower := strings.ToLower(name)
-	for key, value := range x.raw.Request.Header.All() {
+	for line := range bytes.SplitSeq(x.raw.Request.Header.RawHeaders(), []byte("\r\n")) { // the parser keeps one of some headers
+		key, value, _ := bytes.Cut(line, []byte(":"))
 		if equalFold(key, lower) {
-			values = append(values, string(value))
+			values = append(values, string(bytes.Trim(value, " \t")))
 			odd = odd || bytes.IndexByte(key, '_') >= 0
 		}
 	}

@@ -94,7 +94,8 @@ func finish(h doors.Headers, q original.Question) original.Question {
 	host, sent := soleValue(h, field, &q.Problems)
 	if !sent {
 		field = "Host"
-		host, sent = soleValue(h, field, &q.Problems)
+		host, _ = soleValue(h, field, &q.Problems)
+		sent = host != "" // an empty one names no host
 	}
 	var ok bool
 	if q.Host, ok = route.ParseHost(host); sent && !ok {
