@@ -103,6 +103,9 @@ func (h headers) Identity(name string) (value, problem string) {
 	if plain > 1 || raw > 1 {
 		problem = sentOnce
 	}
+	if problem == "" && value == "" && plain+raw > 0 && name == "Idempotency-Key" { // its client expects a repeat to be recognized
+		problem = "must have a value, or not be sent"
+	}
 	return value, problem
 }
 
