@@ -82,7 +82,10 @@ func ParsePattern(path string) (Pattern, error) {
 			break
 		}
 		name, form, ok := param(segment)
-		if !ok {
+		switch {
+		case ok && (name == "" || strings.ContainsAny(name, "{}+")), !ok && strings.ContainsAny(segment, "{}"):
+			return p, fmt.Errorf("segment %s must be plain, {name} or {name:form}; only the last one may be %s", segment, restParam)
+		case !ok:
 			continue
 		}
 		if slices.Contains(p.Params, name) {

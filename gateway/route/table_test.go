@@ -125,6 +125,15 @@ func TestTwoRowsOfOnePlaceAreFound(t *testing.T) {
 	}
 }
 
+// TestAMisspeltParameterIsAnError: {path+} would take one segment, and leave the others to a row of a wider pattern.
+func TestAMisspeltParameterIsAnError(t *testing.T) {
+	for _, segment := range []string{"{path+}", "{}", "{:proj}", "{x", "x}", "{x}y", "{x}{y}", "x{y}"} {
+		if _, err := route.ParsePattern("/a/" + segment); err == nil || !strings.Contains(err.Error(), segment) {
+			t.Errorf("%s: %v", segment, err)
+		}
+	}
+}
+
 func TestTheRestOfAPathEndsThePattern(t *testing.T) {
 	for _, path := range []string{"/a/{rest+}/b", "/{proxy+}/b", "/{rest+}/{rest+}"} {
 		if _, err := route.ParsePattern(path); err == nil || !strings.Contains(err.Error(), "must be the last segment") {
