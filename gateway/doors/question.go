@@ -1,6 +1,8 @@
 package doors
 
 import (
+	"strings"
+
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -44,6 +46,9 @@ func ReadQuestion(c Call) (verdict.Question, []resources.Problem) {
 // readPath reads the place, or gives what is wrong with the path.
 func readPath(c Call) (resources.Target, []string) {
 	problems := route.PathProblems(c.Path)
+	if c.Path == "" {
+		problems = []string{"is empty; the path in question follows " + strings.TrimSuffix(c.Route.Row.Path, "{proxy+}")}
+	}
 	if c.HasQuery {
 		problems = append(problems, "holds a ?; a query is not part of what is authorized")
 	}

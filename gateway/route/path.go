@@ -15,7 +15,7 @@ const maxPath = 2048
 func PathProblems(path string) []string {
 	switch {
 	case path == "":
-		return []string{"is empty; the path to be authorized follows authorize/"}
+		return []string{"is empty; it must have a segment"}
 	case len(path) > maxPath:
 		return []string{"is longer than 2048 bytes"}
 	}

@@ -1,0 +1,28 @@
+package doors_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+type headers struct{}
+
+func (headers) Identity(string) (value, problem string) { return "", "" }
+
+func (headers) Values(string) ([]string, bool) { return nil, false }
+
+// TestEmptyPathIsToldWhereItBelongs: behind the path of the door that was asked.
+func TestEmptyPathIsToldWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	for _, own := range []string{"/api/v1/authorize/", "/api/v1/explain/"} {
+		row := resources.Route{Path: own + "{proxy+}"}
+		_, problems := doors.ReadQuestion(doors.Call{Route: &verdict.Route{Row: row}, Headers: headers{}})
+		if want := (resources.Problem{Field: "path", Text: "is empty; the path in question follows " + own}); !slices.Contains(problems, want) {
+			t.Errorf("%s: %v", own, problems)
+		}
+	}
+}
