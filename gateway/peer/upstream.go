@@ -63,10 +63,11 @@ type Answer struct {
 // reach the upstream. The body of the answer may be read after ctx has ended. The error is
 // one of resources.KindUnavailable where the upstream does not answer as it should.
 func (u *Upstream) Pass(ctx context.Context, said assertion.Statement, header http.Header) (*Answer, error) {
-	// The time begins anew with each part of the answer that arrives.
+	// The time begins anew with each part of the answer that is waited for.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	idle := time.AfterFunc(u.within, cancel)
 	in, err := u.ask(ctx, said, header) //nolint:bodyclose // the answer's body closes it
+	idle.Stop()
 	if err != nil {
 		cancel()
 		return nil, err
@@ -114,8 +115,8 @@ func (u *Upstream) ask(ctx context.Context, said assertion.Statement, header htt
 	return in, nil
 }
 
-// body is an answer's body. It ends when nothing has come for too long, and ends the call when it
-// is closed.
+// body is an answer's body. It ends when a read of it takes too long, and ends the call when it is closed. The
+// time in which nobody reads is the client's.
 type body struct {
 	io.ReadCloser
 	idle   *time.Timer
@@ -126,12 +127,12 @@ type body struct {
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	b.idle.Reset(b.within)
+	defer b.idle.Stop()
 	return b.ReadCloser.Read(p)
 }
 
 // Close implements io.Closer.
 func (b *body) Close() error {
-	b.idle.Stop()
 	defer b.done()
 	return b.ReadCloser.Close()
 }
