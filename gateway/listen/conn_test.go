@@ -185,6 +185,30 @@ func TestUnusedConnectionFailsNoHandshake(t *testing.T) {
 	})
 }
 
+// TestFailedHandshakeCountsOnce, whether the server reads first (HTTP/1.1) or writes first (gRPC).
+func TestFailedHandshakeCountsOnce(t *testing.T) {
+	for name, first := range map[string]func(net.Conn, []byte) (int, error){"reads": net.Conn.Read, "writes": net.Conn.Write} {
+		synctest.Test(t, func(t *testing.T) {
+			inner, peer := net.Pipe()
+			bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))
+			conn, err := bounds.Listener(accepting{inner}, &tls.Config{MinVersion: tls.VersionTLS12}).Accept()
+			must(t, err)
+			go func() { _, _ = peer.Write([]byte("GET / HTTP/1.1\r\n\r\n")) }()
+			go func() { _, _ = io.Copy(io.Discard, peer) }() // an alert
+			for _, do := range []func(net.Conn, []byte) (int, error){first, net.Conn.Read, net.Conn.Write} {
+				if n, err := do(conn, make([]byte, 1)); n != 0 || err == nil {
+					t.Errorf("%s: %d bytes, %v", name, n, err)
+				}
+				if n := bounds.FailedHandshakes(); n != 1 {
+					t.Errorf("%s: %d failed handshakes", name, n)
+				}
+			}
+			must(t, conn.Close())
+			must(t, peer.Close())
+		})
+	}
+}
+
 // TestUnusedConnectionEndsWithoutAnError when its time is over, as if its client had closed it: nobody has asked.
 func TestUnusedConnectionEndsWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

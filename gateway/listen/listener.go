@@ -73,7 +73,7 @@ func (l *Listener) secure(c net.Conn) net.Conn {
 	if l.tls == nil {
 		return c
 	}
-	return &secure{tls.Server(c, l.tls), l.bounds}
+	return &secure{Conn: tls.Server(c, l.tls), bounds: l.bounds}
 }
 
 // outOfResources reports whether Accept failed for lack of file descriptors or memory, of which some

@@ -7,24 +7,42 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
-// secure is the server's side of a TLS connection. The handshake is a part of its first Read, so that
-// the deadline of the first request bounds both together.
+// secure is the server's side of a TLS connection. The handshake is a part of its first Read or Write, so
+// that the deadline of the first request bounds both together.
 type secure struct {
 	*tls.Conn
 	bounds *Bounds
+	failed atomic.Bool // the handshake's failure is counted
 }
 
 // Read implements net.Conn; its deadline bounds the handshake. After a failed one the connection is at
 // its end: the server would answer any other error with a response that no client can read.
 func (c *secure) Read(p []byte) (int, error) {
-	if err := c.HandshakeContext(context.Background()); err != nil {
-		c.bounds.handshakeFailed(c.RemoteAddr(), err)
+	if c.handshake() != nil {
 		return 0, io.EOF
 	}
 	return c.Conn.Read(p)
+}
+
+// Write implements net.Conn. A server of gRPC writes before it reads.
+func (c *secure) Write(p []byte) (int, error) {
+	if err := c.handshake(); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// handshake does the handshake where it is to do, and counts a failed one once.
+func (c *secure) handshake() error {
+	err := c.HandshakeContext(context.Background())
+	if err != nil && !c.failed.Swap(true) {
+		c.bounds.handshakeFailed(c.RemoteAddr(), err)
+	}
+	return err
 }
 
 // readWriteTime is how much later than a read the writes end that are a part of it, and the response
