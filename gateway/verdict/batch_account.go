@@ -107,7 +107,7 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 		return in.refuse(no)
 	}
 	q := resources.Question{
-		Principal: in.caller, Action: item.Action, AccountID: item.AccountID, Target: item.Target, Route: &in.door.Row, Now: in.at,
+		Principal: in.caller, Action: item.Action, AccountID: in.account, Target: item.Target, Route: &in.door.Row, Now: in.at,
 		Facts: in.facts[place],
 	}
 	out.Decision = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}
@@ -155,7 +155,7 @@ func (in *inAccount) decide(ctx context.Context, item *Item, q resources.Questio
 		return d, nil, nil, err
 	}
 	asked := *item.App
-	asked.Principal, asked.AccountID, asked.Facts, asked.Now = in.caller, item.AccountID, q.Facts, q.Now
+	asked.Principal, asked.AccountID, asked.Facts, asked.Now = in.caller, in.account, q.Facts, q.Now
 	answer, err := in.policy.Apps.DecideApp(ctx, asked)
 	return answer.Decision, answer.Context, &asked, err
 }
@@ -187,16 +187,16 @@ func (in *inAccount) mayNot(ctx context.Context, item *Item) *refusal {
 	return no
 }
 
-// recorded copies what a verdict has of the request's body, which would stay in memory with it.
+// recorded copies what a verdict has of the request's body, which would stay in memory with it. The account is a copy
+// already.
 func (in *inAccount) recorded(told *resources.Judgement) *resources.Judgement {
 	q := &told.Question
-	q.AccountID = in.account
 	own(&q.Action.ID, &q.Target.AccountID, &q.Target.ProjectID, &q.Target.Resource, &q.Target.Rest, &q.Target.UserID)
 	q.Action, _ = resources.ParseAction(q.Action.ID) // was parsed, or is none
 	if a := told.App; a != nil {
 		app, _ := in.policy.App(a.ResourceType)
 		told.Path = resources.PathApps + app.Name + "/decision"
-		a.ResourceType, a.AccountID = strings.Clone(a.ResourceType), in.account
+		a.ResourceType = strings.Clone(a.ResourceType)
 		for _, part := range []*[]byte{&a.Subject, &a.Action, &a.Resource, &a.Context} {
 			*part = in.sent.own(*part)
 		}

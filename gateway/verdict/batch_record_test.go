@@ -47,3 +47,21 @@ func TestARecordHasTheWholeQuestion(t *testing.T) {
 		}
 	}
 }
+
+// TestARecordedRefusalIsTheOneJudged: the right to ask an app about no user is judged in no account, whatever account the
+// question names.
+func TestARecordedRefusalIsTheOneJudged(t *testing.T) {
+	pins, log := 0, &recorder{}
+	m := &many{parts: parts{decide: yes, access: resources.Decision{Reason: "no right"}}}
+	b := batches(m, &pins)
+	b.Log = log
+	asked := item(t, "", "acct-a-v1", "")
+	asked.App = &resources.AppQuestion{ResourceType: "todo"}
+	err := b.Begin(alice(), question(t).Door).Ask(t.Context(), []verdict.Item{asked}, func(verdict.Outcome) bool { return true })
+	if err != nil || len(log.told) != 1 || len(m.questions) != 1 {
+		t.Fatalf("%d records of %d questions, %v", len(log.told), len(m.questions), err)
+	}
+	if got, judged := log.told[0].Question.AccountID, m.questions[0].AccountID; got != judged {
+		t.Errorf("recorded in %q, judged in %q", got, judged)
+	}
+}
