@@ -58,7 +58,7 @@ func (s *keySet) find(ctx context.Context, id string) (ed25519.PublicKey, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err != nil && (s.keys == nil || s.now().Sub(s.fetched) > keysEnd) {
+	if err != nil && (s.keys[id] == nil || s.now().Sub(s.fetched) > keysEnd) {
 		return nil, fmt.Errorf("%w: %w", ErrKeys, err)
 	}
 	return s.keys[id], nil
@@ -87,7 +87,8 @@ func (s *keySet) refresh(ctx context.Context) error {
 	return nil
 }
 
-// cached returns the key; false is that the keys have to be fetched first.
+// cached returns the key; false is that the keys have to be fetched first. A key is unknown only to keys that came with
+// the last fetch.
 func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +97,7 @@ func (s *keySet) cached(id string) (ed25519.PublicKey, bool) {
 		return nil, false
 	}
 	key := s.keys[id]
-	return key, key != nil || now.Sub(s.tried) < keysGap
+	return key, key != nil || !s.fetched.Before(s.tried) && now.Sub(s.tried) < keysGap
 }
 
 // fetch gets the gateway's keys, by their ids. It leaves out those of another kind than Ed25519. A set without any is an error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -56,8 +57,9 @@ func TestCallerArrives(t *testing.T) {
 	}
 }
 
-// TestGatewaysOwnAssertionIsVerified guarantees that this package and the gateway mean the same.
-func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
+// gatewayKeys are those of a gateway with a master key of its own.
+func gatewayKeys(t *testing.T) *assertion.Keys {
+	t.Helper()
 	seed := make([]byte, 32)
 	_, _ = rand.Read(seed)
 	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(seed)))
@@ -68,6 +70,12 @@ func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return keys
+}
+
+// TestGatewaysOwnAssertionIsVerified guarantees that this package and the gateway mean the same.
+func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
+	keys := gatewayKeys(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys.JWKS()) }))
 	defer server.Close()
 	token, err := keys.Sign(assertion.Statement{
@@ -195,6 +203,65 @@ func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	<-left
 	if _, err := v.Verify(t.Context(), r, []byte(body)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNewKeyIsWaitedFor: while the keys are fetched for one request, and where they can't be had, the key of another one
+// is not unknown.
+func TestNewKeyIsWaitedFor(t *testing.T) {
+	before, after := gatewayKeys(t), gatewayKeys(t)
+	answers, fetching := make(chan []byte, 1), make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fetching <- struct{}{}
+		if answer := <-answers; answer != nil {
+			_, _ = w.Write(answer)
+		} else {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(server.Close)
+	var later atomic.Int64
+	begun := time.Now()
+	v := verifier(t, client.VerifierOptions{KeysURL: server.URL, Now: func() time.Time { return begun.Add(time.Duration(later.Load())) }})
+	verify := func(keys *assertion.Keys) error {
+		token, err := keys.Sign(assertion.Statement{Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body)})
+		if err != nil {
+			return err
+		}
+		r := arrived()
+		r.Header.Set("X-Request-ID", "r-1")
+		r.Header.Set(client.AssertionHeader, token)
+		_, err = v.Verify(t.Context(), r, []byte(body))
+		return err
+	}
+	answers <- before.JWKS()
+	if err := verify(before); err != nil {
+		t.Fatal(err)
+	}
+	<-fetching
+
+	later.Add(int64(6 * time.Second))
+	answers <- nil
+	for range 2 { // the second one asks nobody
+		if err := verify(after); !errors.Is(err, client.ErrKeys) {
+			t.Errorf("while the gateway is away: %v", err)
+		}
+	}
+	if err := verify(before); err != nil {
+		t.Errorf("a key that is known: %v", err)
+	}
+	<-fetching
+
+	later.Add(int64(6 * time.Second))
+	results := make(chan error, 2)
+	go func() { results <- verify(after) }()
+	<-fetching
+	go func() { results <- verify(after) }()
+	time.AfterFunc(50*time.Millisecond, func() { answers <- after.JWKS() }) // the second one has begun
+	for range 2 {
+		if err := <-results; err != nil {
+			t.Errorf("while the keys are fetched: %v", err)
+		}
 	}
 }
 
