@@ -71,7 +71,7 @@ type Limits struct {
 	Bodies int
 	// Read, Write and Idle are a connection's timeouts.
 	Read, Write, Idle time.Duration
-	// Upstream is how long an upstream may take to answer.
+	// Upstream is how long an upstream may take to begin its answer, and then for each part of it.
 	Upstream time.Duration
 	// Handle is how long deciding and handling in this process may take.
 	Handle time.Duration
