@@ -112,6 +112,7 @@ func (f *Feed) Started() {
 func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
 	src, err := bundles.Open(raw, f.Key)
 	if err != nil {
+		f.etag = "" // it may have come in part
 		return err
 	}
 	return take(src)

@@ -224,6 +224,27 @@ func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	}
 }
 
+// TestABundleThatCameInPartIsFetchedAgain after a start with the last good one: its ETag is that of the whole bundle.
+func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
+	s, dir, policy := newSource(t, bundle(t, "v1")), t.TempDir(), newTaker()
+	first, _, _ := newFeed(t, s.URL, dir)
+	if _, _, err := start(t, first); err != nil {
+		t.Fatal(err)
+	}
+	first.Started()
+	whole := bundle(t, "v2")
+	s.set(http.StatusOK, whole[:len(whole)/2], `"2"`)
+	f, results, _ := newFeed(t, s.URL, dir)
+	if revision, refused, err := start(t, f); revision != "v1" || refused == nil || err != nil {
+		t.Fatal(revision, refused, err)
+	}
+	s.set(http.StatusOK, whole, `"2"`)
+	go func() { _ = f.Follow(t.Context(), policy, nil) }()
+	if got := <-results; got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
+		t.Errorf("%s of the whole bundle", got)
+	}
+}
+
 // TestOnlySafeSources: nobody on the way can give another policy.
 func TestOnlySafeSources(t *testing.T) {
 	for from, safe := range map[string]bool{
