@@ -52,8 +52,8 @@ type Feed struct {
 	// etag and seen name the newest bundle that was judged.
 	etag string
 	seen [sha256.Size]byte
-	// failing says that the last poll failed.
-	failing bool
+	// refused says that this bundle was not taken, failing that the last poll failed.
+	refused, failing bool
 	// started is the bundle that Start took from the source, until it is kept.
 	started []byte
 }
@@ -86,7 +86,7 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 			f.started = raw
 			return nil, nil
 		}
-		refused = err
+		refused, f.refused = err, true
 	}
 	kept, keptErr := bundles.ReadFile(f.keptAt())
 	if keptErr == nil {
@@ -119,7 +119,7 @@ func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
 }
 
 // Follow keeps the policy at the source until ctx is done, and returns ctx's error then. A signal on now has it ask at
-// once.
+// once, and judge again what it has refused.
 func (f *Feed) Follow(ctx context.Context, policy Policy, now <-chan os.Signal) error {
 	for {
 		wait := time.NewTimer(time.Duration(float64(f.Poll) * (1 - jitter + 2*jitter*rand.Float64()))) //nolint:gosec // no secret
@@ -129,6 +129,9 @@ func (f *Feed) Follow(ctx context.Context, policy Policy, now <-chan os.Signal) 
 			return ctx.Err()
 		case <-now:
 			wait.Stop()
+			if f.refused {
+				f.etag, f.seen = "", [sha256.Size]byte{}
+			}
 		case <-wait.C:
 		}
 		if result := f.look(ctx, policy); ctx.Err() == nil {
@@ -157,6 +160,7 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 	if raw == nil {
 		return ResultUnchanged
 	}
+	f.refused = true
 	src, err := bundles.Open(raw, f.Key)
 	if err != nil {
 		f.etag = ""            // it may have come in part
@@ -166,6 +170,7 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 	if policy.Take(ctx, src) != nil { // it was logged
 		return ResultRefused
 	}
+	f.refused = false
 	f.keep(raw)
 	return ResultTaken
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -242,6 +243,28 @@ func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
 	go func() { _ = f.Follow(t.Context(), policy, nil) }()
 	if got := <-results; got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
 		t.Errorf("%s of the whole bundle", got)
+	}
+}
+
+// TestASignalHasARefusedBundleJudgedAgain, as it has a folder: what refused it may be mended elsewhere.
+func TestASignalHasARefusedBundleJudgedAgain(t *testing.T) {
+	s, policy, now := newSource(t, bundle(t, "v1")), newTaker(), make(chan os.Signal)
+	f, results, _ := newFeed(t, s.URL, t.TempDir())
+	f.Poll = time.Hour
+	if _, _, err := start(t, f); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = f.Follow(t.Context(), policy, now) }()
+	now <- syscall.SIGHUP
+	if got := <-results; got != bundlefeed.ResultUnchanged {
+		t.Errorf("%s of the bundle that is in force", got)
+	}
+	s.set(http.StatusOK, bundle(t, "bad"), `"2"`)
+	for range 2 {
+		now <- syscall.SIGHUP
+		if got := <-results; got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
+			t.Errorf("%s of a bad one", got)
+		}
 	}
 }
 
