@@ -26,6 +26,9 @@ func newBootstrap() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
+			if err := refuse(settings.Validate()); err != nil {
+				return err
+			}
 			c, err := openCore(cmd.Context(), settings, engine.Options{}, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)), nil)
 			if err != nil {
 				return err
