@@ -65,7 +65,10 @@ func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 		root.SetArgs(strings.Fields(strings.NewReplacer("DIR", dir, "BUNDLE", file).Replace(line)))
 		return root.ExecuteContext(t.Context())
 	}
-	decisions := t.TempDir()
+	decisions, facts := t.TempDir(), filepath.Join(t.TempDir(), "facts.json")
+	if err := os.WriteFile(facts, []byte(`{"action": {"id": "project:instance:read"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for line, says := range map[string]string{
 		"policy check BUNDLE":                                "",
 		"policy check DIR":                                   "is for a bundle, and ",
@@ -77,6 +80,7 @@ func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 		"policy diff BUNDLE DIR":                             "",
 		"policy diff DIR DIR":                                "is for a bundle, and neither",
 		"policy replay --decisions " + decisions + " BUNDLE": "no decision could be judged",
+		"why --facts " + facts + " --policy-bundle BUNDLE":   errDenied.Error(),
 	} {
 		if err := run(line + " --policy-bundle-key " + key); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%s with the key: %v", line, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"slices"
@@ -16,7 +17,6 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/policies/analysis/why"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -29,7 +29,7 @@ func newWhy() *cobra.Command {
 		Use: "why PATH", Short: "Say why a decision is what it is, and what would change it: exit 0 allowed, 1 denied, 2 error",
 		Long: "Asks a running gateway to explain a decision: what speaks for and against it, and the smallest\n" +
 			"changes after which the same question is allowed. With --facts it asks about a made-up world,\n" +
-			"without a gateway, by the embedded policy tree or that of --policy-dir.",
+			"without a gateway, by the embedded policy tree or that of --policy-dir or --policy-bundle.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case facts != "" && len(args) > 0:
@@ -48,7 +48,7 @@ func newWhy() *cobra.Command {
 			var x resources.Explanation
 			var err error
 			if facts != "" {
-				x, err = explainFile(cmd.Context(), facts, settings.Policy.Dir)
+				x, err = explainFile(cmd, facts, settings)
 			} else if err = q.complete(settings, args[0], "why", resources.ServiceScopeExplain); err == nil {
 				x, err = q.explain(cmd.Context())
 			}
@@ -77,8 +77,11 @@ func (q question) explain(ctx context.Context) (x resources.Explanation, err err
 	return x, nil
 }
 
-// explainFile explains the question of a file by a policy tree, which must have proved itself.
-func explainFile(ctx context.Context, name, dir string) (x resources.Explanation, err error) {
+// explainFile explains the question of a file by the policy tree of the settings, which must have proved itself.
+func explainFile(cmd *cobra.Command, name string, settings *config.Config) (x resources.Explanation, err error) {
+	if err := refuse(settings.Policy.Validate()); err != nil {
+		return x, err
+	}
 	raw, err := os.ReadFile(name)
 	if err != nil {
 		return x, fmt.Errorf("--facts: %w", err)
@@ -87,15 +90,11 @@ func explainFile(ctx context.Context, name, dir string) (x resources.Explanation
 	if err != nil {
 		return x, fmt.Errorf("--facts %s: %w", name, err)
 	}
-	tree, err := policyTree(dir)
+	policy, _, err := openPolicy(cmd.Context(), settings, engine.Options{}, slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil)))
 	if err != nil {
-		return x, fmt.Errorf("--policy-dir: %w", err)
+		return x, err
 	}
-	policy, err := engine.New(ctx, tree, proof.Load, engine.Options{})
-	if err != nil {
-		return x, fmt.Errorf("policy: %w", err)
-	}
-	return world.Explain(ctx, policy.Pin())
+	return world.Explain(cmd.Context(), policy.Pin())
 }
 
 // tell prints a tree on a terminal, and JSON elsewhere; a denial is errDenied.
