@@ -56,6 +56,7 @@ func TestMistakesOnACommandLineAreTold(t *testing.T) {
 		"store now":                            {`unknown command "now"`},
 		"policy now":                           {`unknown command "now"`},
 		"decisions now":                        {`unknown command "now"`, "portcullis decisions --help"},
+		"decisions search -n -1":               {"--number must be 0 or more, not -1"},
 		"policy check a b":                     {"check takes one policy tree at most; it was given 2"},
 		"policy diff a":                        {"diff takes the policy trees OLD and NEW; it was given 1"},
 		"policy test a b":                      {"test takes one policy tree at most; it was given 2"},

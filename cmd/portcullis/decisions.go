@@ -71,6 +71,9 @@ func decisionsCommand(r reading) *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
+			if q.limit < 0 {
+				return fmt.Errorf("--number must be 0 or more, not %d; 0 is all", q.limit)
+			}
 			return r.run(cmd, settings, q, private, asJSON)
 		},
 	}

@@ -68,7 +68,7 @@ func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
 			}
 		case name == "order" && (v.Get(name) == "oldest" || v.Get(name) == "newest"):
 			q.oldest = v.Get(name) == "oldest"
-		case name == "follow":
+		case name == "follow" && (v.Get(name) == "true" || v.Get(name) == "false"):
 			q.follow = v.Get(name) == "true"
 		default:
 			err = errors.Join(err, fmt.Errorf("%s: there is no such part of a query, or it has no such value", name))

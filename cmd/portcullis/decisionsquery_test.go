@@ -55,3 +55,15 @@ func TestReadersOfDecisionsAreBounded(t *testing.T) {
 		t.Errorf("%d after the followers have left", w.Code)
 	}
 }
+
+// TestAWrongQueryOfDecisionsIsRefused, and is not taken for one that asks for less.
+func TestAWrongQueryOfDecisionsIsRefused(t *testing.T) {
+	a := &app{core: &core{settings: &config.Config{Store: config.Store{DataDir: t.TempDir()}}}, decisions: new(decisionlog.Log)}
+	for _, query := range []string{"follow=yes", "order=up", "limit=-1", "user=a&user=b", "verdict=no", "since=now", "what=x"} {
+		w := httptest.NewRecorder()
+		a.decisionsHandler()(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/decisions?"+query, http.NoBody))
+		if w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d: %s", query, w.Code, w.Body)
+		}
+	}
+}
