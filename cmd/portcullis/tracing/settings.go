@@ -50,14 +50,16 @@ func protocol(lookup func(string) string) (string, error) {
 	if !on {
 		return "", nil
 	}
-	return chosen, checkSecrets(lookup)
+	return chosen, checkValues(lookup)
 }
 
-// checkSecrets refuses values that OpenTelemetry can't read: it would quote them on standard error, with the credentials
-// that are in them.
-func checkSecrets(lookup func(string) string) error {
+// checkValues refuses values that OpenTelemetry can't read or use: it would quote them on standard error, with the
+// credentials that are in them, or fail at each export without the name of the variable.
+func checkValues(lookup func(string) string) error {
 	for _, name := range []string{envEndpoint, envTracesEndpoint} {
-		if _, err := url.Parse(lookup(name)); err != nil {
+		value := lookup(name)
+		at, err := url.Parse(value)
+		if err != nil || value != "" && at.Host == "" && at.Scheme != "unix" { // as in localhost:4318
 			return fmt.Errorf("%s: must be a URL such as http://127.0.0.1:4318", name)
 		}
 	}
@@ -67,7 +69,7 @@ func checkSecrets(lookup func(string) string) error {
 			header, text, found := strings.Cut(pair, "=")
 			_, err := url.PathUnescape(text)
 			if value != "" && (!found || err != nil || !isToken(strings.TrimSpace(header))) {
-				return fmt.Errorf("%s: must be name=value,name=value with the values percent-encoded, as in authorization=Bearer%%20…", name)
+				return fmt.Errorf("%s: must be name=value,name=value with the values percent-encoded, as in x-team=a%%20b", name)
 			}
 		}
 	}

@@ -16,6 +16,8 @@ func TestVariablesThatCannotBeReadAreNotQuoted(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "authorization=" + secret + "%2"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:" + secret + "@127.0.0.1:%zz"},
 		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://user:" + secret + "@[::1"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", secret},
 	} {
 		variables := map[string]string{"OTEL_TRACES_EXPORTER": "otlp", c[0]: c[1]}
 		tracer, err := tracing.Start(t.Context(), func(name string) string { return variables[name] }, "test", func(error) {})
