@@ -105,7 +105,7 @@ func (c *Config) validateTogether() (found []resources.Problem) {
 			c.Limits.Edge.Handle, c.Policy.Timeout))
 	}
 	if c.Demo && c.Credentials.Outside() {
-		found = append(found, problem("--demo", "prints a token of the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
+		found = append(found, problem("--demo", "signs a token with the data folder's own key, which is not accepted beside an outside issuer; leave one of them out"))
 	}
 	if c.Demo && c.Listeners.HasTLS() {
 		found = append(found, problem("--demo", "prints commands for plain HTTP; leave it or --tls-cert-file out"))
