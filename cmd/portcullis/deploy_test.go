@@ -108,7 +108,8 @@ func TestImageHasAFolderThatItsUserMayWrite(t *testing.T) {
 	}
 }
 
-// TestUnitStartsAndIsStoppedInTime: its settings are known and right together, and it is not killed while it drains.
+// TestUnitStartsAndIsStoppedInTime: its settings are known and right together, it is not killed while it drains, and it is
+// started again after a failure.
 func TestUnitStartsAndIsStoppedInTime(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(deployDir, "systemd", "portcullis.service"))
 	if err != nil {
@@ -124,5 +125,9 @@ func TestUnitStartsAndIsStoppedInTime(t *testing.T) {
 	}
 	if !strings.Contains(string(raw), "TimeoutStopSec=30s") || settings.Limits.Delay+settings.Limits.Drain >= 30e9 {
 		t.Errorf("it goes within %s", settings.Limits.Delay+settings.Limits.Drain)
+	}
+	// A panic has the exit code of a wrong setting, and so has a database that is not there yet.
+	if !strings.Contains(string(raw), "\nRestart=on-failure\n") || strings.Contains(string(raw), "RestartPreventExitStatus") {
+		t.Error("it is not started again after each failure")
 	}
 }
