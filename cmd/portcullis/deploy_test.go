@@ -34,8 +34,8 @@ func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	rec := httptest.NewRecorder()
 	a.metrics.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
-	// Of TLS and of Redis, which this gateway does not have.
-	const elsewhere = "portcullis_tls_certificate_end_seconds 1\nportcullis_tls_reloads_total{result=\"refused\"} 0\n" +
+	// Of TLS, of a bundle and of Redis, which this gateway does not have.
+	const elsewhere = "portcullis_policy_bundle_polls_total{result=\"failed\"} 0\nportcullis_tls_certificate_end_seconds 1\nportcullis_tls_reloads_total{result=\"refused\"} 0\n" +
 		"portcullis_shared_cache_lookups_total{result=\"down\"} 0\nportcullis_shared_cache_lookups_total{result=\"hit\"} 0\nportcullis_shared_cache_lookups_total{result=\"forged\"} 0\n"
 	shown := rec.Body.String() + elsewhere
 	selector := regexp.MustCompile(`\b(portcullis_[a-z_]+)(?:\{([^}]*)\})?`)
