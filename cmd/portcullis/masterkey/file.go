@@ -97,8 +97,8 @@ func makeKey(dir, path string) error {
 		return nil
 	}
 	if sqlite.Exists(dir) {
-		return fmt.Errorf("%s is missing, and the data folder has a store that was made with it: bring the file back from the backup; "+
-			"another key would void every API key", path)
+		return fmt.Errorf("%s is missing, and the data folder has a store that was made with it: bring the file back from where it is kept, "+
+			"since no backup of the store has it; another key would void every API key", path)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
