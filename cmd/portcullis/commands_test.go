@@ -136,3 +136,20 @@ func TestAnInterruptedToolFindsNothingWrong(t *testing.T) {
 		}
 	}
 }
+
+// TestAStopBeforeItIsReadyIsNoError guarantees that a gateway which is stopped while it starts ends as one that has served.
+func TestAStopBeforeItIsReadyIsNoError(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, demo := range []string{"--demo=false", "--demo"} {
+		root := newRoot()
+		var log bytes.Buffer
+		root.SetErr(&log)
+		root.SetArgs([]string{
+			"serve", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0", demo,
+		})
+		if err := root.ExecuteContext(stopped); err != nil || !strings.HasSuffix(log.String(), `"msg":"stopped","served":0}`+"\n") {
+			t.Errorf("%s: %v, %s", demo, err, &log)
+		}
+	}
+}

@@ -44,7 +44,11 @@ func newServe() *cobra.Command {
 			if names := unknownVariables(os.Environ(), cmd.Root()); len(names) > 0 {
 				log.Warn("there are no such settings: these environment variables are ignored", "names", names)
 			}
-			return serve(cmd, settings, log)
+			err := serve(cmd, settings, log)
+			if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
+				return nil // it was stopped before it was ready
+			}
+			return err
 		},
 	}
 	settings.AddFlags(cmd.Flags())
@@ -91,7 +95,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 	}
 	started := false
 	defer func() {
-		if started {
+		if started || ctx.Err() != nil {
 			log.Always("stopped", "served", a.served.Load())
 		}
 	}()
