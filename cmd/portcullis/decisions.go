@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -125,18 +126,26 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQu
 	}
 	newest := *q
 	newest.follow = false
+	q.from = resources.At(time.Now())
+	shown := map[string]bool{}
 	var err error
 	if r.reversed {
 		var kept []decisionlog.Event
 		err = source(&newest, func(e decisionlog.Event) error { kept = append(kept, e); return nil })
 		for _, e := range slices.Backward(kept) {
+			shown[e.DecisionID] = true
 			err = errors.Join(err, show(e))
 		}
 	} else {
 		err = source(&newest, show)
 	}
 	if err == nil && q.follow {
-		err = source(q, show)
+		err = source(q, func(e decisionlog.Event) error {
+			if shown[e.DecisionID] {
+				return nil
+			}
+			return show(e)
+		})
 	}
 	if err == nil && r.mustFind && found == 0 {
 		return errNothing

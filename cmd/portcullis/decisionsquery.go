@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ type decisionsQuery struct {
 	limit int
 	// oldest gives them in the order of time, follow goes on with those that are made from now on.
 	oldest, follow bool
+	// from is when those were made with which follow begins; 0 is now.
+	from resources.Time
 }
 
 // texts returns the parts of a query that are texts, by their names.
@@ -113,7 +116,8 @@ const lookEvery = 250 * time.Millisecond
 
 // read hands over the decisions of a data folder.
 func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func(decisionlog.Event) error) error {
-	f, err := q.filter(time.Now())
+	now := time.Now()
+	f, err := q.filter(now)
 	if err != nil {
 		return err
 	}
@@ -135,7 +139,7 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 	case q.follow:
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
-		return r.Follow(ctx, f, ticks(ctx, tick), each)
+		return r.Follow(ctx, f, cmp.Or(q.from, resources.At(now)), ticks(ctx, tick), each)
 	case q.oldest:
 		return r.Oldest(ctx, f, each)
 	}

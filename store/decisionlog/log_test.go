@@ -271,3 +271,23 @@ func TestHeadThatIsNotKeptEndsNoStop(t *testing.T) {
 	must(t, w.open(t).Close())
 	w.wantWhole(t, 1)
 }
+
+// TestAFollowerMissesNothing that was decided while it read what was there before.
+func TestAFollowerMissesNothing(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	old, now := judgement(t, 1), judgement(t, 2)
+	old.Question.Now = now.Question.Now - 60_000
+	must(t, l.Record(t.Context(), old, now))
+	must(t, l.Close())
+	ended, end := context.WithCancel(t.Context())
+	end()
+	var got []string
+	must(t, decisionlog.Reader{Dir: w.dir}.Follow(ended, decisionlog.Filter{}, now.Question.Now, nil, func(r *decisionlog.Record) error {
+		got = append(got, r.Judgement().ID)
+		return nil
+	}))
+	if !slices.Equal(got, []string{now.ID}) {
+		t.Errorf("%v, want %s alone", got, now.ID)
+	}
+}

@@ -169,9 +169,9 @@ func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, new
 // Enough returns the error by which fn ends a reading.
 func Enough() error { return errStop }
 
-// Follow hands over the records that are written from now on, until the context ends. It looks when it
-// is told to.
-func (r Reader) Follow(ctx context.Context, f Filter, look <-chan struct{}, fn func(*Record) error) error {
+// Follow hands over the records that are written from now on, until the context ends, and first those that are there and
+// were decided at from or later: to read what is there takes as long as the logs are large. It looks when it is told to.
+func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look <-chan struct{}, fn func(*Record) error) error {
 	cursors := map[string]*cursor{}
 	for first := true; ; first = false {
 		dirs, err := logsIn(r.Dir)
@@ -183,7 +183,7 @@ func (r Reader) Follow(ctx context.Context, f Filter, look <-chan struct{}, fn f
 				cursors[dir] = newCursor(dir, position{})
 			}
 			err := cursors[dir].read(func(rec *Record) error {
-				if first || !f.Matches(rec) {
+				if first && rec.At < from || !f.Matches(rec) {
 					return nil
 				}
 				return fn(rec)
