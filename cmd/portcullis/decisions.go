@@ -279,7 +279,7 @@ func readHeads(ctx context.Context, s config.Store, master resources.MasterKey, 
 	} else if err != nil {
 		return "", err
 	}
-	err = masterkey.CheckStore(ctx, opened, collections, master)
+	err = masterkey.KnowsStore(ctx, opened, collections, master)
 	if err == nil {
 		if o.Heads, err = (logHeads{opened, collections}).Heads(ctx); o.Heads == nil {
 			o.Heads = []decisionlog.Head{}

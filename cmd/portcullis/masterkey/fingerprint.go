@@ -32,11 +32,30 @@ func CheckStore(ctx context.Context, s store.Store, c records.Collections, maste
 		case rec.Value.Fingerprint == prints[0]:
 			return nil
 		case !slices.Contains(prints, rec.Value.Fingerprint):
-			refused = fmt.Errorf("master key %s, the store's is %s: %w", prints[0], rec.Value.Fingerprint, ErrOtherKey)
+			refused = otherKey(prints, rec.Value)
 			return nil
 		}
 		rec.Value.Fingerprint = prints[0]
 		return c.Seals.Replace(ctx, tx, rec)
 	})
 	return errors.Join(err, refused)
+}
+
+// KnowsStore refuses a master key where the store's is none of the file's. It changes nothing.
+func KnowsStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
+	prints := master.Fingerprints()
+	return s.View(ctx, func(tx store.Tx) error {
+		rec, err := c.Seals.Get(ctx, tx, records.SealID)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return nil // no gateway has started on it
+		case err == nil && !slices.Contains(prints, rec.Value.Fingerprint):
+			return otherKey(prints, rec.Value)
+		}
+		return err
+	})
+}
+
+func otherKey(prints []string, of records.Seal) error {
+	return fmt.Errorf("master key %s, the store's is %s: %w", prints[0], of.Fingerprint, ErrOtherKey)
 }
