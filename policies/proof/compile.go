@@ -18,12 +18,30 @@ import (
 // compiled is a tree that answers questions, and what its tests are compiled of.
 // Tests are kept out of serving, so that no test file adds a rule to it.
 type compiled struct {
-	serving        *ast.Compiler
-	store          storage.Store
-	apps           []string
+	parsed
+	serving *ast.Compiler
+	store   storage.Store
+	data    map[string]any
+}
+
+// parsed is a tree with the schemas of the inputs that its packages are asked about.
+type parsed struct {
 	modules, tests map[string]*ast.Module
 	schemas        *ast.SchemaSet
-	data           map[string]any
+	apps           []string
+}
+
+// parseTree parses the modules, and adds what gives the packages of apps, of guards and of the decision log an input of
+// their own.
+func parseTree(src *policies.Source, p *Problems) (of parsed) {
+	of.schemas = readSchemas(src, p)
+	of.modules, of.tests = parse(src, p)
+	addLogSchema(src, of.modules, of.schemas, p)
+	if of.apps = findApps(src, of.modules, of.tests, p); len(of.apps) > 0 {
+		addAppSchema(src, of.modules, p)
+	}
+	addGuardSchema(of.schemas, of.modules, p)
+	return of
 }
 
 // tested is a tree with its tests.
@@ -35,20 +53,13 @@ type tested struct {
 
 // compile checks the tree without its tests as `opa check --strict --schema schemas` does; nil where it has problems.
 func compile(ctx context.Context, src *policies.Source, data map[string]any, p *Problems) *compiled {
-	schemas := readSchemas(src, p)
-	modules, tests := parse(src, p)
-	addLogSchema(src, modules, schemas, p)
-	apps := findApps(src, modules, tests, p)
-	if len(apps) > 0 {
-		addAppSchema(src, modules, p)
-	}
-	addGuardSchema(schemas, modules, p)
+	of := parseTree(src, p)
 	if len(*p) > 0 {
 		return nil
 	}
-	out := &compiled{apps: apps, store: newStore(data), modules: modules, tests: tests, schemas: schemas, data: data}
-	out.serving = compileWith(ctx, out.store, schemas, builtins.Capabilities(), p, func(c *ast.Compiler) error {
-		if c.Compile(modules); c.Failed() {
+	out := &compiled{parsed: of, store: newStore(data), data: data}
+	out.serving = compileWith(ctx, out.store, of.schemas, builtins.Capabilities(), p, func(c *ast.Compiler) error {
+		if c.Compile(of.modules); c.Failed() {
 			return c.Errors
 		}
 		return nil

@@ -70,19 +70,16 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 	var p Problems
 	checkSchemas(src, &p)
 	data, _ := readData(src, &p)
-	schemas := readSchemas(src, &p)
-	modules, tests := parse(src, &p)
-	if len(findApps(src, modules, tests, &p)) > 0 {
-		addAppSchema(src, modules, &p)
-	}
+	of := parseTree(src, &p)
 	if err := p.err(); err != nil {
 		return nil, nil, err
 	}
-	maps.Copy(modules, tests)
+	modules := of.modules
+	maps.Copy(modules, of.tests)
 	var results []*tester.Result
 	store := newStore(withSchemas(data, src))
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		compiler := newCompiler(ctx, store, txn, schemas, builtins.Capabilities(forTests()...)).
+		compiler := newCompiler(ctx, store, txn, of.schemas, builtins.Capabilities(forTests()...)).
 			WithEnablePrintStatements(true).WithRewriteTestRules(traced)
 		runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).
 			RaiseBuiltinErrors(true).CapturePrintOutput(true).StackTraces(true).EnableTracing(traced).

@@ -60,6 +60,23 @@ func TestARunOfTestsTellsWhatIsNotCovered(t *testing.T) {
 	}
 }
 
+// TestARunOfTestsTakesWhatTheGateTakes guarantees that packages with an input of their own are held to its schema here, too.
+func TestARunOfTestsTakesWhatTheGateTakes(t *testing.T) {
+	const guard = "package guards\n\ndeny contains \"no\" if {\n\tsome row in input.new_access\n\trow.route == \"project.delete\"\n}\n"
+	const mask = "package system.log\n\nmask contains \"/input/subject\" if input.path == \"authz/decision\"\n"
+	tree := policytest.Small(t).With("guards/projects.rego", guard).With("log/mask.rego", mask)
+	if _, err := load(t, tree); err != nil {
+		t.Fatal(err)
+	}
+	if told, passed, err := tested(t, tree, proof.TestRun{}); !passed || err != nil {
+		t.Errorf("passed %v, %v:\n%s", passed, err, told)
+	}
+	_, _, err := tested(t, tree.With("guards/projects.rego", strings.Replace(guard, "row.route", "row.rout", 1)), proof.TestRun{})
+	if err == nil || !strings.Contains(err.Error(), "guards/projects.rego:5: rego_type_error: undefined ref: ") {
+		t.Errorf("a misspelt field of a guard: %v", err)
+	}
+}
+
 // TestARunOfTestsNamesWhatIsWrong with a tree that does not compile, and where there is nothing to run.
 func TestARunOfTestsNamesWhatIsWrong(t *testing.T) {
 	small := policytest.Small(t)
