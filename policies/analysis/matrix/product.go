@@ -165,7 +165,11 @@ func (c *comparison) representatives(t *table) []string {
 		}
 		return out, same
 	}
-	t.roleOf, t.sameRoles = make([]map[string]string, max(len(t.asked), len(t.grants))), make([]bool, max(len(t.asked), len(t.grants)))
+	size := len(t.asked)
+	if t.entry == engine.EntryGrantable {
+		size = len(t.grants)
+	}
+	t.roleOf, t.sameRoles = make([]map[string]string, size), make([]bool, size)
 	for i := range t.roleOf {
 		var patterns []string
 		if t.entry == engine.EntryGrantable {

@@ -43,6 +43,16 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	}
 }
 
+// TestMoreTimesThanActions guarantees a comparison where rules name more times than there are actions to be told apart.
+func TestMoreTimesThanActions(t *testing.T) {
+	tree := policytest.Small(t)
+	fresh := tree.With("authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now in {5, 50, 500}\n").
+		With("authz/authz.rego", strings.Replace(policytest.SmallAuthz, `input.subject.status == "ACTIVE"`, `input.subject.status == "ACTIVE"`+"\n\tcount(deny) == 0", 1))
+	if d, err := matrix.Compare(t.Context(), compiled(t, tree), compiled(t, fresh), 1); err != nil || len(d.Rows) == 0 {
+		t.Errorf("%v, %v", d, err)
+	}
+}
+
 // TestWhatIsToldIsCompared: a change of what an explanation tells is a difference, and grants nothing.
 func TestWhatIsToldIsCompared(t *testing.T) {
 	const told = "package authz\n\ntold contains \"deny_rule\" if input.subject.status == \"ACTIVE\"\n"
