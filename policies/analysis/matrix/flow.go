@@ -27,19 +27,21 @@ type flow struct {
 	consts map[string]ast.Value
 	// made says that it may be a text made of others, by itself and not in a list or a set.
 	made bool
+	// built says that a built-in may have made it, or a part of it, so that the constants are not all that it may be.
+	built bool
 }
 
 func newFlow() *flow { return &flow{paths: map[string]bool{}, consts: map[string]ast.Value{}} }
 
 // add says whether anything was new.
 func (f *flow) add(of *flow) bool {
-	before, made := len(f.paths)+len(f.consts), f.made
+	before, made, built := len(f.paths)+len(f.consts), f.made, f.built
 	if f != of {
 		maps.Copy(f.paths, of.paths)
 		maps.Copy(f.consts, of.consts)
-		f.made = f.made || of.made
+		f.made, f.built = f.made || of.made, f.built || of.built
 	}
-	return len(f.paths)+len(f.consts) > before || f.made != made
+	return len(f.paths)+len(f.consts) > before || f.made != made || f.built != built
 }
 
 // has says whether all of another flow is in it, as where a variable is bound to it.
@@ -55,6 +57,21 @@ func (f *flow) has(other *flow) bool {
 		}
 	}
 	return true
+}
+
+// number says whether it may be a number.
+func (f *flow) number() bool {
+	for p := range f.paths {
+		if numeric(p) {
+			return true
+		}
+	}
+	for _, value := range f.consts {
+		if _, is := value.(ast.Number); is {
+			return true
+		}
+	}
+	return false
 }
 
 // flows finds where the parts of the input get to in the rules of one tree, and what they are compared with. It says
@@ -166,12 +183,16 @@ func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
 		return
 	}
 	if name == "eq" || name == "equal" || name == "assign" || name == "neq" {
+		if !e.Generated { // else the compiler gives a variable its value
+			f.compare(f.term(operands[0]), f.term(operands[1]))
+		}
 		f.unify(operands[0], operands[1])
 		return
 	}
 	all := newFlow()
 	for i, operand := range operands {
 		if i > 0 && compares(name) {
+			f.compare(f.term(operands[0]), f.term(operand))
 			f.meet(f.term(operands[0]), f.term(operand))
 		}
 		if name == "concat" && i == 0 || name == "split" && i == 1 { // what is put between or cut at
@@ -181,9 +202,12 @@ func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
 	}
 	f.builtin(e, name, all)
 	if b := ast.BuiltinMap[name]; b != nil && len(operands) > b.Decl.Arity() {
-		if formats(name) {
+		switch {
+		case formats(name):
 			all = newFlow()
 			all.made = true
+		case !compares(name) || name == "minus" && all.number():
+			all.built = true
 		}
 		f.unifyWith(operands[len(operands)-1], all)
 	}
@@ -196,6 +220,11 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 		return
 	case compares(name):
 		f.opaque = f.opaque && (!of.paths["grants"] || name == "internal.member_2" || name == "internal.member_3")
+		for p := range of.paths {
+			if left := open(p); left != "" && measures(name, p, of) {
+				f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
+			}
+		}
 		f.meet(of, of)
 		return
 	}
@@ -205,6 +234,9 @@ func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
 	for p := range of.paths {
 		f.opaque = f.opaque && p != "grants"
 		if numeric(p) && (name == "lt" || name == "lte" || name == "gt" || name == "gte") {
+			if of.built {
+				f.gaps[gap(e.Location, p, "what a built-in makes that it is compared with")] = true
+			}
 			f.meet(of, of)
 			continue
 		}
@@ -226,6 +258,20 @@ func (f *flows) unify(a, b *ast.Term) {
 func (f *flows) unifyWith(t *ast.Term, of *flow) {
 	f.meet(f.term(t), of)
 	f.into(t, of)
+}
+
+// compare takes down the open parts of the input that a rule compares with what a built-in has made.
+func (f *flows) compare(a, b *flow) {
+	for _, pair := range [2][2]*flow{{a, b}, {b, a}} {
+		if !pair[0].built {
+			continue
+		}
+		for p := range pair[1].paths {
+			if open(p) != "" && !(pair[0].paths["grant.permissions"] && ofPermissions(p)) { // these are taken apart to be looked up
+				f.gaps[gap(f.rule.Location, p, "what a built-in makes that it is compared with")] = true
+			}
+		}
+	}
 }
 
 // meet takes down the constants with which parts of the input are compared.
@@ -336,6 +382,7 @@ func (f *flows) ref(ref ast.Ref) *flow {
 			at = at.member(string(name))
 			continue
 		}
+		f.compare(f.term(t), at)
 		f.unifyWith(t, at)
 	}
 	return at
@@ -380,6 +427,7 @@ func (f *flow) keyed() *flow {
 func (f *flow) member(name string) *flow {
 	out := newFlow()
 	maps.Copy(out.consts, f.consts)
+	out.built = f.built
 	for p := range f.paths {
 		switch {
 		case strings.HasPrefix(p, "subject.assignments") && isAssignmentField(name):

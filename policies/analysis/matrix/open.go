@@ -28,7 +28,8 @@ func takesApart(name string, of *flow) bool {
 	return false
 }
 
-// compares says whether a built-in tells its operands apart by equality alone, or by their kind or number.
+// compares says whether a built-in tells its operands apart by equality alone, or by their kind or number; what it gives
+// is one of them, or made of them. measures says where it does more.
 func compares(name string) bool {
 	switch name {
 	case "internal.member_2", "internal.member_3", "object.get", "object.keys", "object.union", "object.union_n", "count", "min", "max", "sort",
@@ -37,6 +38,25 @@ func compares(name string) bool {
 		return true
 	}
 	return false
+}
+
+// measures says whether a built-in that compares also tells values at a path apart by the length of a text, by their order,
+// or by a difference of times. Of the ids of roles, and of permissions, the least one is only told.
+func measures(name, path string, of *flow) bool {
+	switch name {
+	case "count":
+		return path != "grant.permissions" && path != "subject.here" && !strings.HasPrefix(path, "subject.assignments")
+	case "min", "max", "sort":
+		return !numeric(path) && (len(of.consts) > 0 || path != "subject.here.role" && path != "grant.permissions")
+	case "minus":
+		return numeric(path)
+	}
+	return false
+}
+
+// ofPermissions says whether a part of the input, or the grants, has patterns of permissions.
+func ofPermissions(path string) bool {
+	return path == "grant.permissions" || path == "grants" || path == "subject.roles" || strings.HasPrefix(path, "subject.roles.")
 }
 
 // keyed says whether the members of a part of the input have names that the questions give.

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
-// TestWhatNoTableHoldsIsSaid: texts that are made and compared, what the decision log leaves out, and names of
-// permissions that a built-in takes apart.
+// TestWhatNoTableHoldsIsSaid: texts and times that are made and compared, lengths and orders of open texts, what the
+// decision log leaves out, and names of permissions that a built-in takes apart.
 func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	tree := policytest.Small(t)
 	for name, c := range map[string]struct{ file, rules, want string }{
@@ -23,6 +23,14 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 		"a part of what is told": {"authz/more.rego", "package authz\n\nconditions.active := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"}\n", "data.authz.conditions"},
 		"patterns in order":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; p < \"b\" }\n", "grant.permissions"},
 		"patterns counted":       {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.grant.permissions) > 0\n", ""},
+		"a length":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.subject.id) == 31\n", "subject.id"},
+		"an order":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { max({input.subject.id, \"user-m\"}) == input.subject.id; input.subject.id != \"user-m\" }\n", "subject.id"},
+		"a difference of times":  {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now - 5 == 31\n", "now"},
+		"a constant made":        {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [\"user\", \"a\"])\n\ndeny contains \"x\" if input.subject.id == _name\n", "subject.id"},
+		"made of few":            {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [input.principal.kind, \"a\"])\n\ndeny contains \"x\" if input.subject.id in {_name, \"b\"}\n", "subject.id"},
+		"made and looked up":     {"authz/more.rego", "package authz\n\n_names := {lower(\"USER-A\"): true}\n\ndeny contains \"x\" if _names[input.subject.id]\n", "subject.id"},
+		"a time made":            {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now > time.parse_rfc3339_ns(\"2027-01-01T00:00:00Z\") / 1000000\n", "now"},
+		"a scope made":           {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[concat(\":\", [\"users\", \"sync\"])]\n", ""},
 		"a granted pattern":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; startswith(p, \"account:\") }\n", "grant.permissions"},
 	} {
 		t.Run(name, func(t *testing.T) {
