@@ -1,10 +1,21 @@
 package shadow
 
-import "context"
+import (
+	"context"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
 
 // RunWith is Run with a candidate that is no tree.
 func (s *Shadow) RunWith(ctx context.Context, candidate Policy) {
 	s.work(ctx, candidate)
+}
+
+// Await returns the first candidate of the folder, as Run has it.
+func (s *Shadow) Await(ctx context.Context) *engine.Engine {
+	candidate := s.await(ctx)
+	s.candidate.Store(candidate)
+	return candidate
 }
 
 // MakeReady takes questions, whether somebody works them off or not.

@@ -69,6 +69,8 @@ type Shadow struct {
 	// ready says that there is a candidate, so that questions are worth a copy.
 	ready atomic.Bool
 	found *findings
+	// candidate is nil while there is none.
+	candidate atomic.Pointer[engine.Engine]
 }
 
 // judged is a question with the verdict of the tree in force.
@@ -111,6 +113,7 @@ func (s *Shadow) Run(ctx context.Context) {
 		return
 	}
 	s.found.reset(candidate.Revision())
+	s.candidate.Store(candidate)
 	s.ready.Store(true)
 	defer s.ready.Store(false)
 	s.opts.Log.Info("a candidate policy judges beside the one in force", "dir", s.opts.Dir, "candidate_revision", candidate.Revision())

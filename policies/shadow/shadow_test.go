@@ -286,3 +286,16 @@ func TestACandidateThatDoesNotPassTheGateIsRefused(t *testing.T) {
 		t.Errorf("%s after a change: %+v", got, b.Status())
 	}
 }
+
+// TestACandidateThatIsThereAgainIsNotRefused guarantees that a bad edit which was taken back is not reported.
+func TestACandidateThatIsThereAgainIsNotRefused(t *testing.T) {
+	dir := folder(t, "other if false")
+	b := newBeside(dir, 1)
+	candidate := b.Await(t.Context())
+	if candidate.Reload(t.Context(), policytest.Small(t).With("authz/x.rego", "x")) == nil || b.Status().Refused == "" {
+		t.Fatalf("a broken tree was taken: %+v", b.Status())
+	}
+	if err := candidate.Reload(t.Context(), policies.Dir(dir)); err != nil || b.Status().Refused != "" {
+		t.Errorf("%v: %+v", err, b.Status())
+	}
+}

@@ -119,6 +119,9 @@ func (s *Shadow) Status() Status {
 		Dir: s.opts.Dir, Revision: f.revision, Refused: f.refusal, LastError: f.failure,
 		Outcomes: map[string]int64{}, Flips: []Flips{},
 	}
+	if candidate := s.candidate.Load(); candidate != nil && candidate.LastRefusal() == nil { // the folder may have the candidate again
+		out.Refused = ""
+	}
 	for outcome, n := range f.outcomes {
 		out.Outcomes[outcome] = n.Load()
 	}
