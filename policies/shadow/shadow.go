@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -99,6 +100,7 @@ func (s *Shadow) Offer(id string, access bool, q *resources.Question, live resou
 		s.count(Dropped)
 		return
 	}
+	live.Reason = strings.Clone(live.Reason) // a rule may give a part of the question
 	select {
 	case s.queue <- judged{id, access, own(q), live}:
 	default:

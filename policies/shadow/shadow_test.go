@@ -214,6 +214,21 @@ func TestOfferKeepsNothingOfTheRequest(t *testing.T) {
 	}
 }
 
+// TestOfferKeepsNothingOfTheReason, which can be a part of the question.
+func TestOfferKeepsNothingOfTheReason(t *testing.T) {
+	b, reason := newBeside("", 1), []byte("instances/i-1")
+	b.MakeReady()
+	q := policytest.Question(policytest.AdminSubject(), "project:instance:read")
+	b.Offer("", false, &q, resources.Decision{Reason: lent(reason)})
+	copy(reason, "overwritten!!")
+	run(t, func(ctx context.Context) {
+		b.RunWith(ctx, broken(func() (resources.Decision, error) { return resources.Decision{Allowed: true}, nil }))
+	})
+	if <-b.outcomes != shadow.NewAllow || !strings.Contains(b.log.String(), "reason=instances/i-1") {
+		t.Errorf("%s", b.log)
+	}
+}
+
 type seen chan resources.Question
 
 func (s seen) Decide(_ context.Context, q resources.Question) (resources.Decision, error) {
