@@ -273,7 +273,7 @@ func readHeads(ctx context.Context, s config.Store, master resources.MasterKey, 
 		return "there is no store in " + s.DataDir, nil
 	}
 	collections := records.NewCollections()
-	opened, err := openStore(ctx, s, collections, nil)
+	opened, err := inspectStore(ctx, s, collections)
 	if errors.Is(err, sqlite.ErrInUse) {
 		return "a running gateway holds the store", nil
 	} else if err != nil {

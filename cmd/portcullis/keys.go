@@ -101,7 +101,7 @@ func countKeys(ctx context.Context, s config.Store) (counts map[string]int, err 
 	if s.MongoURL == "" {
 		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
 	} else {
-		opened, err = openStore(ctx, s, c, nil)
+		opened, err = inspectStore(ctx, s, c)
 	}
 	if err != nil {
 		return nil, err

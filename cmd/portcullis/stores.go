@@ -61,6 +61,18 @@ func openStore(ctx context.Context, s config.Store, c records.Collections, trace
 	return opened, nil
 }
 
+// inspectStore is openStore for a command that changes nothing: in a database it makes nothing.
+func inspectStore(ctx context.Context, s config.Store, c records.Collections) (openedStore, error) {
+	if s.MongoURL == "" {
+		return openStore(ctx, s, c, nil)
+	}
+	opened, err := mongodb.Open(ctx, mongodb.Options{URL: s.MongoURL, Schemas: c.Schemas(), Maintenance: true, Inspect: true})
+	if err != nil {
+		return nil, fmt.Errorf("--mongo-url: %w", err)
+	}
+	return opened, nil
+}
+
 // dataFolderError adds the remedy.
 func dataFolderError(dir string, err error) error {
 	if errors.Is(err, sqlite.ErrInUse) {

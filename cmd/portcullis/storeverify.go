@@ -56,7 +56,7 @@ func verifyStore(ctx context.Context, s config.Store, args []string) (found reco
 	case len(args) == 1:
 		_, opened, shut, err = openBackup(ctx, args[0], c)
 	case s.MongoURL != "":
-		opened, err = openStore(ctx, s, c, nil)
+		opened, err = inspectStore(ctx, s, c)
 	default:
 		opened, shut, err = openSnapshot(ctx, s.DataDir, c)
 	}

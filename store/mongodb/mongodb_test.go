@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync/atomic"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
@@ -72,6 +74,56 @@ func TestViewCommits(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 		return s, func(n int) { left.Store(int64(n)) }
 	})
+}
+
+// TestInspectChangesNothing: a database without a store is refused and stays empty; in one with a store all can
+// be read, and an index that is missing stays so.
+func TestInspectChangesNothing(t *testing.T) {
+	url := database(t)
+	where, err := connstring.ParseAndValidate(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	db := client.Database(where.Database)
+	inspect := mongodb.Options{URL: url, Schemas: []*store.Schema{notes().Schema()}, Maintenance: true, Inspect: true}
+	if _, err := mongodb.Open(t.Context(), inspect); !errors.Is(err, mongodb.ErrNoStore) {
+		t.Errorf("without a store: %v", err)
+	}
+	if names, err := db.ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
+		t.Errorf("made %v, %v", names, err)
+	}
+	g := open(t, url, notes().Schema())
+	if err := g.Transact(t.Context(), func(tx store.Tx) error { return notes().Insert(t.Context(), tx, note{ID: "a"}) }); err != nil {
+		t.Fatal(err)
+	}
+	collection := db.Collection(notes().Schema().Name)
+	if err := collection.Indexes().DropAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s, err := mongodb.Open(t.Context(), inspect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.View(t.Context(), func(tx store.Tx) error {
+		rows, err := tx.List(t.Context(), notes().Schema(), "", 10)
+		if len(rows) != 1 {
+			t.Errorf("read %v", rows)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := collection.Indexes().ListSpecifications(t.Context()); err != nil || len(left) != 1 {
+		t.Errorf("indexes %v, %v", left, err)
+	}
 }
 
 func TestReopen(t *testing.T) {

@@ -32,6 +32,8 @@ type Options struct {
 	Schemas []*store.Schema
 	// Maintenance is set by a process that is no gateway.
 	Maintenance bool
+	// Inspect opens a store that is there, and changes nothing in the database: ErrNoStore where there is none.
+	Inspect bool
 	// Monitor is called for every command, for tests; nil is none.
 	Monitor *event.CommandMonitor
 }
@@ -64,6 +66,8 @@ var (
 		"make it a replica set of one: start mongod with --replSet and run rs.initiate() once")
 	// ErrTooOld is the error of a server that is older than MongoDB 4.4.
 	ErrTooOld = errors.New("the server is older than MongoDB 4.4; use 4.4 or later")
+	// ErrNoStore is the error of a database that is to be inspected and has no store.
+	ErrNoStore = errors.New("there is no store in this database; check the name of the database in the URL")
 )
 
 // Open connects and makes what is missing. It returns an error for a server that cannot keep the
@@ -106,6 +110,11 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	if err := s.fitServer(ctx); err != nil {
 		return nil, err
 	}
+	background, quit := context.WithCancel(context.WithoutCancel(ctx))
+	s.quit = quit
+	if o.Inspect {
+		return s, s.hasMeta(ctx)
+	}
 	if err := s.makeMeta(ctx); err != nil {
 		return nil, err
 	}
@@ -114,9 +123,17 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 			return nil, fmt.Errorf("collection %s: %w", schema.Name, err)
 		}
 	}
-	ctx, s.quit = context.WithCancel(context.WithoutCancel(ctx))
-	s.behind(func() { s.keepFilled(ctx) })
+	s.behind(func() { s.keepFilled(background) })
 	return s, nil
+}
+
+// hasMeta returns ErrNoStore where there is no document of the epoch.
+func (s *Store) hasMeta(ctx context.Context) error {
+	err := s.meta().FindOne(ctx, byID(epochID)).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return ErrNoStore
+	}
+	return err
 }
 
 // urlError returns the error of a URL that the driver does not take. It repeats nothing of the URL.
