@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
@@ -30,6 +31,9 @@ func newPolicyCheck() *cobra.Command {
 				return err
 			}
 			set, tests, err := proof.Prove(cmd.Context(), src)
+			if err == nil {
+				err = original.Check(set.Routes()) // as the gateway reads them
+			}
 			if err != nil {
 				return tellProblems(cmd, err)
 			}

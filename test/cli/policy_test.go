@@ -54,6 +54,27 @@ func TestPolicyCheckNamesWhatIsNotCached(t *testing.T) {
 	}
 }
 
+// TestPolicyCheckReadsRowsAsTheGatewayDoes: a path that a gateway would refuse at a reload is named here.
+func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/api/v1/{rest+}/more":                    "{rest+} must be the last segment",
+		"/api/v1/accounts/{accountId:moon}/moons": "there are no ids of the form moon-<id>-v1",
+	} {
+		dir := harness.CopyPolicies(t)
+		file := filepath.Join(dir, "routes", "data.json")
+		routes, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := `{ "role.ours": {"method": "GET", "path": "` + path + `", "access": ["member"], "effect": "read", "upstream": "external"},`
+		harness.WriteFile(t, file, strings.Replace(string(routes), "{", row, 1))
+		if o := harness.Command(t, nil, "policy", "check", dir); o.Code != 2 || !strings.Contains(o.Stderr, "role.ours") || !strings.Contains(o.Stderr, want) {
+			t.Errorf("%s: %+v", path, o)
+		}
+	}
+}
+
 // TestPolicyTestShowsTheValues that made a test fail, names what no test reaches, and runs the tests that are named.
 func TestPolicyTestShowsTheValues(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,7 @@ func (l *Limits) flags(f *pflag.FlagSet) {
 	DurationVar(f, &l.Edge.Write, "write-timeout", d.Write, "how long a client may take to read its answer, as a whole")
 	DurationVar(f, &l.Edge.Idle, "idle-timeout", d.Idle, "how long a connection may be idle")
 	DurationVar(f, &l.Edge.Handle, "handle-timeout", d.Handle, "how long deciding and handling in this process may take")
-	DurationVar(f, &l.Edge.Upstream, "upstream-timeout", d.Upstream, "how long an upstream may take to begin its answer")
+	DurationVar(f, &l.Edge.Upstream, "upstream-timeout", d.Upstream, "how long an upstream may take to be connected to, to begin its answer, and for each part of it")
 	DurationVar(f, &l.Delay, "shutdown-delay", 0, "how long requests are still taken after SIGTERM, while readiness is 503 and each answer ends its connection; then --drain-timeout begins")
 	DurationVar(f, &l.Drain, "drain-timeout", defaultDrain, "how long requests under way may take after SIGTERM and --shutdown-delay")
 	f.IntVar(&l.Edge.Connections, "max-connections", d.Connections, "how many connections may be open; 0 is no bound")
