@@ -10,7 +10,7 @@ import (
 // class is a set of holdings that no rule can tell apart.
 type class struct{ members []int }
 
-// rank puts the holdings into classes, where all other parts are those of the point.
+// rank puts the holdings into classes, where all other parts are those of the point; into none once the context has ended.
 func (t *table) rank(at point) []class {
 	t.next()
 	key := numbersOf(&t.contexts, &at)
@@ -22,6 +22,9 @@ func (t *table) rank(at point) []class {
 	numbers := t.numbersAt(&at)
 	patterns, stands := t.lookedUp(&at)
 	for h := range t.holds {
+		if t.ctx.Err() != nil {
+			return nil
+		}
 		if !t.holdable(&at, h, patterns, stands) {
 			continue
 		}

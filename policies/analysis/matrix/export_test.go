@@ -17,7 +17,10 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		t := c.newTable(ctx, ask{entry, entry})
+		t, err := c.newTable(ctx, ask{entry, entry})
+		if err != nil {
+			return asked, changed, err
+		}
 		for left := n; left > 0; {
 			at := point{r.IntN(len(t.asked)), r.IntN(len(t.who)), r.IntN(len(t.where)), 0, r.IntN(len(t.grants))}
 			if fits, _ := t.fits(&at); !fits {

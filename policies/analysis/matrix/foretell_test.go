@@ -27,7 +27,10 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		t := c.newTable(ctx, ask{entry, entry})
+		t, err := c.newTable(ctx, ask{entry, entry})
+		if err != nil {
+			return nil, err
+		}
 		every := slices.IndexFunc(t.holds, func(h holding) bool {
 			return len(h.held) == 1 && h.place == "account" && slices.Equal(h.held[0].Permissions, []string{"*:*:*"})
 		})

@@ -59,6 +59,10 @@ func (t *table) readsHere() bool {
 func (t *table) keep(of part, size int, number func(s *side, n int, of part, i int) int, joined bool, besides func(int) string) (kept []int) {
 	seen := map[string]int{}
 	for i := range size {
+		if t.ctx.Err() != nil { // then nobody reads the table
+			kept = append(kept, i)
+			continue
+		}
 		var key []byte
 		for _, s := range t.sides {
 			for n := range s.order {

@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// newTable makes the table of an entry point.
-func (c *comparison) newTable(ctx context.Context, of ask) *table {
+// newTable makes the table of an entry point. The error is the context's.
+func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
 	t := &table{
 		ctx: ctx, ask: of, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, here: map[[4]int]int{},
@@ -33,6 +33,9 @@ func (c *comparison) newTable(ctx context.Context, of ask) *table {
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
 	t.number(t.sides[0])
 	t.number(t.sides[1])
+	if err := ctx.Err(); err != nil { // not all is numbered
+		return nil, err
+	}
 	t.narrow()
 	first := map[[2]string]int{}
 	for i := range t.who {
@@ -44,7 +47,7 @@ func (c *comparison) newTable(ctx context.Context, of ask) *table {
 	}
 	context := func(s *side) []int { return s.context }
 	t.contexts, t.around = t.project(context, t.ofInterest), t.project(context, t.besideHoldings)
-	return t
+	return t, ctx.Err()
 }
 
 // leaveOut leaves out the values of parts about which the entry point is not asked.

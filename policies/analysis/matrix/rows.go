@@ -30,6 +30,9 @@ func (t *table) rows(found map[finding]*shown, out *Difference) {
 	}
 	for _, pairs := range []bool{false, true} {
 		for of, states := range stated {
+			if t.ctx.Err() != nil {
+				return
+			}
 			old, fresh, caller := t.answersBy[of.old], t.answersBy[of.fresh], t.who[of.caller]
 			whatever := len(t.holds[of.members.members[0]].held) == 0 || old.Allow == fresh.Allow
 			for _, h := range of.members.members {

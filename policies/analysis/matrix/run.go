@@ -21,16 +21,19 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 	if out.Gaps = c.below(of); len(out.Gaps) > 0 {
 		return out, nil
 	}
-	t := c.newTable(ctx, of)
+	t, err := c.newTable(ctx, of)
+	if err != nil {
+		return out, err
+	}
 	found, changed := map[finding]*shown{}, t.newChanges()
 	var at point
 	for at[asked] = range t.asked {
 		t.alike = changed.same[at[asked]]
 		for at[who] = range t.who {
-			if err := ctx.Err(); err != nil {
-				return out, err
-			}
 			for at[where] = range t.where {
+				if err := ctx.Err(); err != nil {
+					return out, err
+				}
 				for at[grant] = range t.grants {
 					fits, reachable := t.fits(&at)
 					if !fits {
@@ -45,6 +48,9 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 		}
 	}
 	out.Evaluations = t.evals
+	if err := ctx.Err(); err != nil {
+		return out, err
+	}
 	t.rows(found, &out)
 	out.Gaps = c.together(of.rule)
 	if of.entry == engine.EntryGrantable {
@@ -57,6 +63,9 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 func (t *table) at(at point, reachable bool, found map[finding]*shown) {
 	classes := t.rank(at)
 	for i := range classes {
+		if t.ctx.Err() != nil {
+			return
+		}
 		at[holds] = classes[i].members[0]
 		var answers [2]int
 		for n, s := range t.sides {

@@ -163,6 +163,9 @@ func (t *table) number(s *side) {
 		size int
 	}{{asked, len(t.asked)}, {who, len(t.who)}, {where, len(t.where)}, {grant, len(t.grants)}} {
 		for i := range of.size {
+			if t.ctx.Err() != nil {
+				return
+			}
 			at := point{}
 			at[of.part] = i
 			read := t.leaves(s, at, of.part)
