@@ -1,4 +1,4 @@
 package guards
 
-// CheckWithin is Check with a bound on the evaluation of the guards.
+// CheckWithin is Check with bounds on the comparison and on the evaluation of the guards.
 var CheckWithin = check

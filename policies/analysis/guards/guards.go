@@ -23,8 +23,12 @@ const (
 	allowNotExhaustive = "allow_not_exhaustive"
 )
 
-// within bounds the evaluation of all guards.
-const within = 10 * time.Second
+// comparedWithin bounds the comparison of the trees: one with a rule that is no function of its input need not end. within
+// bounds the evaluation of all guards.
+const (
+	comparedWithin = time.Minute
+	within         = 10 * time.Second
+)
 
 // Refused are the reasons for which the guards in force refuse a change.
 type Refused []string
@@ -40,11 +44,11 @@ func Guarded(set *engine.Set) bool {
 // Check asks the guards of the tree in force whether the other one may take its place. The error is Refused, or why they
 // could not be asked, which refuses as well.
 func Check(ctx context.Context, inForce, next *engine.Set) error {
-	return check(ctx, inForce, next, within)
+	return check(ctx, inForce, next, comparedWithin, within)
 }
 
-// check is Check with a bound on the evaluation of the guards.
-func check(ctx context.Context, inForce, next *engine.Set, within time.Duration) error {
+// check is Check with bounds on the comparison and on the evaluation of the guards.
+func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, within time.Duration) error {
 	if !Guarded(inForce) {
 		return nil
 	}
@@ -52,9 +56,9 @@ func check(ctx context.Context, inForce, next *engine.Set, within time.Duration)
 	if err != nil {
 		return fmt.Errorf("guards: %w", err)
 	}
-	report, err := diff.Between(ctx, inForce, next, 1) // beside live traffic
+	report, err := compare(ctx, inForce, next, comparedWithin)
 	if err != nil {
-		return fmt.Errorf("guards: the trees could not be compared: %w", err)
+		return err
 	}
 	reasons := notRemovable(ctx, inForce, removed)
 	if len(report.NotExhaustive) > 0 && !allows(ctx, inForce) {
@@ -69,6 +73,21 @@ func check(ctx context.Context, inForce, next *engine.Set, within time.Duration)
 	}
 	slices.Sort(reasons)
 	return Refused(slices.Compact(reasons))
+}
+
+// compare compares the trees beside live traffic. One that takes too long is Refused.
+func compare(ctx context.Context, inForce, next *engine.Set, within time.Duration) (*diff.Report, error) {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	report, err := diff.Between(bounded, inForce, next, 1)
+	switch {
+	case err == nil:
+		return report, nil
+	case ctx.Err() == nil && bounded.Err() != nil:
+		return nil, Refused{fmt.Sprintf("guards: the comparison of the trees did not end within %s; take apart the rule that makes it long, "+
+			"as one that calls time.now_ns does. `portcullis policy diff`, which has no such bound, compares the same", within)}
+	}
+	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
 }
 
 // removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. The list of

@@ -2,8 +2,10 @@ package guards_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/guards"
@@ -141,6 +143,23 @@ func TestGuardsFailClosed(t *testing.T) {
 	before := small(t, head+"deny contains \"x\" if false\n\nallow_not_exhaustive := true\n")
 	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, gap(before))); err != nil {
 		t.Errorf("with allow_not_exhaustive: %v", err)
+	}
+}
+
+// TestAComparisonThatDoesNotEndIsRefused, soon after its bound, also where the guards take one that is not exhaustive.
+func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
+	const within, soon = time.Second, 20 * time.Second
+	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := true\n")
+	next := before.With("authz/more.rego", "package authz\n\nmet contains \"needs_active_account\" if time.now_ns() > 4102444800000000000\n")
+	old, fresh := compiled(t, before), compiled(t, next)
+	began := time.Now()
+	err := guards.CheckWithin(t.Context(), old, fresh, within, time.Second)
+	refused := guards.Refused(nil)
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "did not end within 1s") || !strings.Contains(err.Error(), "portcullis policy diff") {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(began); took > soon {
+		t.Errorf("it took %s", took)
 	}
 }
 

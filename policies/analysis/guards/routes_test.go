@@ -33,7 +33,7 @@ func TestGuardsSeeFieldsOfRoutes(t *testing.T) {
 func TestAGuardThatTakesTooLongRefuses(t *testing.T) {
 	before := small(t, "package guards\n\ndeny contains \"x\" if {\n\tcount(input.new_access) >= 0\n\t"+policytest.Endless+"\n}\n")
 	set := compiled(t, before)
-	err := guards.CheckWithin(t.Context(), set, compiled(t, before.With("other/data.json", `{"on": true}`)), 50*time.Millisecond)
+	err := guards.CheckWithin(t.Context(), set, compiled(t, before.With("other/data.json", `{"on": true}`)), time.Minute, 50*time.Millisecond)
 	if err == nil || !strings.HasPrefix(err.Error(), "guards: a guard failed: ") {
 		t.Errorf("got %v", err)
 	}
