@@ -24,7 +24,9 @@ type Report struct {
 	// Unreachable are differences that no question shows which a caller can bring about.
 	Unreachable   []matrix.Row `json:"unreachable"`
 	NotExhaustive []matrix.Gap `json:"not_exhaustive"`
-	Questions     int          `json:"questions"`
+	// Unasked says that an entry point was not asked at all: NotExhaustive says why.
+	Unasked   bool `json:"-"`
+	Questions int  `json:"questions"`
 	// People are the real users whom the change concerns; nil where none were looked at.
 	People *people.Report `json:"people,omitempty"`
 }
@@ -62,6 +64,7 @@ func Between(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Report, 
 	}
 	r.Unreachable = append(r.Unreachable, found.Unreachable...)
 	r.NotExhaustive = append(r.NotExhaustive, found.Gaps...)
+	r.Unasked = found.Unasked
 	r.Questions = found.Questions
 	return r, nil
 }

@@ -61,10 +61,14 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 		return err
 	}
 	reasons := notRemovable(ctx, inForce, removed)
-	if len(report.NotExhaustive) > 0 && !allows(ctx, inForce) {
+	if len(report.NotExhaustive) > 0 && (report.Unasked || !allows(ctx, inForce)) {
+		remedy := fmt.Sprintf("guards.%s := true takes it all the same", allowNotExhaustive)
+		if report.Unasked {
+			remedy = "write the rules without `with`, since no guard judges an entry point that was not compared"
+		}
 		for _, gap := range report.NotExhaustive {
-			reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; guards.%s := true takes it all the same",
-				gap.At, gap.Reads, gap.LeftOut, allowNotExhaustive))
+			reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; %s",
+				gap.At, gap.Reads, gap.LeftOut, remedy))
 		}
 	}
 	reasons = append(reasons, ask(ctx, inForce, report, removed, within)...)

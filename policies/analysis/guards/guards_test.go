@@ -163,6 +163,25 @@ func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
 	}
 }
 
+// TestAWithIsRefused, also where the guards take a comparison that is not exhaustive: an entry point was not compared.
+func TestAWithIsRefused(t *testing.T) {
+	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := true\n")
+	next := before.With("authz/more.rego", `package authz
+
+met contains "needs_active_account" if _x with input.action.verb as input.subject.id
+
+_x if input.action.verb == "user-mallory-v1"
+`)
+	err := guards.Check(t.Context(), compiled(t, before), compiled(t, next))
+	if err == nil || !strings.Contains(err.Error(), "authz/more.rego:3 reads what a `with` replaces: all questions to decision; write the rules without `with`") {
+		t.Errorf("got %v", err)
+	}
+	told := before.With("authz/more.rego", "package authz\n\ntold contains \"x\" if _x with input.action.verb as \"a\"\n\n_x if input.action.verb == \"a\"\n")
+	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, told)); err != nil {
+		t.Errorf("of what an explanation tells: %v", err)
+	}
+}
+
 // TestAChangedAppIsNotExhaustive: whatever is changed of it, by its own files or by what it rests on. An equal one is.
 func TestAChangedAppIsNotExhaustive(t *testing.T) {
 	const head, of = "package guards\n\ndeny contains \"x\" if false\n", "apps/docs/docs.rego"

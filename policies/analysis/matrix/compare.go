@@ -42,6 +42,8 @@ type Difference struct {
 	// Rows are differences that questions show which can be asked; Unreachable those that no question shows.
 	Rows, Unreachable []Row
 	Gaps              []Gap
+	// Unasked says that an entry point was not asked at all: the gaps say why.
+	Unasked bool
 	// Questions is how many questions were compared, Evaluations how many evaluations that took.
 	Questions, Evaluations int
 }
@@ -73,6 +75,7 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 		all.Rows = append(all.Rows, of.Rows...)
 		all.Unreachable = append(all.Unreachable, of.Unreachable...)
 		all.Gaps = append(all.Gaps, of.Gaps...)
+		all.Unasked = all.Unasked || of.Unasked
 		all.Questions += of.Questions
 		all.Evaluations += of.Evaluations
 	}

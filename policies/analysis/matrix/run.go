@@ -21,6 +21,10 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 	if out.Gaps = c.below(of); len(out.Gaps) > 0 {
 		return out, nil
 	}
+	if out.Gaps = c.replaced(of.rule); len(out.Gaps) > 0 {
+		out.Unasked = of.rule == of.entry
+		return out, nil
+	}
 	t, err := c.newTable(ctx, of)
 	if err != nil {
 		return out, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -46,6 +47,34 @@ func (c *comparison) below(of ask) (found []Gap) {
 		for _, rule := range r.compiler.GetRulesWithPrefix(ref) {
 			found = append(found, gap(rule.Location, of.rule, "what an explanation tells of it"))
 		}
+	}
+	return found
+}
+
+// replaced returns the places where rules on which a rule rests have a `with`: what it puts in the place of an input is not
+// followed, and nothing that such a rule reads can be told apart from anything else.
+func (c *comparison) replaced(by string) (found []Gap) {
+	for _, r := range c.rules {
+		seen := map[*group]bool{}
+		var visit func(g *group)
+		visit = func(g *group) {
+			if seen[g] {
+				return
+			}
+			seen[g] = true
+			for _, rule := range g.defined {
+				ast.WalkExprs(rule, func(e *ast.Expr) bool {
+					if len(e.With) > 0 {
+						found = append(found, gap(e.Location, "what a `with` replaces", "all questions to "+strings.TrimPrefix(by, "data.authz.")))
+					}
+					return false
+				})
+			}
+			for _, dep := range g.deps {
+				visit(dep)
+			}
+		}
+		visit(r.groups[by])
 	}
 	return found
 }

@@ -9,29 +9,35 @@ import (
 )
 
 // TestWhatNoTableHoldsIsSaid: texts and times that are made and compared, lengths and orders of open texts, what the
-// decision log leaves out, and names of permissions that a built-in takes apart.
+// decision log leaves out, names of permissions that a built-in takes apart, and what a `with` puts in the place of an input.
 func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 	tree := policytest.Small(t)
 	for name, c := range map[string]struct{ file, rules, want string }{
-		"a text":                 {"authz/more.rego", "package authz\n\ndeny contains \"x\" if sprintf(\"%s-%s\", [input.subject.id, input.action.verb]) == \"user-a-v1-read\"\n", "a text made of the question"},
-		"a text by a rule":       {"authz/more.rego", "package authz\n\n_name := sprintf(\"%s!\", [input.subject.id])\n\ndeny contains \"x\" if _name in {\"a!\", \"b!\"}\n", "a text made of the question"},
-		"a text of a call":       {"authz/more.rego", "package authz\n\n_name(x) := sprintf(\"%s!\", [x])\n\ndeny contains \"x\" if _name(input.subject.id) == \"a!\"\n", "a text made of the question"},
-		"a text looked up":       {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[sprintf(\"%s:sync\", [input.action.resource])]\n", "a text made of the question"},
-		"only told":              {"authz/more.rego", "package authz\n\ndeny contains sprintf(\"no %s\", [input.action.verb]) if input.action.verb == \"delete\"\n", ""},
-		"the decision log":       {"log/log.rego", "package system.log\n\nmask contains \"/input/subject\" if true\n", "events of the decision log"},
-		"a text taken apart":     {"authz/more.rego", "package authz\n\ndeny contains \"x\" if endswith(sprintf(\"%s!\", [input.subject.id]), \"a!\")\n", "a text made of the question"},
-		"a part of what is told": {"authz/more.rego", "package authz\n\nconditions.active := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"}\n", "data.authz.conditions"},
-		"patterns in order":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; p < \"b\" }\n", "grant.permissions"},
-		"patterns counted":       {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.grant.permissions) > 0\n", ""},
-		"a length":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.subject.id) == 31\n", "subject.id"},
-		"an order":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { max({input.subject.id, \"user-m\"}) == input.subject.id; input.subject.id != \"user-m\" }\n", "subject.id"},
-		"a difference of times":  {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now - 5 == 31\n", "now"},
-		"a constant made":        {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [\"user\", \"a\"])\n\ndeny contains \"x\" if input.subject.id == _name\n", "subject.id"},
-		"made of few":            {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [input.principal.kind, \"a\"])\n\ndeny contains \"x\" if input.subject.id in {_name, \"b\"}\n", "subject.id"},
-		"made and looked up":     {"authz/more.rego", "package authz\n\n_names := {lower(\"USER-A\"): true}\n\ndeny contains \"x\" if _names[input.subject.id]\n", "subject.id"},
-		"a time made":            {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now > time.parse_rfc3339_ns(\"2027-01-01T00:00:00Z\") / 1000000\n", "now"},
-		"a scope made":           {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[concat(\":\", [\"users\", \"sync\"])]\n", ""},
-		"a granted pattern":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; startswith(p, \"account:\") }\n", "grant.permissions"},
+		"a text":                    {"authz/more.rego", "package authz\n\ndeny contains \"x\" if sprintf(\"%s-%s\", [input.subject.id, input.action.verb]) == \"user-a-v1-read\"\n", "a text made of the question"},
+		"a text by a rule":          {"authz/more.rego", "package authz\n\n_name := sprintf(\"%s!\", [input.subject.id])\n\ndeny contains \"x\" if _name in {\"a!\", \"b!\"}\n", "a text made of the question"},
+		"a text of a call":          {"authz/more.rego", "package authz\n\n_name(x) := sprintf(\"%s!\", [x])\n\ndeny contains \"x\" if _name(input.subject.id) == \"a!\"\n", "a text made of the question"},
+		"a text looked up":          {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[sprintf(\"%s:sync\", [input.action.resource])]\n", "a text made of the question"},
+		"only told":                 {"authz/more.rego", "package authz\n\ndeny contains sprintf(\"no %s\", [input.action.verb]) if input.action.verb == \"delete\"\n", ""},
+		"the decision log":          {"log/log.rego", "package system.log\n\nmask contains \"/input/subject\" if true\n", "events of the decision log"},
+		"a text taken apart":        {"authz/more.rego", "package authz\n\ndeny contains \"x\" if endswith(sprintf(\"%s!\", [input.subject.id]), \"a!\")\n", "a text made of the question"},
+		"a part of what is told":    {"authz/more.rego", "package authz\n\nconditions.active := {\"holds\": input.subject.status == \"ACTIVE\", \"says\": \"x\"}\n", "data.authz.conditions"},
+		"patterns in order":         {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; p < \"b\" }\n", "grant.permissions"},
+		"patterns counted":          {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.grant.permissions) > 0\n", ""},
+		"a length":                  {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count(input.subject.id) == 31\n", "subject.id"},
+		"an order":                  {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { max({input.subject.id, \"user-m\"}) == input.subject.id; input.subject.id != \"user-m\" }\n", "subject.id"},
+		"a difference of times":     {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now - 5 == 31\n", "now"},
+		"a constant made":           {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [\"user\", \"a\"])\n\ndeny contains \"x\" if input.subject.id == _name\n", "subject.id"},
+		"made of few":               {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [input.principal.kind, \"a\"])\n\ndeny contains \"x\" if input.subject.id in {_name, \"b\"}\n", "subject.id"},
+		"made and looked up":        {"authz/more.rego", "package authz\n\n_names := {lower(\"USER-A\"): true}\n\ndeny contains \"x\" if _names[input.subject.id]\n", "subject.id"},
+		"a time made":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now > time.parse_rfc3339_ns(\"2027-01-01T00:00:00Z\") / 1000000\n", "now"},
+		"a scope made":              {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[concat(\":\", [\"users\", \"sync\"])]\n", ""},
+		"a with":                    {"authz/more.rego", "package authz\n\ndeny contains \"x\" if _x with input.action.verb as input.subject.id\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
+		"a with in a comprehension": {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count([1 | _x with input.action.verb as input.subject.id]) > 0\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
+		"a with in a head":          {"authz/more.rego", "package authz\n\ndeny contains [1 | _x with input.action.verb as input.subject.id] if true\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
+		"a with in a function":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if _is(input.subject.id)\n\n_is(id) if {\n\t_x with input.action.verb as id\n}\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:6 what a `with` replaces"},
+		"a with in an else":         {"authz/more.rego", "package authz\n\ndeny contains \"x\" if _is\n\n_is if input.action.verb == \"read\"\n\nelse if _x with input.action.verb as input.subject.id\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:7 what a `with` replaces"},
+		"a with of a function":      {"authz/more.rego", "package authz\n\ndeny contains \"x\" if _is(1) with data.authz._other as input.subject.id\n\n_other := \"a\"\n\n_is(_) if _other == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
+		"a granted pattern":         {"authz/more.rego", "package authz\n\ndeny contains \"x\" if { some p, _ in input.grant.permissions; startswith(p, \"account:\") }\n", "grant.permissions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			const all = "access := decision if"
