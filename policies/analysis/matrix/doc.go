@@ -4,7 +4,7 @@
 // A question is made of five parts that vary independently: what is asked (a row and an action), who is concerned (the
 // caller, the user and the account), where (the target), what the user holds, and what is to be granted until when.
 // The values of each part are those that the engine can make, with the constants that the compiled rules compare them with and one
-// value that is none of them (flow.go). Values that no rule can tell apart are one.
+// value that is none of them (follow.go). Values that no rule can tell apart are one.
 //
 // A rule is a function of the inputs that it reads itself and of the values of the rules that it refers to. So each
 // rule is evaluated once for each projection on those (rules.go, table.go), and the product of the parts is gone

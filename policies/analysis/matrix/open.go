@@ -14,10 +14,10 @@ func formats(name string) bool {
 // takesApart says whether a built-in only takes patterns of permissions apart, puts them together, or compares a number
 // of them with a constant, which is counted.
 func takesApart(name string, of *flow) bool {
-	switch name {
-	case "split", "concat":
+	switch {
+	case name == "split", name == "concat":
 		return true
-	case "lt", "lte", "gt", "gte":
+	case orders(name):
 		for _, value := range of.consts {
 			if _, isNumber := value.(ast.Number); !isNumber {
 				return false
@@ -26,6 +26,11 @@ func takesApart(name string, of *flow) bool {
 		return len(of.paths) == 1 && len(of.consts) > 0
 	}
 	return false
+}
+
+// orders says whether a built-in says which of two values comes first.
+func orders(name string) bool {
+	return name == "lt" || name == "lte" || name == "gt" || name == "gte"
 }
 
 // compares says whether a built-in tells its operands apart by equality alone, or by their kind or number; what it gives
