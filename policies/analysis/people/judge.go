@@ -95,7 +95,7 @@ func (j *judging) all(ctx context.Context, atOnce int) error {
 				w := newWorker(j)
 				for i := next.Add(1) - 1; i < int64(len(sets)) && ctx.Err() == nil; i = next.Add(1) - 1 {
 					w.begin(sets[i])
-					w.set(ctx)
+					w.judge(ctx)
 					found[i] = result{w.gain, w.lose, w.failed, w.questions}
 				}
 			})
@@ -178,8 +178,8 @@ type aboveIt struct {
 	allowed     bool
 }
 
-// set asks all about the set.
-func (w *worker) set(ctx context.Context) {
+// judge asks both trees each question about the set, and adds to gain and lose where their answers differ.
+func (w *worker) judge(ctx context.Context) {
 	for _, a := range w.asked {
 		for _, by := range w.callers(a) {
 			above := map[aboveIt]bool{} // where the answer turns, whatever the path below it
