@@ -167,9 +167,9 @@ func (a *asker) question(entry string) (q resources.Question, g resources.Grant,
 			q.AccountID, q.Facts.Subject = "", nil
 			return q, g, row
 		}
-		if q.Principal.Kind != resources.PrincipalUser {
-			*subject = resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
-		}
+	}
+	if entry != engine.EntryDecision && q.Principal.Kind != resources.PrincipalUser { // the subject is the caller
+		*subject = resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
 	}
 	a.place(&q, path, entry, of.Upstream == "authorize")
 	g = resources.Grant{
