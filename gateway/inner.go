@@ -54,7 +54,7 @@ func (e *Edge) accept(x *exchange) error {
 		x.raw.Response.Header.Set(peer.RefusedHeader, "1")
 		return err
 	}
-	if problems := x.entry.pattern.Problems(x.values); len(problems) > 0 {
+	if problems := x.entry.path.Problems(x.values); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	x.principal, x.account = said.Principal, said.Account

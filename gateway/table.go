@@ -20,7 +20,7 @@ const paramAccount = "accountId"
 // entry is a route that is ready to be served.
 type entry struct {
 	verdict.Route
-	pattern route.Pattern
+	path route.Row
 	// One of the three serves it.
 	door doors.Door
 	// asked is the door, where it is one that is asked about other calls; else nil.
@@ -63,13 +63,13 @@ func newTable(routes []resources.Route, serve server) (*table, error) {
 
 // insert adds an entry under its method and path.
 func insert(t *table, e *entry) (err error) {
-	if e.pattern, err = route.ParsePattern(e.Row.Path); err != nil {
+	if e.path, err = route.ReadRow(e.Row); err != nil {
 		return err
 	}
-	if e.Row.Claims && !slices.Contains(e.pattern.Params, paramAccount) {
+	if e.Row.Claims && !slices.Contains(e.path.Params, paramAccount) {
 		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
-	if other := t.Insert(route.Key{Method: e.Row.Method, Host: e.Row.Host}, e.pattern, e); other != nil {
+	if other := t.Insert(route.Key{Method: e.Row.Method, Host: e.Row.Host}, e.path.Pattern, e); other != nil {
 		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
 	}
 	return nil

@@ -89,6 +89,8 @@ func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 		"no leading slash":      {[]resources.Route{served(row("N83", "GET", "x"))}, nil, []string{"N83", "begin with /"}},
 		"parameter twice":       {[]resources.Route{served(row("N84", "GET", "/{id}/{id}"))}, nil, []string{"N84", "id twice"}},
 		"unknown id form":       {[]resources.Route{served(row("N89", "GET", "/{id:sgx}"))}, nil, []string{"N89", "sgx-<id>-v1"}},
+		"literal account":       {[]resources.Route{served(row("N94", "GET", "/api/v1/accounts/acct-a-v1/report"))}, nil, []string{"N94", "acct-a-v1"}},
+		"a place elsewhere":     {[]resources.Route{served(row("N95", "GET", "/x/accounts/{id}"))}, nil, []string{"N95", "ambiguous"}},
 		"claims, no account":    {[]resources.Route{{Name: "N91", Method: "GET", Path: "/{id}", Claims: true, Upstream: "authorize"}}, nil, []string{"N91", "{accountId}"}},
 		"claims of the rest":    {[]resources.Route{{Name: "N92", Method: "GET", Path: "/x/{proxy+}", Claims: true, Upstream: "authorize"}}, nil, []string{"N92", "{accountId}"}},
 		"row without a door":    {[]resources.Route{{Name: "N93", Method: "GET", Path: "/x", Upstream: "authorize"}}, nil, []string{"N93", "no door"}},

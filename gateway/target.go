@@ -37,23 +37,17 @@ func (e *Edge) find(x *exchange) error {
 }
 
 // params returns the path's parameters by name.
-func (x *exchange) params() map[string]string { return x.entry.pattern.Named(x.values) }
+func (x *exchange) params() map[string]string { return x.entry.path.Named(x.values) }
 
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.
 func (e *Edge) checkHeaders(x *exchange) error {
-	var problems []resources.Problem
+	target, problems := x.entry.path.Read(x.path, x.values)
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
-
-	for _, text := range route.PathProblems(strings.TrimPrefix(x.path, "/")) {
-		note("path", text)
-	}
-	problems = append(problems, x.entry.pattern.Problems(x.values)...)
-	var target resources.Target
-	if len(x.values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
+	if len(problems) == 0 { // else it is not known whether the path names an account
 		var problem string
-		if target, problem = route.ParseTarget(strings.TrimPrefix(x.path, "/")); problem != "" {
-			note("path", problem)
+		if x.account, problem = x.accountInQuestion(target); problem != "" {
+			note("X-Account-ID", problem)
 		}
 	}
 	if strings.Contains(x.query, "#") {
@@ -67,17 +61,10 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	if problem := x.consistencyProblem(); problem != "" {
 		note(headerConsistency, problem)
 	}
-	var account string
-	if len(problems) == 0 || len(x.values) == 0 { // else it is not known whether the path names one
-		var problem string
-		if account, problem = x.accountInQuestion(target); problem != "" {
-			note("X-Account-ID", problem)
-		}
-	}
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.account, x.target = account, x.entry.Place(target, x.params())
+	x.target = x.entry.Place(target, x.params())
 	return nil
 }
 

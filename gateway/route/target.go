@@ -7,6 +7,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
+// The words that name a place in a path.
+const (
+	wordAccounts = "accounts"
+	wordProjects = "projects"
+)
+
 // ParseTarget reads the place a path names:
 // [api/v1/][accounts/{account}/][projects/{project}/]rest (API contract, 3). The
 // path has no problems (PathProblems). A problem comes back where `accounts` or
@@ -17,10 +23,10 @@ func ParseTarget(path string) (resources.Target, string) {
 	if first, second, after, ok := twoSegments(rest); ok && first == "api" && second == "v1" {
 		rest = after
 	}
-	if first, second, after, ok := twoSegments(rest); ok && first == "accounts" {
+	if first, second, after, ok := twoSegments(rest); ok && first == wordAccounts {
 		t.AccountID, rest = second, after
 	}
-	if first, second, after, ok := twoSegments(rest); ok && first == "projects" {
+	if first, second, after, ok := twoSegments(rest); ok && first == wordProjects {
 		t.ProjectID, rest = second, after
 	}
 	if ambiguous(t, rest) {
@@ -48,7 +54,7 @@ func twoSegments(path string) (first, second, rest string, ok bool) {
 // ambiguous says whether a word that names a place stands where it names none. The
 // projects of an account (`projects` alone) are the one exception.
 func ambiguous(t resources.Target, rest string) bool {
-	if rest == "projects" && t.ProjectID == "" {
+	if rest == wordProjects && t.ProjectID == "" {
 		return isPlaceWord(t.AccountID)
 	}
 	for segment := range strings.SplitSeq(rest, "/") {
@@ -65,5 +71,5 @@ func isPlaceWord(segment string) bool {
 	if decoded, err := url.PathUnescape(segment); err == nil {
 		segment = decoded
 	}
-	return strings.EqualFold(segment, "accounts") || strings.EqualFold(segment, "projects")
+	return strings.EqualFold(segment, wordAccounts) || strings.EqualFold(segment, wordProjects)
 }

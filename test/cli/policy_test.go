@@ -60,6 +60,9 @@ func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
 	for path, want := range map[string]string{
 		"/api/v1/{rest+}/more":                    "{rest+} must be the last segment",
 		"/api/v1/accounts/{accountId:moon}/moons": "there are no ids of the form moon-<id>-v1",
+		"/api/v1/accounts/acct-demo-v1/report":    "names the account acct-demo-v1; a parameter must stand there",
+		"/moons/accounts/{accountId}":             "ambiguous",
+		"/café/{id}":                              "must be percent-encoded",
 	} {
 		dir := harness.CopyPolicies(t)
 		file := filepath.Join(dir, "routes", "data.json")

@@ -20,7 +20,7 @@ type table = route.Table[row]
 
 type row struct {
 	verdict.Route
-	pattern route.Pattern
+	path route.Row
 }
 
 // Request is an original call.
@@ -65,11 +65,11 @@ func insert(t *table, r resources.Route) error {
 	if err != nil {
 		return err
 	}
-	pattern, err := route.ParsePattern(r.Path)
+	path, err := route.ReadRow(r)
 	if err != nil {
 		return err
 	}
-	if other := t.Insert(route.Key{Method: r.Method, Host: r.Host}, pattern, &row{of, pattern}); other != nil {
+	if other := t.Insert(route.Key{Method: r.Method, Host: r.Host}, path.Pattern, &row{of, path}); other != nil {
 		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
 	}
 	return nil
@@ -86,18 +86,11 @@ func (c *Calls) Find(r Request, own string) (verdict.Call, error) {
 	if found == nil {
 		return verdict.Call{}, &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
 	}
-	problems := found.pattern.Problems(values)
-	var target resources.Target
-	if len(values) > 0 && len(problems) == 0 { // a path without parameters names no account or project
-		var problem string
-		if target, problem = route.ParseTarget(r.Path[1:]); problem != "" {
-			problems = append(problems, resources.Problem{Field: "path", Text: problem})
-		}
-	}
+	target, problems := found.path.Read(r.Path, values)
 	if len(problems) > 0 {
 		return verdict.Call{}, resources.BadRequest(problems...)
 	}
-	call := verdict.Call{Route: &found.Route, AccountID: own, Target: found.Place(target, found.pattern.Named(values))}
+	call := verdict.Call{Route: &found.Route, AccountID: own, Target: found.Place(target, found.path.Named(values))}
 	if target.AccountID != "" {
 		call.AccountID = target.AccountID
 	}

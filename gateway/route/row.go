@@ -1,0 +1,127 @@
+package route
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Row is a row of the catalogue as calls are read by it: its pattern, and where its place stands.
+type Row struct {
+	Pattern
+	// slash says that the pattern ends with a /, as no other path may.
+	slash bool
+}
+
+var errSlash = errors.New("the path must not end with /; only a row with a host may")
+
+// ReadRow reads the path of a row. The error says why no call of it could be judged.
+func ReadRow(r resources.Route) (Row, error) {
+	p, err := ParsePattern(r.Path)
+	if err != nil {
+		return Row{}, err
+	}
+	row := Row{Pattern: p, slash: strings.HasSuffix(r.Path, "/")}
+	if row.slash && r.Host == "" {
+		return Row{}, errSlash
+	}
+	return row, row.check()
+}
+
+// Read returns the place that a path names which fits the row, or all that is wrong with the path. The values are those
+// of Find.
+func (r Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
+	path = strings.TrimPrefix(path, "/")
+	if r.slash {
+		path = strings.TrimSuffix(path, "/")
+	}
+	if path == "" && r.slash {
+		return resources.Target{}, nil
+	}
+	var problems []resources.Problem
+	for _, text := range PathProblems(path) {
+		problems = append(problems, resources.Problem{Field: fieldPath, Text: text})
+	}
+	if problems = append(problems, r.Problems(values)...); len(problems) > 0 {
+		return resources.Target{}, problems
+	}
+	target, problem := r.target(path)
+	if problem != "" {
+		return resources.Target{}, []resources.Problem{{Field: fieldPath, Text: problem}}
+	}
+	return target, nil
+}
+
+// fieldPath is the field of problems of a whole path.
+const fieldPath = "path"
+
+// target reads the place from a path without problems. The collection of all accounts, which a row names as a whole,
+// names no account.
+func (r Row) target(path string) (resources.Target, string) {
+	if r.Path == "/"+path && (path == wordAccounts || path == "api/v1/"+wordAccounts) {
+		return resources.Target{Rest: wordAccounts}, ""
+	}
+	return ParseTarget(path)
+}
+
+// check reads a call of the row, with something in place of its parameters.
+func (r Row) check() error {
+	call := r.sample()
+	target, problems := r.Read(call.path, call.values)
+	if len(problems) > 0 {
+		texts := make([]string, len(problems))
+		for i, p := range problems {
+			texts[i] = p.String()
+		}
+		return fmt.Errorf("no call of this path could be judged: %s", strings.Join(texts, "; "))
+	}
+	for _, named := range [...]struct{ what, id, form string }{
+		{"account", target.AccountID, resources.PrefixAccount}, {"project", target.ProjectID, resources.PrefixProject},
+	} {
+		at := slices.Index(call.values, named.id)
+		switch {
+		case named.id == "" || named.id == call.rest:
+		case at < 0:
+			return fmt.Errorf("the path names the %s %s; a parameter must stand there, as {%sId}", named.what, named.id, named.what)
+		case r.Forms[at] != "" && r.Forms[at] != named.form:
+			return fmt.Errorf("parameter %s names the %s, whose ids have the form %s-<id>-v1", r.Params[at], named.what, named.form)
+		}
+	}
+	return nil
+}
+
+// sample is a call of a row.
+type sample struct {
+	path   string
+	values []string
+	// rest is what stands for the rest of the path.
+	rest string
+}
+
+// sample returns a call of the row whose values stand nowhere else in its path.
+func (r Row) sample() (call sample) {
+	word := "x"
+	for strings.Contains(r.Path, word) {
+		word += "x"
+	}
+	call.rest = word + "rest"
+	segments := strings.Split(r.Path, "/")
+	for i, segment := range segments {
+		if segment == restParam || segment == proxyParam {
+			segments[i] = call.rest
+			break
+		}
+		if _, form, ok := param(segment); ok {
+			segments[i] = fmt.Sprint(word, len(call.values))
+			if form != "" {
+				segments[i] = form + "-" + segments[i] + "-v1"
+			}
+			call.values = append(call.values, segments[i])
+		}
+	}
+	call.path = strings.Join(segments, "/")
+	return call
+}
