@@ -27,8 +27,8 @@ type Explanation struct {
 type Condition struct {
 	Name  string `json:"name"`
 	Holds bool   `json:"holds"`
-	// Says is what is told where it does not hold.
-	Says string `json:"says"`
+	// Says is the reason for which the question is denied, "" where the condition holds.
+	Says string `json:"says,omitempty"`
 }
 
 // ExplainedGrant is an assignment of the subject, and whether it grants what is asked.

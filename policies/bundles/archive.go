@@ -87,6 +87,8 @@ func checkEntry(header *tar.Header, names map[string]bool) error {
 		return nil
 	}
 	switch {
+	case path.Base(name) == "patch.json":
+		return fmt.Errorf("%q is of a delta bundle, which has no tree: leave it out, and build the bundle whole with opa build -b", header.Name)
 	case names[name]:
 		return fmt.Errorf("%q comes twice: leave one out", header.Name)
 	case len(names) == maxFiles:

@@ -67,7 +67,6 @@ func explain(err error) error {
 		{"not included in bundle signature", "files were added after it was signed: sign it again, or find out who added them"},
 		{"specified in bundle signatures but not found", "files were taken away after it was signed: sign it again, or find out who did"},
 		{"scope mismatch", "its signature has a scope: sign it without one"},
-		{"delta bundles", "it is a delta bundle, which has no tree: build it whole with opa build -b"},
 		{"manifest roots", "its manifest's roots do not cover what is in it: build it with opa build -b and no roots"},
 	} {
 		if strings.Contains(err.Error(), known.says) {
@@ -80,8 +79,6 @@ func explain(err error) error {
 // checkKind refuses bundles that have something else in the place of rules.
 func checkKind(b *bundle.Bundle) error {
 	switch revision := b.Manifest.Revision; {
-	case b.Type() != bundle.SnapshotBundleType:
-		return errors.New("it is a delta bundle, which has no tree: build it whole with opa build -b")
 	case len(b.WasmModules)+len(b.PlanModules) > 0:
 		return errors.New("it holds compiled rules, which nobody could check: build it with opa build -b, and without -t")
 	case len(revision) > maxRevision || strings.ContainsFunc(revision, func(r rune) bool { return r <= ' ' || r > '~' }):

@@ -43,6 +43,8 @@ func TestWhatIsNoBundleIsRefused(t *testing.T) {
 		"a device":                     {with(entry{name: "authz/x.rego", kind: tar.TypeChar}), "link or a device"},
 		"a file twice":                 {with(entry{name: "data.json", text: "{}"}), "comes twice"},
 		"a delta":                      {archive(t, entry{name: "/patch.json", text: `{"data": [{"op": "upsert", "path": "/grants", "value": {}}]}`}), "delta bundle"},
+		"a patch beside a tree":        {with(entry{name: "/patch.json", text: `{"data": []}`}), "delta bundle"},
+		"a patch in a folder":          {with(entry{name: "/authz/patch.json", text: `{}`}), "delta bundle"},
 		"compiled rules":               {with(entry{name: "/policy.wasm", text: "x"}), "compiled rules"},
 		"a plan":                       {with(entry{name: "/plan.json", text: "{}"}), "compiled rules"},
 		"roots without the routes":     {manifest(`{"revision": "", "roots": ["authz", "authz_test", "grants"]}`), "leave out routes"},

@@ -8,7 +8,7 @@ import (
 // The denial of an action that a strict tree does not list.
 const (
 	codeUnknownAction   = "needs_known_action"
-	reasonUnknownAction = "the action is not one that the policy tree lists, which is strict"
+	reasonUnknownAction = "unknown action"
 )
 
 // actionIDs returns the ids of the listed actions.

@@ -43,7 +43,7 @@ decision := {"allow": true, "reason": "an admin"} if some item in input.subject.
 							if err != nil || d.Allowed != c.allowed[action] || d.PolicyRevision != e.Revision() {
 								t.Errorf("%s: %s: %+v, %v", by, action, d, err)
 							}
-							if !d.Allowed && (d.Code != "needs_known_action" || d.Reason == "") {
+							if !d.Allowed && (d.Code != "needs_known_action" || d.Reason != "unknown action") {
 								t.Errorf("%s: %s: %+v", by, action, d)
 							}
 						}

@@ -92,6 +92,9 @@ type explanation struct {
 // tellRules tells conditions and deny rules.
 func (e *explanation) tellRules() {
 	for _, condition := range e.said.Conditions {
+		if condition.Holds {
+			condition.Says = "" // it speaks against nothing
+		}
 		if e.sees.all || e.said.Told[condition.Name] {
 			e.out.Conditions = append(e.out.Conditions, condition)
 		}

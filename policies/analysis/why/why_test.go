@@ -122,6 +122,11 @@ func sameVerdict(t *testing.T, seed int, policy engine.Pinned, q resources.Quest
 	if x.Allowed && !counts {
 		t.Errorf("seed %d: allowed, and no assignment counts: %+v", seed, x.Grants)
 	}
+	for _, c := range x.Conditions {
+		if c.Holds != (c.Says == "") {
+			t.Errorf("seed %d: %+v", seed, c)
+		}
+	}
 	for _, g := range x.Grants {
 		if g.Counts == (g.WhyNot != "") || g.WhyNot == "no rule of the policy tree counts it here" {
 			t.Errorf("seed %d: %+v", seed, g)
