@@ -77,4 +77,25 @@ func TestWhyOfAMadeUpWorld(t *testing.T) {
 	harness.WantOneLine(t, why("misspelt", `{"acton": {}}`), `"acton"`)
 	harness.WantOneLine(t, why("two", `{"action": {"id": "project:instance:read"}} {}`), "after the first value")
 	harness.WantOneLine(t, why("action", `{}`), "action.id")
+	for name, c := range map[string]struct{ has, says string }{
+		"here without an assignment": {`"subject": {"here": [{"role": "project_reader"}]}`, "subject.here"},
+		"here with another one":      {`"subject": {"assignments": {"": {"": [{"role": "a"}]}}, "here": [{"role": "b"}]}`, "subject.here"},
+		"here with one too many":     {`"subject": {"assignments": {"": {"": [{"role": "a"}]}}, "here": [{"role": "a"}, {"role": "a"}]}`, "subject.here"},
+		"nothing here":               {`"subject": {"assignments": {"": {"": [{"role": "a"}]}}, "here": []}`, "subject.here"},
+		"here from another project":  {`"subject": {"assignments": {"p": {"": [{"role": "a"}]}}, "here": [{"role": "a"}]}`, "subject.here"},
+		"here of another level":      {`"subject": {"assignments": {"": {"": [{"role": "a"}]}}, "here": [{"role": "a", "level": "PROJECT"}]}`, "subject.here"},
+		"a level":                    {`"subject": {"assignments": {"p": {"": [{"role": "a", "level": "ACCOUNT"}]}}}`, `subject.assignments["p"][""][0].level`},
+		"a verb":                     {`"subject": {}, "action": {"id": "project:instance:read", "verb": "create"}`, "action.verb"},
+		"patterns":                   {`"subject": {}, "action": {"id": "project:instance:read", "patterns": ["*:*:*"]}`, "action.patterns"},
+	} {
+		if !strings.Contains(c.has, `"action"`) {
+			c.has += `, "action": {"id": "project:instance:read"}`
+		}
+		harness.WantOneLine(t, why(strings.ReplaceAll(name, " ", "_"), "{"+c.has+"}"), c.says)
+	}
+	const here = `"here": [{"role": "project_reader", "level": "PROJECT", "role_scope": "PROJECT", "role_status": "ACTIVE", "status": "ACTIVE", "running": true}]`
+	o = why("here", `{"action": {"id": "project:instance:read", "scope": "project"}, `+strings.Replace(world, `"id": "bob"`, `"id": "bob", `+here, 1)+`}`)
+	if o.Code != 0 {
+		t.Errorf("what the engine makes, given as it makes it: %+v", o)
+	}
 }

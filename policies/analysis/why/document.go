@@ -15,12 +15,12 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty. Its custom
-// roles are those of subject.roles; there is no other user.
+// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty, but for
+// those that the engine makes of others. Its custom roles are those of subject.roles; there is no other user.
 type Document struct {
 	Action struct {
 		ID string `json:"id"`
-		// The engine makes these of the id.
+		// The engine makes these of the id (checkDerived).
 		Scope    string   `json:"scope"`
 		Resource string   `json:"resource"`
 		Verb     string   `json:"verb"`
@@ -65,7 +65,7 @@ type documentSubject struct {
 	Status      string                                     `json:"status"`
 	Member      bool                                       `json:"member"`
 	Assignments map[string]map[string][]documentAssignment `json:"assignments"`
-	// Here are those of Assignments around the target. The engine makes it of them.
+	// Here are those of Assignments at the places that cover the target. The engine makes it of them (checkDerived).
 	Here  []documentAssignment    `json:"here"`
 	Roles map[string]documentRole `json:"roles"`
 }
@@ -86,7 +86,7 @@ type documentRole struct {
 	Permissions map[string]bool `json:"permissions"`
 }
 
-// ReadDocument reads a made-up world. The error names a member that the input does not have.
+// ReadDocument reads a made-up world. The error names a member that the input does not have, or that contradicts another.
 func ReadDocument(raw []byte) (*Document, error) {
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
@@ -97,11 +97,8 @@ func ReadDocument(raw []byte) (*Document, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is something after the first value; it must hold one input")
 	}
-	if _, err := resources.ParseAction(d.Action.ID); err != nil {
-		return nil, fmt.Errorf("action.id %w", err)
-	}
-	if len(d.Subject.Here) > 0 && len(d.Subject.Assignments) == 0 {
-		return nil, errors.New("subject.here is made of subject.assignments, which is missing; write the assignments there by project and resource")
+	if err := d.checkDerived(); err != nil {
+		return nil, err
 	}
 	return &d, nil
 }
