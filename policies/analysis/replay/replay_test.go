@@ -1,12 +1,15 @@
 package replay_test
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
@@ -66,8 +69,13 @@ func TestNothingIsGuessed(t *testing.T) {
 	if f := report.Flips[0]; f.Allowed || f.Count != 1 || f.Action != "project:instance:read" || f.Place != "account" || !report.Differs() {
 		t.Errorf("%+v", f)
 	}
-	if text, err := report.Tests(); err != nil || !strings.Contains(string(text), "test_id1 if {\n\tallowed(data.authz.decision) with input as {") {
-		t.Errorf("%s, %v", text, err)
+	text, err := report.Tests()
+	must(t, err)
+	if !strings.Contains(string(text), "test_id1 if {\n\tallowed(data.authz.decision) with input as {") {
+		t.Errorf("%s", text)
+	}
+	if formatted, err := format.Source("x_test.rego", text); err != nil || !bytes.Equal(formatted, text) {
+		t.Errorf("%v; opa fmt makes another text of it:\n%s\n%s", err, text, formatted)
 	}
 }
 

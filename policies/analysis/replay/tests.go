@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/open-policy-agent/opa/v1/format"
 )
 
 // anID is what the id of a decision is: a part of the name of a rule.
@@ -19,8 +21,8 @@ allowed(answer) if answer.allow == true
 allowed(answer) if answer.decision == true
 `
 
-// Tests returns the examples of all flips as a file of `opa test`: each holds the tree to the verdict that
-// was told.
+// Tests returns the examples of all flips as a file of `opa test`, in the form of `opa fmt`: each holds the tree to the
+// verdict that was told.
 func (r *Report) Tests() ([]byte, error) {
 	var out strings.Builder
 	out.WriteString(head)
@@ -36,5 +38,5 @@ func (r *Report) Tests() ([]byte, error) {
 			fmt.Fprintf(&out, "\n# Told was %q.\ntest_%s if {\n\t%sallowed(%s) with input as %s\n}\n", e.Old, e.ID, not, e.rule, e.input)
 		}
 	}
-	return []byte(out.String()), nil
+	return format.Source("replayed_test.rego", []byte(out.String()))
 }
