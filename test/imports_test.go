@@ -98,7 +98,7 @@ var mayImport = map[string]row{
 	"policies/bundles":          {inside: []string{"policies"}, outside: []string{opa}},
 	"policies/reuse":            {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/shadow":           {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}},
-	"policies/analysis/replay":  {inside: []string{"policies/engine", "resources"}},
+	"policies/analysis/replay":  {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},
 	"policies/proof":            {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/analysis/matrix":  {inside: []string{"policies/builtins", "policies/engine", "policies/reuse", "resources"}, outside: []string{opa}},
 	"policies/analysis/diff":    {inside: []string{"policies/analysis/matrix", "policies/analysis/people", "policies/engine", "resources"}},
