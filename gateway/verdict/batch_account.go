@@ -122,7 +122,7 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 	if err != nil {
 		return Outcome{Err: unavailable(err)}, nil
 	}
-	out.AccountRevision, out.ID = q.Facts.Revision, in.ids.ULID()
+	out.AccountRevision, out.ID = RevisionFor(in.caller, in.account, q.Facts.Revision), in.ids.ULID()
 	if in.observe != nil {
 		in.observe(in.door.Row.Name, &out.Decision)
 	}

@@ -36,7 +36,7 @@ type Judge struct {
 // Verdict is policy's decision with what it was decided on. The zero value denies.
 type Verdict struct {
 	resources.Decision
-	// AccountRevision is the revision of the account's facts.
+	// AccountRevision is the revision of the account's facts, as the caller may know it (RevisionFor).
 	AccountRevision int64
 	// ID names the verdict; it is empty where there is none.
 	ID string
@@ -114,7 +114,7 @@ func (j *Judge) enter(ctx context.Context, caller resources.Principal, c Call) (
 	if err != nil {
 		return Verdict{}, q, unavailable(err)
 	}
-	return Verdict{Decision: decision, AccountRevision: q.Facts.Revision}, q, nil
+	return Verdict{Decision: decision, AccountRevision: RevisionFor(caller, q.AccountID, q.Facts.Revision)}, q, nil
 }
 
 // decide judges the question about a user, and tells nobody.
@@ -128,7 +128,7 @@ func (j *Judge) decide(ctx context.Context, user string, q *resources.Question) 
 	if err != nil {
 		return Verdict{}, unavailable(err)
 	}
-	return Verdict{Decision: decision, AccountRevision: q.Facts.Revision}, nil
+	return Verdict{Decision: decision, AccountRevision: RevisionFor(q.Principal, q.AccountID, q.Facts.Revision)}, nil
 }
 
 // tell names a verdict and has the log take it. An error means that it may not be told.
@@ -161,6 +161,15 @@ func (j *Judge) Ask(ctx context.Context, caller resources.Principal, q Question)
 		return Verdict{}, err
 	}
 	return j.tell(ctx, resources.PathDecision, "", v, &asked)
+}
+
+// RevisionFor returns the revision of an account as the caller may know it: services and members of the account see it,
+// everybody else sees 0, the revision of an account that does not exist.
+func RevisionFor(caller resources.Principal, account string, revision int64) int64 {
+	if caller.Kind == resources.PrincipalService || caller.Kind == resources.PrincipalUser && caller.AccountID == account {
+		return revision
+	}
+	return 0
 }
 
 // unavailable makes any error of the decision path one of KindUnavailable.

@@ -134,3 +134,42 @@ func TestServiceIsLookedForInNoAccount(t *testing.T) {
 		t.Errorf("%v, asked %q", err, p.asked)
 	}
 }
+
+// TestRevisionOfAnAccountIsForItsMembers and services: to anybody else it is 0, as where there is no account.
+func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
+	p := &many{parts: parts{decide: yes, access: yes}}
+	pins := 0
+	for name, c := range map[string]struct {
+		caller  resources.Principal
+		account string
+		want    int64
+	}{
+		"a member":               {alice(), "acct-a-v1", 7},
+		"a user of another":      {alice(), "acct-b-v1", 0},
+		"a service":              {resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, "acct-b-v1", 7},
+		"nobody":                 {resources.Principal{Kind: resources.PrincipalNone, AccountID: "acct-a-v1"}, "acct-a-v1", 0},
+		"a caller of no kind":    {resources.Principal{AccountID: "acct-a-v1"}, "acct-a-v1", 0},
+		"a user of no account":   {resources.Principal{Kind: resources.PrincipalUser, ID: "user-x-v1"}, "acct-a-v1", 0},
+		"a service with a place": {resources.Principal{Kind: resources.PrincipalService, ID: "service-a", AccountID: "acct-a-v1"}, "acct-b-v1", 7},
+	} {
+		q := question(t)
+		q.AccountID = c.account
+		asked, err := judge(&p.parts).Ask(t.Context(), c.caller, q)
+		if err != nil || asked.AccountRevision != c.want {
+			t.Errorf("%s asks: %d, %v", name, asked.AccountRevision, err)
+		}
+		entered, err := judge(&p.parts).Enter(t.Context(), c.caller, verdict.Call{Route: &verdict.Route{}, AccountID: c.account})
+		if err != nil || entered.AccountRevision != c.want {
+			t.Errorf("%s enters: %d, %v", name, entered.AccountRevision, err)
+		}
+		err = batches(p, &pins).Begin(c.caller, q.Door).Ask(t.Context(), []verdict.Item{{Question: q}}, func(o verdict.Outcome) bool {
+			if o.Err != nil || o.AccountRevision != c.want {
+				t.Errorf("%s asks with others: %d, %v", name, o.AccountRevision, o.Err)
+			}
+			return true
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

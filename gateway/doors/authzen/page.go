@@ -151,7 +151,8 @@ type answerPage struct {
 
 type answerContext struct {
 	// Complete says that a walk over all pages gives everything.
-	Complete        bool   `json:"complete"`
-	PolicyRevision  string `json:"policy_revision"`
-	AccountRevision int64  `json:"account_revision,omitempty"`
+	Complete       bool   `json:"complete"`
+	PolicyRevision string `json:"policy_revision"`
+	// AccountRevision is nil where no account is in question.
+	AccountRevision *int64 `json:"account_revision,omitempty"`
 }

@@ -70,7 +70,8 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 		Complete: complete, PolicyRevision: q.policy.Revision,
 	}}
 	if q.account != "" {
-		out.Context.AccountRevision = cmp.Or(w.revision, may.AccountRevision)
+		revision := verdict.RevisionFor(c.Caller, q.account, cmp.Or(w.revision, may.AccountRevision))
+		out.Context.AccountRevision = &revision
 	}
 	if w.more {
 		out.Page.NextToken = s.Tokens.Seal(w.last.marshal(), binding)

@@ -56,6 +56,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	if err != nil {
 		return doors.Answer{Question: q}, failed(err)
 	}
+	x.AccountRevision = verdict.RevisionFor(c.Caller, q.AccountID, x.AccountRevision)
 	body, err := json.Marshal(x)
 	if err != nil {
 		return doors.Answer{Question: q}, err

@@ -86,7 +86,7 @@ func TestAnswer(t *testing.T) {
 			}
 			charged := 0
 			a, err := d.Answer(t.Context(), doors.Call{
-				Caller: resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1"}, Route: &verdict.Route{}, Path: c.path,
+				Caller: resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Route: &verdict.Route{}, Path: c.path,
 				Headers: headers{"X-User-ID": "user-bob-v1", "X-Account-ID": "acct-a-v1", "X-Action": "project:x:read"},
 				Rates:   rates{&charged, c.rate},
 			})

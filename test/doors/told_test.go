@@ -1,0 +1,232 @@
+package doors_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/portcullis-authz/portcullis/test/harness"
+)
+
+// tenant has the ids that a question may name: an account's, or nobody's.
+type tenant struct{ account, project, user string }
+
+// absent returns ids as long as those of the tenant, of nothing.
+func (o tenant) absent() tenant {
+	nobodys := func(id string) string {
+		kind, rest, _ := strings.Cut(id, "-")
+		return kind + "-" + strings.Repeat("x", len(rest)-len("-v1")) + "-v1"
+	}
+	return tenant{nobodys(o.account), nobodys(o.project), nobodys(o.user)}
+}
+
+// naming is a question of one tenant's caller that names ids of another one.
+type naming struct {
+	by          caller
+	own, theirs tenant
+}
+
+// inquiry asks in one way, and returns all that is answered.
+type inquiry struct {
+	name string
+	ask  func(t *testing.T, w *world, a naming) string
+}
+
+// newToldWorld starts a gateway with three tenants, of which the third is suspended.
+func newToldWorld(t *testing.T) (*world, []*harness.Team) {
+	t.Helper()
+	teams := harness.StartTeams(t, 3, "--policy-dir", policies(t), "--upstream", upstreamName+"="+newUpstream(t).URL, "--ext-authz-listen", "127.0.0.1:0")
+	for i, team := range teams {
+		team.Grant(t, "project_admin", team.Bob, team.Project)
+		if i == 2 {
+			harness.Call(t, "PATCH", team.Path(""), team.Platform, `{"status":"SUSPENDED"}`)
+		}
+	}
+	return &world{Gateway: teams[0].Gateway, envoys: newEnvoys(t, teams[0].Gateway)}, teams
+}
+
+// strangers are the callers of a team, and who may ask about nobody.
+func strangers(t *testing.T, of *harness.Team) []caller {
+	t.Helper()
+	r := harness.Call(t, "POST", of.Path("/users/"+of.Bob+"/keys"), of.UserToken(t, of.Bob), `{"key_name":"k","scopes":["read"]}`)
+	key, _ := harness.At(r.Body, "data", "raw_key").(string)
+	return []caller{
+		{name: "an admin", user: of.Admin, token: of.AdminToken},
+		{name: "a member", user: of.Carol, token: of.UserToken(t, of.Carol)},
+		{name: "a key", user: of.Bob, key: key},
+		{name: "a service without the scope", user: of.Admin, token: of.Platform},
+	}
+}
+
+// TestForeignIsToldLikeAbsent: at every door an answer that names another tenant's account, project or user is that which
+// names nothing that exists, byte for byte but for ids and times. Revisions of accounts are told to members and services.
+func TestForeignIsToldLikeAbsent(t *testing.T) {
+	w, teams := newToldWorld(t)
+	own := tenant{teams[0].Account, teams[0].Project, teams[0].Admin}
+	callers := strangers(t, teams[0])
+	differ := 0
+	for _, foreign := range teams[1:] {
+		theirs := tenant{foreign.Account, foreign.Project, foreign.Bob}
+		for _, of := range inquiries() {
+			for _, by := range callers {
+				told, untold := of.ask(t, w, naming{by, own, theirs}), of.ask(t, w, naming{by, own, theirs.absent()})
+				if alike(told, theirs) == alike(untold, theirs.absent()) {
+					continue
+				}
+				if differ++; differ <= 10 {
+					t.Errorf("%s, by %s about %s:\n%s\nand about nobody:\n%s", of.name, by.name, foreign.Account, told, untold)
+				}
+			}
+		}
+	}
+	if differ > 0 {
+		t.Errorf("%d answers differ", differ)
+	}
+}
+
+// TestRevisionsAreToldToThoseConcerned: a service and a member learn the account's revision, at each door alike.
+func TestRevisionsAreToldToThoseConcerned(t *testing.T) {
+	w, teams := newToldWorld(t)
+	team := teams[1]
+	own := tenant{team.Account, team.Project, team.Admin}
+	for _, by := range []caller{{name: "a member", user: team.Admin, token: team.AdminToken}, {name: "a service", user: team.Admin, token: team.ServiceToken(t, "authz:check", "authz:explain")}} {
+		seen := map[string]bool{}
+		for _, of := range inquiries() {
+			for _, revision := range revisions.FindAllStringSubmatch(of.ask(t, w, naming{by, own, own}), -1) {
+				seen[revision[1]] = true
+			}
+		}
+		if len(seen) != 1 || seen["0"] {
+			t.Errorf("%s is told the revisions %q", by.name, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+}
+
+// revisions finds the revisions of accounts in an answer.
+var revisions = regexp.MustCompile(`(?:X-Account-Revision: \[|"account_revision":"?)([0-9]+)`)
+
+// newEachTime finds what every answer has anew.
+var newEachTime = regexp.MustCompile(`[0-9a-hjkmnp-tv-z]{26}|"decided_at":"[^"]*"|\n(Date|X-Request-Id): [^\n]*`)
+
+// alike replaces what may differ.
+func alike(answer string, named tenant) string {
+	answer = strings.NewReplacer(named.account, "ACCOUNT", named.project, "PROJECT", named.user, "USER").Replace(answer)
+	return newEachTime.ReplaceAllString(answer, "NEW")
+}
+
+// inquiries are all ways to ask, with all places for an id.
+func inquiries() (all []inquiry) {
+	for name, form := range forms() {
+		for door, ask := range map[string]func(t *testing.T, w *world, q question) string{
+			"E3": wholeE3("authorize"), "explain": wholeE3("explain"), "evaluation": wholeEvaluation, "batch": wholeBatch,
+			"forward-auth": wholeForwardAuth, "verify": wholeVerify, "ext_authz": wholeEnvoy,
+		} {
+			for _, action := range []string{"project:instance:read", "account:role:read"} {
+				all = append(all, inquiry{door + ", " + name + ", " + action, func(t *testing.T, w *world, a naming) string {
+					q := form(a)
+					q.caller, q.action = a.by, action
+					return ask(t, w, q)
+				}})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b inquiry) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// forms are questions in the words of E3.
+func forms() map[string]func(a naming) question {
+	place := func(of tenant) string { return "accounts/" + of.account + "/projects/" + of.project + "/instances" }
+	return map[string]func(a naming) question{
+		"oneself in their account": func(a naming) question {
+			return question{subject: a.by.user, account: a.theirs.account, path: place(a.theirs)}
+		},
+		"oneself in their account at large": func(a naming) question {
+			return question{subject: a.by.user, account: a.theirs.account, path: "accounts/" + a.theirs.account}
+		},
+		"oneself in their account, no path": func(a naming) question { return question{subject: a.by.user, account: a.theirs.account, path: "x"} },
+		"oneself at their project": func(a naming) question {
+			return question{subject: a.by.user, account: a.own.account, path: "accounts/" + a.own.account + "/projects/" + a.theirs.project + "/instances"}
+		},
+		"oneself at their project, of no account": func(a naming) question {
+			return question{subject: a.by.user, account: a.own.account, path: "projects/" + a.theirs.project}
+		},
+		"oneself at their place": func(a naming) question {
+			return question{subject: a.by.user, account: a.own.account, path: place(a.theirs)}
+		},
+		"their user there": func(a naming) question {
+			return question{subject: a.theirs.user, account: a.theirs.account, path: place(a.theirs)}
+		},
+		"their user here": func(a naming) question {
+			return question{subject: a.theirs.user, account: a.own.account, path: place(a.own)}
+		},
+		"their user, our project there": func(a naming) question {
+			return question{subject: a.theirs.user, account: a.theirs.account, path: "projects/" + a.own.project}
+		},
+	}
+}
+
+// whole makes a call and returns status, headers and body.
+func (w *world) whole(t *testing.T, by caller, method, host, target, body string, headers ...string) string {
+	status, header, raw := w.exchange(t, by, method, host, target, body, headers...)
+	var all strings.Builder
+	fmt.Fprintf(&all, "%d\n", status)
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		fmt.Fprintf(&all, "%s: %q\n", name, header[name])
+	}
+	return strings.ReplaceAll(all.String(), `"`, "") + string(raw)
+}
+
+func wholeE3(door string) func(t *testing.T, w *world, q question) string {
+	return func(t *testing.T, w *world, q question) string {
+		return w.whole(t, q.caller, http.MethodPost, "", "/api/v1/"+door+"/"+q.path, "", "X-User-ID", q.subject, "X-Account-ID", q.account, "X-Action", q.action)
+	}
+}
+
+func wholeEvaluation(t *testing.T, w *world, q question) string {
+	body, _ := json.Marshal(q.evaluation())
+	return w.whole(t, q.caller, http.MethodPost, "", "/access/v1/evaluation", string(body), "Content-Type", "application/json")
+}
+
+func wholeBatch(t *testing.T, w *world, q question) string {
+	body, _ := json.Marshal(map[string]any{"evaluations": []any{q.evaluation(), q.evaluation()}})
+	return w.whole(t, q.caller, http.MethodPost, "", "/access/v1/evaluations", string(body), "Content-Type", "application/json")
+}
+
+func wholeForwardAuth(t *testing.T, w *world, q question) string {
+	return w.whole(t, q.caller, "GET", "", "/forward-auth", "", "X-Original-Method", method, "X-Original-URI", "/"+q.path, "X-Forwarded-Host", hostOf(q.action))
+}
+
+func wholeVerify(t *testing.T, w *world, q question) string {
+	return w.whole(t, q.caller, method, hostOf(q.action), "/verify/"+q.path, "")
+}
+
+func wholeEnvoy(t *testing.T, w *world, q question) string {
+	call := &auth.AttributeContext_HttpRequest{Host: hostOf(q.action), Method: method, Path: "/" + q.path, Headers: map[string]string{}}
+	if q.caller.token != "" {
+		call.Headers["authorization"] = "Bearer " + q.caller.token
+	}
+	if q.caller.key != "" {
+		call.Headers["x-api-key"] = q.caller.key
+	}
+	text, err := protojson.Marshal(w.ask(t, call, nil))
+	var all any
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err == nil {
+		text, err = json.Marshal(all) // in one order
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	return string(text)
+}
