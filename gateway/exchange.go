@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -41,9 +42,9 @@ type exchange struct {
 	// inside is the gate that the request has to leave; rated is how its caller's rates stand.
 	inside *gate.Gate
 	rated  *ratelimit.Verdict
-	// account is the account in question; target is the place that the path names.
+	// call is the call as it is judged; account is the account in question.
+	call    verdict.Call
 	account string
-	target  resources.Target
 	record  Record
 	// factsRevision is that of the facts of the recorded verdict.
 	factsRevision int64

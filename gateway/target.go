@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -64,7 +63,9 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	x.target = x.entry.Place(target, x.params())
+	if x.call = x.entry.Call(x.account, target, x.params()); x.entry.Row.Spec != "" {
+		x.call.Through = "" // their handlers say what there is of a project
+	}
 	return nil
 }
 
@@ -105,15 +106,10 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 	return named, ""
 }
 
-// call returns the call for the judge.
-func (x *exchange) call() verdict.Call {
-	return verdict.Call{Route: &x.entry.Route, AccountID: x.account, Target: x.target}
-}
-
 // authorize has the call judged: 403, 503.
 func (e *Edge) authorize(x *exchange) error {
 	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
-	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, x.call())
+	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, x.call)
 	x.judged(v)
 	x.ctx = resources.WithDecision(x.ctx, v.ID)
 	return err

@@ -81,7 +81,7 @@ func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
 // authorizeAgain has the call judged as authorize does. A verdict equal to the last one, on facts of the
 // same revision, is not recorded again: the client is told one, and the decision log has it.
 func (e *Edge) authorizeAgain(x *exchange) error {
-	v, err := e.cfg.Judge.Permit(x.ctx, x.principal, x.call())
+	v, err := e.cfg.Judge.Permit(x.ctx, x.principal, x.call)
 	if err == nil && v.Code == x.record.Code && v.Reason == x.record.Reason &&
 		v.PolicyRevision == x.record.PolicyRevision && v.AccountRevision == x.factsRevision {
 		x.ctx = resources.WithDecision(x.ctx, x.record.DecisionID)

@@ -27,7 +27,7 @@ type Judgement struct {
 	Decision Decision
 	// Context is what an app says beside its decision.
 	Context []Member
-	// Unasked says that policy was not asked: the question names nothing that there is.
+	// Unasked says that the decision is not policy's: the question names nothing that there is.
 	Unasked bool
 }
 

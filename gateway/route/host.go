@@ -7,6 +7,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
+// HostRule is what the value of a Host header must be.
+const HostRule = "must be the name of one host, with or without a port and without a dot at its end"
+
 // ParseHost returns the name in the value of a Host header, in small letters and without its port.
 // It takes no value that some servers read as another host: with a user, a dot at the end, several
 // hosts, an empty port.

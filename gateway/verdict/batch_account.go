@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (b *Batch) asker() resources.About {
 
 // about returns whose facts the question rests on.
 func (i *Item) about() resources.About {
-	return resources.About{UserID: i.SubjectID, ProjectID: i.Target.ProjectID}
+	return resources.About{UserID: i.SubjectID, ProjectID: cmp.Or(i.Target.ProjectID, i.Through)}
 }
 
 // Facts implements Facts with what was gathered.
@@ -110,7 +111,8 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 		Principal: in.caller, Action: item.Action, AccountID: in.account, Target: item.Target, Route: &in.door.Row, Now: in.at,
 		Facts: in.facts[place],
 	}
-	out.Decision = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}
+	state := takeState(item.Through, &q)
+	out.Decision, out.unasked = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}, item.Denied != ""
 	var app *resources.AppQuestion
 	var err error
 	if item.Denied == "" {
@@ -122,6 +124,7 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 	if err != nil {
 		return Outcome{Err: unavailable(err)}, nil
 	}
+	out.through(item.Through, state, &q)
 	out.AccountRevision, out.ID = RevisionFor(in.caller, in.account, q.Facts.Revision), in.ids.ULID()
 	if in.observe != nil {
 		in.observe(in.door.Row.Name, &out.Decision)
@@ -130,7 +133,7 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 		return out, nil
 	}
 	return out, in.recorded(&resources.Judgement{
-		ID: out.ID, Path: resources.PathDecision, Question: q, App: app, Decision: out.Decision, Context: out.Context, Unasked: item.Denied != "",
+		ID: out.ID, Path: resources.PathDecision, Question: q, App: app, Decision: out.Decision, Context: out.Context, Unasked: out.unasked,
 	})
 }
 

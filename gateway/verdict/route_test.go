@@ -20,7 +20,7 @@ func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 		{map[string]string{"user_id": "b"}, "b"},
 		{map[string]string{"userId": "a", "user_id": "b"}, "a"},
 	} {
-		if got := (&verdict.Route{}).Place(resources.Target{}, c.params).UserID; got != c.want {
+		if got := (&verdict.Route{}).Call("", resources.Target{}, c.params).Target.UserID; got != c.want {
 			t.Errorf("%v: %q, want %q", c.params, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -40,6 +41,8 @@ type Verdict struct {
 	AccountRevision int64
 	// ID names the verdict; it is empty where there is none.
 	ID string
+	// unasked says that it is not policy's.
+	unasked bool
 }
 
 // Route is a row of the catalogue with its action parsed.
@@ -57,6 +60,8 @@ type Call struct {
 	// AccountID is the account in question; it is empty where the call names none.
 	AccountID string
 	Target    resources.Target
+	// Through is the project to which the path of an account action goes on; it must be an active one of the account.
+	Through string
 }
 
 // Question is whether a subject may do an action at a place.
@@ -68,6 +73,8 @@ type Question struct {
 	AccountID string
 	Action    resources.Action
 	Target    resources.Target
+	// Through is that of the call that is asked about.
+	Through string
 }
 
 // Enter judges whether the caller may make the call. Errors are *resources.Error: KindForbidden,
@@ -105,16 +112,21 @@ func (j *Judge) enter(ctx context.Context, caller resources.Principal, c Call) (
 			known = caller.ID
 		}
 		var err error
-		if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, known, q.Target.ProjectID); err != nil {
+		if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, known, cmp.Or(q.Target.ProjectID, c.Through)); err != nil {
 			return Verdict{}, q, unavailable(err)
 		}
 	}
+	state := takeState(c.Through, &q)
 	q.Now = resources.At(j.Now())
 	decision, err := j.Policy.Access(ctx, q)
 	if err != nil {
 		return Verdict{}, q, unavailable(err)
 	}
-	return Verdict{Decision: decision, AccountRevision: RevisionFor(caller, q.AccountID, q.Facts.Revision)}, q, nil
+	v := Verdict{Decision: decision, AccountRevision: RevisionFor(caller, q.AccountID, q.Facts.Revision)}
+	if !c.Route.Public {
+		v.through(c.Through, state, &q)
+	}
+	return v, q, nil
 }
 
 // decide judges the question about a user, and tells nobody.
@@ -137,7 +149,7 @@ func (j *Judge) tell(ctx context.Context, path, parent string, v Verdict, q *res
 	if j.Log == nil {
 		return v, nil
 	}
-	err := j.Log.Record(ctx, &resources.Judgement{ID: v.ID, ParentID: parent, Path: path, Question: *q, Decision: v.Decision})
+	err := j.Log.Record(ctx, &resources.Judgement{ID: v.ID, ParentID: parent, Path: path, Question: *q, Decision: v.Decision, Unasked: v.unasked})
 	if err != nil {
 		return Verdict{}, unavailable(err)
 	}

@@ -52,6 +52,8 @@ func TestEvaluationRefusesWhatIsNotAQuestion(t *testing.T) {
 		"path with a slash first":   {resource("path", "/x"), []string{"resource.id: the path holds an empty segment"}},
 		"path of 2049 bytes":        {resource("path", strings.Repeat("a", 2049)), []string{"resource.id: the path is longer"}},
 		"route without a slash":     {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "x")}, []string{"resource.id: the path must begin with /"}},
+		"route of two hosts":        {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "/x", "host", "a.example, b.example")}, []string{"resource.properties.host: must be the name of one host"}},
+		"route of no host's name":   {object{"subject": subject, "action": object{"name": "GET"}, "resource": object{"type": "route", "id": "/x", "properties": object{"host": 1}}}, []string{"resource.properties.host: must be the name of one host"}},
 		"route with a query":        {object{"subject": subject, "action": object{"name": "GET"}, "resource": entity("route", "/x?y")}, []string{"resource.id: the path holds a ?"}},
 		"no method":                 {object{"subject": subject, "action": object{"name": "get /"}, "resource": entity("route", "/x")}, []string{"action.name: must be an HTTP method"}},
 		"a list":                    {[]any{good}, []string{"must be an object"}},

@@ -110,6 +110,7 @@ func TestEvaluationDeniesWhatDoesNotExist(t *testing.T) {
 		"unknown project":            question(admin, action, entity("project", "proj-absent-v1")),
 		"unknown project's resource": question(admin, action, entity("x", "1", "project_id", "proj-absent-v1")),
 		"unknown account":            question(admin, action, entity("account", "acct-absent-v1")),
+		"unknown project of a route": question(admin, "PATCH", entity("route", "/api/v1/accounts/"+s.Account+"/projects/proj-absent-v1")),
 		"unknown route":              question(admin, "GET", entity("route", "/todos")),
 		"unknown method":             question(admin, "BREW", entity("route", "/api/v1/accounts/"+s.Account+"/roles")),
 		"route without an action":    question(admin, "GET", entity("route", "/docs")),

@@ -77,6 +77,8 @@ func TestCallsBehindAProxy(t *testing.T) {
 	place := "/api/v1/accounts/" + a.Account + "/projects/" + a.Project
 	bob, carol := a.UserToken(t, a.Bob), a.UserToken(t, a.Carol)
 	service := a.Checker
+	of, gone := "/api/v1/accounts/"+a.Account+"/projects/", "the project is not an active project of the account"
+	foreign := harness.NewTeamAs(t, "app", withApp).Project
 	for name, c := range map[string]struct {
 		host, method, uri, token string
 		want                     int
@@ -107,6 +109,10 @@ func TestCallsBehindAProxy(t *testing.T) {
 		"an ill-formed id":       {"other.example", "GET", "/projects/widget/x", bob, 400, "", ""},
 		"one's own settings":     {"other.example", "GET", "/settings", a.AdminToken, 200, a.Admin + " " + a.Account + " account:role:read user", ""},
 		"a route of the edge":    {"", "GET", "/api/v1/accounts/" + a.Account + "/roles", a.AdminToken, 200, a.Admin + " " + a.Account + " account:role:read user", ""},
+		"a project's name":       {"", "PATCH", of + a.Project, a.AdminToken, 200, a.Admin + " " + a.Account + " account:project:update user", ""},
+		"an absent project":      {"", "PATCH", of + "proj-absent-v1", a.AdminToken, 403, "", gone},
+		"another's project":      {"", "DELETE", of + foreign, a.AdminToken, 403, "", gone},
+		"no role, another's":     {"", "DELETE", of + foreign, bob, 403, "", "no active role of the user grants account:project:delete in " + a.Account},
 		"two accounts":           {"app.example", "GET", place + "/accounts/x", bob, 400, "", ""},
 		"dots":                   {"app.example", "GET", "/anything/%2e%2e/else", bob, 400, "", ""},
 		"a slash at the end":     {"app.example", "GET", "/anything/", bob, 400, "", ""},

@@ -30,7 +30,7 @@ const (
 	bodyFile       = "gateway/body.go"
 	framingFile    = "gateway/framing.go"
 	callerFile     = "gateway/caller.go"
-	checkFile      = "gateway/target.go"
+	rowFile        = "gateway/route/row.go"
 	tokenFile      = "gateway/authn/token.go"
 	issuerFile     = "gateway/authn/issuer.go"
 	principalFile  = "gateway/authn/principal.go"
@@ -46,7 +46,7 @@ var mutants = []mutant{
 	{"path", "segments are not looked at", []edit{{pathFile, "	scanSegments(path, found)\n	if", "	if path == \"\" {\n		scanSegments(path, found)\n	}\n	if"}}},
 	{"path", "an encoded slash is taken", []edit{{pathFile, "	case c == '/':\n", "	case c == '/':\n		return\n	case c == 0xff:\n"}}},
 	{"path", "words of places stand anywhere", []edit{{targetFile, "	if ambiguous(t, rest) {", "	if rest == \"\" && ambiguous(t, rest) {"}}},
-	{"path", "only the decision's path is looked at", []edit{{checkFile, "range route.PathProblems(strings.TrimPrefix(x.path, \"/\"))", "range route.PathProblems(\"x\")"}, {"gateway/route/params.go", "		case form == \"\" && !resources.ValidID(value):", "		case value == \"\":"}}},
+	{"path", "only the decision's path is looked at", []edit{{rowFile, "range PathProblems(path)", "range PathProblems(\"x\")"}, {"gateway/route/params.go", "		case form == \"\" && !resources.ValidID(value):", "		case value == \"\":"}}},
 
 	{"framing", "two framings", []edit{{framingFile, "|| found.framings > 1", ""}, {framingFile, "name[7] == '-'", "true"}, {framingFile, "name[8] == '-' && ", ""}}},
 	{"framing", "trailers", []edit{{framingFile, "		ok = false\n", ""}, {bodyFile, "		b.ended = true\n		return b.empty()\n", "		b.ended = true\n		for len(line) > 0 && err == nil && string(line) != \"\\r\\n\" {\n			line, err = b.c.line(fillSize)\n		}\n		return err\n"}}},

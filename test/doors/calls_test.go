@@ -50,6 +50,18 @@ func askVerify(t *testing.T, w *world, q question) answer {
 	return told{status: status, body: raw, identity: header.Get}.answer(q)
 }
 
+// askRoute asks in the words of AuthZEN. The account in question is a part of it.
+func askRoute(t *testing.T, w *world, q question) answer {
+	var d decision
+	call := map[string]any{"type": "route", "id": "/" + q.path, "properties": map[string]any{"host": hostOf(q.action)}}
+	body := q.evaluation()
+	body["resource"], body["action"] = call, map[string]any{"name": method}
+	if a := w.evaluate(t, q.caller, "/access/v1/evaluation", body, &d); a.status != 200 {
+		return a
+	}
+	return d.answer()
+}
+
 // askProxied makes the call itself, through the gateway. An account action on a path without an account
 // has it in a header.
 func askProxied(t *testing.T, w *world, q question) answer {

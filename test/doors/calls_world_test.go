@@ -95,8 +95,7 @@ func (w *world) envoy() auth.AuthorizationClient {
 }
 
 // isNamed says whether the question equals a call whose action the proxy names: the caller is the
-// subject, and the account is the path's, else the caller's own. Left out is an account action on a path
-// that goes on to a project: E3 denies it, and the call is judged in the account.
+// subject, and the account is the path's, else the caller's own.
 func (q question) isNamed() bool {
 	if q.caller.unknown { // 401, whatever they ask
 		return true
@@ -106,8 +105,42 @@ func (q question) isNamed() bool {
 	if at := slices.Index(segments, "accounts"); at >= 0 && at+1 < len(segments) {
 		account = segments[at+1]
 	}
-	of := strings.HasPrefix(q.action, "account:") && slices.Contains(segments, "projects")
-	return q.caller.user != "" && q.subject == q.caller.user && q.account == account && !of
+	return q.caller.user != "" && q.subject == q.caller.user && q.account == account
+}
+
+// through returns the project to which the path of an account action goes on, "" for none.
+func (q question) through() string {
+	segments := strings.Split(q.path, "/")
+	at := slices.Index(segments, "projects")
+	if !strings.HasPrefix(q.action, "account:") || at < 0 || at+1 == len(segments) {
+		return ""
+	}
+	return segments[at+1]
+}
+
+// ofCalls returns what E3 says of the questions as calls. E3 takes no account action on a project: what it says of the
+// account counts, where the project is an active one of that.
+func (w *world) ofCalls(t *testing.T, questions []question, e3 []answer) []answer {
+	out := slices.Clone(e3)
+	var some []question
+	var at []int
+	for i, q := range questions {
+		if q.isNamed() && q.through() != "" && e3[i].status == 200 {
+			q.path = "accounts/" + q.account
+			some, at = append(some, q), append(at, i)
+		}
+	}
+	for i, a := range doors()[0].ask(t, w, some) {
+		of := questions[at[i]]
+		if a.allowed && !slices.Contains(w.own[of.account][:2], of.through()) { // the third one is deleted
+			a = answer{status: 200, reason: "the project is not an active project of the account"}
+		}
+		out[at[i]] = a
+	}
+	if len(some) == 0 {
+		t.Error("no account action is asked about on a project")
+	}
+	return out
 }
 
 // isCall says whether the question equals a call of a row: the action is one of the rows'.

@@ -37,6 +37,7 @@ func doors() []door {
 		{name: "forward-auth", ask: each(askForwardAuth), takes: question.isCall, says: asCall, call: true},
 		{name: "verify", ask: each(askVerify), takes: question.isCall, says: asCall, call: true},
 		{name: "ext_authz", ask: each(askEnvoy), takes: question.isCall, says: asEnvoy, call: true},
+		{name: "AuthZEN, route", ask: each(askRoute), takes: question.isCall, says: asE3, call: true},
 		{name: "ext_authz, named", ask: each(askEnvoyNamed), takes: question.isNamed, says: asEnvoy, call: true},
 		{name: "proxied", ask: each(askProxied), takes: question.isCall, says: asProxied, call: true},
 		{name: "Go client, E3", ask: each(asking(clientCheck)), takes: question.isSent, says: asE3},

@@ -28,6 +28,7 @@ func mutants() []mutant {
 		{"items of a batch are answered in another order", []overlay.Edit{{File: batch, Old: "in.ask(ctx, &items[i], of.place)", New: "in.ask(ctx, &items[len(items)-1-i], of.place)"}}},
 		{"facts of a batch are another item's", []overlay.Edit{{File: account, Old: "in.facts[place],\n", New: "in.facts[len(in.facts)-1-place],\n"}}},
 		{"a batch asks about anybody", []overlay.Edit{{File: account, Old: "; no != nil {\n", New: "; no != nil && item.SubjectID == \"\" {\n"}}},
+		{"the project of an account action is not looked at", []overlay.Edit{{File: "gateway/verdict/route.go", Old: "state == resources.ProjectActive {", New: "state != \"\" {"}}},
 		{"pages of any caller", []overlay.Edit{{File: page, Old: "route, caller.Kind, caller.ID, p.limit, entities", New: "route, p.limit, entities"}}},
 		{"pages of any account", []overlay.Edit{{File: page, Old: "caller.ID, p.limit, entities", New: "caller.ID, p.limit, len(entities)"}}},
 	}

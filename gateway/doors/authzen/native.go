@@ -71,7 +71,7 @@ func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
 	if item.AccountID, err = t.orHome(ctx, account, item.SubjectID); err != nil {
 		return item, err
 	}
-	item.Action, item.Target = n.action, n.place
+	item.Action, item.Target, item.Through = n.action, n.call.Target, n.call.Through
 	if n.path != "" {
 		item.Target = n.target(item.AccountID)
 	}
@@ -149,8 +149,8 @@ type native struct {
 	// says so.
 	path      string
 	inAccount bool
-	// place is that of a call, which needs no path.
-	place resources.Target
+	// call is what a route is asked about, which needs no path.
+	call verdict.Call
 	// denied says what the question names that does not exist.
 	denied string
 }
@@ -211,7 +211,11 @@ func (n *native) readInProject() {
 
 // readRoute reads a call of the platform, whose action and place are those of its row.
 func (n *native) readRoute(calls *original.Calls) {
-	call, err := calls.Find(original.Request{Method: n.Action.Name, Path: n.Resource.ID}, "")
+	at := &n.Resource.Properties
+	if at.OddHost {
+		n.problem("resource.properties.host", route.HostRule)
+	}
+	call, err := calls.Find(original.Request{Host: at.Host, Method: n.Action.Name, Path: n.Resource.ID}, "")
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		n.denied = "no route has this method and path"
@@ -226,7 +230,7 @@ func (n *native) readRoute(calls *original.Calls) {
 	case call.Route.Action.ID == "":
 		n.denied = "the route with this method and path has no action"
 	default:
-		n.action, n.place = call.Route.Action, call.Target
+		n.action, n.call = call.Route.Action, call
 	}
 }
 

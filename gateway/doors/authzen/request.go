@@ -1,6 +1,7 @@
 package authzen
 
 import (
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -30,6 +31,9 @@ type Properties struct {
 	// or an empty one, which only a native type minds.
 	Project    string
 	OddProject bool
+	// Host is host; it is "" where it was not sent. OddHost says that it is no host's name, which only a route minds.
+	Host    string
+	OddHost bool
 }
 
 // Action is what the subject would do.
@@ -176,6 +180,13 @@ func (r *reader) properties(field string, into *Properties) bool {
 			}
 			into.Project = r.Text()
 			into.OddProject = into.Project == ""
+		case "host":
+			if into.OddHost = r.Kind() != '"'; into.OddHost {
+				return false
+			}
+			var ok bool
+			into.Host, ok = route.ParseHost(r.Text())
+			into.OddHost = !ok
 		default:
 			return false
 		}

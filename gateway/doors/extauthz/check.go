@@ -85,7 +85,7 @@ func question(in *auth.CheckRequest, h headers) (q original.Question, strict boo
 	}
 	var ok bool
 	if q.Host, ok = route.ParseHost(http.GetHost()); !ok && http.GetHost() != "" {
-		note("Host", "must be the name of one host, with or without a port and without a dot at its end")
+		note("Host", route.HostRule)
 	}
 	consistency, problem := h.Identity("X-Consistency")
 	switch {

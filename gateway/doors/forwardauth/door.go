@@ -99,7 +99,7 @@ func finish(h doors.Headers, q original.Question) original.Question {
 	}
 	var ok bool
 	if q.Host, ok = route.ParseHost(host); sent && !ok {
-		note(&q, field, "must be the name of one host, with or without a port and without a dot at its end")
+		note(&q, field, route.HostRule)
 	}
 	if strings.Contains(q.Query, "#") {
 		note(&q, "query", "holds a #, at which some servers end it")

@@ -90,11 +90,7 @@ func (c *Calls) Find(r Request, own string) (verdict.Call, error) {
 	if len(problems) > 0 {
 		return verdict.Call{}, resources.BadRequest(problems...)
 	}
-	call := verdict.Call{Route: &found.Route, AccountID: own, Target: found.Place(target, found.path.Named(values))}
-	if target.AccountID != "" {
-		call.AccountID = target.AccountID
-	}
-	return call, nil
+	return found.Call(own, target, found.path.Named(values)), nil
 }
 
 // Public says whether a row is for the call that is open to callers without a credential.

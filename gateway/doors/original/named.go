@@ -45,9 +45,5 @@ func (q Question) named() (verdict.Call, error) {
 	of := &verdict.Route{Action: q.Named.Action, Row: resources.Route{
 		Name: resources.RouteNamed, Method: q.Method, Path: q.Path, Action: q.Named.Action.ID, Upstream: resources.UpstreamExternal,
 	}}
-	call := verdict.Call{Route: of, AccountID: q.Caller.AccountID, Target: of.Place(target, nil)}
-	if target.AccountID != "" {
-		call.AccountID = target.AccountID
-	}
-	return call, nil
+	return of.Call(q.Caller.AccountID, target, nil), nil
 }

@@ -94,11 +94,11 @@ func (in *place) fits(row *resources.Route, action resources.Action) bool {
 	if row == nil {
 		return true
 	}
-	account, project := strings.Contains(row.Path, "{account"), strings.Contains(row.Path, "{projectId")
+	account, project := strings.Contains(row.Path, "accounts/{"), strings.Contains(row.Path, "projects/{")
 	user, rest := strings.Contains(row.Path, "{userId}") || strings.Contains(row.Path, "{user_id}"), strings.Contains(row.Path, "+}")
 	asks := row.Upstream == "authorize" // the door names the user of whom is asked
 	t := in.target
-	if action.Scope == resources.ScopeAccount && (t.ProjectID != "" || t.Resource != "") {
+	if action.Scope == resources.ScopeAccount && t.ProjectID != "" {
 		return false
 	}
 	return (t.AccountID == "" || account || rest) && (t.AccountID != "" || !account) &&
