@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build configuration test check setups race nightly consistency explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build configuration test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -45,6 +45,7 @@ COUNT     ?= 6
 PAIRS     ?= 15
 WINDOW    ?= 500ms
 DECISIONS ?= 100000
+VERDICTS  ?= 1000000
 SOAK      ?= 5m
 
 help: ## list the targets
@@ -89,12 +90,15 @@ race: ## all tests but those that start the program, under the race detector
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
-	$(MAKE) -k --no-print-directory attacks consistency explanations soak flood bench-load fuzz
+	$(MAKE) -k --no-print-directory attacks consistency verdicts explanations soak flood bench-load fuzz
 
 # Needs a mongod (4.4 or later) and a redis-server.
 consistency: ## judge DECISIONS decisions (100000) of replicas under faults, print the figures, and catch every mutant
 	PORTCULLIS_TEST_DECISIONS=$(DECISIONS) go test -count=1 -timeout 60m -v -run 'InForce|Figures' ./test/consistency
 	go test -count=1 -timeout 60m -v -tags nightly -run 'Mutants' ./test/consistency
+
+verdicts: ## ask OPA the questions of VERDICTS pairs (1000000) for which the cache has one verdict
+	PORTCULLIS_TEST_VERDICTS=$(VERDICTS) go test -count=1 -timeout 60m -v -run 'EqualKeys|KeyNeeds' ./policies/engine
 
 explanations: ## explain 10,000 questions of random worlds on two policy trees, and try every fix
 	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/analysis/why

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
@@ -15,63 +14,85 @@ func (s *Set) IsCached(entry string) bool { return s.queries["data.authz."+entry
 // Bring puts a set into force as a reload does.
 func (e *Engine) Bring(s *Set) { e.bring(s) }
 
-// Key is what names the question's verdict.
-func (s *Set) Key(entry string, q *resources.Question) []byte {
-	in := reuse.OfQuestion(q)
-	return s.queries["data.authz."+entry].plan.Key(nil, &in, &newSubjects().form(in.Subject, in.Now).facts)
-}
-
-// Copy is the same tree, compiled, with plans for keys of its own.
+// Copy is the same tree, compiled, with a cache of its own.
 func (s *Set) Copy() *Set {
-	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: map[string]*query{}}
+	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: s.queries}
 	apps := *s.apps
 	out.apps = &apps
 	out.bounds.New = func() any { return builtins.NewBounds() }
-	for entry, q := range s.queries {
-		same := *q
-		if q.plan != nil {
-			plan := *q.plan
-			plan.Values, plan.ByKind = slices.Clone(plan.Values), maps.Clone(plan.ByKind)
-			for kind, values := range plan.ByKind {
-				plan.ByKind[kind] = slices.Clone(values)
-			}
-			same.plan = &plan
-		}
-		out.queries[entry] = &same
-	}
 	return out
 }
 
-// Mutants are engines whose cache mistakes some question for another: each spoils the
-// set in force.
-func Mutants() map[string]func(*Engine) {
-	mutants := map[string]func(*Engine){
-		"the entry point": func(e *Engine) {
-			e.spoil(func(p *reuse.Plan) { p.Entry = 0 })
+// BringBeside is Bring with the verdicts of the set that was in force: a mistake, which tests have to find out.
+func (e *Engine) BringBeside(s *Set) {
+	former := e.current.Load().verdicts
+	e.bring(s)
+	s.verdicts = former
+}
+
+// Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
+type Keys struct {
+	set   *Set
+	known *subjects
+	plans map[string]map[string]*reuse.Plan // by part and entry point
+}
+
+// NewKeys returns the keys of a set.
+func NewKeys(s *Set) *Keys { return &Keys{s, newSubjects(), map[string]map[string]*reuse.Plan{}} }
+
+// OfQuestion names the verdict of a question at decision or access; "" where none is cached.
+func (k *Keys) OfQuestion(without, entry string, q *resources.Question) string {
+	return k.of(without, "data.authz."+entry, reuse.OfQuestion(q))
+}
+
+// OfGrant names the verdict of a grant; "" where none is cached.
+func (k *Keys) OfGrant(without string, g *resources.Grant) string {
+	return k.of(without, EntryGrantable, reuse.OfGrant(g))
+}
+
+func (k *Keys) of(part, entry string, in reuse.Inputs) string {
+	plans := k.plans[part]
+	if plans == nil {
+		plans = map[string]*reuse.Plan{}
+		for entry, q := range k.set.queries {
+			if plans[entry] = q.plan; part != "" {
+				plans[entry] = KeyParts()[part](q.plan)
+			}
+		}
+		k.plans[part] = plans
+	}
+	if plans[entry] == nil {
+		return ""
+	}
+	return string(plans[entry].Key(nil, &in, &k.known.form(in.Subject, in.Now).facts))
+}
+
+// KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.
+func KeyParts() map[string]func(*reuse.Plan) *reuse.Plan {
+	parts := map[string]func(*reuse.Plan) *reuse.Plan{
+		"the entry point": func(p *reuse.Plan) *reuse.Plan {
+			if p != nil {
+				p = &reuse.Plan{Values: p.Values, ByKind: p.ByKind}
+			}
+			return p
 		},
-		"that the tree is no function": func(e *Engine) {
-			for _, q := range e.current.Load().queries {
-				if q.plan == nil {
-					q.plan = &reuse.Plan{}
-					for v := range reuse.Here + 1 {
-						q.plan.Values = append(q.plan.Values, v)
-					}
+		"that the tree is no function": func(p *reuse.Plan) *reuse.Plan {
+			if p == nil {
+				p = &reuse.Plan{}
+				for v := range reuse.Here + 1 {
+					p.Values = append(p.Values, v)
 				}
 			}
+			return p
 		},
 	}
 	for _, kind := range []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone} {
-		mutants["that not every principal is a "+kind] = func(e *Engine) {
-			e.spoil(func(p *reuse.Plan) { p.Values, p.ByKind = p.ByKind[kind], nil })
+		parts["that not every principal is a "+kind] = func(p *reuse.Plan) *reuse.Plan {
+			if p != nil {
+				p = &reuse.Plan{Entry: p.Entry, Values: p.ByKind[kind]}
+			}
+			return p
 		}
-	}
-	former := map[*Engine]*verdicts{}
-	mutants["the revision"] = func(e *Engine) {
-		set := e.current.Load()
-		if former[e] == nil {
-			former[e] = set.verdicts
-		}
-		set.verdicts = former[e]
 	}
 	for name, v := range map[string]reuse.Value{
 		"principal.kind": reuse.PrincipalKind, "principal.id": reuse.PrincipalID, "principal.uuid": reuse.PrincipalUUID,
@@ -84,25 +105,22 @@ func Mutants() map[string]func(*Engine) {
 		"grant.permissions": reuse.GrantPermissions, "grant.until": reuse.GrantUntil,
 		"the account without facts": reuse.AccountNamed, "the facts": reuse.SubjectFacts, "the period": reuse.Period, "the place": reuse.Here,
 	} {
-		mutants[name] = func(e *Engine) {
-			e.spoil(func(p *reuse.Plan) {
-				gone := func(other reuse.Value) bool { return other == v }
-				p.Values = slices.DeleteFunc(p.Values, gone)
-				for kind, values := range p.ByKind {
-					p.ByKind[kind] = slices.DeleteFunc(values, gone)
-				}
-			})
-		}
+		parts[name] = func(p *reuse.Plan) *reuse.Plan { return without(p, v) }
 	}
-	return mutants
+	return parts
 }
 
-func (e *Engine) spoil(change func(*reuse.Plan)) {
-	for _, q := range e.current.Load().queries {
-		if q.plan != nil {
-			change(q.plan)
-		}
+// without is a plan whose keys lack a value.
+func without(p *reuse.Plan, v reuse.Value) *reuse.Plan {
+	if p == nil {
+		return nil
 	}
+	gone := func(other reuse.Value) bool { return other == v }
+	less := &reuse.Plan{Entry: p.Entry, Values: slices.DeleteFunc(slices.Clone(p.Values), gone), ByKind: map[string][]reuse.Value{}}
+	for kind, values := range p.ByKind {
+		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(values), gone)
+	}
+	return less
 }
 
 // Forms is how many subjects have a form.

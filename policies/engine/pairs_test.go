@@ -1,0 +1,269 @@
+//go:build !race
+
+package engine_test
+
+// One goroutine asks: the race detector would only make it slow (verdicts_test.go has many).
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/test/tier"
+)
+
+// whole is the key that lacks no part.
+const whole = ""
+
+// asked is what was asked, the whole key of its verdict, and what OPA answers without a cache.
+type asked struct {
+	policytest.Ask
+	key      string
+	judged   bool
+	decision resources.Decision
+	failure  engine.Failure
+}
+
+// judge asks OPA, unless it was asked.
+func (a *asked) judge(set *engine.Set) {
+	if a.judged {
+		return
+	}
+	var err error
+	if a.judged = true; a.Entry == "grantable" {
+		a.decision, err = set.JudgeGrant(context.Background(), a.Grant(), time.Minute)
+	} else {
+		a.decision, err = set.Judge(context.Background(), "data.authz."+a.Entry, a.Question, time.Minute)
+	}
+	if err != nil {
+		a.failure = engine.FailureOf(err)
+	}
+}
+
+func (a *asked) same(b *asked) bool {
+	return a.failure == b.failure && a.decision.Allowed == b.decision.Allowed && a.decision.Code == b.decision.Code && a.decision.Reason == b.decision.Reason
+}
+
+func (a *asked) String() string {
+	text, _ := json.Marshal(a.Ask)
+	return fmt.Sprintf("%s\n-> %v %q %q %s", text, a.decision.Allowed, a.decision.Code, a.decision.Reason, a.failure)
+}
+
+// nameOf names the verdict by a key that lacks a part; "" is of none that is cached.
+func nameOf(keys *engine.Keys, without string, a *policytest.Ask) string {
+	if a.Entry == "grantable" {
+		g := a.Grant()
+		return keys.OfGrant(without, &g)
+	}
+	return keys.OfQuestion(without, a.Entry, &a.Question)
+}
+
+// pairs compares the answers to questions that share a key, by whole keys and by keys that lack a part.
+type pairs struct {
+	seed   uint64
+	each   int // is how many questions are asked of a tree
+	inputs *policytest.Inputs
+	// wrong has the first wrong pair by what the key lacks; left are the keys without one.
+	wrong map[string]string
+	left  []string
+	// asked are the questions, mutated those of which the verdict may be cached and that come of such a one, equal those
+	// of them that share its key, failed those of them that OPA fails at.
+	trees, refused, asked, mutated, equal, failed int
+}
+
+func newPairs(tb testing.TB, seed uint64, each int, left ...string) *pairs {
+	tb.Helper()
+	return &pairs{seed: seed, each: each, inputs: inputsSeen(tb), wrong: map[string]string{}, left: slices.Clone(left)}
+}
+
+// inputsSeen are the values of an input by the schema, with those that questions are told as.
+func inputsSeen(tb testing.TB) *policytest.Inputs {
+	tb.Helper()
+	telling, err := compiled(tb, policytest.Decision(tb, `decision := {"allow": false, "reason": json.marshal(input)}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := policytest.NewRandom(0, 0)
+	seen := make([]map[string]any, 300)
+	for i := range seen {
+		ask := r.Ask()
+		d, err := telling.Judge(context.Background(), engine.EntryDecision, ask.Question, time.Minute)
+		if err == nil {
+			err = json.Unmarshal([]byte(d.Reason), &seen[i])
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return policytest.NewInputs(tb, policies.Tree(), seen...)
+}
+
+// compiled is a tree that need not prove itself.
+func compiled(tb testing.TB, tree policytest.Tree) (*engine.Set, error) {
+	tb.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return compile(context.Background(), src)
+}
+
+// tree asks questions of the next tree. Each tenth is the embedded one.
+func (p *pairs) tree(tb testing.TB) {
+	tb.Helper()
+	p.trees++
+	r, tree := policytest.NewRandom(p.seed, uint64(p.trees)), policytest.Copy(tb, policies.Tree())
+	if p.trees%10 != 1 {
+		tree = p.inputs.Program(tb, r, tree)
+	}
+	set, err := compiled(tb, tree)
+	if err != nil {
+		if p.refused++; p.trees%10 == 1 {
+			tb.Fatal(err)
+		}
+		return
+	}
+	t := &asking{set: set, keys: engine.NewKeys(set), tree: tree, first: map[string]map[string]*asked{}}
+	for _, part := range p.left {
+		t.first[part] = map[string]*asked{}
+	}
+	var before []*asked
+	for range p.each {
+		next := &asked{}
+		var from *asked
+		if len(before) < 20 || r.IntN(20) == 0 {
+			next.Ask = r.Ask()
+		} else {
+			from = before[r.IntN(len(before))]
+			next.Ask = r.Mutate(from.Ask)
+		}
+		next.key = nameOf(t.keys, whole, &next.Ask)
+		before = append(before, next)
+		p.left = slices.DeleteFunc(p.left, func(part string) bool { return p.wrongWithout(part, t, next) })
+		p.count(next, from)
+	}
+}
+
+// asking is what was asked of one tree.
+type asking struct {
+	set  *engine.Set
+	keys *engine.Keys
+	tree policytest.Tree
+	// first are those with which a key was seen first, by what the key lacks.
+	first map[string]map[string]*asked
+}
+
+// count takes note of a question that was made of another one.
+func (p *pairs) count(next, from *asked) {
+	p.asked++
+	if from == nil || next.key == "" || from.key == "" {
+		return
+	}
+	p.mutated++
+	if next.key == from.key {
+		p.equal++
+		if next.failure != "" {
+			p.failed++
+		}
+	}
+}
+
+// wrongWithout says whether the answer is another than the first one's with the same key.
+func (p *pairs) wrongWithout(part string, t *asking, next *asked) bool {
+	key := next.key
+	if part != whole {
+		key = nameOf(t.keys, part, &next.Ask)
+	}
+	first := t.first[part][key]
+	if key == "" {
+		return false
+	}
+	if first == nil {
+		t.first[part][key] = next
+		return false
+	}
+	first.judge(t.set)
+	if next.judge(t.set); first.same(next) {
+		return false
+	}
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(t.tree)) {
+		if strings.HasPrefix(name, "authz/") && !strings.HasSuffix(name, "_test.rego") || name == "tables/data.json" {
+			fmt.Fprintf(&text, "\n--- %s\n%s", name, t.tree[name].Data)
+		}
+	}
+	p.wrong[part] = fmt.Sprintf("seed %d, tree %d, question %d of the run:\n%s\n%s%s", p.seed, p.trees, p.asked, first, next, &text)
+	return true
+}
+
+// ofEnvironment returns the seed, and how many pairs are compared.
+func ofEnvironment(tb testing.TB) (seed uint64, wanted int) {
+	tb.Helper()
+	seed, wanted = 1, tier.Amount(10_000, 3000)
+	if text := os.Getenv("PORTCULLIS_TEST_VERDICTS"); text != "" {
+		var err error
+		if wanted, err = strconv.Atoi(text); err != nil {
+			tb.Fatal(err)
+		}
+		seed = uint64(time.Now().UnixNano())
+	}
+	if text := os.Getenv("PORTCULLIS_TEST_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return seed, wanted
+}
+
+// TestEqualKeysHaveEqualAnswers guarantees that OPA answers two questions alike, or fails at both alike, wherever the
+// cache takes one for the other: of the embedded tree, and of trees that read whatever the input has.
+func TestEqualKeysHaveEqualAnswers(t *testing.T) {
+	seed, wanted := ofEnvironment(t)
+	began := time.Now()
+	p := newPairs(t, seed, min(max(200, wanted/500), 2000), whole)
+	for p.equal < wanted && len(p.left) > 0 {
+		p.tree(t)
+	}
+	t.Logf("seed %d: %d pairs with equal keys of %d (%.0f %%), of which OPA fails at %d; %d questions of %d trees, %d refused; %.1f s", seed, p.equal, p.mutated,
+		100*float64(p.equal)/float64(p.mutated), p.failed, p.asked, p.trees, p.refused, time.Since(began).Seconds())
+	if text, wrong := p.wrong[whole]; wrong {
+		t.Errorf("equal keys, other answers: %s", text)
+	}
+	if p.refused > p.trees/4 || p.equal < p.mutated/8 {
+		t.Error("too little was compared")
+	}
+}
+
+// TestTheKeyNeedsAllItsParts guarantees that the test above can fail: it finds a wrong pair for each part that keys lack.
+func TestTheKeyNeedsAllItsParts(t *testing.T) {
+	seed, _ := ofEnvironment(t)
+	parts := slices.Sorted(maps.Keys(engine.KeyParts()))
+	p := newPairs(t, seed, 200, parts...)
+	found := map[string]int{}
+	for p.trees < 2000 && len(p.left) > 0 {
+		p.tree(t)
+		for part := range p.wrong {
+			if found[part] == 0 {
+				found[part] = p.asked
+			}
+		}
+	}
+	for _, part := range parts {
+		t.Logf("%s: found out within %d questions", part, found[part])
+	}
+	if len(p.left) > 0 {
+		t.Errorf("seed %d: not found out by %d questions of %d trees: %q", seed, p.asked, p.trees, p.left)
+	}
+}
