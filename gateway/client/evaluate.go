@@ -33,7 +33,7 @@ type Action struct {
 }
 
 // Evaluation is a question (6.1). The account in question is Resource.Properties["account_id"] or
-// Context["account_id"], else the subject's own.
+// Context["account_id"], else the subject's own. A user who asks about somebody else has to name it.
 type Evaluation struct {
 	Subject  Subject        `json:"subject"`
 	Action   Action         `json:"action"`

@@ -71,6 +71,8 @@ type Batch struct {
 	door     *Route
 	observe  func(route string, d *resources.Decision)
 	homes    map[string]string
+	// seeks are the users, "" for all, with whether their accounts may be looked up for the caller.
+	seeks    map[string]bool
 	accounts map[string]*inAccount
 	// rests are what the items rest on, in their order.
 	rests []rest
@@ -117,7 +119,7 @@ func (b *Batches) Begin(caller resources.Principal, door *Route) *Batch {
 	return &Batch{
 		byUser: policy.AccessByUser == nil || policy.AccessByUser(caller.Kind),
 		caller: caller, policy: policy, gatherer: b.Facts, ids: ids, at: resources.At(now), door: door, observe: b.Observe, log: b.Log,
-		homes: map[string]string{}, accounts: map[string]*inAccount{}, sent: sentCopies{},
+		homes: map[string]string{}, seeks: map[string]bool{}, accounts: map[string]*inAccount{}, sent: sentCopies{},
 	}
 }
 
@@ -138,7 +140,8 @@ func (p *Pinned) App(resourceType string) (resources.App, bool) {
 	return p.Apps.App(resourceType)
 }
 
-// Home returns the account of which the user is a member, "" where there is no such user.
+// Home returns the account of which the user is a member, "" where there is no such user. It looks nobody up for a
+// caller who might learn from the answer where others are: a user, or a service that may not ask about the user.
 func (b *Batch) Home(ctx context.Context, user string) (account string, err error) {
 	if b.isCaller(user) {
 		return b.caller.AccountID, nil
@@ -149,6 +152,14 @@ func (b *Batch) Home(ctx context.Context, user string) (account string, err erro
 	return b.homes[user], err
 }
 
+// Own returns the account of which the caller is a member, "" for a service.
+func (b *Batch) Own() string { return b.caller.AccountID }
+
+// AsksAboutOther reports whether the caller is no service, and not that user.
+func (b *Batch) AsksAboutOther(user string) bool {
+	return b.caller.Kind != resources.PrincipalService && !b.isCaller(user)
+}
+
 func (b *Batch) isCaller(user string) bool {
 	return b.caller.Kind == resources.PrincipalUser && b.caller.ID == user
 }
@@ -157,9 +168,16 @@ func (b *Batch) isCaller(user string) bool {
 func (b *Batch) FindHomes(ctx context.Context, users []string) error {
 	var asked []string
 	for _, user := range users {
-		if !b.isCaller(user) {
+		may, err := b.maySeek(ctx, user)
+		if err != nil {
+			return err
+		}
+		if may {
 			asked = append(asked, strings.Clone(user)) // caches keep them
 		}
+	}
+	if len(asked) == 0 {
+		return nil
 	}
 	accounts, err := b.gatherer.Homes(ctx, asked)
 	if err == nil && len(accounts) != len(asked) {
@@ -172,6 +190,33 @@ func (b *Batch) FindHomes(ctx context.Context, users []string) error {
 		b.homes[asked[i]] = account
 	}
 	return nil
+}
+
+// maySeek reports whether the user's account may be looked up for the caller: for a service that has the right to ask
+// before any account is in question.
+func (b *Batch) maySeek(ctx context.Context, user string) (bool, error) {
+	if b.caller.Kind != resources.PrincipalService {
+		return false, nil
+	}
+	if !b.byUser { // policy looks at none
+		user = ""
+	}
+	if may, known := b.seeks[user]; known {
+		return may, nil
+	}
+	judge := Judge{Policy: b.policy.Policy, Facts: nowhere{}, Now: b.ids.Now}
+	v, _, err := judge.enter(ctx, b.caller, Call{Route: b.door, Target: resources.Target{UserID: user}})
+	if err == nil {
+		b.seeks[strings.Clone(user)] = v.Allowed
+	}
+	return v.Allowed && err == nil, err
+}
+
+// nowhere implements Facts where no account is in question.
+type nowhere struct{}
+
+func (nowhere) Facts(context.Context, string, string, string) (resources.Facts, error) {
+	return resources.Facts{Subject: &resources.Subject{}}, nil
 }
 
 // need notes whose facts the items rest on. An item that policy is not asked about rests on the asker's.

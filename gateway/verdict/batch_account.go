@@ -111,6 +111,9 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 		Principal: in.caller, Action: item.Action, AccountID: in.account, Target: item.Target, Route: &in.door.Row, Now: in.at,
 		Facts: in.facts[place],
 	}
+	if item.App != nil {
+		q.Facts.Subject = in.forApp(q.Facts.Subject)
+	}
 	state := takeState(item.Through, &q)
 	out.Decision, out.unasked = resources.Decision{Reason: item.Denied, PolicyRevision: in.policy.Revision}, item.Denied != ""
 	var app *resources.AppQuestion
@@ -135,6 +138,21 @@ func (in *inAccount) ask(ctx context.Context, item *Item, place int) (out Outcom
 	return out, in.recorded(&resources.Judgement{
 		ID: out.ID, Path: resources.PathDecision, Question: q, App: app, Decision: out.Decision, Context: out.Context, Unasked: out.unasked,
 	})
+}
+
+// forApp returns the subject as an app may know it. An app can tell its callers all that it knows, so that a user who asks
+// sees the account of which they are not a member, and the user who is not a member of the account, as absent ones.
+func (in *inAccount) forApp(s *resources.Subject) *resources.Subject {
+	if in.caller.Kind == resources.PrincipalService || s.Member {
+		return s
+	}
+	as := *s
+	if in.isCaller(s.UserID) {
+		as.AccountExists, as.AccountStatus = false, ""
+	} else {
+		as.UserExists, as.UserUUID, as.UserStatus, as.HomeID, as.PartnerID = false, "", "", "", ""
+	}
+	return &as
 }
 
 // refuse answers an item whose subject the caller may not ask about. Each item is told by an id of its

@@ -224,11 +224,46 @@ func TestAppDecides(t *testing.T) {
 	}
 }
 
-// TestHomeIsLookedUpOnce, and not at all for the caller.
+// TestHomeIsLookedUpForWhoMayAsk: once for a service with the right, and for nobody else but in what the caller is known
+// by. The right is judged where no account is in question.
+func TestHomeIsLookedUpForWhoMayAsk(t *testing.T) {
+	homes, service := map[string]string{"user-bob-v1": "acct-b-v1"}, resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
+	for name, c := range map[string]struct {
+		caller resources.Principal
+		parts  parts
+		looked int
+		homes  map[string]string
+		err    bool
+	}{
+		"a service":               {service, parts{access: yes}, 2, map[string]string{"user-bob-v1": "acct-b-v1", "user-ghost-v1": "", "user-alice-v1": ""}, false},
+		"a service without":       {service, parts{access: resources.Decision{Reason: "no"}}, 0, map[string]string{"user-bob-v1": "", "user-ghost-v1": ""}, false},
+		"a service without rules": {service, parts{access: yes, accessErr: errors.New("broken")}, 0, map[string]string{"user-bob-v1": ""}, true},
+		"a user":                  {alice(), parts{access: yes}, 0, map[string]string{"user-bob-v1": "", "user-alice-v1": "acct-a-v1"}, false},
+		"nobody":                  {resources.Principal{AccountID: "acct-a-v1"}, parts{access: yes}, 0, map[string]string{"": "", "user-bob-v1": ""}, false},
+	} {
+		m, pins := &many{parts: c.parts, homes: homes}, 0
+		b := batches(m, &pins).Begin(c.caller, question(t).Door)
+		for user, want := range c.homes {
+			if home, err := b.Home(t.Context(), user); home != want || (err != nil) != c.err {
+				t.Errorf("%s, %s: %q, %v", name, user, home, err)
+			}
+		}
+		if len(m.looked) < c.looked || c.looked == 0 && len(m.looked) > 0 {
+			t.Errorf("%s: looked up %q", name, m.looked)
+		}
+		for i, asked := range m.parts.asked {
+			if q := m.questions[i]; asked != "access" || q.AccountID != "" || q.Facts.Subject == nil {
+				t.Errorf("%s: %s %+v", name, asked, q)
+			}
+		}
+	}
+}
+
+// TestHomeIsLookedUpOnce for each user.
 func TestHomeIsLookedUpOnce(t *testing.T) {
-	m, pins := &many{homes: map[string]string{"user-bob-v1": "acct-b-v1"}}, 0
-	b := batches(m, &pins).Begin(alice(), question(t).Door)
-	for user, want := range map[string]string{"user-bob-v1": "acct-b-v1", "user-ghost-v1": "", "user-alice-v1": "acct-a-v1"} {
+	m, pins := &many{parts: parts{access: yes}, homes: map[string]string{"user-bob-v1": "acct-b-v1"}}, 0
+	b := batches(m, &pins).Begin(resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, question(t).Door)
+	for user, want := range map[string]string{"user-bob-v1": "acct-b-v1", "user-ghost-v1": ""} {
 		for range 2 {
 			if home, err := b.Home(t.Context(), user); home != want || err != nil {
 				t.Errorf("%s: %q, %v", user, home, err)

@@ -219,3 +219,35 @@ func TestSearchOfUnknownTypesIsEmpty(t *testing.T) {
 		}
 	}
 }
+
+// TestUsersNameTheAccountOfOthers in a search, else it is 400; users are looked for in a project of the caller's own account
+// without it.
+func TestUsersNameTheAccountOfOthers(t *testing.T) {
+	t.Parallel()
+	s, other := harness.NewTeam(t), harness.NewTeam(t)
+	s.Grant(t, "project_reader", s.Bob, s.Project)
+	bob, read := &thing{Type: "user", ID: s.Bob}, named("project:instance:read")
+	for name, c := range map[string]struct {
+		of   string
+		body searchBody
+		want int
+	}{
+		"400 resources":             {"resource", searchBody{Subject: bob, Action: read, Resource: &thing{Type: "project"}}, 400},
+		"400 actions":               {"action", searchBody{Subject: bob, Resource: &thing{Type: "project", ID: s.Project}}, 400},
+		"400 subjects on a path":    {"subject", searchBody{Subject: &thing{Type: "user"}, Action: read, Resource: &thing{Type: "path", ID: "projects/" + s.Project}}, 400},
+		"200 resources, an account": {"resource", searchBody{Subject: bob, Action: read, Resource: &thing{Type: "project"}, Context: map[string]any{"account_id": s.Account}}, 200},
+	} {
+		if r := post(t, s.Gateway, "search/"+c.of, s.AdminToken, c.body); r.Status != c.want || c.want == 400 && !strings.HasPrefix(problems(t, r)[0], "context.account_id: is missing") {
+			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
+		}
+	}
+	for _, on := range []*thing{{Type: "project", ID: s.Project}, {Type: "kubernetes_cluster", ID: "c-1", Properties: map[string]string{"project_id": s.Project}}} {
+		body := searchBody{Subject: &thing{Type: "user"}, Action: read, Resource: on, Context: map[string]any{"more": 1}}
+		if got := search(t, s.Gateway, "subject", s.AdminToken, body); len(got.Results) != 2 || !got.Context.Complete {
+			t.Errorf("%s: %+v", on.Type, got)
+		}
+		if got := search(t, s.Gateway, "subject", other.AdminToken, body); len(got.Results) != 0 || !got.Context.Complete {
+			t.Errorf("%s, by another account's admin: %+v", on.Type, got)
+		}
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,10 +42,25 @@ type inquiry struct {
 	ask  func(t *testing.T, w *world, a naming) string
 }
 
+// ticket is an app that answers with all that it knows of the subject and the account.
+const ticket = `package apps.ticket
+
+types := {"ticket"}
+
+decision := {"decision": input.facts.status == "ACTIVE", "context": {"saw": [
+	input.facts.account, input.facts.status, input.facts.member, count(input.facts.assignments), count(input.facts.roles),
+]}}
+`
+
 // newToldWorld starts a gateway with three tenants, of which the third is suspended.
 func newToldWorld(t *testing.T) (*world, []*harness.Team) {
 	t.Helper()
-	teams := harness.StartTeams(t, 3, "--policy-dir", policies(t), "--upstream", upstreamName+"="+newUpstream(t).URL, "--ext-authz-listen", "127.0.0.1:0")
+	dir := policies(t)
+	if err := os.MkdirAll(filepath.Join(dir, "apps", "ticket"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, filepath.Join(dir, "apps", "ticket", "ticket.rego"), ticket)
+	teams := harness.StartTeams(t, 3, "--policy-dir", dir, "--upstream", upstreamName+"="+newUpstream(t).URL, "--ext-authz-listen", "127.0.0.1:0")
 	for i, team := range teams {
 		team.Grant(t, "project_admin", team.Bob, team.Project)
 		if i == 2 {
@@ -138,6 +155,13 @@ func inquiries() (all []inquiry) {
 			}
 		}
 	}
+	for name, form := range entities() {
+		for _, path := range []string{"evaluation", "evaluations", "search/subject", "search/resource", "search/action"} {
+			all = append(all, inquiry{path + ", " + name, func(t *testing.T, w *world, a naming) string {
+				return w.whole(t, a.by, http.MethodPost, "", "/access/v1/"+path, bodyOf(path, form(a)), "Content-Type", "application/json")
+			}})
+		}
+	}
 	slices.SortFunc(all, func(a, b inquiry) int { return strings.Compare(a.name, b.name) })
 	return all
 }
@@ -172,6 +196,58 @@ func forms() map[string]func(a naming) question {
 			return question{subject: a.theirs.user, account: a.theirs.account, path: "projects/" + a.own.project}
 		},
 	}
+}
+
+// entities are questions of AuthZEN that name accounts in other ways, or none.
+func entities() map[string]func(a naming) map[string]any {
+	all := map[string]func(a naming) map[string]any{}
+	for kind, resource := range map[string]func(of tenant) map[string]any{
+		"account": func(of tenant) map[string]any { return map[string]any{"type": "account", "id": of.account} },
+		"project": func(of tenant) map[string]any { return map[string]any{"type": "project", "id": of.project} },
+		"a project's": func(of tenant) map[string]any {
+			return map[string]any{"type": "kubernetes_cluster", "id": "c-1", "properties": map[string]any{"project_id": of.project}}
+		},
+		"path": func(of tenant) map[string]any {
+			return map[string]any{"type": "path", "id": "accounts/" + of.account + "/projects/" + of.project}
+		},
+		"route": func(of tenant) map[string]any {
+			return map[string]any{"type": "route", "id": "/api/v1/accounts/" + of.account + "/roles"}
+		},
+		"app": func(tenant) map[string]any { return map[string]any{"type": "ticket", "id": "t-1"} },
+	} {
+		for who, subject := range map[string]func(a naming) string{"oneself": func(a naming) string { return a.by.user }, "their user": func(a naming) string { return a.theirs.user }} {
+			for where, at := range map[string]func(a naming) tenant{"here": func(a naming) tenant { return a.own }, "there": func(a naming) tenant { return a.theirs }} {
+				for named, context := range map[string]func(a naming) any{
+					"": func(naming) any { return map[string]any{} }, ", ours named": func(a naming) any { return map[string]any{"account_id": a.own.account} },
+					", theirs named": func(a naming) any { return map[string]any{"account_id": a.theirs.account} },
+				} {
+					all[kind+" "+where+" for "+who+named] = func(a naming) map[string]any {
+						return map[string]any{"subject": map[string]any{"type": "user", "id": subject(a)}, "resource": resource(at(a)), "context": context(a)}
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// bodyOf is the question as the path takes it.
+func bodyOf(path string, q map[string]any) string {
+	action := map[string]any{"name": "project:instance:read"}
+	if kind := q["resource"].(map[string]any)["type"]; kind == "route" {
+		action["name"] = "GET"
+	}
+	if path != "search/action" {
+		q["action"] = action
+	}
+	if path == "evaluations" {
+		q = map[string]any{"evaluations": []any{q, q}}
+	}
+	text, err := json.Marshal(q)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 // whole makes a call and returns status, headers and body.

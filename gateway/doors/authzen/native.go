@@ -54,6 +54,9 @@ func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
 		n.read(t.calls)
 	}
 	account, differ := n.account()
+	if account == "" && q.Subject != nil && t.AsksAboutOther(q.user()) {
+		q.problem("context.account_id", mustName)
+	}
 	if len(q.Problems) > 0 {
 		if n.path != "" {
 			n.target("")
@@ -100,10 +103,18 @@ func (t translator) ofApp(ctx context.Context, q *Tuple) (verdict.Item, error) {
 	return item, err
 }
 
-// orHome returns the account, or the user's own where none is named.
+// mustName is the problem of a question by a user about somebody else that names no account. The other one's account is
+// not looked up: the answer would tell where they are, and whether they are anywhere.
+const mustName = "is missing; who asks about somebody else names the account, here or in resource.properties.account_id"
+
+// orHome returns the account, or the user's own where none is named. For a user who asks an app about somebody else it is
+// the asker's: they may ask about nobody outside of it.
 func (t translator) orHome(ctx context.Context, account, user string) (string, error) {
-	if account != "" || user == "" {
+	switch {
+	case account != "" || user == "":
 		return account, nil
+	case t.AsksAboutOther(user):
+		return t.Own(), nil
 	}
 	return t.Home(ctx, user)
 }
@@ -131,6 +142,11 @@ func (t translator) findHomes(ctx context.Context, items []Tuple) error {
 // namesAccount reports whether the question may name an account.
 func (t *Tuple) namesAccount() bool {
 	return t.Resource != nil && (t.Resource.Properties.Account != "" || t.Resource.Type == typeAccount) || t.Context != nil && t.Context.Account != ""
+}
+
+// namesProject reports whether the question names a project beside its path.
+func (t *Tuple) namesProject() bool {
+	return t.Resource != nil && (t.Resource.Properties.Project != "" || t.Resource.Type == typeProject)
 }
 
 // user returns the id of the user that the subject may be, "" for a subject that is no user.

@@ -124,11 +124,19 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 		return "", err
 	}
 	q.from = q.after(q.Tokens, binding)
+	t := q.translator(q.Batches.Facts)
+	if q.Of == Subjects && t.AsksAboutOther("") && !q.namesAccount() && q.namesProject() {
+		of := Context{} // the caller may search for the users of no other account
+		if q.Context != nil {
+			of = *q.Context
+		}
+		of.Account = t.Own()
+		q.Context = &of
+	}
 	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
 	if len(q.Problems) > 0 {
 		return "", resources.BadRequest(q.Problems...)
 	}
-	t := q.translator(q.Batches.Facts)
 	q.account, q.subject = strings.Clone(q.account), strings.Clone(q.user()) // caches keep them
 	if q.account, err = t.orHome(ctx, q.account, q.subject); err != nil {
 		return "", err
