@@ -12,7 +12,7 @@ import (
 const (
 	pingText = "SELECT epoch FROM authz_meta WHERE id = 1"
 	// probeText writes a value that nobody reads, and returns the number of the last transaction.
-	probeText = "UPDATE authz_meta SET probe = probe + 1 WHERE id = 1 RETURNING seq"
+	probeText = "UPDATE authz_meta SET probe = probe + 1, base_generation = ?, base_seq = ? WHERE id = 1 RETURNING seq"
 	// settleTime bounds the search for a transaction whose COMMIT failed.
 	settleTime = 2 * time.Second
 )
@@ -58,7 +58,7 @@ func probe(ctx context.Context, ses *session) (seq int64, err error) {
 		ses.rollback()
 		return 0, err
 	}
-	if err := ses.one(ctx, probeText, nil, []any{&seq}); err != nil {
+	if err := ses.one(ctx, probeText, []any{ses.base.generation, ses.base.seq}, []any{&seq}); err != nil {
 		ses.rollback()
 		return 0, err
 	}
@@ -76,7 +76,7 @@ func ping(ctx context.Context, ses *session) error {
 
 // Ping implements store.Store.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.read.use(ctx, func(ses *session) error { return ping(ctx, ses) })
+	return s.reading(ctx, func(ses *session) error { return ping(ctx, ses) })
 }
 
 // Check implements store.Store. It writes to a column of its own: no revision and no epoch moves. While
@@ -98,7 +98,7 @@ func (s *Store) Check(ctx context.Context) error {
 
 // tryWrite makes a write that changes nothing, through the log to the disk.
 func (s *Store) tryWrite(ctx context.Context) error {
-	return s.write.use(ctx, func(ses *session) error {
+	return s.writing(ctx, func(ses *session) error {
 		_, err := probe(ctx, ses)
 		return translate(ctx, err)
 	})

@@ -21,8 +21,9 @@ const (
 
 // Condition is the state of the data folder under a running process.
 type Condition struct {
-	// Lost is not nil after the folder was taken away or replaced, or damage was found. Reads go on;
-	// every change is refused until the process is started anew.
+	// Lost is not nil after the folder was taken away, replaced or overwritten, or damage was found. Every
+	// change is refused until the process is started anew, and every read of a file that was overwritten.
+	// Other reads go on.
 	Lost error
 	// ReadOnly is set while the disk takes no writes. Each change tries anew.
 	ReadOnly bool
@@ -69,22 +70,28 @@ func (s *Store) OnChange(fn func(Condition)) {
 	s.condition.changed = fn
 }
 
-// guardFiles opens the guard and notes which files this process has opened.
-func (s *Store) guardFiles(ctx context.Context, path string) error {
-	guard, err := newSession(opener(dsn(path, true)))
+// guardFiles opens the guard and notes which files this process has opened, and what it has written to them.
+func (s *Store) guardFiles(ctx context.Context) error {
+	guard, err := newSession(opener(dsn(s.path, true)))
 	if err != nil {
 		return translate(ctx, err)
 	}
-	s.condition.guard, s.condition.files = guard, map[string]os.FileInfo{}
+	s.condition.guard = guard
 	if err := ping(ctx, guard); err != nil {
 		return err
 	}
-	for _, name := range []string{path, path + "-wal", path + "-shm", s.lock.Name()} {
-		if s.condition.files[name], err = os.Stat(name); err != nil {
+	files := map[string]os.FileInfo{}
+	for _, name := range []string{s.path, s.path + "-wal", s.path + "-shm", s.lock.Name()} {
+		if files[name], err = os.Stat(name); err != nil {
 			return fmt.Errorf("the data folder can't be read: %w", err)
 		}
 	}
-	return nil
+	s.condition.files = files
+	return s.write.use(ctx, func(ses *session) error {
+		s.checkpoint(ctx, ses)
+		s.contents.log, _ = s.footprintOf(s.path + "-wal")
+		return s.ours()
+	})
 }
 
 // present returns an error unless the folder has the files that this process has opened.
@@ -101,13 +108,15 @@ func (s *Store) present() error {
 	return nil
 }
 
-// lose notes why the folder can't be used any more. The first reason stays.
-func (s *Store) lose(cause error) {
+// lose notes why the folder can't be used any more, of which the first reason stays, and returns the error
+// of whoever asks for it.
+func (s *Store) lose(cause error) error {
 	s.condition.become(func(c *Condition) {
 		if c.Lost == nil {
 			c.Lost = fmt.Errorf("%w; stop the process, bring the folder back, or a backup (`portcullis store restore`), and start anew", cause)
 		}
 	})
+	return unavailable(cause)
 }
 
 // settled notes what the end of a write tells of the disk.
@@ -118,34 +127,39 @@ func (s *Store) settled(err error) {
 	s.condition.become(func(c *Condition) { c.ReadOnly = err != nil })
 }
 
-// refuseLost looks at the folder, and returns an error for a change once it is lost.
+// refuseLost looks at the folder, and returns an error once it is lost.
 func (s *Store) refuseLost() error {
 	if err := s.present(); err != nil {
-		s.lose(err)
+		return s.lose(err)
+	}
+	if err := s.unwritten(s.contents.file.Load()); err != nil {
+		return err
 	}
 	if lost := s.Condition().Lost; lost != nil {
-		return fmt.Errorf("sqlite: %w: %w", lost, store.ErrUnavailable)
+		return unavailable(lost)
 	}
 	return nil
 }
 
-// kept returns an error for a change that was committed into files that are not in the folder any more:
-// a restart would not find it.
-func (s *Store) kept() error {
-	if err := s.present(); err != nil {
-		s.lose(err)
-		return fmt.Errorf("sqlite: %w: %w", err, store.ErrOutcomeUnknown)
+// kept returns an error for a change that was committed into files that are not in the folder any more, or
+// that somebody else has written to: a restart would not find it.
+func (s *Store) kept(ctx context.Context, ses *session) error {
+	if s.refuseLost() == nil {
+		s.moveLog(ctx, ses)
+	}
+	if lost := s.Condition().Lost; lost != nil {
+		return fmt.Errorf("sqlite: %w: %w", lost, store.ErrOutcomeUnknown)
 	}
 	return nil
 }
 
 // watch looks at the folder until the store is closed. It checks the whole file once.
-func (s *Store) watch(path string) {
+func (s *Store) watch() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.condition.stop = stop
 	s.condition.ended.Go(func() {
-		if err := integrity(ctx, path, wholeCheck); errors.Is(err, ErrCorrupt) {
-			s.lose(err)
+		if err := integrity(ctx, s.path, wholeCheck); errors.Is(err, ErrCorrupt) {
+			_ = s.lose(err)
 		}
 	})
 	s.condition.ended.Go(func() {
@@ -162,40 +176,25 @@ func (s *Store) watch(path string) {
 	})
 }
 
-// look holds the folder against what was opened, and tries whether a full disk has room again.
+// look holds the folder against what was opened and written, and tries whether a full disk has room again.
 func (s *Store) look(ctx context.Context) {
-	err := s.present()
-	if err == nil {
-		err = s.sameDatabase(ctx)
-	}
-	if err != nil {
-		s.lose(err)
-		return
-	}
-	if s.Condition().ReadOnly {
+	switch {
+	case s.refuseLost() != nil: // it is noted
+	case s.Condition().ReadOnly:
 		s.settled(s.tryWrite(ctx))
+	default: // the log can be looked at only while nobody writes
+		ctx, cancel := context.WithTimeout(ctx, watchTime/2)
+		defer cancel()
+		_ = s.writing(ctx, func(*session) error { return nil })
 	}
-}
-
-// sameDatabase returns an error for a file whose contents were replaced in place: each start writes a
-// generation of its own. A read that fails tells nothing.
-func (s *Store) sameDatabase(ctx context.Context) error {
-	var generation string
-	err := s.read.use(ctx, func(ses *session) error {
-		return ses.one(ctx, "SELECT generation FROM authz_meta WHERE id = 1", nil, []any{&generation})
-	})
-	if err == nil && generation != s.generation {
-		return errors.New("the data folder was replaced under the running process: it has the contents of another one")
-	}
-	return nil
 }
 
 // integrity checks a file with a connection of its own. It returns an error that wraps ErrCorrupt where
 // the file is damaged.
 func integrity(ctx context.Context, path, check string) error {
-	ses, err := newSession(opener(dsn(path, true)))
+	ses, err := newSession(opener(location(path, lookOnly())))
 	if err != nil {
-		return translate(ctx, err)
+		return fmt.Errorf("the data file %s can't be opened: %w", path, translate(ctx, err))
 	}
 	defer ses.close()
 	return ses.check(ctx, path, check)

@@ -12,6 +12,13 @@
 // process, the only one that has the file open: a freshness read costs no query. The generation is
 // new at each start, because somebody may have put an older copy of the file in its place.
 //
+// Whoever writes to the files beside this process loses the store: no change is answered that a start would
+// not find, and no read gives what this process did not write. The data file changes only when the store
+// moves the log there, so each transaction compares the file's size and time of change, a few microseconds.
+// A move is checked by what the file holds afterwards; only who overwrites the file between the comparison
+// before a move and the move's first page is not seen. Each transaction notes what its log was begun on, so
+// a start finds a log beside a file that it does not belong to.
+//
 // A session is one of the driver's connections with its prepared statements. A statement costs more
 // than the record it reads, so each is parsed once, reads of one transaction that are known together
 // are one statement, and a snapshot is a statement that is held. The session that was used last is

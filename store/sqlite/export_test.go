@@ -55,6 +55,17 @@ func (s *Store) Pragma(ctx context.Context, name string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
+// MoveLog moves the log into the data file. The function is called before the move is over.
+func (s *Store) MoveLog(ctx context.Context, happens func()) error {
+	return s.writing(ctx, func(ses *session) error {
+		s.contents.file.Store(nil)
+		all := s.move(ctx, ses)
+		happens()
+		s.checkMoved(ctx, ses, all)
+		return nil
+	})
+}
+
 // onAll holds each session until it has the next one, so that it meets all of them.
 func onAll(ctx context.Context, p *pool, n int, fn func(*session) error) error {
 	if n == 0 {

@@ -23,6 +23,9 @@ func prepare(dir string) (path string, err error) {
 		return "", fmt.Errorf("the data folder can't be made: %w", err)
 	}
 	path = filepath.Join(dir, fileName)
+	if err := emptied(path); err != nil {
+		return "", err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return "", fmt.Errorf("the data file can't be opened: %w", err)
@@ -38,6 +41,22 @@ func prepare(dir string) (path string, err error) {
 		}
 	}
 	return path, syncDir(dir)
+}
+
+// emptied returns an error for a file that is empty or not there beside a log with contents: SQLite would
+// remove the log.
+func emptied(path string) error {
+	size := func(name string) int64 {
+		info, err := os.Stat(name)
+		if err != nil {
+			return 0
+		}
+		return info.Size()
+	}
+	if size(path) == 0 && size(path+"-wal") > 0 {
+		return fmt.Errorf("the data file %s is %w: it is empty, and its log %s-wal is not", path, ErrCorrupt, path)
+	}
+	return nil
 }
 
 // syncDir makes a new file's name durable, which a sync of its content does not.
@@ -78,7 +97,7 @@ func unlock(f *os.File) error {
 }
 
 // dsn returns the data source name with the pragmas, so that every connection of a pool has them: a
-// pragma that is run once is one connection's. fullfsync makes macOS write through the drive's cache;
+// pragma that is run once is one connection's. The log is moved into the file by moveLog alone. fullfsync makes macOS write through the drive's cache;
 // elsewhere it has no effect.
 func dsn(path string, reader bool) string {
 	q := url.Values{
@@ -88,7 +107,7 @@ func dsn(path string, reader bool) string {
 		"_txlock":       {"immediate"},
 		"_dqs":          {"0"},
 		"_defensive":    {"1"},
-		"_pragma":       {"fullfsync(1)", "checkpoint_fullfsync(1)", "journal_size_limit(67108864)"},
+		"_pragma":       {"fullfsync(1)", "checkpoint_fullfsync(1)", "journal_size_limit(67108864)", "wal_autocheckpoint(0)"},
 	}
 	if reader {
 		q.Set("_txlock", "deferred")
@@ -96,6 +115,10 @@ func dsn(path string, reader bool) string {
 	}
 	return location(path, q)
 }
+
+// lookOnly are the settings of a connection that changes nothing. The last one that is closed leaves the log
+// where it is, unlike one that may write.
+func lookOnly() url.Values { return url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}} }
 
 // location returns the URI of a file, whose path may be a relative one: without the "//" behind "file:",
 // after which SQLite reads a host.

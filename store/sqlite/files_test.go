@@ -5,8 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -115,9 +115,9 @@ func alter(t *testing.T, dir string, texts ...string) {
 func TestNewerFormatIsRefusedAndKept(t *testing.T) {
 	dir := t.TempDir()
 	_ = open(t, dir).Close()
-	alter(t, dir, "PRAGMA user_version = 2")
+	alter(t, dir, "PRAGMA user_version = 3")
 	unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrNewerFormat) })
-	alter(t, dir, "PRAGMA user_version = 1")
+	alter(t, dir, "PRAGMA user_version = 2")
 	open(t, dir)
 }
 
@@ -163,31 +163,9 @@ func unchanged(t *testing.T, dir string, fn func()) {
 	}
 }
 
-// TestDamageMetLaterIsTold: on a page that only a query reads.
+// TestDamageMetLaterIsTold: on a page that only a query reads, and that no process wrote. The store is lost.
 func TestDamageMetLaterIsTold(t *testing.T) {
-	dir := t.TempDir()
-	var all []pet
-	for n := range 300 {
-		all = append(all, pet{ID: strings.Repeat("k", 100) + string(rune('A'+n)), Kind: strings.Repeat("x", 500)})
-	}
 	c := pets("kind", store.Index{Name: "by_kind", Columns: []string{"kind"}})
-	putPets(t, dir, c, all...)
-	path := filepath.Join(dir, "portcullis.db")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(b[len(b)*3/4:], bytes.Repeat([]byte{0xa5}, len(b)/4))
-	damaged := filepath.Join(t.TempDir(), "damaged")
-	if err := os.WriteFile(damaged, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, dir, c.Schema())
-	// In a process of its own: to close the file here would end SQLite's locks on it. And without making
-	// it empty for a moment: the check beside serving, which opens the file then, removes the log.
-	if out, err := exec.CommandContext(t.Context(), "dd", "if="+damaged, "of="+path, "conv=notrunc").CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
 	find := func(tx store.Tx) error {
 		_, err := c.Find(t.Context(), tx, store.Query{Index: "by_kind"})
 		return err
@@ -203,16 +181,50 @@ func TestDamageMetLaterIsTold(t *testing.T) {
 		}
 		return nil
 	}
-	for what, err := range map[string]error{
-		"View": s.View(t.Context(), find), "Transact": s.Transact(t.Context(), overlook),
+	for name, meet := range map[string]func(*sqlite.Store) error{
+		"View":     func(s *sqlite.Store) error { return s.View(t.Context(), find) },
+		"Transact": func(s *sqlite.Store) error { return s.Transact(t.Context(), overlook) },
 	} {
-		if !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, sqlite.ErrCorrupt) {
-			t.Errorf("%s: got %v", what, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s := openDamaged(t, dir, c)
+			if err := meet(s); !errors.Is(err, store.ErrUnavailable) || !errors.Is(err, sqlite.ErrCorrupt) {
+				t.Errorf("got %v", err)
+			}
+			if lost := s.Condition().Lost; lost == nil || !strings.Contains(lost.Error(), filepath.Join(dir, "portcullis.db")) {
+				t.Errorf("lost: %v", lost)
+			}
+			if err := s.Transact(t.Context(), func(store.Tx) error { return nil }); !errors.Is(err, store.ErrUnavailable) {
+				t.Errorf("a change: %v", err)
+			}
+			if f, err := s.Freshness(t.Context()); err != nil || f.Epoch != 0 {
+				t.Errorf("%+v, %v", f, err)
+			}
+		})
 	}
-	if f, err := s.Freshness(t.Context()); err != nil || f.Epoch != 0 {
-		t.Errorf("%+v, %v", f, err)
+}
+
+// openDamaged opens a store whose file a disk damages then: the time of its last change stays.
+func openDamaged(t *testing.T, dir string, c store.Collection[pet]) *sqlite.Store {
+	t.Helper()
+	var all []pet
+	for n := range 300 {
+		all = append(all, pet{ID: strings.Repeat("k", 100) + string(rune('A'+n)), Kind: strings.Repeat("x", 500)})
 	}
+	putPets(t, dir, c, all...)
+	path := filepath.Join(dir, "portcullis.db")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	if err := os.WriteFile(damaged, bytes.Repeat([]byte{0xa5}, len(b)/4), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, c.Schema())
+	// In a process of its own: to close the file here would end SQLite's locks on it.
+	shell(t, `touch -r "$2" "$1.time"; dd if="$1" of="$2" seek="$3" oflag=seek_bytes conv=notrunc 2>&1; touch -r "$1.time" "$2"`, damaged, path, fmt.Sprint(len(b)*3/4))
+	return s
 }
 
 func TestEachStartIsANewGeneration(t *testing.T) {

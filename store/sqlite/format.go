@@ -4,14 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"net/url"
 )
 
 // applicationID marks the file as this program's in SQLite's header ("PRTC"). format is the number of
 // the layout of the engine's own tables and of a collection's table.
 const (
 	applicationID = 0x50525443
-	format        = 1
+	format        = 2
 )
 
 // ownTables returns the statements that make the engine's own tables.
@@ -19,7 +18,8 @@ func ownTables() []string {
 	return []string{
 		`CREATE TABLE authz_meta (
 			id INTEGER PRIMARY KEY CHECK (id = 1),
-			generation TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, probe INTEGER NOT NULL
+			generation TEXT NOT NULL, epoch INTEGER NOT NULL, seq INTEGER NOT NULL, probe INTEGER NOT NULL,
+			base_generation TEXT NOT NULL DEFAULT '', base_seq INTEGER NOT NULL DEFAULT 0
 		) STRICT`,
 		`INSERT INTO authz_meta (id, generation, epoch, seq, probe) VALUES (1, '', 0, 0, 0)`,
 		`CREATE TABLE authz_rev (account TEXT NOT NULL PRIMARY KEY, rev INTEGER NOT NULL, epoch INTEGER NOT NULL) STRICT`,
@@ -27,11 +27,19 @@ func ownTables() []string {
 	}
 }
 
+// addedTables returns the statements that bring the engine's own tables from the format before to this one.
+func addedTables() []string {
+	return []string{
+		"ALTER TABLE authz_meta ADD COLUMN base_generation TEXT NOT NULL DEFAULT ''",
+		"ALTER TABLE authz_meta ADD COLUMN base_seq INTEGER NOT NULL DEFAULT 0",
+	}
+}
+
 // inspect reads the file before anything can change it: a connection with the usual pragmas would
-// already turn another program's file into a WAL one.
+// already turn another program's file into a WAL one, and the last one that is closed moves the log into
+// the file unless it only reads.
 func inspect(ctx context.Context, path string) error {
-	q := url.Values{"_query_only": {"1"}, "_busy_timeout": {"5000"}}
-	db, err := sql.Open("sqlite", location(path, q))
+	db, err := sql.Open("sqlite", location(path, lookOnly()))
 	if err != nil {
 		return fmt.Errorf("the data file can't be opened: %v", err)
 	}

@@ -34,12 +34,12 @@ func (m migration) run(schemas []*store.Schema) error {
 	if err := m.ses.one(m.ctx, "PRAGMA user_version", nil, []any{&version}); err != nil {
 		return err
 	}
-	if version == 0 {
-		if err := m.all(ownTables()...); err != nil {
-			return err
+	if version < format {
+		texts := addedTables()
+		if version == 0 {
+			texts = append(ownTables(), fmt.Sprintf("PRAGMA application_id = %d", applicationID))
 		}
-		if err := m.all(fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-			fmt.Sprintf("PRAGMA user_version = %d", format)); err != nil {
+		if err := m.all(append(texts, fmt.Sprintf("PRAGMA user_version = %d", format))...); err != nil {
 			return err
 		}
 	}

@@ -66,10 +66,16 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if err := inspect(ctx, path); err != nil {
 		return nil, err
 	}
+	if err := belongs(ctx, path); err != nil {
+		return nil, err
+	}
 	if err := quickCheck(ctx, path); err != nil {
 		return nil, err
 	}
-	s.write = connect(path, false, 1)
+	if s.contents.base, err = markOf(ctx, path); err != nil {
+		s.contents.base = mark{seq: unknown}
+	}
+	s.write = s.connect(false, 1)
 	if err := s.write.use(ctx, func(ses *session) error { return s.start(ctx, ses, o.Schemas) }); err != nil {
 		return nil, err
 	}
@@ -77,14 +83,14 @@ func open(ctx context.Context, dir string, o Options) (opened *Store, err error)
 	if readers <= 0 {
 		readers = defaultReaders
 	}
-	s.read = connect(path, true, readers)
+	s.read = s.connect(true, readers)
 	if err := s.Ping(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.guardFiles(ctx, path); err != nil {
+	if err := s.guardFiles(ctx); err != nil {
 		return nil, err
 	}
-	s.watch(path)
+	s.watch()
 	return s, nil
 }
 
@@ -103,8 +109,20 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 	return tables, nil
 }
 
-func connect(path string, reader bool, size int) *pool {
-	return newPool(opener(dsn(path, reader)), size)
+// connect makes a pool of sessions. One that is opened in a folder which was replaced meanwhile would read
+// another store.
+func (s *Store) connect(reader bool, size int) *pool {
+	open := opener(dsn(s.path, reader))
+	return newPool(func() (driver.Conn, error) {
+		conn, err := open()
+		if err != nil {
+			return nil, err
+		}
+		if err := s.present(); err != nil {
+			return nil, errors.Join(err, conn.Close())
+		}
+		return conn, nil
+	}, size)
 }
 
 func opener(name string) func() (driver.Conn, error) {
@@ -121,8 +139,8 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 	err := m.run(schemas)
 	var epoch int64
 	if err == nil {
-		err = ses.one(ctx, "UPDATE authz_meta SET generation = ? WHERE id = 1 RETURNING epoch",
-			[]any{s.generation}, []any{&epoch})
+		err = ses.one(ctx, "UPDATE authz_meta SET generation = ?, base_generation = ?, base_seq = ? WHERE id = 1 RETURNING epoch",
+			[]any{s.generation, s.contents.base.generation, s.contents.base.seq}, []any{&epoch})
 	}
 	if err == nil {
 		_, err = ses.exec(context.WithoutCancel(ctx), "COMMIT")
@@ -143,7 +161,7 @@ func (s *Store) shut() error {
 		s.condition.stop()
 		s.condition.ended.Wait()
 	}
-	if s.Condition().Lost != nil {
+	if s.refuseLost() != nil {
 		return unlock(s.lock)
 	}
 	var errs []error

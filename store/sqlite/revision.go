@@ -14,7 +14,7 @@ const (
 	loadText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, ?, 0) ON CONFLICT (account) DO UPDATE SET rev = excluded.rev"
 	revisionText = "SELECT rev FROM authz_rev WHERE account = ?"
 	togetherText = "SELECT -1, account, rev, x'' FROM authz_rev WHERE account = ?"
-	sealText     = "UPDATE authz_meta SET seq = seq + 1, epoch = epoch + ? WHERE id = 1 RETURNING seq, epoch"
+	sealText     = "UPDATE authz_meta SET seq = seq + 1, epoch = epoch + ?, base_generation = ?, base_seq = ? WHERE id = 1 RETURNING seq, epoch"
 	stampText    = "UPDATE authz_rev SET epoch = ? WHERE account = ?"
 	changesText  = "SELECT account, rev FROM authz_rev INDEXED BY authz_rev_epoch WHERE epoch > ? ORDER BY epoch LIMIT ?"
 )
@@ -85,7 +85,7 @@ func (t *tx) seal() (seq, epoch int64, err error) {
 	if len(t.bumped) > 0 {
 		step = 1
 	}
-	if err := t.ses.one(t.ctx, sealText, []any{step}, []any{&seq, &epoch}); err != nil {
+	if err := t.ses.one(t.ctx, sealText, []any{step, t.ses.base.generation, t.ses.base.seq}, []any{&seq, &epoch}); err != nil {
 		return 0, 0, t.fail(t.ctx, err)
 	}
 	for account := range t.bumped {

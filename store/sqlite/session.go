@@ -16,6 +16,8 @@ type session struct {
 	stmts map[string]*statement
 	// text is a buffer for the text of a statement.
 	text []byte
+	// base is what the log was begun on, which each transaction of the session that writes notes.
+	base mark
 	// broken is set where a transaction could not be ended. The session is then closed.
 	broken bool
 }

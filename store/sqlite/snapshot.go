@@ -20,7 +20,13 @@ func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 	if _, err := os.Stat(path); err != nil {
 		return store.Freshness{}, fmt.Errorf("there is no store in the data folder: %w", err)
 	}
+	if err := emptied(path); err != nil {
+		return store.Freshness{}, err
+	}
 	if err := inspect(ctx, path); err != nil {
+		return store.Freshness{}, err
+	}
+	if err := belongs(ctx, path); err != nil {
 		return store.Freshness{}, err
 	}
 	err := whole(ctx, path, func(ses *session) error {

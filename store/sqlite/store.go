@@ -20,6 +20,7 @@ type Store struct {
 	lock       *os.File
 	generation string
 	condition  condition
+	contents   contents
 	// epoch is that of the last committed transaction. The holder of the writing session moves it,
 	// after the commit and before Transact returns.
 	epoch  atomic.Int64
@@ -32,12 +33,12 @@ var _ store.Store = (*Store)(nil)
 // one while fn runs, which fixes the snapshot before fn reads and costs less than a transaction. No read
 // waits, so the end of the context need not interrupt one.
 func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
-	return s.read.use(ctx, func(ses *session) error {
+	return s.reading(ctx, func(ses *session) error {
 		held, err := ses.hold(pingText)
 		if err != nil {
 			return translate(ctx, err)
 		}
-		t := &tx{ctx: ctx, ses: ses, tables: s.tables}
+		t := &tx{ctx: ctx, ses: ses, tables: s.tables, met: s.met}
 		defer func() {
 			t.over = true
 			ses.release(held)
@@ -51,11 +52,8 @@ func (s *Store) View(ctx context.Context, fn func(store.Tx) error) error {
 
 // Transact implements store.Store.
 func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
-	if err := s.refuseLost(); err != nil {
-		return err
-	}
-	return s.write.use(ctx, func(ses *session) error {
-		t := &tx{ctx: ctx, ses: ses, tables: s.tables, writable: true}
+	return s.writing(ctx, func(ses *session) error {
+		t := &tx{ctx: ctx, ses: ses, tables: s.tables, met: s.met, writable: true}
 		if err := t.begin(ctx, "BEGIN IMMEDIATE"); err != nil {
 			return err
 		}
@@ -79,7 +77,7 @@ func (s *Store) Transact(ctx context.Context, fn func(store.Tx) error) error {
 			return err
 		}
 		s.epoch.Store(epoch)
-		return s.kept()
+		return s.kept(ctx, ses)
 	})
 }
 
@@ -102,7 +100,7 @@ func (s *Store) Lease(context.Context, time.Duration) error { return store.ErrNo
 // Changes implements store.Store.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []store.AccountRevision, complete bool, err error) {
 	limit = max(limit, 0)
-	err = s.read.use(ctx, func(ses *session) error {
+	err = s.reading(ctx, func(ses *session) error {
 		return translate(ctx, ses.each(ctx, changesText, []any{after, limit + 1}, func(row []driver.Value) error {
 			var a store.AccountRevision
 			if err := scan(row, []any{&a.AccountID, &a.Revision}); err != nil {

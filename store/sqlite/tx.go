@@ -16,6 +16,8 @@ type tx struct {
 	writable bool
 	wrote    bool
 	bumped   map[string]int64
+	// met is called with each error of SQLite, and returns it.
+	met func(error) error
 	// failed is the first error after which SQLite may have ended the transaction: the next write
 	// would be a transaction of its own, so it is refused.
 	failed error
@@ -58,7 +60,7 @@ func (t *tx) ready(ctx context.Context) error {
 
 // fail records an error after which no operation may run.
 func (t *tx) fail(ctx context.Context, err error) error {
-	t.failed = translate(ctx, err)
+	t.failed = t.met(translate(ctx, err))
 	return t.failed
 }
 

@@ -1,0 +1,175 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// logPages is how many pages the log takes between two moves into the data file.
+const logPages = 1000
+
+// footprint is what every write to a file changes.
+type footprint struct {
+	size     int64
+	modified time.Time
+}
+
+// contents is what this process has written, by which it finds what somebody else has written.
+type contents struct {
+	// file is the footprint of the data file. It is nil while this process writes to the file, which
+	// checkpoint alone does.
+	file atomic.Pointer[footprint]
+	// void is set once the data file has contents of somebody else. Nothing is read from it any more.
+	void atomic.Bool
+
+	// The holder of the writing session has the rest: the footprint of the log, what the data file holds
+	// without the log, and the pages of the log at the last checkpoint.
+	log   footprint
+	base  mark
+	moved int64
+}
+
+func errForeign(path string) error {
+	return fmt.Errorf("the data folder was overwritten under the running process: another process wrote to %s", path)
+}
+
+// footprintOf returns the footprint of a file that is the one this process has opened.
+func (s *Store) footprintOf(path string) (footprint, bool) {
+	info, err := os.Stat(path)
+	if err != nil || !os.SameFile(info, s.condition.files[path]) {
+		return footprint{}, false
+	}
+	return footprint{info.Size(), info.ModTime()}, true
+}
+
+// unwritten returns an error if somebody else has written to the data file since its footprint was that of
+// since. A file that was moved away is still the one that the sessions read.
+func (s *Store) unwritten(since *footprint) error {
+	if since == nil {
+		return nil
+	}
+	if now, here := s.footprintOf(s.path); !here || now == *since || s.contents.file.Load() != since {
+		return nil
+	}
+	s.contents.void.Store(true)
+	return s.lose(errForeign(s.path))
+}
+
+// reading lends a session that reads. What it has read is an error if somebody else wrote to the file
+// meanwhile.
+func (s *Store) reading(ctx context.Context, fn func(*session) error) error {
+	if s.contents.void.Load() {
+		return s.refuseLost()
+	}
+	return s.read.use(ctx, func(ses *session) error {
+		since := s.contents.file.Load()
+		err := s.met(fn(ses))
+		if foreign := s.unwritten(since); foreign != nil {
+			return foreign
+		}
+		return err
+	})
+}
+
+// met loses the folder for an error that tells of damage.
+func (s *Store) met(err error) error {
+	if errors.Is(err, ErrCorrupt) {
+		_ = s.lose(fmt.Errorf("the data file %s can't be read: %w", s.path, err))
+	}
+	return err
+}
+
+// writing lends the session that writes, unless somebody else has written to the files.
+func (s *Store) writing(ctx context.Context, fn func(*session) error) error {
+	if lost := s.Condition().Lost; lost != nil {
+		return unavailable(lost)
+	}
+	return s.write.use(ctx, func(ses *session) error {
+		if err := s.ours(); err != nil {
+			return err
+		}
+		defer func() { s.contents.log, _ = s.footprintOf(s.path + "-wal") }()
+		ses.base = s.contents.base
+		return s.met(fn(ses))
+	})
+}
+
+// ours returns an error if somebody else has written to the files: to the data file past SQLite, or to the
+// log by a statement.
+func (s *Store) ours() error {
+	if err := s.refuseLost(); err != nil {
+		return err
+	}
+	if log, here := s.footprintOf(s.path + "-wal"); !here || log != s.contents.log {
+		return s.lose(errForeign(s.path + "-wal"))
+	}
+	return nil
+}
+
+// moveLog moves a long log into the data file after a commit. SQLite would do so by itself, and the store
+// would not know that the file changed.
+func (s *Store) moveLog(ctx context.Context, ses *session) {
+	var busy, log, moved int64
+	if err := ses.one(ctx, "PRAGMA wal_checkpoint(NOOP)", nil, []any{&busy, &log, &moved}); err != nil {
+		return
+	}
+	if log < s.contents.moved { // it has begun anew
+		s.contents.moved = 0
+	}
+	if log-s.contents.moved >= logPages {
+		s.checkpoint(ctx, ses)
+	}
+}
+
+// checkpoint moves the log into the data file, which is this process's before and afterwards.
+func (s *Store) checkpoint(ctx context.Context, ses *session) {
+	if s.unwritten(s.contents.file.Swap(nil)) == nil {
+		s.checkMoved(ctx, ses, s.move(ctx, ses))
+	}
+}
+
+// move moves the log into the data file, and reports whether it moved all of it. A move that fails, as on a
+// full disk, is tried again later.
+func (s *Store) move(ctx context.Context, ses *session) (all bool) {
+	var busy, log, moved int64
+	err := ses.one(ctx, "PRAGMA wal_checkpoint(PASSIVE)", nil, []any{&busy, &log, &moved})
+	s.contents.moved = log
+	return err == nil && log == moved
+}
+
+// checkMoved notes the data file as it is after a move. Somebody else may have written to it meanwhile, which
+// its contents show: with all of the log it has the last transaction, and with a part of it no older one than
+// before.
+func (s *Store) checkMoved(ctx context.Context, ses *session, all bool) {
+	s.stamp()
+	if now, here := s.footprintOf(s.path); here {
+		defer s.contents.file.Store(&now)
+	}
+	var last mark
+	if err := ses.one(ctx, markText, nil, []any{&last.generation, &last.seq}); err != nil {
+		_ = s.met(translate(ctx, err))
+		return
+	}
+	found, err := markOf(ctx, s.path)
+	switch {
+	case all && (err != nil || found != last), err == nil && !found.between(s.contents.base, last):
+		s.contents.void.Store(true)
+		_ = s.lose(errForeign(s.path))
+	case err != nil: // with a part of the log alone a file need not be readable
+		s.contents.base = mark{seq: unknown}
+	default:
+		s.contents.base = found
+	}
+}
+
+// stamp gives the data file a time of change that no other write gives it: a file system's clock may stand
+// still for milliseconds. Where it can't, the time of the write itself has to do.
+func (s *Store) stamp() {
+	earlier := time.Duration(rand.IntN(int(time.Millisecond))) //nolint:gosec // not a secret
+	_ = os.Chtimes(s.path, time.Time{}, time.Now().Add(-earlier))
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+)
+
+// mark names a state of the store: its generation, and the number of its last transaction.
+type mark struct {
+	generation string
+	seq        int64
+}
+
+// unknown is the number of a mark that could not be read.
+const unknown = -1
+
+// between reports whether a data file with this mark can be that of a log which was begun on the base, and
+// whose last transaction has the other mark. The number never becomes smaller.
+func (m mark) between(base, last mark) bool {
+	return base.seq == unknown || m.seq >= base.seq && (m.generation == base.generation || m.generation == last.generation)
+}
+
+const (
+	markText = "SELECT generation, seq FROM authz_meta WHERE id = 1"
+	baseText = "SELECT generation, seq, base_generation, base_seq FROM authz_meta WHERE id = 1"
+)
+
+// markOf reads the mark of a data file without its log. It is zero if the store's tables are in the log
+// alone.
+func markOf(ctx context.Context, path string) (m mark, err error) {
+	ses, err := newSession(opener(location(path, url.Values{"immutable": {"1"}})))
+	if err != nil {
+		return mark{}, err
+	}
+	defer ses.close()
+	var tables int64
+	err = ses.one(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'authz_meta'", nil, []any{&tables})
+	if err != nil || tables == 0 {
+		return mark{}, err
+	}
+	return m, ses.one(ctx, markText, nil, []any{&m.generation, &m.seq})
+}
+
+// belongs returns an error for a data file beside the log of another one, into which SQLite would move
+// the log: the file was overwritten after the process that served it was killed, or before.
+func belongs(ctx context.Context, path string) error {
+	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
+		return nil
+	}
+	// The process reads the state with the log first: a gateway may move the log meanwhile.
+	base, last, err := baseOf(ctx, path)
+	if err != nil {
+		return err
+	}
+	found, err := markOf(ctx, path)
+	if err != nil { // a process was killed while it moved the log, without which the file is not whole
+		return nil
+	}
+	if !found.between(base, last) {
+		return fmt.Errorf("the data file %s is %w: it was overwritten, and its log %s-wal is that of the file before", path, ErrCorrupt, path)
+	}
+	return nil
+}
+
+// baseOf reads what the log of a data file was begun on, and the last state in it. The base is unknown in a
+// file of an older format.
+func baseOf(ctx context.Context, path string) (base, last mark, err error) {
+	ses, err := newSession(opener(location(path, lookOnly())))
+	if err != nil {
+		return mark{}, mark{}, fmt.Errorf("the data file %s can't be opened: %w", path, translate(ctx, err))
+	}
+	defer ses.close()
+	var version int64
+	err = ses.one(ctx, "PRAGMA user_version", nil, []any{&version})
+	if err == nil && version < format {
+		return mark{seq: unknown}, mark{}, nil
+	}
+	if err == nil {
+		err = ses.one(ctx, baseText, nil, []any{&last.generation, &last.seq, &base.generation, &base.seq})
+	}
+	if err != nil {
+		return mark{}, mark{}, fmt.Errorf("the data file %s can't be read: %w", path, translate(ctx, err))
+	}
+	return base, last, nil
+}
