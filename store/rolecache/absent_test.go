@@ -43,6 +43,56 @@ func TestFactsOfAccountsThatDoNotExistAreNotKept(t *testing.T) {
 	}
 }
 
+// TestFactsThatAClientInventsAreNotKept, in the process or in what replicas share: users who are not the account's, and
+// projects that it does not have. They take the place of nobody's.
+func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
+	const entries = 16
+	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, "ACTIVE" })
+	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{
+		Entries: entries, Local: true, Remote: s, Secrets: [][]byte{secret}, Observe: func(string) {},
+	})
+	known := []resources.About{{UserID: user, ProjectID: "proj-p-v1"}, {}}
+	ask := func(of ...resources.About) {
+		t.Helper()
+		if _, err := w.cache.FactsOf(t.Context(), account, of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(known...)
+	shared, before := len(s.values), w.cache.State()
+	for i := range 10 * entries {
+		made := func(kind string) string { return fmt.Sprintf("%s-made%d-v1", kind, i) }
+		for _, of := range []resources.About{{UserID: made("user")}, {UserID: user, ProjectID: made("proj")}, {UserID: second, ProjectID: made("proj")}} {
+			facts, err := w.cache.Facts(t.Context(), account, of.UserID, of.ProjectID)
+			if err != nil || facts.Subject.Member != (of.UserID == user) || of.ProjectID != "" && facts.ProjectState != resources.ProjectAbsent {
+				t.Fatalf("%+v %v", facts, err)
+			}
+		}
+		ask(resources.About{UserID: made("user"), ProjectID: made("proj")}, resources.About{UserID: made("other")}, resources.About{UserID: second})
+	}
+	views := w.counted()
+	if ask(known...); views.Load() != 0 || w.cache.State() != before {
+		t.Errorf("what is known costs %d reads afterwards; %+v, before %+v", views.Load(), w.cache.State(), before)
+	}
+	if len(s.values) != shared || shared == 0 {
+		t.Errorf("replicas share %d values, %d before", len(s.values), shared)
+	}
+}
+
+// TestFactsAboutOthersMembersAreReadAnew: a user's change moves the revision of their own account alone, so that what
+// another account knows of them may not be named by its revision.
+func TestFactsAboutOthersMembersAreReadAnew(t *testing.T) {
+	w := newWorld(t)
+	for _, status := range []string{"ACTIVE", "SUSPENDED", "ACTIVE"} {
+		w.set(second, func(u *resources.User) { u.AccountID, u.Status = other, status })
+		facts, err := w.cache.Facts(t.Context(), account, second, "")
+		if err != nil || facts.Subject.UserStatus != status || facts.Subject.Member {
+			t.Errorf("%+v, %v, want %s", facts.Subject, err, status)
+		}
+	}
+}
+
 // TestAccountThatIsMadeIsKnownAtOnce guarantees that one which was asked for before it was made is
 // answered as it is.
 func TestAccountThatIsMadeIsKnownAtOnce(t *testing.T) {

@@ -186,7 +186,9 @@ func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts [
 		return facts, nil
 	}
 	for named, v := range found {
-		c.shared.Put(named, v)
+		if v != resources.ProjectAbsent {
+			c.shared.Put(named, v)
+		}
 	}
 	for i, about := range of {
 		c.put(k.named(about.UserID), about.ProjectID, facts[i])
@@ -206,10 +208,16 @@ func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
 	return c.store.View(ctx, fn)
 }
 
-// put caches the values under the key, which names their revision.
+// lasts reports whether the subject is of the account's revision alone, and nobody's invention: a member, or nobody, who
+// stands for the account itself. What is known of another user changes without the account.
+func lasts(s *resources.Subject) bool { return s.Member || s.UserID == "" }
+
+// put caches the values under the key, which names their revision, but for those that a client could invent.
 func (c *Cache) put(k key, project string, facts resources.Facts) {
-	c.subjects.Put(k, facts.Subject)
-	if project != "" {
+	if lasts(facts.Subject) {
+		c.subjects.Put(k, facts.Subject)
+	}
+	if project != "" && facts.ProjectState != resources.ProjectAbsent {
 		c.shared.Put(k.of(records.SharedProject, project), facts.ProjectState)
 	}
 }

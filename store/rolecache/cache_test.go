@@ -249,6 +249,9 @@ func TestCachedFactsAreBounded(t *testing.T) {
 	const users, few, many = 20, 8, 128
 	for _, room := range []int{few, many} {
 		w := newWorld(t)
+		for i := range users {
+			w.set(fmt.Sprintf("user-%d", i), func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
+		}
 		w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: room})
 		round := func() {
 			for i := range users {

@@ -26,8 +26,9 @@
 // otherwise. Without a second level a miss is one snapshot read.
 //
 // A value enters either level after its snapshot read has returned, because what its function read may
-// be undone. An account that does not exist has revision 0, at which nothing is cached: a client cannot
-// fill the cache with names of its own making.
+// be undone. What nobody can revoke is not cached: an account that does not exist (revision 0), a user who is not a
+// member of the account, a project that the account does not have. A client cannot fill the cache with names of its own
+// making, and what is known of a user of another account, which changes without this one, is read each time.
 //
 // Reads of the store pass a gate: cache misses wait there, cache hits never do.
 //

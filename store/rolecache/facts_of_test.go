@@ -78,6 +78,7 @@ func TestFactsOfAnAccountThatNeverRestsFail(t *testing.T) {
 // call; an error gives nothing.
 func TestFactsOfSeveralCostOneRead(t *testing.T) {
 	w := newWorld(t)
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 	w.warm()
 	views := w.counted()
 	for i, want := range []int64{1, 0, 0} { // the second user, the project, nobody

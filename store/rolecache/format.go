@@ -13,7 +13,7 @@ import (
 
 // factsVersion is raised with each change of how facts are loaded or rendered that the types of the
 // values do not show: no release may read the values of another that loads them otherwise.
-const factsVersion = 1
+const factsVersion = 2
 
 // factsFormat returns the format in the name of each value in the second level.
 func factsFormat() string {

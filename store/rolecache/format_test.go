@@ -11,7 +11,7 @@ import (
 )
 
 // knownFormat is the version of the facts, and the structure of the values in which replicas share them.
-const knownFormat = "1-b5745d638012"
+const knownFormat = "2-b5745d638012"
 
 // TestFormatIsKnown guarantees that a change of what replicas share, or of how it is loaded, is
 // made on purpose: a value of before must not be read as one of after it.

@@ -137,15 +137,19 @@ func (r *remote) read(k key, about resources.About, names []string, values [][]b
 	return resources.Facts{Revision: k.revision, Subject: subject, ProjectState: state}, RemoteHit
 }
 
-// put stores the values under the key, which names their revision.
+// put stores the values under the key, which names their revision, but for those that a client could invent.
 func (r *remote) put(ctx context.Context, k key, of []resources.About, facts []resources.Facts) {
 	values := map[string][]byte{}
 	for i, about := range of {
 		names := r.names(k, about)
-		values[names[0]] = r.seal(names[0], facts[i].Subject)
-		if len(names) > 1 {
+		if lasts(facts[i].Subject) {
+			values[names[0]] = r.seal(names[0], facts[i].Subject)
+		}
+		if len(names) > 1 && facts[i].ProjectState != resources.ProjectAbsent {
 			values[names[1]] = r.seal(names[1], facts[i].ProjectState)
 		}
 	}
-	r.Set(ctx, values)
+	if len(values) > 0 {
+		r.Set(ctx, values)
+	}
 }

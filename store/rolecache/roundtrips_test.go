@@ -2,6 +2,7 @@ package rolecache_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -87,7 +88,10 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		}
 		_, err := tx.Bump(t.Context(), account)
-		return err
+		return errors.Join(
+			err, c.Users.Insert(t.Context(), tx, resources.User{ExternalID: user, AccountID: account, Email: "u@a.example"}),
+			c.Projects.Insert(t.Context(), tx, resources.Project{ID: "proj-p-v1", AccountID: account, State: resources.ProjectActive}),
+		)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ func TestFactsOfManyCostFewReads(t *testing.T) {
 // TestABatchAboutOneUserIsOneRead, whoever asks and however often, and nothing the next time.
 func TestABatchAboutOneUserIsOneRead(t *testing.T) {
 	w := newWorld(t)
+	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 	of := []resources.About{{UserID: second}, {}}
 	for range 100 {
 		of = append(of, resources.About{UserID: user, ProjectID: "proj-p-v1"}, resources.About{UserID: user})
