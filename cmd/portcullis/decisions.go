@@ -26,6 +26,16 @@ import (
 // log is not whole, which was printed.
 var errNothing = errors.New("nothing found")
 
+// tellUnreadable returns what counts the lines that a reading passes over, and what says at its end how many they were.
+func tellUnreadable(out io.Writer) (count func(decisionlog.Missing), say func()) {
+	var unreadable uint64
+	return func(m decisionlog.Missing) { unreadable += m.Unreadable }, func() {
+		if unreadable > 0 {
+			fmt.Fprintf(out, "%d lines or segments can't be read: `portcullis decisions verify` names them\n", unreadable)
+		}
+	}
+}
+
 func newDecisions() *cobra.Command {
 	parent := &cobra.Command{
 		Use: "decisions", Short: "Read what was decided, and show that nobody has changed it", Args: oneOfItsCommands,
@@ -118,7 +128,9 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQu
 		if _, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("--data-dir: there are no decisions in %s", dir)
 		}
-		reader := decisionlog.Reader{Dir: dir}
+		count, say := tellUnreadable(cmd.ErrOrStderr())
+		defer say()
+		reader := decisionlog.Reader{Dir: dir, Missing: count}
 		if isTerminal(os.Stderr) && !r.follows {
 			reader.Progress = func(read, of int) { fmt.Fprintf(os.Stderr, "\r%d of %d segments\x1b[K\r", read, of) }
 		}
@@ -237,34 +249,64 @@ func newVerifyDecisions() *cobra.Command {
 
 // verifyDecisions prints what is wrong with the log.
 func verifyDecisions(ctx context.Context, out io.Writer, s config.Store) error {
-	if _, err := os.Stat(s.DecisionsDir()); err != nil {
-		return fmt.Errorf("--data-dir: there are no decisions in %s", s.DecisionsDir())
+	none := fmt.Errorf("--data-dir: there are no decisions in %s", s.DecisionsDir())
+	_, missing := os.Stat(s.DecisionsDir())
+	if missing != nil && s.MongoURL == "" && !sqlite.Exists(s.DataDir) {
+		return none
 	}
 	master, err := masterKeyFile(s).Read()
 	if err != nil {
 		return err
 	}
-	o := decisionlog.VerifyOptions{Secrets: master.Derive(resources.PurposeLog), Alone: s.MongoURL == ""}
-	unknown, err := readHeads(ctx, s, master, &o)
+	report, err := checkDecisions(ctx, s, s.DecisionsDir(), &master)
 	if err != nil {
 		return err
 	}
-	report, err := decisionlog.Verify(ctx, s.DecisionsDir(), o)
-	if err != nil {
-		return err
+	if missing != nil && len(report.Findings) == 0 { // which the store does not miss
+		return none
 	}
-	for _, f := range report.Findings {
-		fmt.Fprintln(out, "NOT WHOLE: "+f.String())
-	}
-	fmt.Fprintf(out, "logs: %d, segments: %d, decisions: %d, missing by the log's own count: %d\n", report.Logs, report.Segments, report.Records, report.Lost)
-	if unknown != "" {
-		fmt.Fprintln(out, "the end is unknown: "+unknown+"; decisions that were cut off at the end of the log would not be found")
-	}
+	report.print(out)
 	if len(report.Findings) > 0 {
 		return errNothing
 	}
 	fmt.Fprintln(out, "ok")
 	return nil
+}
+
+// logReport is what is found of a decision log.
+type logReport struct {
+	*decisionlog.Report
+	// unknown says why the end is not known, unsigned why no signature was checked; each is "" where it was.
+	unknown, unsigned string
+}
+
+// print prints what was found.
+func (r *logReport) print(out io.Writer) {
+	for _, f := range r.Findings {
+		fmt.Fprintln(out, "NOT WHOLE: "+f.String())
+	}
+	fmt.Fprintf(out, "logs: %d, segments: %d, decisions: %d, missing by the log's own count: %d\n", r.Logs, r.Segments, r.Records, r.Lost)
+	if r.unsigned != "" {
+		fmt.Fprintln(out, "signatures were not checked: "+r.unsigned)
+	}
+	if r.unknown != "" {
+		fmt.Fprintln(out, "the end is unknown: "+r.unknown+"; decisions that were cut off at the end of the log would not be found")
+	}
+}
+
+// checkDecisions holds the decisions of a folder against their hashes, with a key against their signatures, and where the
+// store can be asked, against its heads.
+func checkDecisions(ctx context.Context, s config.Store, dir string, master *resources.MasterKey) (r *logReport, err error) {
+	r = &logReport{unknown: "there is no key", unsigned: "there is no key"}
+	o := decisionlog.VerifyOptions{Alone: s.MongoURL == ""}
+	if master != nil {
+		o.Secrets, r.unsigned = master.Derive(resources.PurposeLog), ""
+		if r.unknown, err = readHeads(ctx, s, *master, &o); err != nil {
+			return nil, err
+		}
+	}
+	r.Report, err = decisionlog.Verify(ctx, dir, o)
+	return r, err
 }
 
 // readHeads asks the store how far the logs were written; unknown says why it can't be asked.

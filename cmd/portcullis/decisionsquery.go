@@ -233,7 +233,12 @@ func (a *app) decisionsHandler() http.HandlerFunc {
 		w.Header().Set("Trailer", trailerWhole)
 		out := http.NewResponseController(w)
 		_ = out.Flush() // a follower knows that it follows
-		err = q.read(r.Context(), decisionlog.Reader{Dir: a.settings.Store.DecisionsDir()}, func(e decisionlog.Event) error {
+		unreadable := func(m decisionlog.Missing) {
+			if m.Unreadable > 0 {
+				a.log.Warn("a line or a segment of the decision log can't be read; `portcullis decisions verify` names it")
+			}
+		}
+		err = q.read(r.Context(), decisionlog.Reader{Dir: a.settings.Store.DecisionsDir(), Missing: unreadable}, func(e decisionlog.Event) error {
 			line, err := e.JSON()
 			if err != nil {
 				return err

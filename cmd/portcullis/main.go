@@ -21,6 +21,7 @@ const (
 	exitNotReady = 1
 	exitDamaged  = 1
 	exitError    = 2
+	exitUnjudged = 3
 )
 
 // errDenied ends `check` and `why` with the exit code of a denial and without a message.
@@ -43,6 +44,8 @@ func run(args []string) int {
 		return exitOK
 	case errors.Is(err, errDenied), errors.Is(err, errDiffers), errors.Is(err, errNothing):
 		return exitDenied
+	case errors.Is(err, errUnjudged):
+		return exitUnjudged
 	}
 	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))
 	if errors.Is(err, errNotReady) {

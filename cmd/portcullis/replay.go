@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,59 +14,89 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
+// errUnjudged ends `policy replay` with an exit code of its own and without a message: no verdict would be another one,
+// and not all could be judged.
+var errUnjudged = errors.New("not all decisions could be judged")
+
+// replaying are the settings of `policy replay`.
+type replaying struct {
+	decisions, tests, bundleKey, keyFile string
+	partial, asJSON                      bool
+}
+
 func newReplay() *cobra.Command {
-	var decisions, tests, keyFile string
-	asJSON := false
+	var r replaying
 	cmd := &cobra.Command{
-		Use: "replay NEW", Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error",
+		Use:   "replay NEW",
+		Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error, 3 the same, and not all were judged",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || decisions == "" {
+			if len(args) != 1 || r.decisions == "" {
 				return errors.New("replay takes --decisions and one argument, the new tree: a folder, a bundle, or embedded")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			report, err := replayDecisions(cmd, decisions, args[0], keyFile)
-			if err != nil {
-				return err
-			}
-			if tests != "" {
-				if err := writeReplayTests(tests, report); err != nil {
-					return err
-				}
-			}
-			if err := printReplay(cmd.OutOrStdout(), report, asJSON); err != nil {
-				return err
-			}
-			switch {
-			case report.Differs():
-				return errNothing
-			case report.Judged == 0:
-				return errors.New("no decision could be judged")
-			}
-			return nil
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVar(&decisions, "decisions", "", "the `folder` of decisions: decisions/ of a data folder")
-	cmd.Flags().StringVar(&tests, "emit-tests", "", "a `folder` into which what differs is written as tests for opa test")
-	cmd.Flags().StringVar(&keyFile, "policy-bundle-key", "", bundleKeyUsage)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	f := cmd.Flags()
+	f.StringVar(&r.decisions, "decisions", "", "the `folder` of decisions: decisions/ of a data folder")
+	f.StringVar(&r.tests, "emit-tests", "", "a `folder` into which what differs is written as tests for opa test")
+	f.StringVar(&r.bundleKey, "policy-bundle-key", "", bundleKeyUsage)
+	f.StringVar(&r.keyFile, "key-file", "", "the `file` of the master key, for the signatures of the log; by default the one beside --decisions, where there is one")
+	f.BoolVar(&r.partial, "partial", false, "judge what can be read of a log that is not whole")
+	f.BoolVar(&r.asJSON, "json", false, "print the report as JSON")
 	return cmd
 }
 
-// replayDecisions judges all decisions of a folder by a tree, which is compiled and proves nothing.
-func replayDecisions(cmd *cobra.Command, decisions, tree, keyFile string) (*replay.Report, error) {
-	if _, err := os.Stat(decisions); err != nil {
-		return nil, fmt.Errorf("--decisions: there are no decisions in %s", decisions)
+// run judges all decisions of the folder and prints what differs.
+func (r *replaying) run(cmd *cobra.Command, tree string) error {
+	set, err := r.tree(cmd, tree)
+	if err != nil {
+		return err
 	}
-	key, err := bundleKey(keyFile)
+	notWhole, err := r.verify(cmd)
+	if err != nil {
+		return err
+	}
+	report, err := r.judge(cmd.Context(), set)
+	if err != nil {
+		return err
+	}
+	report.NotWhole = notWhole
+	if r.tests != "" {
+		if err := writeReplayTests(r.tests, report); err != nil {
+			return err
+		}
+	}
+	if err := printReplay(cmd.OutOrStdout(), report, r.asJSON); err != nil {
+		return err
+	}
+	switch {
+	case report.Differs():
+		return errNothing
+	case !report.Whole():
+		return errUnjudged
+	case report.Judged == 0:
+		return errors.New("no decision could be judged")
+	}
+	return nil
+}
+
+// tree compiles the new tree, which proves nothing.
+func (r *replaying) tree(cmd *cobra.Command, tree string) (*engine.Set, error) {
+	if _, err := os.Stat(r.decisions); err != nil {
+		return nil, fmt.Errorf("--decisions: there are no decisions in %s", r.decisions)
+	}
+	key, err := bundleKey(r.bundleKey)
 	if err != nil {
 		return nil, err
 	}
@@ -77,24 +108,63 @@ func replayDecisions(cmd *cobra.Command, decisions, tree, keyFile string) (*repl
 	if err != nil {
 		return nil, tellProblems(cmd, err)
 	}
-	r := replay.New(set)
-	err = decisionlog.Reader{Dir: decisions, Missing: r.Missing}.Oldest(cmd.Context(), decisionlog.Filter{}, func(rec *decisionlog.Record) error {
+	return set, nil
+}
+
+// verify says what `decisions verify` says of the log. One that is not whole is an error, unless parts are wanted. The key
+// and the store are those of the data folder that has the decisions; elsewhere there are none.
+func (r *replaying) verify(cmd *cobra.Command) (notWhole []string, err error) {
+	s := config.Store{DataDir: filepath.Clean(r.decisions), MasterKeyFile: r.keyFile}
+	if of := filepath.Dir(s.DataDir); (config.Store{DataDir: of}).DecisionsDir() == s.DataDir {
+		s.DataDir = of
+	}
+	var master *resources.MasterKey
+	if _, absent := os.Stat(filepath.Join(s.DataDir, masterkey.FileName)); absent == nil || r.keyFile != "" {
+		key, err := masterKeyFile(s).Read()
+		if err != nil {
+			return nil, err
+		}
+		master = &key
+	}
+	report, err := checkDecisions(cmd.Context(), s, r.decisions, master)
+	if err != nil {
+		return nil, fmt.Errorf("--decisions: %w", err)
+	}
+	for _, f := range report.Findings {
+		notWhole = append(notWhole, f.String())
+	}
+	if len(notWhole) == 0 {
+		return nil, nil
+	}
+	report.print(cmd.ErrOrStderr())
+	if !r.partial {
+		return nil, errors.New("the log is not whole, so that the verdicts in it can't be believed: --partial judges what can be read")
+	}
+	return notWhole, nil
+}
+
+// judge judges all decisions of the folder by a tree.
+func (r *replaying) judge(ctx context.Context, set *engine.Set) (*replay.Report, error) {
+	anew := replay.New(set)
+	missing := func(m decisionlog.Missing) { anew.Missing(m.Lost, m.Dropped, m.Unreadable) }
+	err := decisionlog.Reader{Dir: r.decisions, Missing: missing}.Oldest(ctx, decisionlog.Filter{}, func(rec *decisionlog.Record) error {
 		if j := rec.Judgement(); j != nil {
-			r.Add(cmd.Context(), j)
-			return cmd.Context().Err()
+			anew.Add(ctx, j)
+			return ctx.Err()
 		}
 		e, err := rec.Event(engine.InputOf)
 		if err != nil {
-			return err
+			anew.Missing(0, 0, 1)
+			return ctx.Err()
 		}
-		r.AddMasked(cmd.Context(), &replay.Masked{
+		anew.AddMasked(ctx, &replay.Masked{
 			Masked: engine.Masked{Path: e.Path, At: rec.At, Input: e.Input, Parts: e.LeftOut(decisionlog.PartInput)},
 			ID:     e.DecisionID, Policy: e.PolicyRevision(), Unasked: e.Unasked(),
 			Result: e.Result, ResultParts: e.LeftOut(decisionlog.PartResult),
 		})
-		return cmd.Context().Err()
+		return ctx.Err()
 	})
-	return r.Report(), err
+	return anew.Report(), err
 }
 
 func writeReplayTests(dir string, report *replay.Report) error {

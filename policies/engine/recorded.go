@@ -58,12 +58,12 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 	set := e.current.Load()
 	value, err := ast.ValueFromReader(bytes.NewReader(event))
 	if err != nil {
-		return false, nil, err
+		return false, nil, errors.New("the event is not a value of Rego")
 	}
 	input := ast.NewTerm(value)
 	dropped, err := set.value(ctx, dropRule, input, e.opts.Deadline, builtins.OfQuestion)
 	if err != nil {
-		return false, nil, fmt.Errorf("%s: %w", dropRule, err)
+		return false, nil, whereItFails(dropRule, err)
 	}
 	if dropped != nil {
 		whether, ok := dropped.(ast.Boolean)
@@ -74,7 +74,7 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 	}
 	mask, err := set.value(ctx, maskRule, input, e.opts.Deadline, builtins.OfQuestion)
 	if err != nil {
-		return false, nil, fmt.Errorf("%s: %w", maskRule, err)
+		return false, nil, whereItFails(maskRule, err)
 	}
 	if mask == nil {
 		return drop, []byte("[]"), nil
@@ -88,6 +88,19 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 	return drop, rules, err
 }
 
+// whereItFails returns the error of a rule with its place. The message of a built-in can quote the event, which the rule
+// would have masked.
+func whereItFails(rule string, err error) error {
+	var at *topdown.Error
+	switch {
+	case errors.As(err, &at):
+		return fmt.Errorf("%s: %s at %s", rule, at.Code, at.Location)
+	case FailureOf(err) == FailurePanic:
+		return fmt.Errorf("%s: %s", rule, FailurePanic)
+	}
+	return fmt.Errorf("%s: %w", rule, err)
+}
+
 // maxMask bounds the members of a mask in bytes.
 const maxMask = 16 << 20
 
@@ -98,7 +111,7 @@ func (s *Set) has(rule string) bool { return len(s.of.Compiler.GetRules(ast.Must
 func (s *Set) value(ctx context.Context, rule string, input *ast.Term, within time.Duration, memory int) (value ast.Value, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			value, err = nil, fmt.Errorf("%s: panic: %v", rule, r)
+			value, err = nil, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", rule, r)}
 		}
 	}()
 	if !s.has(rule) {

@@ -1,7 +1,6 @@
 package decisionlog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,15 +56,23 @@ func (r *Record) Event(input Input) (Event, error) {
 type segmentReader struct {
 	start *start
 	facts map[int64]*facts
-	// lost and dropped count verdicts that the segment tells are missing.
-	lost, dropped uint64
+	// missing counts what the segment says of verdicts that it does not have.
+	missing Missing
+}
+
+// Missing counts what a reading does not give.
+type Missing struct {
+	// Lost are verdicts that could not be written, by the log's own count, Dropped those that the policy tree has dropped.
+	Lost, Dropped uint64
+	// Unreadable are lines that can't be read, and segments that can't be read to their end.
+	Unreadable uint64
 }
 
 func newSegmentReader() *segmentReader { return &segmentReader{facts: map[int64]*facts{}} }
 
 var errNewer = errors.New("was written by a newer version of this program")
 
-// line returns the record of a line, nil for one of another kind.
+// line returns the record of a line, nil for one of another kind. The line after one that can't be read can be read.
 func (s *segmentReader) line(raw []byte) (*Record, error) {
 	l, err := readLine(raw)
 	switch {
@@ -78,9 +85,9 @@ func (s *segmentReader) line(raw []byte) (*Record, error) {
 	case l.Facts != nil:
 		s.facts[l.Facts.Number] = l.Facts
 	case l.Lost != nil:
-		s.lost += l.Lost.Verdicts
+		s.missing.Lost += l.Lost.Verdicts
 	case l.Dropped != nil:
-		s.dropped += l.Dropped.Verdicts
+		s.missing.Dropped += l.Dropped.Verdicts
 	case l.Told != nil, l.Event != nil:
 		return s.record(&l)
 	}
@@ -123,9 +130,13 @@ type cursor struct {
 	reader *segmentReader
 	// until, where it is not nil, is how far may be read.
 	until func() *position
+	// unreadable is called for a line and a segment that can't be read, which the cursor passes over.
+	unreadable func(error)
 }
 
-func newCursor(dir string, at position) *cursor { return &cursor{dir: dir, at: at} }
+func newCursor(dir string, at position, unreadable func(error)) *cursor {
+	return &cursor{dir: dir, at: at, unreadable: unreadable}
+}
 
 // errStop ends a reading without an error.
 var errStop = errors.New("decisionlog: enough")
@@ -158,10 +169,16 @@ func (c *cursor) readSegment(fn func(*Record) error) (more bool, err error) {
 		c.at, c.reader = position{Segment: all[i].number}, nil
 	}
 	text, skip, err := c.text(all[i])
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist): // it was compressed or removed meanwhile
+		c.reader = nil
+		return true, nil
+	case errors.Is(err, errDamaged):
+		c.unreadable(err)
+	case err != nil:
 		return false, err
 	}
-	ended, err := c.lines(text, skip, fn)
+	ended, err := c.lines(text, skip, i+1 < len(all), fn)
 	if err != nil || !ended {
 		return false, err
 	}
@@ -178,9 +195,7 @@ func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
 		return text, c.at.Offset, err
 	}
 	f, err := os.Open(s.path)
-	if errors.Is(err, os.ErrNotExist) { // it was compressed meanwhile
-		return nil, 0, nil
-	} else if err != nil {
+	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
@@ -188,49 +203,39 @@ func (c *cursor) text(s segment) (text []byte, skip int64, err error) {
 	return text, 0, err
 }
 
-// lines reads whole lines and says whether the segment has ended.
-func (c *cursor) lines(text []byte, skip int64, fn func(*Record) error) (ended bool, err error) {
+// lines reads lines and says whether the segment has ended; closed says that nothing is written to it any more.
+func (c *cursor) lines(text []byte, skip int64, closed bool, fn func(*Record) error) (ended bool, err error) {
 	offset := c.at.Offset - skip
 	for len(text) > 0 {
-		raw, rest, whole := bytes.Cut(text, []byte{'\n'})
+		raw, rest, whole := nextLine(text)
 		offset += int64(len(raw)) + 1
-		if !whole || c.until != nil && !c.until().reaches(c.at.Segment, offset) {
+		if !whole && !closed || c.until != nil && !c.until().reaches(c.at.Segment, offset) {
 			return false, nil
 		}
 		text = rest
 		r, err := c.reader.line(raw)
-		if err != nil {
+		if errors.Is(err, errNewer) {
 			return false, fmt.Errorf("segment %d: %w", c.at.Segment, err)
 		}
 		if offset <= c.at.Offset {
 			continue
 		}
-		if r != nil {
+		switch {
+		case err != nil:
+			c.unreadable(fmt.Errorf("segment %d: %w", c.at.Segment, err))
+		case r != nil:
 			if err := fn(r); err != nil {
 				return false, err
 			}
 		}
 		c.at.Offset = offset
-		ended = isEnd(raw)
+		_, kind := shape(raw)
+		ended = kind == "end"
 	}
-	return ended, nil
+	return ended || closed, nil
 }
 
 // reaches says whether a place is not behind this one.
 func (p *position) reaches(segment, offset int64) bool {
 	return p != nil && (segment < p.Segment || segment == p.Segment && offset <= p.Offset)
-}
-
-// isEnd says whether a line ends its segment.
-func isEnd(raw []byte) bool { return kindOf(raw) == "end" }
-
-// kindOf returns the name of the member that a line has beside prev.
-func kindOf(raw []byte) string {
-	rest, found := bytes.CutPrefix(raw, []byte(`{"prev":"`))
-	i := bytes.IndexByte(rest, '"')
-	if !found || i < 0 || !bytes.HasPrefix(rest[i:], []byte(`","`)) {
-		return ""
-	}
-	name, _, _ := bytes.Cut(rest[i+3:], []byte{'"'})
-	return string(name)
 }

@@ -3,9 +3,13 @@
 //
 // A log is a folder of segments, each a file of JSON lines. A line has the hash of the line before it,
 // also that of the segment before; the last line of a segment is signed with a key derived from the
-// master key, and the store keeps the head: the newest line that is on disk. Verify finds each byte
-// that was changed and each record that was added, moved or taken away. Retention leaves a signed
-// beginning. A closed segment is compressed.
+// master key, and the store keeps the head, signed as well: the newest line that is on disk. Verify finds
+// each byte that was changed and each record that was added, moved or taken away. Retention leaves a
+// signed beginning. A closed segment is compressed.
+//
+// The writer reads each line back before it chains the next one to it, and keeps a verdict whose line
+// can't be read without its input. Readers, the shipper, Verify and a start follow the chain by bytes,
+// so that they pass over a line that can't be read.
 //
 // Callers hand verdicts over (Record), one goroutine writes them in groups. Where the log is required,
 // a caller waits until the group is on disk, and an error keeps the verdict from being told; a group
@@ -19,7 +23,8 @@
 // has left: nothing that it takes away is ever on disk.
 //
 // A start closes the segment that a crash has left. It cuts off a torn tail, for whose records nobody
-// can have been answered, and sets it aside; if it cuts more than that, the head shows it.
+// can have been answered, and sets it aside; it cuts nothing off before the head, and if lines are
+// missing there, the log says so from then on.
 //
 // Rejected:
 //   - a table in the store: each verdict would be a change, and the embedded store has one writer;

@@ -85,12 +85,7 @@ func result(j *resources.Judgement) []byte {
 		o.name("reason")
 		o.quote(j.Decision.Reason)
 	}
-	o.object("context", func() {
-		for _, m := range j.Context {
-			o.chosen(m.Name)
-			o.value(m.Value)
-		}
-	})
+	o.members("context", j.Context)
 	return append(o.buf, '}')
 }
 

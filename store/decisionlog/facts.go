@@ -47,25 +47,29 @@ func (t *factsTable) of(s *resources.Subject, c *chain) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n := t.number(raw, "subject", c)
-	t.known[key] = n
-	return n, nil
+	n, err := t.number(raw, "subject", c)
+	if err == nil {
+		t.known[key] = n
+	}
+	return n, err
 }
 
 // number returns the number of these facts, and writes them where the segment does not have them.
-func (t *factsTable) number(raw []byte, member string, c *chain) int64 {
+func (t *factsTable) number(raw []byte, member string, c *chain) (int64, error) {
 	sum := sha256.Sum256(raw)
 	if n, known := t.digest[sum]; known {
-		return n
+		return n, nil
 	}
-	t.last++
-	t.digest[sum] = t.last
 	c.begin("facts")
 	o := object{buf: append(c.buf, '{'), first: true}
-	o.number("n", t.last)
+	o.number("n", t.last+1)
 	o.raw(member, raw)
 	o.flag("changed", o.changed)
 	c.buf = append(o.buf, '}')
-	c.end()
-	return t.last
+	if err := c.end(readable); err != nil {
+		return 0, err
+	}
+	t.last++
+	t.digest[sum] = t.last
+	return t.last, nil
 }

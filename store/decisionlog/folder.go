@@ -81,7 +81,10 @@ func segmentPath(dir string, number int64, suffix string) string {
 	return filepath.Join(dir, fmt.Sprintf("%0*d%s", nameDigits, number, suffix))
 }
 
-// read returns the lines of a segment.
+// errDamaged is of a compressed segment that can't be read to its end.
+var errDamaged = errors.New("is damaged")
+
+// read returns the lines of a segment, also beside errDamaged those before the damage.
 func (s segment) read() ([]byte, error) {
 	f, err := os.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) && !s.packed { // it was compressed meanwhile
@@ -105,10 +108,14 @@ func (s segment) read() ([]byte, error) {
 	if !s.packed {
 		all.Grow(int(min(s.size, maxSegment)) + bytes.MinRead)
 	}
-	if n, err := io.Copy(&all, io.LimitReader(in, maxSegment+1)); err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Base(s.path), err)
-	} else if n > maxSegment {
-		return nil, fmt.Errorf("%s: is over %d bytes", filepath.Base(s.path), maxSegment)
+	var ofDisk *fs.PathError
+	switch n, err := io.Copy(&all, io.LimitReader(in, maxSegment+1)); {
+	case errors.As(err, &ofDisk):
+		return nil, err
+	case err != nil:
+		return all.Bytes(), fmt.Errorf("%s: %w: %w", filepath.Base(s.path), errDamaged, err)
+	case n > maxSegment:
+		return nil, fmt.Errorf("%s: %w: it is over %d bytes", filepath.Base(s.path), errDamaged, maxSegment)
 	}
 	return all.Bytes(), nil
 }

@@ -2,7 +2,6 @@ package decisionlog
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -156,7 +155,7 @@ func (o *object) texts(name string, values []string) {
 	o.buf = append(o.buf, ']')
 }
 
-// raw adds a value that is JSON. Credentials in it are masked.
+// raw adds a member with a JSON value. Credentials in it are masked.
 func (o *object) raw(name string, value []byte) {
 	if len(value) > 0 {
 		o.name(name)
@@ -165,12 +164,27 @@ func (o *object) raw(name string, value []byte) {
 }
 
 func (o *object) value(value []byte) {
-	compact := jsontext.Value(slices.Clone(value))
-	if err := compact.Compact(); err != nil {
-		compact, o.changed = []byte("null"), true // what callers send as an object is JSON
+	clean, changed, err := appendClean(o.buf, value)
+	if err != nil { // what callers send as an object is JSON
+		clean, changed = append(o.buf, "null"...), true
 	}
-	masked := resources.MaskCredentials(string(compact))
-	o.buf, o.changed = append(o.buf, masked...), o.changed || masked != string(compact)
+	o.buf, o.changed = clean, o.changed || changed
+}
+
+// members adds an object of what an app says, unless there is nothing.
+func (o *object) members(name string, all []resources.Member) {
+	if len(all) == 0 {
+		return
+	}
+	text := []byte{'{'}
+	for i, m := range all {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text, _ = jsontext.AppendQuote(text, m.Name) // policy's texts are UTF-8
+		text = append(append(text, ':'), m.Value...)
+	}
+	o.raw(name, append(text, '}'))
 }
 
 // object adds an object, unless it would be empty.
@@ -239,22 +253,7 @@ func (o *object) more(j *resources.Judgement) {
 			o.raw("context", a.Context)
 		})
 	}
-	o.object("context", func() {
-		for _, m := range j.Context {
-			o.chosen(m.Name)
-			o.value(m.Value)
-		}
-	})
-}
-
-// chosen begins a member whose name is of the app's choice.
-func (o *object) chosen(name string) {
-	if !o.first {
-		o.buf = append(o.buf, ',')
-	}
-	o.first = false
-	o.quote(name)
-	o.buf = append(o.buf, ':')
+	o.members("context", j.Context)
 }
 
 // row returns the route as a row of the catalogue, nil where there is none.

@@ -33,16 +33,21 @@ type start struct {
 	Form    int    `json:"form"`
 	Version string `json:"version"`
 	At      string `json:"at"`
+	// SignsHeads is false of programs that kept heads without a signature.
+	SignsHeads bool `json:"signs_heads,omitzero"`
 }
 
 // form is the form of the lines that this program writes.
 const form = 1
 
-// missing says that a start has found the log without a line that the store knew.
+// missing says that a start has found the log without a line that the store knew, or that it could not know where the log
+// had ended.
 type missing struct {
 	Segment int64  `json:"segment"`
 	Line    int64  `json:"line"`
 	Hash    string `json:"hash"`
+	// Unproved says that the store had no head of the log, or one without a valid signature.
+	Unproved bool `json:"unproved,omitzero"`
 }
 
 // lost says how many verdicts were told and are not in the log, since they could not be written, or since the policy
@@ -71,6 +76,37 @@ func readLine(raw []byte) (l line, err error) {
 	return l, nil
 }
 
+// readable returns an error for a line that can't be read.
+func readable(raw []byte) error {
+	_, err := readLine(raw)
+	return err
+}
+
+// isJSON returns an error for a line that is not JSON: texts that are not UTF-8, and two members of one name, count as such.
+func isJSON(raw []byte) error {
+	if !jsontext.Value(raw).IsValid() {
+		return errForm
+	}
+	return nil
+}
+
+// shape returns the hash that a line has of the line before it, and the name of its other member. It looks at the bytes
+// alone, so that a line which can't be read has its place in the chain, too.
+func shape(raw []byte) (prev, kind string) {
+	rest, found := bytes.CutPrefix(raw, []byte(`{"prev":"`))
+	hash, rest, closed := bytes.Cut(rest, []byte(`","`))
+	if !found || !closed {
+		return "", ""
+	}
+	name, _, _ := bytes.Cut(rest, []byte{'"'})
+	return string(hash), string(name)
+}
+
+// whole says whether a line was written to its end: a write that a crash has cut off leaves no JSON.
+func whole(raw []byte) bool {
+	return jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // hash names a line.
 func hash(raw []byte) string {
 	sum := sha256.Sum256(raw)
@@ -94,12 +130,18 @@ func (c *chain) begin(member string) {
 	c.buf = append(append(c.buf, member...), `":`...)
 }
 
-// end ends the line.
-func (c *chain) end() {
+// end ends the line and reads it back. A line that can't be read is taken away.
+func (c *chain) end(check func(raw []byte) error) error {
 	c.buf = append(c.buf, '}')
-	c.last = hash(c.buf[c.from:])
+	raw := c.buf[c.from:]
+	if err := check(raw); err != nil {
+		c.buf = c.buf[:c.from]
+		return err
+	}
+	c.last = hash(raw)
 	c.buf = append(c.buf, '\n')
 	c.lines++
+	return nil
 }
 
 // add adds a line.
@@ -110,8 +152,7 @@ func (c *chain) add(member string, value any) error {
 	}
 	c.begin(member)
 	c.buf = append(c.buf, raw...)
-	c.end()
-	return nil
+	return c.end(readable)
 }
 
 // lastLine returns the last line of a text that ends with a line break.

@@ -43,6 +43,8 @@ type Head struct {
 	Segment int64
 	Line    int64
 	Hash    string
+	// Signature is by the key that closes segments: who can write the store alone can't move a head.
+	Signature string
 }
 
 // Heads keep the head of each log outside of its files (the store).
@@ -103,8 +105,8 @@ type group struct {
 
 // stats are counted for metrics.
 type stats struct {
-	lost, written, failures atomic.Uint64
-	position                atomic.Pointer[position]
+	lost, written, failures, sentErased, notSent atomic.Uint64
+	position                                     atomic.Pointer[position]
 }
 
 // Stats are what metrics show.
@@ -116,6 +118,9 @@ type Stats struct {
 	Waiting int
 	// Unsent is how many bytes of records the sink does not have yet.
 	Unsent int64
+	// SentErased counts verdicts that the sink got without their input, NotSent those that it does not get: it refuses
+	// them, or they can't be read.
+	SentErased, NotSent uint64
 }
 
 // Open opens the log for writing. It mends what a crash has left.
@@ -242,7 +247,7 @@ func (l *Log) Stats() Stats {
 	l.mu.Unlock()
 	return Stats{
 		Written: l.stats.written.Load(), Lost: l.stats.lost.Load(), Failures: l.stats.failures.Load(), Waiting: waiting,
-		Unsent: l.unsent(),
+		Unsent: l.unsent(), SentErased: l.stats.sentErased.Load(), NotSent: l.stats.notSent.Load(),
 	}
 }
 
@@ -297,6 +302,7 @@ func (l *Log) saveHead(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, headTime)
 	defer cancel()
+	h.Signature = l.keys.sign(h.statement())
 	err := l.o.Heads.SaveHead(ctx, *h)
 	if err != nil {
 		l.head.CompareAndSwap(nil, h)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -35,51 +34,64 @@ type maskedEvent struct {
 }
 
 // addMasked adds the record of a verdict of which the tree in force may want parts to be left out.
-func (w *writer) addMasked(ctx context.Context, j *resources.Judgement) error {
-	drop, e := w.masked(ctx, j)
+func (w *writer) addMasked(j *resources.Judgement) error {
+	e, err := newEvent(w.log, w.o.Version, j, w.o.Input)
+	if err != nil {
+		return err
+	}
+	drop, err := e.mask(context.Background(), w.o.Mask)
+	if err != nil {
+		return err
+	}
 	if drop {
 		w.dropped++
 		return nil
 	}
 	kept := maskedEvent{Event: e}
-	if len(e.Input) > 0 {
-		w.splitFacts(&kept)
-	}
-	raw, err := json.Marshal(&kept, json.Deterministic(true))
-	if err != nil {
+	if err := w.splitFacts(&kept); err != nil {
 		return err
 	}
-	text := resources.MaskCredentials(string(raw))
-	if text != string(raw) {
-		text = strings.TrimSuffix(text, "}") + `,"changed":true}`
-	}
-	w.begin("event")
-	w.buf = append(w.buf, text...)
-	w.end()
-	return nil
+	return w.addEvent(&kept)
 }
 
-// masked returns the event as the tree wants it recorded. If that can't be found out, the event has
-// no input, and of the result only whether it allows.
-func (w *writer) masked(ctx context.Context, j *resources.Judgement) (drop bool, e Event) {
-	e, err := newEvent(w.log, w.o.Version, j, w.o.Input)
-	if err == nil {
-		if drop, err = e.mask(ctx, w.o.Mask); err == nil {
-			return drop, e
-		}
-	}
-	return false, Event{
-		Labels: labels(w.log, w.o.Version, j), DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path,
+// addErased adds the record of a verdict without its input, and of the result only whether it allows.
+func (w *writer) addErased(j *resources.Judgement, why error) error {
+	return w.addEvent(&maskedEvent{Event: erased(w.log, w.o.Version, j, why)})
+}
+
+// erased returns a verdict without its input, and of the result only whether it allows.
+func erased(log, version string, j *resources.Judgement, why error) Event {
+	return Event{
+		Labels: labels(log, version, j), DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path,
 		Result: result(&resources.Judgement{App: j.App, Decision: resources.Decision{Allowed: j.Decision.Allowed}}),
-		Erased: []string{"/input"}, MaskError: resources.MaskCredentials(err.Error()), Timestamp: j.Question.Now.String(),
+		Erased: []string{"/" + PartInput}, MaskError: why.Error(), Timestamp: j.Question.Now.String(),
 	}
 }
+
+// addEvent adds a record that is not what was judged.
+func (w *writer) addEvent(e *maskedEvent) error {
+	raw, err := e.Event.JSON()
+	if err != nil {
+		return errNotJSON
+	}
+	w.begin("event")
+	o := object{buf: append(w.buf, '{'), first: true}
+	o.raw("event", raw)
+	o.number("facts", e.Facts)
+	o.raw("here", e.Here)
+	o.flag("changed", o.changed)
+	w.buf = append(o.buf, '}')
+	return w.end(readable)
+}
+
+// errNotJSON says nothing of what is in the event: a mask could have taken that away.
+var errNotJSON = errors.New("the event is not JSON whose texts are UTF-8 and whose objects have each name once")
 
 // mask asks the tree and does what it says.
 func (e *Event) mask(ctx context.Context, by Mask) (drop bool, err error) {
 	raw, err := e.JSON()
 	if err != nil {
-		return false, err
+		return false, errNotJSON
 	}
 	drop, rules, err := by.Mask(ctx, raw)
 	if err != nil || drop {
@@ -101,7 +113,7 @@ func (e *Event) apply(all []jsontext.Value) error {
 	for name, part := range map[string]jsontext.Value{PartInput: e.Input, PartResult: e.Result} {
 		var value any
 		if err := json.Unmarshal(part, &value, numbersAsText()); err != nil {
-			return err
+			return errNotJSON
 		}
 		doc[name] = value
 	}
@@ -143,34 +155,31 @@ func numbersAsText() json.Options {
 	}))
 }
 
-// splitFacts has the account and the subject of a masked input written once.
-func (w *writer) splitFacts(kept *maskedEvent) {
-	var in map[string]jsontext.Value
-	if json.Unmarshal(kept.Event.Input, &in) != nil || in["subject"] == nil || in["account"] == nil {
-		return // an app's, or masked so that there is nothing to share
-	}
-	var subject map[string]jsontext.Value
-	if json.Unmarshal(in["subject"], &subject) != nil || subject == nil {
-		return
+// splitFacts has the account and the subject of a masked input written once. It leaves an input alone that has none: an
+// app's, or one of which they were masked.
+func (w *writer) splitFacts(kept *maskedEvent) error {
+	var in, subject map[string]jsontext.Value
+	if json.Unmarshal(kept.Event.Input, &in) != nil || in["account"] == nil || json.Unmarshal(in["subject"], &subject) != nil || subject == nil {
+		return nil
 	}
 	here := subject["here"]
 	delete(subject, "here")
 	own, err := json.Marshal(subject, json.Deterministic(true))
 	if err != nil {
-		return
+		return err
 	}
 	shared, err := json.Marshal(map[string]jsontext.Value{"account": in["account"], "subject": own}, json.Deterministic(true))
 	if err != nil {
-		return
+		return err
 	}
 	delete(in, "account")
 	delete(in, "subject")
-	rest, err := json.Marshal(in, json.Deterministic(true))
-	if err != nil {
-		return
+	if kept.Event.Input, err = json.Marshal(in, json.Deterministic(true)); err != nil {
+		return err
 	}
-	kept.Event.Input, kept.Here = rest, here
-	kept.Facts = w.facts.number(shared, "input", &w.chain)
+	kept.Here = here
+	kept.Facts, err = w.facts.number(shared, "input", &w.chain)
+	return err
 }
 
 // whole returns the event with the facts of that line.

@@ -47,7 +47,7 @@ func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 	record(t, l, 0, 7)
 	must(t, l.Close())
 	w.wantWhole(t, -1)
-	count := func(_, n uint64) { dropped += n }
+	count := func(m decisionlog.Missing) { dropped += m.Dropped }
 	must(t, decisionlog.Reader{Dir: w.dir, Missing: count}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
 		if r.Judgement() != nil {
 			t.Error("a masked record is given as what was judged")

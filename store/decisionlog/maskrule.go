@@ -1,7 +1,7 @@
 package decisionlog
 
 import (
-	"fmt"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -32,7 +32,8 @@ type maskRule struct {
 	steps []string
 }
 
-// readMaskRule reads a path, which is removed, or an object of op, path and value.
+// readMaskRule reads a path, which is removed, or an object of op, path and value. Its errors quote nothing: rules can
+// make a member of the event that they are to mask.
 func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 	r := &maskRule{Op: opRemove}
 	var err error
@@ -43,13 +44,13 @@ func readMaskRule(raw jsontext.Value) (*maskRule, error) {
 		r.Op = ""
 		err = json.Unmarshal(raw, r, numbersAsText())
 	default:
-		err = fmt.Errorf("must be a path or an object, not %s", raw)
+		err = errors.New("neither")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("mask: %w", err)
-	}
-	if r.Op != opRemove && r.Op != opUpsert {
-		return nil, fmt.Errorf("mask: op must be remove or upsert, not %q", r.Op)
+	switch {
+	case err != nil:
+		return nil, errors.New("mask: a member must be a path, or an object of op, path and value")
+	case r.Op != opRemove && r.Op != opUpsert:
+		return nil, errors.New("mask: op must be remove or upsert")
 	}
 	r.steps, err = stepsOf(r.Path)
 	return r, err
@@ -61,12 +62,12 @@ func stepsOf(path string) (steps []string, err error) {
 	for step := range strings.SplitSeq(rest, "/") {
 		name, err := url.PathUnescape(step)
 		if err != nil {
-			return nil, fmt.Errorf("mask: path %q: %w", path, err)
+			return nil, errors.New("mask: path has a % that escapes nothing")
 		}
 		steps = append(steps, name)
 	}
 	if part := steps[0]; !found || part != PartInput && part != PartResult && part != partNDB {
-		return nil, fmt.Errorf("mask: path must begin with /input or /result, as %q does not", path)
+		return nil, errors.New("mask: path must begin with /input or /result")
 	}
 	return steps, nil
 }

@@ -1,11 +1,13 @@
 package decisionlog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -36,14 +38,18 @@ func (w *writer) mend(ctx context.Context) error {
 			}
 		}
 	}
+	needsNoHead := len(all) == 0 && b == nil
 	if n := len(all); n > 0 && all[n-1].number > w.number {
-		if err := w.resume(all[n-1], heads); err != nil {
+		if needsNoHead, err = w.resume(all, heads); err != nil {
 			return fmt.Errorf("%s: %w", all[n-1].path, err)
 		}
 	}
 	w.noteMissing(heads)
+	if !needsNoHead {
+		w.noteUnproved(heads)
+	}
 	if w.missing != nil {
-		w.o.Log.Error("decisions are missing in the decision log, or were changed: `portcullis decisions verify` says where",
+		w.o.Log.Error("decisions are missing in the decision log, or may have been changed: `portcullis decisions verify` says where",
 			"segment", w.missing.Segment, "line", w.missing.Line)
 	}
 	return nil
@@ -67,9 +73,22 @@ func (w *writer) removeTorn() error {
 func (w *writer) noteMissing(heads []Head) {
 	for _, h := range heads {
 		if h.Log == w.log && (h.Segment > w.number || h.Segment == w.number && h.Line > w.lines) {
-			w.missing = &h
+			w.missing = &missing{Segment: h.Segment, Line: h.Line, Hash: h.Hash}
 		}
 	}
+}
+
+// noteUnproved notes that the store has no signed head of the log: nothing shows that its end is the one that was written.
+func (w *writer) noteUnproved(heads []Head) {
+	if w.o.Heads == nil || w.missing != nil {
+		return
+	}
+	for _, h := range heads {
+		if h.Log == w.log && w.keys.signed(h.statement(), h.Signature) {
+			return
+		}
+	}
+	w.missing = &missing{Segment: w.number, Line: w.lines, Hash: w.last, Unproved: true}
 }
 
 // knownHeads returns the heads that the store has.
@@ -82,56 +101,103 @@ func (w *writer) knownHeads(ctx context.Context) ([]Head, error) {
 	return w.o.Heads.Heads(ctx)
 }
 
-// resume takes the last segment as far as it is whole, and closes it where nobody has.
-func (w *writer) resume(s segment, heads []Head) error {
+// resume goes on behind the last of these segments, and closes it where nobody has. It reports whether the log is as it
+// should be also without a head: it has only begun, or was closed by a program whose heads had no signature.
+func (w *writer) resume(all []segment, heads []Head) (needsNoHead bool, err error) {
+	s := all[len(all)-1]
 	text, err := s.read()
-	if err != nil {
-		return err
+	if err != nil && !errors.Is(err, errDamaged) {
+		return false, err
 	}
-	w.number = s.number
-	if raw := lastLine(text); len(raw) > 0 {
-		if l, err := readLine(raw); err == nil && l.End != nil { // it was closed
-			w.last, w.lines = hash(raw), l.End.Lines
-			return w.name(text)
+	w.number, w.lines = s.number, 0
+	if w.log, err = logOf(all); err != nil {
+		return false, err
+	}
+	if w.log == "" {
+		w.log = logAt(text, s.number, heads)
+	}
+	if l, err := readLine(lastLine(text)); err == nil && l.End != nil { // it was closed
+		signed := w.keys.signed(l.End.statement(w.log, l.Prev), l.End.Signature)
+		w.last, w.lines = hash(lastLine(text)), l.End.Lines
+		return signed && isOld(text) && w.headIsOld(heads), nil
+	}
+	at := w.follow(text, heads)
+	w.noteMissing(heads) // the end that finish adds is no line that the store knows
+	begun := len(all) == 1 && s.number == 1 && w.lines <= 1
+	if s.packed { // and damaged: what is behind that is gone
+		return false, nil
+	}
+	return begun, w.finish(s, text, at)
+}
+
+// isOld says whether a program has written the segment whose heads had no signature.
+func isOld(text []byte) bool {
+	raw, _, _ := nextLine(text)
+	l, err := readLine(raw)
+	return err == nil && l.Start != nil && !l.Start.SignsHeads
+}
+
+// headIsOld says whether the store has the end of the log without a signature, or no head.
+func (w *writer) headIsOld(heads []Head) bool {
+	for _, h := range heads {
+		if h.Log == w.log {
+			return h.Signature == "" && h.Hash == w.last
 		}
 	}
-	w.lines = 0
-	at, rest := 0, text
-	for len(rest) > 0 {
-		raw, after, whole := nextLine(rest)
-		l, err := readLine(raw)
-		if !whole || err != nil || w.lines > 0 && l.Prev != w.last {
+	return true
+}
+
+// follow follows the chain through the lines of the last segment by their bytes, and returns where it ends. Up to the
+// head that the store knows all lines were on disk, whatever is in them now; what is behind it can be torn.
+func (w *writer) follow(text []byte, heads []Head) (at int) {
+	known := int64(0)
+	for _, h := range heads {
+		if h.Log == w.log && h.Segment == w.number {
+			known = h.Line
+		}
+	}
+	for rest := text; len(rest) > 0; {
+		raw, after, ended := nextLine(rest)
+		prev, _ := shape(raw)
+		follows := whole(raw) && (w.lines == 0 || prev == w.last)
+		if !ended || !follows && w.lines >= known {
 			break
 		}
 		w.last, w.lines = hash(raw), w.lines+1
-		if l.Start != nil {
-			w.log = l.Start.Log
-		}
 		for _, h := range heads {
 			if h.Log == w.log && h.Segment == w.number && h.Line == w.lines && h.Hash != w.last {
-				w.missing = &h
+				w.missing = &missing{Segment: h.Segment, Line: h.Line, Hash: h.Hash}
 			}
 		}
 		at, rest = at+len(raw)+1, after
 	}
-	if s.packed {
-		return errors.New("it was closed, and has no end: move the folder of this log away, or bring it back from the backup")
-	}
-	w.noteMissing(heads) // the end that finish adds is no line that the store knows
-	return w.finish(s, text, at)
+	return at
 }
 
-// name takes the log's id from a segment.
-func (w *writer) name(text []byte) error {
-	raw, _, _ := nextLine(text)
-	l, err := readLine(raw)
-	if err == nil && l.Start == nil {
-		err = errForm
+// logOf returns the id of the log that these segments are of, from the newest one that has it.
+func logOf(all []segment) (log string, err error) {
+	for _, s := range slices.Backward(all) {
+		text, err := s.read()
+		if err != nil && !errors.Is(err, errDamaged) {
+			return "", err
+		}
+		raw, _, _ := nextLine(text)
+		if l, err := readLine(raw); err == nil && l.Start != nil {
+			return l.Start.Log, nil
+		}
 	}
-	if err == nil {
-		w.log = l.Start.Log
+	return "", nil
+}
+
+// logAt returns the id of the log whose head is a line of the segment, "" where none is.
+func logAt(text []byte, number int64, heads []Head) string {
+	all := bytes.Split(text, []byte{'\n'})
+	for _, h := range heads {
+		if h.Segment == number && h.Line >= 1 && h.Line <= int64(len(all)) && h.Hash == hash(all[h.Line-1]) {
+			return h.Log
+		}
 	}
-	return err
+	return ""
 }
 
 // finish closes a segment that was open when the process ended. The part behind its last whole line is
@@ -172,5 +238,6 @@ func (w *writer) previous(number int64) error {
 	if err != nil || len(all) == 0 || all[len(all)-1].number != number {
 		return err
 	}
-	return w.resume(all[len(all)-1], nil)
+	_, err = w.resume(all, nil)
+	return err
 }

@@ -17,9 +17,8 @@ type Reader struct {
 	Dir string
 	// Progress, where it is not nil, is told how many segments were read, and of how many.
 	Progress func(read, of int)
-	// Missing, where it is not nil, is told of verdicts that were told and are not in the logs: lost ones, and those
-	// that the policy tree has dropped.
-	Missing func(lost, dropped uint64)
+	// Missing, where it is not nil, is called with what the reading does not give, whenever it comes to that.
+	Missing func(Missing)
 }
 
 // Filter says which records are wanted. The zero value wants all.
@@ -120,6 +119,13 @@ func (r Reader) Oldest(ctx context.Context, f Filter, fn func(*Record) error) er
 	return r.merge(ctx, f, fn, false)
 }
 
+// missing reports what the reading does not give.
+func (r Reader) missing(m Missing) {
+	if r.Missing != nil && m != (Missing{}) {
+		r.Missing(m)
+	}
+}
+
 // merge reads all logs at once.
 func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, newest bool) error {
 	dirs, err := logsIn(r.Dir)
@@ -180,7 +186,7 @@ func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look 
 		}
 		for _, dir := range dirs {
 			if cursors[dir] == nil {
-				cursors[dir] = newCursor(dir, position{})
+				cursors[dir] = newCursor(dir, position{}, func(error) { r.missing(Missing{Unreadable: 1}) })
 			}
 			err := cursors[dir].read(func(rec *Record) error {
 				if first && rec.At < from || !f.Matches(rec) {

@@ -27,7 +27,7 @@ func (r *repeated) of(q *resources.Question) {
 		p := &q.Principal
 		o.plain("kind", p.Kind)
 		o.text("id", p.ID)
-		o.plain("uuid", p.UUID)
+		o.text("uuid", p.UUID)
 		o.text("account", p.AccountID)
 		o.texts("scopes", p.Scopes)
 		o.plain("credential", p.Credential)
@@ -38,7 +38,7 @@ func (r *repeated) of(q *resources.Question) {
 		o.object("route", func() {
 			o.text("name", row.Name)
 			o.texts("access", row.Access)
-			o.plain("effect", row.Effect)
+			o.text("effect", row.Effect)
 		})
 	}
 	r.text, r.changed = o.buf, o.changed

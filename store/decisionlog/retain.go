@@ -36,7 +36,7 @@ func (w *writer) tidy() error {
 			continue
 		}
 		if tail, err := s.tail(); err == nil {
-			if e, err := ending(tail); err == nil { // else retain says what is wrong with it
+			if e, read := ending(tail); read {
 				w.ends[s.number] = e
 			}
 		}
@@ -66,11 +66,8 @@ func (w *writer) retain(closed []segment, size int64) error {
 	for _, s := range closed {
 		end, known := w.ends[s.number]
 		if !known { // another process has compressed it
-			text, err := s.read()
-			if err != nil {
-				return err
-			}
-			if end, err = ending(text); err != nil {
+			var err error
+			if end, err = s.ending(); err != nil {
 				return err
 			}
 			w.ends[s.number] = end
@@ -99,21 +96,38 @@ func (w *writer) retain(closed []segment, size int64) error {
 
 // ended is what retention knows of a closed segment.
 type ended struct {
-	// last is the hash of its last line, at when it was closed.
+	// last is the hash of its last line, "" where that is damaged, at when it was closed.
 	last string
 	at   time.Time
 }
 
-// ending reads when a segment of these lines was closed.
-func ending(text []byte) (ended, error) {
-	raw := lastLine(text)
-	l, err := readLine(raw)
-	if err != nil {
+// ending reads what retention has to know of the segment. Also a segment that is damaged gets old: by the time of its file.
+func (s segment) ending() (ended, error) {
+	text, err := s.read()
+	if err != nil && !errors.Is(err, errDamaged) {
 		return ended{}, err
 	}
-	if l.End == nil {
-		return ended{}, errors.New("the segment has no end")
+	if e, read := ending(text); read {
+		return e, nil
+	}
+	info, statErr := os.Stat(s.path)
+	if statErr != nil {
+		return ended{}, statErr
+	}
+	e := ended{at: info.ModTime()}
+	if err == nil && len(text) > 0 {
+		e.last = hash(lastLine(text))
+	}
+	return e, nil
+}
+
+// ending reads the end of a segment of these lines, false where they have none.
+func ending(text []byte) (e ended, read bool) {
+	raw := lastLine(text)
+	l, err := readLine(raw)
+	if err != nil || l.End == nil {
+		return ended{}, false
 	}
 	at, err := time.Parse(time.RFC3339, l.End.At)
-	return ended{hash(raw), at}, err
+	return ended{hash(raw), at}, err == nil
 }

@@ -39,6 +39,8 @@ type shipper struct {
 	cursor *cursor
 	most   int // records in a post
 	failed bool
+	// passed are the parts of the log behind the last post that can't be read.
+	passed []error
 }
 
 // ship sends what is on disk until the context ends, each record at least once.
@@ -48,7 +50,8 @@ func (l *Log) ship(ctx context.Context) {
 		l.o.Log.Warn("it is not known which decisions the sink has; all of them are sent again", "error", err.Error())
 	}
 	l.sent.Store(&at)
-	s := &shipper{Log: l, cursor: newCursor(l.dir, at), most: maxBatch}
+	s := &shipper{Log: l, most: maxBatch}
+	s.cursor = newCursor(l.dir, at, func(err error) { s.passed = append(s.passed, err) })
 	s.cursor.until = l.stats.position.Load
 	wait := time.Duration(0)
 	for {
@@ -83,65 +86,117 @@ func (s *shipper) after(last time.Duration) time.Duration {
 	return next/2 + rand.N(next/2+1) //nolint:gosec // spreads the load, and is no secret
 }
 
+// batch is what one post has.
+type batch struct {
+	body  []byte
+	count int
+	last  Event
+}
+
 // post sends one batch and says whether there is more to read at once.
 func (s *shipper) post(ctx context.Context) (more bool, err error) {
 	from := s.cursor.at
-	body, count, err := s.batch()
-	if count == 0 {
-		if err == nil {
-			err = s.save()
-		}
+	s.passed = nil
+	b, err := s.batch()
+	if b.count == 0 && err != nil {
 		return false, err
 	}
 	more = err != nil // the batch is full, or the next one begins with the error
-	if err := s.send(ctx, body); err != nil {
-		s.cursor.at, s.cursor.reader = from, nil // which reads the facts again
-		if errors.Is(err, errTooLarge) && s.most > 1 {
-			s.most /= 2
-			return true, nil
+	if b.count > 0 {
+		err := s.send(ctx, b.body)
+		if errors.Is(err, errRefused) && b.count == 1 {
+			err = s.sendErased(ctx, &b.last, err)
 		}
-		return false, err
+		if err != nil {
+			s.cursor.at, s.cursor.reader = from, nil // which reads the facts again
+			if errors.Is(err, errRefused) {
+				s.most = max(1, min(s.most, b.count)/2)
+				return true, nil
+			}
+			return false, err
+		}
+		s.most = min(maxBatch, 2*s.most)
 	}
-	s.most = maxBatch
+	for _, err := range s.passed {
+		s.stats.notSent.Add(1)
+		s.o.Log.Error("a decision can't be sent: `portcullis decisions verify` says what is wrong with the log", "error", err.Error())
+	}
 	return more, s.save()
+}
+
+// sendErased sends a record without its input, since the sink has refused it for good. One that the sink refuses again is
+// left out.
+func (s *shipper) sendErased(ctx context.Context, e *Event, why error) error {
+	e.Input, e.Erased = nil, append(e.Erased, "/"+PartInput)
+	raw, err := e.JSON()
+	if err == nil {
+		err = s.send(ctx, pack(raw))
+	}
+	switch {
+	case err == nil:
+		s.stats.sentErased.Add(1)
+		s.o.Log.Warn("a decision was sent without its input: the sink refuses it", "decision_id", e.DecisionID, "error", why.Error())
+	case errors.Is(err, errRefused):
+		s.stats.notSent.Add(1)
+		s.o.Log.Error("a decision was not sent: the sink refuses it, also without its input", "decision_id", e.DecisionID, "error", err.Error())
+		return nil
+	}
+	return err
 }
 
 // batch reads records and returns them as a gzipped array. The error tells why it ended before the end of the
 // log; the cursor is behind the records that the batch has.
-func (s *shipper) batch() (body []byte, count int, err error) {
-	var out bytes.Buffer
-	packed := gzip.NewWriter(&out)
+func (s *shipper) batch() (b batch, err error) {
+	var records [][]byte
 	size := 0
 	err = s.cursor.read(func(r *Record) error {
-		if count >= s.most || size > maxBatchBytes {
+		if len(records) >= s.most || size > maxBatchBytes {
 			return errStop
 		}
-		e, err := r.Event(s.o.Input)
-		if err != nil {
-			return err
-		}
-		raw, err := e.JSON()
-		if err != nil {
-			return err
-		}
-		separator := byte(',')
-		if count == 0 {
-			separator = '['
-		}
-		count, size = count+1, size+len(raw)
-		_, err = packed.Write(append([]byte{separator}, raw...))
-		return err
+		e, raw := r.sendable(s.o.Input)
+		b.last, records, size = e, append(records, raw), size+len(raw)
+		return nil
 	})
-	if count > 0 { // nothing fails to be written to a buffer
-		_, _ = packed.Write([]byte{']'})
-		_ = packed.Close()
+	b.count = len(records)
+	if b.count > 0 {
+		b.body = pack(records...)
 	}
-	return out.Bytes(), count, err
+	return b, err
 }
 
-var errTooLarge = errors.New("the sink answers 413")
+// sendable returns the record's event, without its input where that can't be made.
+func (r *Record) sendable(input Input) (Event, []byte) {
+	e, err := r.Event(input)
+	if err == nil {
+		var raw []byte
+		if raw, err = e.JSON(); err == nil {
+			return e, raw
+		}
+	}
+	e = erased(r.Log, r.Version, r.told.judgement(r.subject), err)
+	raw, _ := e.JSON() // its texts were read from JSON
+	return e, raw
+}
 
-// send posts a body to the sink. The error is errTooLarge where the sink says so.
+// pack returns events as a gzipped array.
+func pack(events ...[]byte) []byte {
+	var out bytes.Buffer
+	packed := gzip.NewWriter(&out)
+	separator := []byte{'['}
+	for _, raw := range events { // nothing fails to be written to a buffer
+		_, _ = packed.Write(separator)
+		_, _ = packed.Write(raw)
+		separator = []byte{','}
+	}
+	_, _ = packed.Write([]byte{']'})
+	_ = packed.Close()
+	return out.Bytes()
+}
+
+// errRefused is of what the sink never takes.
+var errRefused = errors.New("the sink refuses it")
+
+// send posts a body to the sink. The error is errRefused where sending it again is of no use.
 func (s *shipper) send(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, postTime)
 	defer cancel()
@@ -158,8 +213,8 @@ func (s *shipper) send(ctx context.Context, body []byte) error {
 	_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 	err = errors.Join(err, resp.Body.Close())
 	switch {
-	case resp.StatusCode == http.StatusRequestEntityTooLarge:
-		return errTooLarge
+	case resp.StatusCode == http.StatusRequestEntityTooLarge, resp.StatusCode == http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: %s", errRefused, resp.Status)
 	case resp.StatusCode/100 != 2:
 		return fmt.Errorf("the sink answers %s", resp.Status)
 	}

@@ -1,6 +1,7 @@
 package decisionlog_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -140,26 +142,81 @@ func TestASinkThatFailsHangsAndComesBackHasEverything(t *testing.T) {
 	must(t, l.Close())
 }
 
-// TestARecordThatCannotBeReadHoldsUpNoneBeforeIt: those are sent at once, and the record when it can be read.
-func TestARecordThatCannotBeReadHoldsUpNoneBeforeIt(t *testing.T) {
+// shipping has the log send to the sink.
+func (s *sink) shipping(w *world) {
+	w.change = func(o *decisionlog.Options) {
+		o.Input = appInput
+		o.Sink = &decisionlog.Sink{URL: s.URL, Client: &http.Client{Timeout: 5 * time.Second}, First: time.Millisecond, Longest: 10 * time.Millisecond}
+	}
+}
+
+// TestARecordWithoutAnInputHoldsUpNoOther: it is sent without one.
+func TestARecordWithoutAnInputHoldsUpNoOther(t *testing.T) {
 	s := newSink(t)
 	w := newWorld(t)
-	l := w.open(t)
-	record(t, l, 0, 10)
-	must(t, l.Close())
-	var mended atomic.Bool
+	s.shipping(w)
+	before := w.change
 	w.change = func(o *decisionlog.Options) {
-		o.Sink = &decisionlog.Sink{URL: s.URL, Client: &http.Client{Timeout: time.Second}, First: time.Millisecond, Longest: 10 * time.Millisecond}
+		before(o)
 		o.Input = func(j *resources.Judgement) ([]byte, error) {
-			if j.ID == "id-000005" && !mended.Load() {
+			if j.ID == "id-000005" {
 				return nil, errors.New("no input")
 			}
 			return input(j)
 		}
 	}
-	l = w.open(t)
-	s.wait(t, idsTo(5))
-	mended.Store(true)
+	l := w.open(t)
+	record(t, l, 0, 10)
 	s.wait(t, idsTo(10))
 	must(t, l.Close())
+}
+
+// TestWhatTheSinkRefusesStopsNothing: a record that is too large for the sink is sent without its input, one that the sink
+// refuses without it, too, is left out; both are counted and named, and the records before and behind them arrive.
+func TestWhatTheSinkRefusesStopsNothing(t *testing.T) {
+	for _, status := range []int{http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity} {
+		s := newSink(t)
+		w := newWorld(t)
+		s.shipping(w)
+		var erased atomic.Int64
+		s.does(func(w http.ResponseWriter, r *http.Request) bool {
+			text, err := gzip.NewReader(r.Body)
+			if err != nil {
+				t.Error(err)
+				return false
+			}
+			body, _ := io.ReadAll(text)
+			if len(body) > 100_000 || bytes.Contains(body, []byte("id-000006")) {
+				w.WriteHeader(status)
+				return false
+			}
+			erased.Add(int64(bytes.Count(body, []byte(`"erased":["/input"]`))))
+			var again bytes.Buffer
+			packed := gzip.NewWriter(&again)
+			_, _ = packed.Write(body)
+			_ = packed.Close()
+			r.Body = io.NopCloser(&again)
+			return true
+		})
+		l := w.open(t)
+		var told []*resources.Judgement
+		for n := range 10 {
+			told = append(told, judgement(t, n))
+		}
+		large := askedApp(t, `{"text":"`+strings.Repeat("x", 200_000)+`"}`)
+		large.ID, told[3] = "id-000003", large
+		must(t, l.Record(t.Context(), told...))
+		s.wait(t, slices.Delete(idsTo(10), 6, 7))
+		record(t, l, 10, 12)
+		s.wait(t, slices.Delete(idsTo(12), 6, 7))
+		must(t, l.Close())
+		if got := l.Stats(); got.SentErased != 1 || got.NotSent != 1 || erased.Load() != 1 {
+			t.Errorf("%d: %+v, and %d arrived without input", status, got, erased.Load())
+		}
+		for _, id := range []string{"id-000003", "id-000006"} {
+			if strings.Count(w.said.text, id) != 1 {
+				t.Errorf("%d: %s is not named once: %s", status, id, w.said.text)
+			}
+		}
+	}
 }

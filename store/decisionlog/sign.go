@@ -50,6 +50,11 @@ func (e *end) statement(log, last string) string {
 	return fmt.Sprintf("portcullis decision log: end\n%s\n%d\n%d\n%s\n%d\n%s", log, e.Segment, e.Lines, e.At, e.Cut, last)
 }
 
+// statement returns what is signed of a head.
+func (h *Head) statement() string {
+	return fmt.Sprintf("portcullis decision log: head\n%s\n%d\n%d\n%s", h.Log, h.Segment, h.Line, h.Hash)
+}
+
 // beginning is what retention leaves: where the log begins now.
 type beginning struct {
 	Log string `json:"log"`

@@ -58,7 +58,7 @@ func (s *source) next() (*Record, error) {
 		s.lines = s.lines[1:]
 		switch {
 		case err != nil:
-			return nil, s.wrap(err)
+			s.missing(Missing{Unreadable: 1})
 		case rec == nil: // which no log has that is whole
 		case s.filter.Matches(rec):
 			return rec, nil
@@ -74,9 +74,12 @@ func (s *source) open() error {
 	s.reading, s.segments = s.segments[0], s.segments[1:]
 	s.reader = newSegmentReader()
 	text, err := s.reading.read()
-	if errors.Is(err, fs.ErrNotExist) { // it was removed by its age
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // it was removed by its age
 		return nil
-	} else if err != nil {
+	case errors.Is(err, errDamaged):
+		s.missing(Missing{Unreadable: 1})
+	case err != nil:
 		return err
 	}
 	for len(text) > 0 {
@@ -84,24 +87,20 @@ func (s *source) open() error {
 		if text = rest; !whole {
 			break
 		}
-		switch kindOf(raw) {
-		case "told", "event":
+		if _, kind := shape(raw); kind == "told" || kind == "event" {
 			s.lines = append(s.lines, raw)
-		default:
-			if _, err := s.reader.line(raw); err != nil {
-				return s.wrap(err)
-			}
+			continue
+		}
+		switch _, err := s.reader.line(raw); {
+		case errors.Is(err, errNewer):
+			return fmt.Errorf("%s: %w", filepath.Base(s.reading.path), err)
+		case err != nil:
+			s.missing(Missing{Unreadable: 1})
 		}
 	}
 	if s.newest {
 		slices.Reverse(s.lines)
 	}
-	if s.Missing != nil {
-		s.Missing(s.reader.lost, s.reader.dropped)
-	}
+	s.missing(s.reader.missing)
 	return nil
-}
-
-func (s *source) wrap(err error) error {
-	return fmt.Errorf("%s: %w", filepath.Base(s.reading.path), err)
 }

@@ -3,15 +3,16 @@ package decisionlog_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
@@ -139,6 +140,16 @@ func TestForgedRecordIsFound(t *testing.T) {
 	}
 }
 
+// headAt has the store know the first segment up to these lines.
+func (w *world) headAt(t *testing.T, text []byte) {
+	t.Helper()
+	all := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
+	for log, head := range w.heads.known {
+		head.Segment, head.Line, head.Hash = 1, int64(len(all)), decisionlog.Hash(all[len(all)-1])
+		w.heads.known[log] = decisionlog.Sign(w.secrets, head)
+	}
+}
+
 // TestACrashLosesNothingThatWasTold: wherever the last write is cut off, a start mends the log, and what
 // was whole is there.
 func TestACrashLosesNothingThatWasTold(t *testing.T) {
@@ -149,8 +160,10 @@ func TestACrashLosesNothingThatWasTold(t *testing.T) {
 	whole := w.read(t, "000000000001.log")
 	whole = whole[:bytes.LastIndexByte(whole[:len(whole)-1], '\n')+1] // without its end, as after a crash
 	before := bytes.LastIndexByte(whole[:len(whole)-1], '\n') + 1     // the last line is the one that was being written
+	w.headAt(t, whole[:before])
 	for cut := before; cut <= len(whole); cut += 7 {
 		c := newWorld(t)
+		c.heads.known = maps.Clone(w.heads.known)
 		must(t, os.MkdirAll(filepath.Join(c.dir, "01"), 0o700))
 		must(t, os.WriteFile(c.file("000000000001.log"), whole[:cut], 0o600))
 		l := c.open(t)
@@ -197,11 +210,7 @@ func TestOneLineLessAfterACrashIsFound(t *testing.T) {
 	must(t, l.Close())
 	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
 	lines = lines[:len(lines)-2] // without its end, as after a crash
-	last := sha256.Sum256(bytes.TrimSuffix(lines[len(lines)-1], []byte{'\n'}))
-	for log, head := range w.heads.known {
-		head.Line, head.Hash = int64(len(lines)), base64.RawURLEncoding.EncodeToString(last[:])
-		w.heads.known[log] = head
-	}
+	w.headAt(t, bytes.Join(lines, nil))
 	for name, found := range map[string]bool{"whole": false, "one line less": true} {
 		c := w.copyOf(t)
 		c.heads, c.said = &heads{known: maps.Clone(w.heads.known)}, &said{}
@@ -269,5 +278,124 @@ func TestALineThatOnlyLooksLikeARecordIsNone(t *testing.T) {
 		if err := read(t.Context(), decisionlog.Filter{}, func(*decisionlog.Record) error { found++; return nil }); err != nil || found != 2 {
 			t.Errorf("%s: %d, %v", name, found, err)
 		}
+	}
+}
+
+// TestAHeadOfSomebodyWithoutAKeyIsFound: somebody who can write the folder and the store rewrites the open segment and its
+// head. Verify finds it at once, and after a start, which goes on behind what it finds.
+func TestAHeadOfSomebodyWithoutAKeyIsFound(t *testing.T) {
+	w := newWorld(t)
+	for n := range 2 {
+		l := w.open(t)
+		record(t, l, 10*n, 10*n+5)
+		must(t, l.Close())
+	}
+	const open = "000000000002.log"
+	text := w.read(t, open)
+	text = text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1] // as after a crash
+	must(t, os.WriteFile(w.file(open), text, 0o600))
+	w.headIs(t, 2, text)
+	w.wantWhole(t, 10)
+	older := bytes.Replace(text, []byte(`,"signs_heads":true`), nil, 1)
+	for name, forge := range map[string]func(w *world){
+		"the signature of the former head": func(w *world) {
+			w.forge(t, open, bytes.Replace(text, []byte("id-000012"), []byte("id-000099"), 1), func(h decisionlog.Head) decisionlog.Head { return h })
+		},
+		"no signature": func(w *world) {
+			w.forge(t, open, bytes.Replace(text, []byte("id-000012"), []byte("id-000099"), 1), unsigned)
+		},
+		"as an older version": func(w *world) { w.forge(t, open, older, unsigned) },
+		"another key": func(w *world) {
+			w.forge(t, open, text, func(h decisionlog.Head) decisionlog.Head {
+				return decisionlog.Sign([][]byte{bytes.Repeat([]byte{2}, 32)}, h)
+			})
+		},
+		"no head": func(w *world) {
+			w.forge(t, open, older, unsigned)
+			clear(w.heads.known)
+		},
+		"cut off to the last signed end": func(w *world) {
+			must(t, os.Remove(w.file(open)))
+			end := w.closed(t, "000000000001.log.zst")
+			w.headIs(t, 1, end)
+			for log, h := range w.heads.known {
+				w.heads.known[log] = unsigned(h)
+			}
+		},
+	} {
+		c := w.copyOf(t)
+		c.heads, c.said = &heads{known: maps.Clone(w.heads.known)}, &said{}
+		forge(c)
+		if r := c.verify(t); len(r.Findings) == 0 {
+			t.Errorf("%s: not found", name)
+		} else {
+			t.Logf("%s: %s", name, r.Findings[0])
+		}
+		must(t, c.open(t).Close())
+		if r := c.verify(t); len(r.Findings) == 0 || !strings.Contains(c.said.text, "decisions are missing") {
+			t.Errorf("%s: not found after a start: %s", name, c.said.text)
+		}
+	}
+}
+
+func unsigned(h decisionlog.Head) decisionlog.Head {
+	h.Signature = ""
+	return h
+}
+
+// headIs has the store know the log up to these lines of a segment.
+func (w *world) headIs(t *testing.T, segment int64, text []byte) {
+	t.Helper()
+	w.headAt(t, text)
+	for log, h := range w.heads.known {
+		h.Segment = segment
+		w.heads.known[log] = decisionlog.Sign(w.secrets, h)
+	}
+}
+
+// forge writes these lines with the hashes that they need, and a head of them.
+func (w *world) forge(t *testing.T, name string, text []byte, sign func(decisionlog.Head) decisionlog.Head) {
+	t.Helper()
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\n'})
+	for i := 1; i < len(lines); i++ {
+		_, rest, _ := bytes.Cut(lines[i], []byte(`","`))
+		lines[i] = slices.Concat([]byte(`{"prev":"`+decisionlog.Hash(lines[i-1])+`","`), rest)
+	}
+	must(t, os.WriteFile(w.file(name), append(bytes.Join(lines, []byte{'\n'}), '\n'), 0o600))
+	for log, h := range w.heads.known {
+		h.Hash = decisionlog.Hash(lines[len(lines)-1])
+		w.heads.known[log] = sign(h)
+	}
+}
+
+// closed returns the lines of a compressed segment.
+func (w *world) closed(t *testing.T, name string) []byte {
+	t.Helper()
+	unpacked, err := zstd.NewReader(bytes.NewReader(w.read(t, name)))
+	must(t, err)
+	defer unpacked.Close()
+	text, err := io.ReadAll(unpacked)
+	must(t, err)
+	return text
+}
+
+// TestACopyOfALogIsFound: its records are not counted a second time.
+func TestACopyOfALogIsFound(t *testing.T) {
+	w := threeSegments(t)
+	must(t, os.CopyFS(filepath.Join(w.dir, "02"), os.DirFS(filepath.Join(w.dir, "01"))))
+	if r := w.verify(t); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].String(), "is in two folders, 01 and 02") || r.Records != 30 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWithoutAKeyTheChainIsChecked, and no signature.
+func TestWithoutAKeyTheChainIsChecked(t *testing.T) {
+	w := threeSegments(t)
+	w.secrets = nil
+	w.wantWhole(t, 30)
+	text := w.read(t, "000000000003.log")
+	must(t, os.WriteFile(w.file("000000000003.log"), bytes.Replace(text, []byte("id-000022"), []byte("id-000099"), 1), 0o600))
+	if r := w.verify(t); len(r.Findings) == 0 {
+		t.Error("a changed byte is not found")
 	}
 }

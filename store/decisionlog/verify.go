@@ -2,6 +2,7 @@ package decisionlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 )
@@ -39,7 +40,7 @@ func (f Finding) String() string {
 
 // VerifyOptions say what a folder is compared with.
 type VerifyOptions struct {
-	// Secrets are those of Options.
+	// Secrets are those of Options. Without one no signature is checked.
 	Secrets [][]byte
 	// Heads are the store's; nil where there is no store to ask.
 	Heads []Head
@@ -54,17 +55,15 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{VerifyOptions: o, keys: newKeys(o.Secrets), report: &Report{EndKnown: o.Heads != nil}, seen: map[string]bool{}}
+	v := &verifier{VerifyOptions: o, keys: newKeys(o.Secrets), report: &Report{EndKnown: o.Heads != nil}, seen: map[string]string{}}
 	for _, dir := range dirs {
 		if err := v.log(ctx, dir); err != nil {
 			return nil, err
 		}
 	}
-	if o.Alone {
-		for _, h := range o.Heads {
-			if !v.seen[h.Log] {
-				v.find(h.Log, 0, 0, "the store knows of this log, and nothing of it is in the folder")
-			}
+	for _, h := range o.Heads {
+		if v.seen[h.Log] == "" && (o.Alone || v.report.Logs == 0) {
+			v.find(h.Log, 0, 0, "the store knows of this log, and nothing of it is in the folder")
 		}
 	}
 	return v.report, nil
@@ -74,11 +73,17 @@ type verifier struct {
 	VerifyOptions
 	keys   keys
 	report *Report
-	seen   map[string]bool
+	// seen has the folder of each log.
+	seen map[string]string
 }
 
 func (v *verifier) find(log string, segment, line int64, format string, args ...any) {
 	v.report.Findings = append(v.report.Findings, Finding{log, segment, line, fmt.Sprintf(format, args...)})
+}
+
+// signed says whether the signature is valid, as far as there is a key.
+func (v *verifier) signed(statement, signature string) bool {
+	return len(v.keys.private) == 0 || v.keys.signed(statement, signature)
 }
 
 // ofLog is the state of the verification of one log.
@@ -90,8 +95,8 @@ type ofLog struct {
 	// last is the hash of the last line, segment and line its place.
 	last          string
 	segment, line int64
-	// open says that the last segment has no end.
-	open bool
+	// open says that the last segment has no end, old that a program has written it whose heads had no signature.
+	open, old bool
 	// broken says that the chain is not followed any further in this segment.
 	broken  bool
 	headMet bool
@@ -104,6 +109,9 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 		return err
 	}
 	l := &ofLog{verifier: v, name: filepath.Base(dir)}
+	if copied, err := l.isCopy(all); err != nil || copied {
+		return err
+	}
 	b, err := readBeginning(dir)
 	if err != nil {
 		l.find(l.name, 0, 0, "%v", err)
@@ -115,7 +123,7 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 	next := int64(1)
 	if b != nil {
 		l.log, l.name = b.Log, b.Log
-		if !v.keys.signed(b.statement(), b.Signature) {
+		if !v.signed(b.statement(), b.Signature) {
 			l.find(l.name, 0, 0, "%s has no valid signature: what it says was removed can't be trusted", beginFile)
 		}
 		l.last, next = b.Prev, b.Segment
@@ -135,7 +143,7 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 			l.find(l.name, l.segment, 0, "has no end, and another segment follows it")
 		}
 		if err := l.check(s); err != nil {
-			l.find(l.name, s.number, 0, "can't be read: %v", err)
+			l.find(l.name, s.number, 0, "can't be read to its end: %v", err)
 			l.last, l.open = "", false
 		}
 		next = s.number + 1
@@ -144,10 +152,24 @@ func (v *verifier) log(ctx context.Context, dir string) error {
 	return nil
 }
 
+// isCopy says whether another folder has the log, which is told.
+func (l *ofLog) isCopy(all []segment) (bool, error) {
+	log, err := logOf(all)
+	if err != nil || log == "" {
+		return false, err
+	}
+	if other := l.seen[log]; other != "" {
+		l.find(log, 0, 0, "is in two folders, %s and %s: one of them is a copy; move it away", other, l.name)
+		return true, nil
+	}
+	l.seen[log] = l.name
+	return false, nil
+}
+
 // check reads one segment.
 func (l *ofLog) check(s segment) error {
 	text, err := s.read()
-	if err != nil {
+	if err != nil && !errors.Is(err, errDamaged) {
 		return err
 	}
 	l.report.Segments++
@@ -165,31 +187,30 @@ func (l *ofLog) check(s segment) error {
 		}
 		l.checkLine(raw)
 	}
-	if s.packed && l.open {
+	if err == nil && s.packed && l.open {
 		l.find(l.name, l.segment, 0, "is closed, and has no end")
 	}
-	return nil
+	return err
 }
 
-// checkLine checks that a line follows the one before it, and counts what it records.
+// checkLine checks that a line follows the one before it by its bytes, and counts what it records.
 func (l *ofLog) checkLine(raw []byte) {
 	parsed, err := readLine(raw)
-	if err != nil {
-		l.fail("%v", err)
-		l.last = hash(raw)
-		return
-	}
-	if l.line == 1 {
+	switch {
+	case err != nil:
+		l.find(l.name, l.segment, l.line, "can't be read: %v", err)
+	case l.line == 1:
 		l.begin(&parsed)
 	}
-	if unknown := l.last == "" && l.segment > 1 && l.line == 1; !unknown && parsed.Prev != l.last {
+	prev, _ := shape(raw)
+	if unknown := l.last == "" && l.segment > 1 && l.line == 1; !unknown && prev != l.last {
 		l.fail("does not follow the line before it: one of the two was changed, or a line was added, moved or taken away")
 	}
 	switch {
 	case parsed.Told != nil, parsed.Event != nil:
 		l.report.Records++
 	case parsed.Missing != nil:
-		l.find(l.name, parsed.Missing.Segment, parsed.Missing.Line, "a start has not found this line, or found another one in its place")
+		l.missing(parsed.Missing)
 	case parsed.Lost != nil:
 		l.report.Lost += parsed.Lost.Verdicts
 	case parsed.Start != nil && l.line != 1:
@@ -199,6 +220,15 @@ func (l *ofLog) checkLine(raw []byte) {
 	}
 	l.last = hash(raw)
 	l.meetHead()
+}
+
+// missing tells what a start has not found.
+func (l *ofLog) missing(m *missing) {
+	if m.Unproved {
+		l.find(l.name, m.Segment, m.Line, "a start has found the log up to this line, and no signed word of the store on where it ended: what is before may have been changed")
+		return
+	}
+	l.find(l.name, m.Segment, m.Line, "a start has not found this line, or found another one in its place")
 }
 
 // fail tells what is wrong with the line, once for a segment.
@@ -224,7 +254,7 @@ func (l *ofLog) begin(first *line) {
 	if first.Start.Segment != l.segment {
 		l.fail("begins segment %d, not this one", first.Start.Segment)
 	}
-	l.seen[l.log] = true
+	l.old = !first.Start.SignsHeads
 	if l.head == nil {
 		for i := range l.Heads {
 			if l.Heads[i].Log == l.log {
@@ -239,7 +269,7 @@ func (l *ofLog) end(e *end) {
 	if e.Segment != l.segment || e.Lines != l.line {
 		l.fail("ends segment %d after %d lines, and this is line %d of segment %d", e.Segment, e.Lines, l.line, l.segment)
 	}
-	if !l.keys.signed(e.statement(l.log, l.last), e.Signature) {
+	if !l.signed(e.statement(l.log, l.last), e.Signature) {
 		l.fail("has no valid signature")
 	}
 }
@@ -257,6 +287,9 @@ func (l *ofLog) meetHead() {
 
 // compareHead says what is missing at the end.
 func (l *ofLog) compareHead() {
+	if h := l.head; h != nil && !l.signed(h.statement(), h.Signature) && !(h.Signature == "" && l.old && !l.open) {
+		l.find(l.name, 0, 0, "the store's word on where it ends has no valid signature: somebody without a key has written it")
+	}
 	switch {
 	case l.Heads == nil, l.headMet:
 	case l.head == nil:

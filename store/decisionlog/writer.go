@@ -32,8 +32,8 @@ type writer struct {
 	// size is the length of the file as far as it is whole; dirty says that the disk may have less.
 	size  int64
 	dirty bool
-	// missing is a head that the store knew and that mending has not found.
-	missing *Head
+	// missing is what mending has not found.
+	missing *missing
 	// toldLost is how many missing verdicts the log tells of.
 	toldLost uint64
 	// dropped is how many verdicts of the group the policy tree has dropped.
@@ -60,7 +60,7 @@ func (l *Log) newWriter(ctx context.Context) (*writer, error) {
 	if err := w.open(); err != nil || w.missing == nil {
 		return w, err
 	}
-	if err := w.add("missing", &missing{w.missing.Segment, w.missing.Line, w.missing.Hash}); err != nil {
+	if err := w.add("missing", w.missing); err != nil {
 		return nil, err
 	}
 	if err := w.flush(); err != nil {
@@ -80,7 +80,7 @@ func (w *writer) open() error {
 	before := w.chain
 	w.buf, w.lines = w.buf[:0], 0
 	at := w.o.Now()
-	err = w.add("start", &start{Segment: w.number + 1, Log: w.log, Form: form, Version: w.o.Version, At: resources.At(at).String()})
+	err = w.add("start", &start{Segment: w.number + 1, Log: w.log, Form: form, Version: w.o.Version, At: resources.At(at).String(), SignsHeads: true})
 	if err == nil {
 		if _, err = f.Write(w.buf); err == nil {
 			err = errors.Join(f.Sync(), syncDir(w.dir))
@@ -192,19 +192,30 @@ func (w *writer) tellLost(missing uint64) error {
 	return w.add("lost", &lost{Verdicts: missing - w.toldLost, At: resources.At(w.o.Now()).String()})
 }
 
-// add1 adds a verdict.
+// add1 adds a verdict. One that can't be recorded as it is has its input erased.
 func (w *writer) add1(j *resources.Judgement) error {
+	add := w.addTold
 	if w.o.Mask != nil && w.o.Mask.Masks() {
-		return w.addMasked(context.Background(), j)
+		add = w.addMasked
 	}
+	if err := add(j); err != nil {
+		return w.addErased(j, err)
+	}
+	return nil
+}
+
+// addTold adds a verdict whole.
+func (w *writer) addTold(j *resources.Judgement) error {
 	n, err := w.facts.of(j.Question.Facts.Subject, &w.chain)
 	if err != nil {
 		return err
 	}
 	w.begin("told")
 	w.buf = appendTold(w.buf, j, n, &w.again)
-	w.end()
-	return nil
+	if j.App != nil || j.Grant != nil || len(j.Context) > 0 {
+		return w.end(readable)
+	}
+	return w.end(isJSON) // of texts that were quoted one by one, at a third of the cost
 }
 
 // flush writes the lines that were added.

@@ -14,6 +14,8 @@ type LogHead struct {
 	Segment int64  `json:"segment"`
 	Line    int64  `json:"line"`
 	Hash    string `json:"hash"`
+	// Signature is the log's own.
+	Signature string `json:"signature,omitempty"`
 }
 
 func logHeads() store.Collection[LogHead] {

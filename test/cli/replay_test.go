@@ -1,11 +1,15 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
@@ -79,6 +83,9 @@ func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if again, err := format.Source("replayed_test.rego", file); err != nil || !bytes.Equal(again, file) {
+		t.Errorf("opa fmt would change\n%s\nto\n%s, %v", file, again, err)
+	}
 	wantTested(t, changed, string(file), 2, "FAIL: 2/2")
 	wantTested(t, harness.CopyPolicies(t), string(file), 0, "PASS: 2/2")
 
@@ -86,6 +93,52 @@ func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 	harness.WriteFile(t, filepath.Join(failing, "authz", "fails.rego"), "package authz\n\ndeny contains \"x\" if to_number(input.action.verb) > 1\n")
 	if r := asJSON(1, failing); len(r.Failed) != 1 || len(r.Flips) > 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestALogThatIsNotWholeIsNotBelieved: a replay says what verify says, and judges what can be read with --partial alone.
+func TestALogThatIsNotWholeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	s := harness.StartTeam(t, "--decision-log", "required")
+	denied := s.Ask(t, s.Bob, "project:instance:delete", "/projects/"+s.Project+"/instances/i-1").Header.Get("X-Decision-ID")
+	s.Ask(t, s.Admin, "project:instance:delete", "/projects/"+s.Project+"/instances/i-1")
+	s.Terminate(t)
+	s.Ended(t)
+	file := filepath.Join(s.DataDir, "decisions", "01", "000000000001.log")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, denied) })
+	replay := func(args ...string) harness.Outcome {
+		return harness.Command(t, nil, append([]string{"policy", "replay", "--decisions", filepath.Join(s.DataDir, "decisions"), "embedded"}, args...)...)
+	}
+	if o := replay(); o.Code != 0 || o.Stderr != "" {
+		t.Fatalf("%+v", o)
+	}
+	for name, changed := range map[string][]string{
+		"a line that can't be read": slices.Concat(lines[:at], []string{strings.Replace(lines[at], `"told":{`, `"told":{{`, 1)}, lines[at+1:]),
+		"a line is gone":            slices.Concat(lines[:at], lines[at+1:]),
+		"the end is gone":           lines[:at+1],
+		"another verdict":           slices.Concat(lines[:at], []string{strings.Replace(lines[at], `"path":`, `"allow":true,"path":`, 1)}, lines[at+1:]),
+	} {
+		harness.WriteFile(t, file, strings.Join(changed, ""))
+		o := replay()
+		if o.Code != 2 || o.Stdout != "" || !strings.Contains(o.Stderr, "NOT WHOLE: ") || !strings.Contains(o.Stderr, "--partial") {
+			// On a database the end is not asked for.
+			if name != "the end is gone" || !harness.OnMongoDB() {
+				t.Errorf("%s: %+v", name, o)
+			}
+		}
+		want := 3
+		if name == "another verdict" {
+			want = 1
+		}
+		var r replayed
+		if o = replay("--partial", "--json"); o.Code != want && !harness.OnMongoDB() || json.Unmarshal([]byte(o.Stdout), &r) != nil || r.Judged == 0 {
+			t.Errorf("%s, --partial: %+v", name, o)
+		}
 	}
 }
 

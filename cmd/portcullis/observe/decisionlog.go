@@ -15,18 +15,20 @@ func (m *Metrics) WatchDecisions(log *decisionlog.Log) {
 		failures: prometheus.NewDesc("portcullis_decision_log_failures_total", "Writes of the decision log that failed.", nil, nil),
 		waiting:  prometheus.NewDesc("portcullis_decision_log_waiting", "Decisions that wait to be written.", nil, nil),
 		unsent:   prometheus.NewDesc("portcullis_decision_log_unsent_bytes", "How much of the decision log on disk the service at --decision-log-url does not have.", nil, nil),
+		erased:   prometheus.NewDesc("portcullis_decision_log_sent_erased_total", "Decisions that the service at --decision-log-url got without their input, since it refuses them whole.", nil, nil),
+		notSent:  prometheus.NewDesc("portcullis_decision_log_not_sent_total", "Decisions that the service at --decision-log-url does not get: it refuses them, or they can't be read.", nil, nil),
 	})
 }
 
 // decisionLog is a collector that reads the log's counters at each scrape.
 type decisionLog struct {
-	log                                      *decisionlog.Log
-	written, lost, failures, waiting, unsent *prometheus.Desc
+	log                                                       *decisionlog.Log
+	written, lost, failures, waiting, unsent, erased, notSent *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (d *decisionLog) Describe(to chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{d.written, d.lost, d.failures, d.waiting, d.unsent} {
+	for _, desc := range []*prometheus.Desc{d.written, d.lost, d.failures, d.waiting, d.unsent, d.erased, d.notSent} {
 		to <- desc
 	}
 }
@@ -39,4 +41,6 @@ func (d *decisionLog) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(d.failures, prometheus.CounterValue, float64(s.Failures))
 	to <- prometheus.MustNewConstMetric(d.waiting, prometheus.GaugeValue, float64(s.Waiting))
 	to <- prometheus.MustNewConstMetric(d.unsent, prometheus.GaugeValue, float64(s.Unsent))
+	to <- prometheus.MustNewConstMetric(d.erased, prometheus.CounterValue, float64(s.SentErased))
+	to <- prometheus.MustNewConstMetric(d.notSent, prometheus.CounterValue, float64(s.NotSent))
 }

@@ -23,6 +23,8 @@ const (
 	WhyUnasked   = "denied before policy was asked: it names nothing that there is"
 	WhyLost      = "lost: the log could not take them"
 	WhyDropped   = "dropped by the policy tree"
+	// WhyUnreadable counts lines and segments: how many decisions they had is not known.
+	WhyUnreadable = "unreadable: a line or a segment of the log"
 )
 
 // Report is what a replay has found.
@@ -39,12 +41,17 @@ type Report struct {
 	// Reasons counts the verdicts that are the same with another reason, code or context.
 	Reasons int `json:"reasons"`
 	// Flips are the verdicts that would be another one.
-	Flips []Flip        `json:"flips"`
-	Took  time.Duration `json:"-"`
+	Flips []Flip `json:"flips"`
+	// NotWhole is what is wrong with the log.
+	NotWhole []string      `json:"not_whole,omitempty"`
+	Took     time.Duration `json:"-"`
 }
 
 // Differs says whether callers would be told another verdict, or none.
 func (r *Report) Differs() bool { return len(r.Flips)+len(r.Failed) > 0 }
+
+// Whole says whether every verdict was judged that there was.
+func (r *Report) Whole() bool { return len(r.NotJudged)+len(r.NotWhole) == 0 }
 
 // Flip are verdicts that would be another one, of the same kind.
 type Flip struct {
@@ -128,9 +135,9 @@ func (r *Replay) AddMasked(ctx context.Context, m *Masked) {
 	r.compare(ctx, m.ID, m.Policy, old, q, err)
 }
 
-// Missing counts verdicts that were told and are not in the log.
-func (r *Replay) Missing(lost, dropped uint64) {
-	for why, n := range map[string]uint64{WhyLost: lost, WhyDropped: dropped} {
+// Missing counts verdicts that were told and that the log does not give.
+func (r *Replay) Missing(lost, dropped, unreadable uint64) {
+	for why, n := range map[string]uint64{WhyLost: lost, WhyDropped: dropped, WhyUnreadable: unreadable} {
 		if n > 0 {
 			r.report.NotJudged[why] += int(n) //nolint:gosec // a count of calls
 		}

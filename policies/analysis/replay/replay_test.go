@@ -61,9 +61,9 @@ func TestNothingIsGuessed(t *testing.T) {
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: &resources.Route{Name: "gone.get"}}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess})
 	r.Add(t.Context(), told(t))
-	r.Missing(7, 0)
+	r.Missing(7, 0, 1)
 	report := r.Report()
-	if report.Judged != 1 || len(report.NotJudged) != 6 || report.NotJudged[replay.WhyLost] != 7 || len(report.Flips) != 1 {
+	if report.Judged != 1 || len(report.NotJudged) != 7 || report.NotJudged[replay.WhyLost] != 7 || report.NotJudged[replay.WhyUnreadable] != 1 || report.Whole() || len(report.Flips) != 1 {
 		t.Errorf("%+v", report)
 	}
 	if f := report.Flips[0]; f.Allowed || f.Count != 1 || f.Action != "project:instance:read" || f.Place != "account" || !report.Differs() {

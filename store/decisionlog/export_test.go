@@ -1,0 +1,46 @@
+package decisionlog
+
+import "github.com/portcullis-authz/portcullis/resources"
+
+// Lines returns the lines of a segment that has these verdicts, without a file.
+func Lines(o Options, told ...*resources.Judgement) ([]byte, error) {
+	w := &writer{Log: &Log{o: o, keys: newKeys(o.Secrets)}, log: "log", facts: newFactsTable(0)}
+	if err := w.add("start", &start{Segment: 1, Log: w.log, Form: form, Version: o.Version}); err != nil {
+		return nil, err
+	}
+	for _, j := range told {
+		if err := w.add1(j); err != nil {
+			return nil, err
+		}
+	}
+	return w.buf, nil
+}
+
+// Records reads the lines of a segment; an error is of a line that can't be read, or does not follow the one before it.
+func Records(text []byte) (out []*Record, err error) {
+	reader, last := newSegmentReader(), ""
+	for len(text) > 0 {
+		raw, rest, _ := nextLine(text)
+		r, err := reader.line(raw)
+		if err != nil {
+			return nil, err
+		}
+		if prev, _ := shape(raw); prev != last {
+			return nil, errForm
+		}
+		if r != nil {
+			out = append(out, r)
+		}
+		text, last = rest, hash(raw)
+	}
+	return out, nil
+}
+
+// Hash names a line.
+func Hash(raw []byte) string { return hash(raw) }
+
+// Sign signs a head.
+func Sign(secrets [][]byte, h Head) Head {
+	h.Signature = newKeys(secrets).sign(h.statement())
+	return h
+}

@@ -1,0 +1,180 @@
+package decisionlog_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// keyOf is an API key that ends in these characters.
+func keyOf(end string) string { return "pcl_" + "sk_live_" + strings.Repeat("a1", 20) + end }
+
+// askedApp is a question about an app's resource, with its context and what the app says.
+func askedApp(t testing.TB, context string, said ...resources.Member) *resources.Judgement {
+	t.Helper()
+	j := judgement(t, 0)
+	j.Path, j.Context = resources.PathApps+"docs/decision", said
+	j.App = &resources.AppQuestion{
+		ResourceType: "doc", Subject: []byte(`{"id":"u"}`), Action: []byte(`{"name":"read"}`), Resource: []byte(`{"type":"doc"}`), Context: []byte(context),
+	}
+	return j
+}
+
+// appInput is a stand-in for policy's input about an app.
+func appInput(j *resources.Judgement) ([]byte, error) {
+	if j.App == nil {
+		return input(j)
+	}
+	return json.Marshal(map[string]json.RawMessage{
+		"subject": json.RawMessage(j.App.Subject), "resource": json.RawMessage(j.App.Resource), "context": json.RawMessage(j.App.Context),
+	})
+}
+
+// TestNamesWithCredentialsStayApart guarantees that a line can be read in which two names hold credentials, whoever chose
+// them, and has none of the two. Values beside them are there.
+func TestNamesWithCredentialsStayApart(t *testing.T) {
+	two := `{"masked-1":"zero","` + keyOf("01") + `":"one","` + keyOf("02") + `":{"masked-1":"two","` + keyOf("03") + `":["three","` + keyOf("04") + `"]}}`
+	said := []resources.Member{{Name: keyOf("05"), Value: []byte(`"four"`)}, {Name: keyOf("06"), Value: []byte(two)}}
+	for name, m := range map[string]*mask{"without a mask": nil, "with a mask": {}} {
+		w := newWorld(t)
+		w.change = func(o *decisionlog.Options) {
+			o.Input = appInput
+			if m != nil {
+				o.Mask = m
+			}
+		}
+		l := w.open(t)
+		must(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, two, said...), judgement(t, 2)))
+		must(t, l.Close())
+		w.wantWhole(t, 3)
+		text := w.read(t, "000000000001.log")
+		if bytes.Contains(text, []byte(strings.Repeat("a1", 20))) {
+			t.Errorf("%s: %s", name, text)
+		}
+		for _, value := range []string{"zero", "one", "two", "three", "four"} {
+			if !bytes.Contains(text, []byte(value)) {
+				t.Errorf("%s: no %s in %s", name, value, text)
+			}
+		}
+		if got := w.ids(t); !slices.Equal(got, []string{"id-000001", "id-000000", "id-000002"}) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestACredentialInEscapesIsMasked guarantees that a credential is found in the text and not in its spelling.
+func TestACredentialInEscapesIsMasked(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) { o.Input = appInput }
+	l := w.open(t)
+	must(t, l.Record(t.Context(), askedApp(t, `{"\u0070cl_sk_live_`+strings.Repeat("b2", 20)+`":"Be\u0061rer `+strings.Repeat("c3", 20)+`"}`)))
+	must(t, l.Close())
+	if text := w.read(t, "000000000001.log"); bytes.Contains(text, []byte(strings.Repeat("b2", 20))) || bytes.Contains(text, []byte(strings.Repeat("c3", 20))) {
+		t.Errorf("%s", text)
+	}
+	w.wantWhole(t, 1)
+}
+
+// TestWhatIsNoStrictJSONIsReadBack: names that are there twice, bytes that are not UTF-8 and half of a pair of surrogates
+// are sent by a client, and recorded so that the line can be read. The record is not taken for what was judged.
+func TestWhatIsNoStrictJSONIsReadBack(t *testing.T) {
+	for _, context := range []string{
+		`{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, "{\"a\":\"\xff\"}", "{\"a\xff\":1,\"a\ufffd\":2}", `{"a":"\ud800"}`, `{"\udc00":1,"\udc01":2}`, `{"a":1}{}`, `{`,
+		strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999),
+	} {
+		w := newWorld(t)
+		l := w.open(t)
+		must(t, l.Record(t.Context(), judgement(t, 1), askedApp(t, context), judgement(t, 2)))
+		must(t, l.Close())
+		w.wantWhole(t, 3)
+		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000000"}, func(r *decisionlog.Record) error {
+			if r.Judgement() != nil {
+				t.Errorf("%.40q is given as what was judged", context)
+			}
+			return nil
+		}))
+	}
+}
+
+// TestOneBadRecordCostsNoOther: a verdict whose input can't be made is recorded without it, and those beside it whole.
+func TestOneBadRecordCostsNoOther(t *testing.T) {
+	w := newWorld(t)
+	w.change = func(o *decisionlog.Options) {
+		o.Mask = &mask{}
+		o.Input = func(j *resources.Judgement) ([]byte, error) {
+			if j.ID == "id-000001" {
+				return nil, errors.New("no input")
+			}
+			return input(j)
+		}
+	}
+	l := w.open(t)
+	must(t, l.Record(t.Context(), judgement(t, 0), judgement(t, 1), judgement(t, 2)))
+	must(t, l.Close())
+	var erased []string
+	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+		e, err := r.Event(input)
+		if e.MaskError != "" && e.Input == nil {
+			erased = append(erased, e.DecisionID)
+		}
+		return err
+	}))
+	if !slices.Equal(erased, []string{"id-000001"}) {
+		t.Errorf("without input are %v", erased)
+	}
+	w.wantWhole(t, 3)
+}
+
+// FuzzEveryLineIsRead guarantees that whatever callers send, each line that is written can be read, each verdict has its
+// record, and none has a credential.
+func FuzzEveryLineIsRead(f *testing.F) {
+	secret := strings.Repeat("a1", 20)
+	for _, seed := range []string{
+		`{"a":1}`, `{"` + keyOf("1") + `":1,"` + keyOf("2") + `":2}`, `{"a":1,"a":2}`, "\xff", `"\ud800"`, `{"a":"Bearer x"}`, "", "[", `{"masked-1":1}`, "instances/i-1", "\u2028\x00\"",
+	} {
+		f.Add(seed, seed, seed, false)
+		f.Add(seed, `{"a":1}`, "a", true)
+	}
+	f.Fuzz(func(t *testing.T, text, value, name string, masks bool) {
+		around := func(s string) string { return s + " " + keyOf("") + " " + s }
+		quoted, err := json.Marshal(around(text))
+		must(t, err)
+		all := []*resources.Judgement{judgement(t, 0), askedApp(t, value, resources.Member{Name: name, Value: quoted}, resources.Member{Name: around(name), Value: []byte(`1`)}), judgement(t, 2)}
+		all[0].Question.Target.Rest, all[0].Question.Target.UserID, all[0].Question.AccountID = text, around(text), text
+		all[0].Question.Principal.ID, all[0].Question.Principal.UUID, all[0].Decision.Reason = text, text, around(text)
+		all[1].App.Subject = []byte(`{"` + keyOf("1") + `":` + string(quoted) + `,"` + keyOf("2") + `":1}`)
+		all[2].Path = resources.PathGrantable
+		all[2].Grant = &resources.Grant{Permissions: []string{text, around(text)}, ProjectID: text, ResourceID: value, Until: resources.Time(len(text)) << 44}
+		all[2].Question.Facts.Subject.Assignments[0].RoleID = name
+		o := decisionlog.Options{Input: appInput}
+		if masks {
+			o.Mask = &mask{rules: `["/input/target/rest"]`}
+		}
+		written, err := decisionlog.Lines(o, all...)
+		if err != nil {
+			t.Fatalf("not written: %v", err)
+		}
+		if bytes.Contains(written, []byte(secret)) {
+			t.Errorf("a credential is in %s", written)
+		}
+		records, err := decisionlog.Records(written)
+		if err != nil || len(records) != len(all) {
+			t.Fatalf("%d records, %v: %s", len(records), err, written)
+		}
+		for i, r := range records {
+			e, err := r.Event(appInput)
+			if err == nil {
+				_, err = e.JSON()
+			}
+			if err != nil || e.DecisionID != all[i].ID {
+				t.Errorf("%s, want %s, %v", e.DecisionID, all[i].ID, err)
+			}
+		}
+	})
+}
