@@ -14,10 +14,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Listener returns a listener of another protocol (its name in ALPN), whose connections count as the
+// Listener returns a listener of another protocol (its name in ALPN), on which proxies ask. Its connections count as the
 // edge's own and have its TLS.
 func (e *Edge) Listener(l net.Listener, protocol string) net.Listener {
-	return e.open.Listener(l, e.cfg.Certificates.Config(protocol))
+	return e.open.Listener(l, e.cfg.Certificates.ProxyConfig(protocol))
 }
 
 // Foreign has a call answered that came in another protocol: within the bounds of requests under way,

@@ -299,7 +299,7 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	if err == nil && a.settings.Listeners.ExtAuthz != "" {
 		l := a.settings.Limits.Edge
 		a.checks = extauthz.NewServer(&extauthz.Door{Edge: edge, Judge: originals},
-			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle, Handle: l.Handle, Requests: l.Requests}, a.log.Logger)
+			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle, Handle: l.Handle, Requests: l.Requests}, a.certificates.Proxy, a.log.Logger)
 	}
 	return edge, err
 }

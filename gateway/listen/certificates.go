@@ -29,6 +29,8 @@ type CertificateFiles struct {
 	Cert, Key string
 	// ClientCA has the authorities of client certificates; "" wants none.
 	ClientCA string
+	// ProxyCA has the authorities of proxies that may say what a call does; "" trusts none.
+	ProxyCA string
 }
 
 // Certificates are the server's certificate and the authorities of its clients, as they were last
@@ -43,6 +45,8 @@ type Certificates struct {
 type certificates struct {
 	pair    tls.Certificate
 	clients *x509.CertPool
+	// proxies are the authorities of ProxyCA; mayAsk are these and those of clients.
+	proxies, mayAsk *x509.CertPool
 	// revision tells contents apart, and what is wrong with them; err is nil of a content that can be
 	// used.
 	revision string
@@ -68,15 +72,23 @@ func (c *Certificates) Config(protocol string) *tls.Config {
 	if c == nil {
 		return nil
 	}
-	base := &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{protocol}}
+	wanted := tls.NoClientCert
 	if c.files.ClientCA != "" {
-		base.ClientAuth = tls.RequireAndVerifyClientCert
-		base.SessionTicketsDisabled = true // a resumed session would outlive its authority
+		wanted = tls.RequireAndVerifyClientCert
+	}
+	return c.config(protocol, wanted, func(now *certificates) *x509.CertPool { return now.clients })
+}
+
+// config returns the settings of a listener that wants client certificates of these authorities.
+func (c *Certificates) config(protocol string, wanted tls.ClientAuthType, authorities func(*certificates) *x509.CertPool) *tls.Config {
+	base := &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{protocol}, ClientAuth: wanted,
+		SessionTicketsDisabled: wanted != tls.NoClientCert, // a resumed session would outlive its authority
 	}
 	base.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		now := c.current.Load()
 		one := base.Clone()
-		one.Certificates, one.ClientCAs = []tls.Certificate{now.pair}, now.clients
+		one.Certificates, one.ClientCAs = []tls.Certificate{now.pair}, authorities(now)
 		return one, nil
 	}
 	return base
@@ -89,33 +101,42 @@ func (c *Certificates) Ends() time.Time { return c.current.Load().pair.Leaf.NotA
 func (c *Certificates) read() *certificates {
 	cert, certErr := readPEM(c.files.Cert, othersWrite)
 	key, keyErr := readPEM(c.files.Key, othersRead|othersWrite)
-	var authorities []byte
-	var clientErr error
-	if c.files.ClientCA != "" {
-		authorities, clientErr = readPEM(c.files.ClientCA, othersWrite)
-	}
-	read := &certificates{err: errors.Join(certErr, keyErr, clientErr)}
+	clients, clientErr := readAuthorities(c.files.ClientCA)
+	proxies, proxyErr := readAuthorities(c.files.ProxyCA)
+	read := &certificates{err: errors.Join(certErr, keyErr, clientErr, proxyErr)}
 	if read.err == nil {
-		read.err = c.parse(read, cert, key, authorities)
+		read.err = c.parse(read, cert, key, clients, proxies)
 	}
-	read.revision = revisionOf(cert, key, authorities, fmt.Append(nil, read.err))
+	read.revision = revisionOf(cert, key, clients, proxies, fmt.Append(nil, read.err))
 	return read
 }
 
+// readAuthorities reads the file of authorities; "" is none.
+func readAuthorities(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return readPEM(path, othersWrite)
+}
+
 // parse fills in the contents of the files.
-func (c *Certificates) parse(read *certificates, cert, key, authorities []byte) (err error) {
+func (c *Certificates) parse(read *certificates, cert, key, clients, proxies []byte) (err error) {
 	if read.pair, err = tls.X509KeyPair(cert, key); err != nil {
 		return fmt.Errorf("%s and %s are no pair of certificate and key in PEM: %w", c.files.Cert, c.files.Key, err)
 	}
 	if end := read.pair.Leaf.NotAfter; !c.now().Before(end) {
 		return fmt.Errorf("the certificate in %s ended at %s; renew it", c.files.Cert, end.UTC().Format(time.RFC3339))
 	}
-	if c.files.ClientCA == "" {
-		return nil
-	}
-	read.clients = x509.NewCertPool()
-	if !read.clients.AppendCertsFromPEM(authorities) {
-		return fmt.Errorf("%s has no certificate in PEM", c.files.ClientCA)
+	read.clients, read.proxies, read.mayAsk = x509.NewCertPool(), x509.NewCertPool(), x509.NewCertPool()
+	for _, of := range [...]struct {
+		file string
+		raw  []byte
+		into *x509.CertPool
+	}{{c.files.ClientCA, clients, read.clients}, {c.files.ProxyCA, proxies, read.proxies}} {
+		if of.file != "" && !of.into.AppendCertsFromPEM(of.raw) {
+			return fmt.Errorf("%s has no certificate in PEM", of.file)
+		}
+		read.mayAsk.AppendCertsFromPEM(of.raw)
 	}
 	return nil
 }

@@ -123,8 +123,9 @@ func wantPassed(t *testing.T, got judged, want harness.Reply) {
 // denied.
 func TestEnvoysConfigurationNamesActionAndAudience(t *testing.T) {
 	t.Parallel()
-	a := behindEnvoy(t)
-	c := dial(t, a.Gateway, nil)
+	proxies, args := harness.WithTLS(t)
+	a := withReader(t, harness.StartTeam(t, append(withEnvoy(t), args...)...))
+	c := dial(t, a.Gateway, credentials.NewTLS(harness.AsProxy(t, proxies)))
 	path := "/accounts/" + a.Account + "/projects/" + a.Project + "/things?x=1"
 	named := func(token, path string, extensions ...string) judged {
 		r := check("elsewhere.example", "POST", path, "x-request-id", "req-envoy")
@@ -169,6 +170,22 @@ func TestEnvoysConfigurationNamesActionAndAudience(t *testing.T) {
 		if got := named(q.token, q.path, q.extensions...); got.status != q.status || got.code == codes.OK {
 			t.Errorf("%s: %s %d %s, want %d", name, got.code, got.status, got.body, q.status)
 		}
+	}
+	c = dial(t, a.Gateway, credentials.NewTLS(harness.AsProxy(t, nil))) // anybody who reaches the listener
+	for name, extensions := range map[string][]string{
+		"an action": {"action", "project:instance:read"}, "an audience": {"audience", "things"}, "nothing of ours": {"x", "y"},
+	} {
+		if got := named(bob, path, extensions...); got.code != codes.PermissionDenied || got.status != 403 || !strings.Contains(got.body, "--ext-authz-client-ca-file") {
+			t.Errorf("%s without a certificate: %+v", name, got)
+		}
+	}
+	status := check("app.example", "GET", "/status")
+	if got := ask(t, c, status); got.code != codes.OK {
+		t.Errorf("for anybody: %+v", got)
+	}
+	status.Attributes.ContextExtensions = map[string]string{"audience": "things"}
+	if got := ask(t, c, status); got.code == codes.OK {
+		t.Errorf("for anybody, with an audience: %+v", got)
 	}
 }
 

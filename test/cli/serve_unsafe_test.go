@@ -42,6 +42,8 @@ func TestUnsafeSettingEndsServeWithOneLine(t *testing.T) {
 		"a certificate without its key":      {[]string{"--tls-cert-file", "c.pem"}, []string{"--tls-cert-file", "needs --tls-key-file"}},
 		"a key without its certificate":      {[]string{"--tls-key-file", "k.pem"}, []string{"--tls-key-file", "needs --tls-cert-file"}},
 		"client certificates without TLS":    {[]string{"--tls-client-ca-file", "ca.pem"}, []string{"--tls-client-ca-file", "needs --tls-cert-file and --tls-key-file"}},
+		"proxies without TLS":                {[]string{"--ext-authz-client-ca-file", "ca.pem", "--ext-authz-listen", "127.0.0.1:0"}, []string{"--ext-authz-client-ca-file", "needs --tls-cert-file and --tls-key-file"}},
+		"proxies that ask nowhere":           {[]string{"--ext-authz-client-ca-file", "ca.pem", "--tls-cert-file", "c.pem", "--tls-key-file", "k.pem"}, []string{"--ext-authz-client-ca-file", "needs --ext-authz-listen"}},
 		"a certificate that is not there":    {[]string{"--tls-cert-file", "/nonexistent/c.pem", "--tls-key-file", "/nonexistent/k.pem"}, []string{"TLS", "/nonexistent/c.pem", "/nonexistent/k.pem"}},
 		"a device for a certificate":         {[]string{"--tls-cert-file", "/dev/null", "--tls-key-file", "/dev/null"}, []string{"TLS", "/dev/null", "regular file"}},
 		"demo commands for plain HTTP":       {[]string{"--demo", "--tls-cert-file", "c.pem", "--tls-key-file", "k.pem"}, []string{"--demo", "leave it or --tls-cert-file out"}},

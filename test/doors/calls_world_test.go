@@ -13,9 +13,10 @@ import (
 
 	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/credentials"
 
 	"github.com/portcullis-authz/portcullis/test/harness"
+	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
 // upstreamName is the service's in the rows of the catalogue.
@@ -75,11 +76,21 @@ func newUpstream(t *testing.T) *httptest.Server {
 	return s
 }
 
-// newEnvoys connects to each replica as Envoy does.
-func newEnvoys(t *testing.T, g *harness.Gateway) (all []auth.AuthorizationClient) {
+// startTeams starts a gateway on a policy tree with three tenants and an upstream, and connects to it as proxies that it trusts, and as anybody.
+func startTeams(t *testing.T, tree string) (teams []*harness.Team, envoys []auth.AuthorizationClient, anybody auth.AuthorizationClient) {
+	t.Helper()
+	proxies, args := harness.WithTLS(t)
+	args = append(args, "--policy-dir", tree, "--upstream", upstreamName+"="+newUpstream(t).URL, "--ext-authz-listen", "127.0.0.1:0")
+	teams = harness.StartTeams(t, 3, args...)
+	g := teams[0].Gateway
+	return teams, newEnvoys(t, g, proxies), newEnvoys(t, g, nil)[0]
+}
+
+// newEnvoys connects to each replica as an Envoy of the authority, or as anybody.
+func newEnvoys(t *testing.T, g *harness.Gateway, of *servers.Authority) (all []auth.AuthorizationClient) {
 	t.Helper()
 	for _, replica := range g.Each() {
-		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		c, err := grpc.NewClient(replica.ExtAuthz, grpc.WithTransportCredentials(credentials.NewTLS(harness.AsProxy(t, of))))
 		if err != nil {
 			t.Fatal(err)
 		}

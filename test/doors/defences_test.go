@@ -49,6 +49,12 @@ func (w *world) trusted(t *testing.T) (faults []string) {
 	if status, _, _ := w.exchange(t, admin, "GET", "", "/forward-auth", "", "X-Original-Method", "GET", "X-Original-URI", "/api/v1/accounts/"+accountOf(admin.user)+"/roles", "X-User-ID", absentUser); status != 400 {
 		faults = append(faults, fmt.Sprintf("forward-auth answers a claim of another user with %d", status))
 	}
+	for _, project := range []string{absentProject, w.own[w.accounts[2]][0]} {
+		of := "/api/v1/accounts/" + accountOf(admin.user) + "/projects/" + project
+		if status, _, raw := w.exchange(t, admin, "GET", "", "/forward-auth", "", "X-Original-Method", "PATCH", "X-Original-URI", of); status != 403 {
+			faults = append(faults, fmt.Sprintf("forward-auth answers a change of %s, which is not the account's, with %d %s", project, status, raw))
+		}
+	}
 	call := &auth.AttributeContext_HttpRequest{Method: "GET", Path: "/accounts/" + accountOf(admin.user) + "/roles", Headers: map[string]string{"authorization": "Bearer " + admin.token}}
 	for name, value := range forged {
 		if value != "" {
@@ -91,6 +97,12 @@ func (w *world) vouched(t *testing.T) (faults []string) {
 		}
 		if want != "" {
 			faults = append(faults, "there is no assertion for "+want)
+		}
+		got, err := w.anybody.Check(t.Context(), &auth.CheckRequest{Attributes: &auth.AttributeContext{
+			ContextExtensions: extensions, Request: &auth.AttributeContext_Request{Http: call},
+		}})
+		if err != nil || got.GetDeniedResponse() == nil {
+			faults = append(faults, fmt.Sprintf("anybody may name the audience %q: %v, %v", named, got, err))
 		}
 	}
 	return faults

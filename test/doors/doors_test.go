@@ -81,7 +81,7 @@ func (w *world) exchange(t *testing.T, by caller, method, host, target, body str
 			t.Error(err)
 			return 0, nil, nil
 		}
-		request.URL = &url.URL{Scheme: "http", Host: request.URL.Host, Opaque: target}
+		request.URL = &url.URL{Scheme: request.URL.Scheme, Host: request.URL.Host, Opaque: target}
 		request.Host = host
 		if by.token != "" {
 			request.Header.Set("Authorization", "Bearer "+by.token)

@@ -60,14 +60,14 @@ func newToldWorld(t *testing.T) (*world, []*harness.Team) {
 		t.Fatal(err)
 	}
 	harness.WriteFile(t, filepath.Join(dir, "apps", "ticket", "ticket.rego"), ticket)
-	teams := harness.StartTeams(t, 3, "--policy-dir", dir, "--upstream", upstreamName+"="+newUpstream(t).URL, "--ext-authz-listen", "127.0.0.1:0")
+	teams, envoys, _ := startTeams(t, dir)
 	for i, team := range teams {
 		team.Grant(t, "project_admin", team.Bob, team.Project)
 		if i == 2 {
 			harness.Call(t, "PATCH", team.Path(""), team.Platform, `{"status":"SUSPENDED"}`)
 		}
 	}
-	return &world{Gateway: teams[0].Gateway, envoys: newEnvoys(t, teams[0].Gateway)}, teams
+	return &world{Gateway: teams[0].Gateway, envoys: envoys}, teams
 }
 
 // strangers are the callers of a team, and who may ask about nobody.

@@ -14,8 +14,9 @@ import (
 // world is what the questions are about: accounts with users, projects, roles and groups in every state.
 type world struct {
 	*harness.Gateway
-	// envoys are connections to each replica, which take turns.
+	// envoys are connections to each replica, which take turns; anybody is one without a certificate.
 	envoys                    []auth.AuthorizationClient
+	anybody                   auth.AuthorizationClient
 	asked                     atomic.Uint64
 	accounts, projects, users []string
 	// own are the projects of an account.
@@ -43,11 +44,10 @@ const nobodyAt, brokenToken = 2, 3
 
 func newWorld(t *testing.T, random *rand.Rand) *world {
 	t.Helper()
-	upstream := newUpstream(t)
-	teams := harness.StartTeams(t, 3, "--policy-dir", policies(t), "--upstream", upstreamName+"="+upstream.URL, "--ext-authz-listen", "127.0.0.1:0")
+	teams, envoys, anybody := startTeams(t, policies(t))
 	s := teams[0]
 	w := &world{
-		Gateway: s.Gateway, envoys: newEnvoys(t, s.Gateway), own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
+		Gateway: s.Gateway, envoys: envoys, anybody: anybody, own: map[string][]string{}, accounts: []string{absentAccount}, projects: []string{absentProject}, users: []string{absentUser, "service-demo"},
 		callers: []caller{
 			{name: "a service", token: s.Checker}, {name: "a service without the scope", token: s.Platform}, {name: "nobody", unknown: true}, {name: "a broken token", token: harness.OtherEnding(s.Checker), unknown: true},
 		},

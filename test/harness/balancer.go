@@ -49,11 +49,14 @@ func balance(t testing.TB, urls []string) (url string) {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	b := &balancer{listener: l}
+	scheme := ""
 	for _, url := range urls {
-		b.behind = append(b.behind, strings.TrimPrefix(url, "http://"))
+		var at string
+		scheme, at, _ = strings.Cut(url, "://")
+		b.behind = append(b.behind, at)
 	}
 	go b.run()
-	return address(l.Addr().String())
+	return scheme + "://" + l.Addr().String()
 }
 
 func (b *balancer) run() {

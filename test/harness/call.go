@@ -104,8 +104,8 @@ func exchanged(method, url, token, body string, headers ...string) (r Reply, aga
 	if key, made := At(r.Body, "data", "raw_key").(string); made {
 		theSecrets.Key(key)
 	}
-	rest, _ := strings.CutPrefix(url, "http://")
+	scheme, rest, _ := strings.Cut(url, "://")
 	host, target, _ := strings.Cut(rest, "/")
 	x := contract.Exchange{Method: method, Target: "/" + target, Header: req.Header, Body: []byte(body), Answer: contract.Answer{Status: r.Status, Header: r.Header, Raw: r.Raw}}
-	return r, againstDocument("http://"+host, x), nil
+	return r, againstDocument(scheme+"://"+host, x), nil
 }

@@ -91,9 +91,13 @@ func (g *Gateway) Await(t testing.TB, args ...string) {
 	t.Helper()
 	select {
 	case where := <-g.Ready:
-		g.HealthURL, g.ExtAuthz = address(where["health_listen"]), where["ext_authz_listen"]
-		if g.URL = address(where["listen"]); where["users_listen"] != "" { // else a process behind gateways
-			g.URL, g.UsersURL = edgeFirst(g.URL, address(where["users_listen"]))
+		scheme := "http://"
+		g.HealthURL, g.ExtAuthz = scheme+where["health_listen"], where["ext_authz_listen"]
+		if slices.Contains(args, "--tls-cert-file") {
+			scheme = "https://"
+		}
+		if g.URL = scheme + where["listen"]; where["users_listen"] != "" { // else a process behind gateways
+			g.URL, g.UsersURL = edgeFirst(g.URL, scheme+where["users_listen"])
 		}
 		g.listening(args...)
 		theSecrets.Settings(g.DataDir, args)
@@ -147,8 +151,6 @@ func edgeFirst(edge, users string) (url, other string) {
 	}
 	return edge, users
 }
-
-func address(hostPort string) string { return "http://" + hostPort }
 
 // Each are its processes.
 func (g *Gateway) Each() []*Gateway {

@@ -23,7 +23,8 @@ const (
 
 func socket(t *testing.T, url string) *net.TCPConn {
 	t.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	_, at, _ := strings.Cut(url, "://")
+	c, err := net.Dial("tcp", at)
 	if err != nil {
 		t.Fatal(err)
 	}

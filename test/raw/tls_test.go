@@ -30,7 +30,7 @@ func TestTLSIsSpokenOnBothEdges(t *testing.T) {
 		}
 	}
 	g.WantReady(t, http.StatusOK)
-	if _, _, err := get(g.HealthURL, trusting(t, a)); err == nil {
+	if _, _, err := get(strings.Replace(g.HealthURL, "http://", "https://", 1), trusting(t, a)); err == nil {
 		t.Error("health speaks TLS")
 	}
 }
@@ -54,7 +54,7 @@ func TestHandshakesThatAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.RootCAs, c.InsecureSkipVerify = nil, true
-			conn, err := tls.Dial("tcp", strings.TrimPrefix(g.URL, "http://"), c)
+			conn, err := tls.Dial("tcp", strings.TrimPrefix(g.URL, "https://"), c)
 			if err == nil {
 				_ = conn.Close()
 				t.Errorf("it was accepted: %+v", conn.ConnectionState())

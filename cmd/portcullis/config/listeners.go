@@ -34,6 +34,7 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.Users, "users-listen", "127.0.0.1:9001", "the `host:port` of the same edge for clients of the user-service address")
 	f.StringVar(&l.PublicURL, "public-url", "", "the https `URL` under which clients reach the edge; without it there is no /.well-known/authzen-configuration")
 	f.StringVar(&l.ExtAuthz, "ext-authz-listen", "", "the `host:port` of Envoy's external authorization over gRPC (default: none)")
+	f.StringVar(&l.TLS.ProxyCA, "ext-authz-client-ca-file", "", "the `file` of the authorities of proxies, in PEM: context_extensions are taken from a peer with a certificate of one of them alone")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
 	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
 	f.StringVar(&l.TLS.Key, "tls-key-file", "", "the `file` of the certificate's private key, in PEM, which only its owner and its group can read")
@@ -86,6 +87,9 @@ func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
 	return append(found, l.validateTLS()...)
 }
 
+// needsTLS is what authorities of clients need.
+const needsTLS = "needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS"
+
 // validateTLS returns what is missing of the files.
 func (l Listeners) validateTLS() (found []resources.Problem) {
 	switch {
@@ -94,7 +98,12 @@ func (l Listeners) validateTLS() (found []resources.Problem) {
 	case l.TLS.Cert != "" && l.TLS.Key == "":
 		found = append(found, problem("--tls-cert-file", "needs --tls-key-file, the private key of that certificate"))
 	case l.TLS.Cert == "" && l.TLS.ClientCA != "":
-		found = append(found, problem("--tls-client-ca-file", "needs --tls-cert-file and --tls-key-file: there are no client certificates without TLS"))
+		found = append(found, problem("--tls-client-ca-file", needsTLS))
+	case l.TLS.Cert == "" && l.TLS.ProxyCA != "":
+		found = append(found, problem("--ext-authz-client-ca-file", needsTLS))
+	}
+	if l.TLS.ProxyCA != "" && l.ExtAuthz == "" {
+		found = append(found, problem("--ext-authz-client-ca-file", "needs --ext-authz-listen, where proxies ask"))
 	}
 	return found
 }

@@ -33,19 +33,27 @@ type Door struct {
 
 // Check implements the service. It never fails: what has no verdict is denied.
 func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckResponse, error) {
-	http := in.GetAttributes().GetRequest().GetHttp()
-	h := readHeaders(http)
-	q, strict := question(in, h)
+	h := readHeaders(in.GetAttributes().GetRequest().GetHttp())
+	from, _ := peer.FromContext(ctx)
+	named := in.GetAttributes().GetContextExtensions()
+	forged := len(named) > 0 && !mayName(from)
+	if forged {
+		named = nil
+	}
+	q, strict := question(in, named, h)
 	c := doors.Foreign{
 		Route: nameInRecords, Method: "POST", Path: auth.Authorization_Check_FullMethodName,
-		Original: doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, Open: d.Judge.Open(q),
+		Original: doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, Open: !forged && d.Judge.Open(q),
 	}
 	c.RequestID, _ = h.Identity("X-Request-ID")
 	c.Authorization, c.APIKey = h.credential("Authorization", &c.Problems), h.credential("X-API-Key", &c.Problems)
-	if p, ok := peer.FromContext(ctx); ok {
-		c.Peer = p.Addr
+	if from != nil {
+		c.Peer = from.Addr
 	}
 	c.Answer = func(ctx context.Context, caller resources.Principal, requestID string) (doors.Answer, error) {
+		if forged {
+			return doors.Answer{}, resources.Denied(untrusted)
+		}
 		if strict {
 			ctx = resources.WithStrict(ctx)
 		}
@@ -69,10 +77,13 @@ func validAudience(text string) bool {
 		!strings.ContainsFunc(text, func(c rune) bool { return other(c) && !strings.ContainsRune("._:/@-", c) })
 }
 
-// question reads the original call; strict says that its facts are to be read anew.
-func question(in *auth.CheckRequest, h headers) (q original.Question, strict bool) {
-	attributes := in.GetAttributes()
-	http := attributes.GetRequest().GetHttp()
+// untrusted is the reason for a peer that could be anybody who reaches the listener.
+const untrusted = "context_extensions are taken from a peer with a certificate of --ext-authz-client-ca-file alone"
+
+// question reads the original call, with what the configuration of the proxy names; strict says that its facts are to be
+// read anew.
+func question(in *auth.CheckRequest, named map[string]string, h headers) (q original.Question, strict bool) {
+	http := in.GetAttributes().GetRequest().GetHttp()
 	q = original.Question{Headers: h}
 	note := func(field, text string) { q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text}) }
 	if http == nil {
@@ -94,14 +105,14 @@ func question(in *auth.CheckRequest, h headers) (q original.Question, strict boo
 	case h.sent("X-Consistency") && consistency != resources.ConsistencyStrict:
 		note("X-Consistency", "must be "+resources.ConsistencyStrict+", or not be sent")
 	}
-	if name, sent := attributes.GetContextExtensions()["action"]; sent {
+	if name, sent := named["action"]; sent {
 		action, err := resources.ParseAction(name)
 		if err != nil {
 			note("context_extensions.action", err.Error())
 		}
 		q.Named.Action = action
 	}
-	if audience, sent := attributes.GetContextExtensions()["audience"]; sent {
+	if audience, sent := named["audience"]; sent {
 		if !validAudience(audience) {
 			note("context_extensions.audience", "must have 1 to 255 characters of [A-Za-z0-9._:/@-], and begin with a letter or a digit")
 		}

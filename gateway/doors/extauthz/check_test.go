@@ -3,6 +3,8 @@ package extauthz_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -35,13 +38,35 @@ func (open) Facts(context.Context, string, string, string) (resources.Facts, err
 	return resources.Facts{}, nil
 }
 
+// newDoor makes a door with a row for widgets, and one that is open to anybody.
+func newDoor(t *testing.T) *extauthz.Door {
+	t.Helper()
+	calls := &original.Calls{}
+	if err := calls.Set([]resources.Route{
+		{Name: "widget.create", Method: "POST", Path: "/widgets", Action: "project:widget:create"}, {Name: "open", Method: "GET", Path: "/open", Access: []string{"public"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	raw := make([]byte, 32)
+	_, _ = rand.Read(raw) // never fails
+	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := assertion.NewKeys(master, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &extauthz.Door{Edge: open{}, Judge: &original.Judge{
+		Verdicts: &verdict.Judge{Policy: open{}, Facts: open{}, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now},
+		Calls:    calls, Assertions: keys,
+	}}
+}
+
 // TestEmptyIdempotencyKeyIsRefused, as at the edge and at forward-auth: its client expects a repeat to be recognized.
 func TestEmptyIdempotencyKeyIsRefused(t *testing.T) {
 	t.Parallel()
-	door := &extauthz.Door{Edge: open{}, Judge: &original.Judge{
-		Verdicts: &verdict.Judge{Policy: open{}, Facts: open{}, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now},
-		Calls:    &original.Calls{},
-	}}
+	door := newDoor(t)
 	for name, c := range map[string]struct {
 		headers map[string]string
 		refused bool
@@ -51,7 +76,6 @@ func TestEmptyIdempotencyKeyIsRefused(t *testing.T) {
 		"empty": {map[string]string{"idempotency-key": ""}, true},
 	} {
 		out, err := door.Check(t.Context(), &auth.CheckRequest{Attributes: &auth.AttributeContext{
-			ContextExtensions: map[string]string{"action": "project:widget:create"},
 			Request: &auth.AttributeContext_Request{Http: &auth.AttributeContext_HttpRequest{
 				Method: "POST", Path: "/widgets", Host: "widgets.example", Headers: c.headers,
 			}},

@@ -9,6 +9,9 @@
 // Envoy adds headers before it removes some. So headers_to_remove has the credential, what OK does not
 // set, and every spelling of an identity header with underscores.
 //
+// context_extensions name the action and the audience of a call. They count only from a peer with a certificate of an
+// authority for proxies: anybody else who reaches the listener could have assertions made for any service.
+//
 // Streams are bounded before their message has come: the edge's bounds begin only behind it.
 //
 // # Rejected

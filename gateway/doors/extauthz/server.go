@@ -54,11 +54,11 @@ type Server struct {
 }
 
 // NewServer makes a server. log gets what would otherwise end the process.
-func NewServer(door *Door, l Limits, log *slog.Logger) *Server {
+func NewServer(door *Door, l Limits, trust Trust, log *slog.Logger) *Server {
 	closing, end := context.WithCancel(context.Background())
 	streamed := &opened{most: 2 * int64(l.Requests), within: l.Read + l.Handle, closing: closing}
 	s := &Server{close: end, health: health.NewServer(), grpc: grpc.NewServer(
-		grpc.InTapHandle(streamed.open),
+		grpc.Creds(peers{trust}), grpc.InTapHandle(streamed.open),
 		grpc.MaxRecvMsgSize(2*l.Header+messageRoom), grpc.MaxHeaderListSize(metadata), grpc.MaxConcurrentStreams(streams),
 		grpc.ConnectionTimeout(l.Read), grpc.NumStreamWorkers(workers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: l.Idle, Time: l.Idle, Timeout: l.Write}),

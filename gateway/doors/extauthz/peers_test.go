@@ -1,0 +1,82 @@
+package extauthz_test
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
+)
+
+// serve starts a server and returns a client of it.
+func serve(t *testing.T, trust extauthz.Trust) auth.AuthorizationClient {
+	t.Helper()
+	s := extauthz.NewServer(newDoor(t), extauthz.Limits{Header: 32 << 10, Read: time.Minute, Write: time.Minute, Idle: time.Minute, Handle: time.Minute}, trust, slog.Default())
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { s.Shutdown(t.Context()) })
+	c, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return auth.NewAuthorizationClient(c)
+}
+
+// TestContextExtensionsNeedATrustedPeer: anybody else who sends them is denied, whatever they say, also on a call that is
+// open to anybody, and on a connection whose peer was trusted before.
+func TestContextExtensionsNeedATrustedPeer(t *testing.T) {
+	t.Parallel()
+	var trusted atomic.Bool
+	c := serve(t, func(net.Conn) (func() bool, error) { return trusted.Load, nil })
+	ask := func(method, path string, extensions map[string]string) *auth.CheckResponse {
+		t.Helper()
+		got, err := c.Check(t.Context(), &auth.CheckRequest{Attributes: &auth.AttributeContext{
+			ContextExtensions: extensions,
+			Request:           &auth.AttributeContext_Request{Http: &auth.AttributeContext_HttpRequest{Method: method, Path: path, Host: "h.example"}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	for _, now := range []bool{true, false} {
+		trusted.Store(now)
+		for name, extensions := range map[string]map[string]string{
+			"an action": {"action": "project:widget:read"}, "both": {"action": "project:widget:read", "audience": "widgets"},
+		} {
+			got := ask("GET", "/elsewhere", extensions)
+			if ok := got.GetOkResponse() != nil; ok != now || !ok && (got.GetDeniedResponse().GetStatus().GetCode() != 403 || codes.Code(got.GetStatus().GetCode()) != codes.PermissionDenied) {
+				t.Errorf("%s, trusted %v: %v", name, now, got)
+			}
+		}
+	}
+	for name, extensions := range map[string]map[string]string{"an audience": {"audience": "widgets"}, "another": {"x": ""}} {
+		for _, call := range []string{"POST /widgets", "GET /open"} {
+			method, path, _ := strings.Cut(call, " ")
+			if got := ask(method, path, extensions); got.GetOkResponse() != nil {
+				t.Errorf("%s, %s: %v", name, call, got)
+			}
+			if got := ask(method, path, nil); got.GetOkResponse() == nil {
+				t.Errorf("%s without: %v", call, got)
+			}
+		}
+	}
+	failed := serve(t, func(net.Conn) (func() bool, error) { return nil, errors.New("no certificate") })
+	if _, err := failed.Check(t.Context(), &auth.CheckRequest{}); status.Code(err) != codes.Unavailable {
+		t.Errorf("a handshake that failed: %v", err)
+	}
+}

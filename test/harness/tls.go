@@ -1,0 +1,61 @@
+package harness
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/test/servers"
+)
+
+// own is the authority of the servers that tests start with TLS.
+var own = sync.OnceValues(func() (*servers.Authority, error) { return servers.NewAuthority() })
+
+// TrustOwn has all clients of this process, and of those that it starts, trust the servers of WithTLS. A package calls it
+// in its TestMain, before a client has read the authorities of the system.
+func TrustOwn() {
+	authority, err := own()
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("SSL_CERT_FILE", authority.File) // the name is one
+}
+
+// WithTLS returns the arguments of a gateway with a certificate, which takes what a proxy of the returned authority says.
+func WithTLS(t testing.TB) (proxies *servers.Authority, args []string) {
+	t.Helper()
+	authority, err := own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proxies, err = servers.NewAuthority(); err != nil {
+		t.Fatal(err)
+	}
+	cert, key := authority.Certificate(t)
+	return proxies, []string{"--tls-cert-file", cert, "--tls-key-file", key, "--ext-authz-client-ca-file", proxies.File}
+}
+
+// AsProxy returns the settings of a client that shows a certificate of the authority; without one, none.
+func AsProxy(t testing.TB, of *servers.Authority) *tls.Config {
+	t.Helper()
+	authority, err := own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(authority.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := &tls.Config{RootCAs: x509.NewCertPool(), NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}
+	config.RootCAs.AppendCertsFromPEM(raw)
+	if of != nil {
+		pair, err := tls.LoadX509KeyPair(of.Certificate(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config
+}
