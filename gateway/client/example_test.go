@@ -57,6 +57,12 @@ func Example() {
 func ExampleVerifier() {
 	gateway, err := client.NewVerifier(client.VerifierOptions{
 		KeysURL: "http://127.0.0.1:9002/assertions/jwks.json", Audience: "widgets",
+		Action: func(r *http.Request) string { // as the rows of the catalogue say
+			if r.Method == http.MethodGet {
+				return "project:widget:read"
+			}
+			return "project:widget:update"
+		},
 	})
 	if err != nil {
 		log.Fatal(err)

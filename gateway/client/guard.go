@@ -24,7 +24,11 @@ const (
 // ByCatalogue asks whether the user may make the request: the action is that of the gateway's
 // catalogue for its method and path. A row with a host is not found, and one without an action denies.
 // user returns the id of the user whom the service has authenticated.
-func ByCatalogue(user func(*http.Request) (string, error)) Ask {
+func ByCatalogue(user func(*http.Request) (string, error)) Ask { return ByCatalogueOf("", user) }
+
+// ByCatalogueOf is ByCatalogue for a service whose rows have a host. It is the service's own name: by the Host header a
+// client would choose among the rows of all hosts.
+func ByCatalogueOf(host string, user func(*http.Request) (string, error)) Ask {
 	return func(r *http.Request) (Evaluation, error) {
 		id, err := user(r)
 		if err != nil {
@@ -38,7 +42,11 @@ func ByCatalogue(user func(*http.Request) (string, error)) Ask {
 		if method == http.MethodHead {
 			method = http.MethodGet
 		}
-		return Evaluation{Subject: Subject{Type: TypeUser, ID: id}, Action: Action{Name: method}, Resource: Resource{Type: TypeRoute, ID: path}}, nil
+		of := Resource{Type: TypeRoute, ID: path}
+		if host != "" {
+			of.Properties = map[string]any{"host": host}
+		}
+		return Evaluation{Subject: Subject{Type: TypeUser, ID: id}, Action: Action{Name: method}, Resource: of}, nil
 	}
 }
 

@@ -102,3 +102,22 @@ func TestGuardAsksForTheNamedAction(t *testing.T) {
 		t.Error("a request that was not judged has a decision that allows")
 	}
 }
+
+// TestAServiceAsksForTheRowsOfItsOwnName: the Host header, which a client chooses, is no part of the question.
+func TestAServiceAsksForTheRowsOfItsOwnName(t *testing.T) {
+	g := clienttest.New(t)
+	var asked []any
+	g.Allow = func(e client.Evaluation) bool {
+		asked = append(asked, e.Resource.Properties["host"])
+		return true
+	}
+	for _, ask := range []client.Ask{client.ByCatalogue(byHeader), client.ByCatalogueOf("widgets.example", byHeader)} {
+		r := httptest.NewRequest(http.MethodGet, "/widgets", http.NoBody)
+		r.Host = "another.example"
+		r.Header.Set("X-Test-User", "user-a-v1")
+		g.Client(t).Guard(ask, &reached{}).ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if len(asked) != 2 || asked[0] != nil || asked[1] != "widgets.example" {
+		t.Errorf("%v", asked)
+	}
+}

@@ -42,17 +42,24 @@ type Caller struct {
 // Verifier checks assertions. It is safe for concurrent use.
 type Verifier struct {
 	audience string
+	action   func(*http.Request) string
+	body     bool
 	keys     *keySet
 	now      func() time.Time
 }
 
-// VerifierOptions are the settings of a Verifier. KeysURL and Audience are needed.
+// VerifierOptions are the settings of a Verifier. KeysURL, Audience and Action are needed.
 type VerifierOptions struct {
 	// KeysURL is where the gateway publishes the keys of assertions: /assertions/jwks.json on its
 	// private listener.
 	KeysURL string
 	// Audience is the service's name in the gateway's catalogue: the row's upstream or audience.
 	Audience string
+	// Action returns what the service takes the request for: the action of its row, "" for a row without one. An assertion for
+	// another action is refused, so that a row which is too wide lets nobody do what the service does on this path.
+	Action func(*http.Request) string
+	// WithBody refuses an assertion without a hash of the body. Those of a proxy that asks first have none.
+	WithBody bool
 	// Timeout bounds a fetch of the keys; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// Transport fetches the keys; nil is one like http.DefaultTransport.
@@ -70,6 +77,7 @@ var (
 	errTried    = errors.New("they were asked for a moment ago, in vain")
 	errNoKeys   = errors.New("the key set has no Ed25519 key")
 	errAudience = errors.New("client: Audience is required; it is the service's name in the gateway's catalogue")
+	errAction   = errors.New("client: Action is required; it returns the action of a request, which the assertion must be for")
 )
 
 // NewVerifier returns a verifier. It fetches the keys with the first request.
@@ -80,10 +88,12 @@ func NewVerifier(o VerifierOptions) (*Verifier, error) {
 		return nil, fmt.Errorf("KeysURL: %w", err)
 	case o.Audience == "":
 		return nil, errAudience
+	case o.Action == nil:
+		return nil, errAction
 	case o.Timeout < 0:
 		return nil, errTimeout
 	}
-	v := &Verifier{audience: o.Audience, now: o.Now}
+	v := &Verifier{audience: o.Audience, action: o.Action, body: o.WithBody, now: o.Now}
 	if v.now == nil {
 		v.now = time.Now
 	}
@@ -133,7 +143,7 @@ func (a *audience) UnmarshalJSON(raw []byte) error {
 }
 
 // Verify checks that the gateway let this request in, and returns who sent it. body is the request's
-// whole body. It is checked where the gateway saw it; a proxy that asks the gateway first sends none.
+// whole body. It is checked where the gateway saw it; a proxy that asks the gateway first sends none (WithBody).
 func (v *Verifier) Verify(ctx context.Context, r *http.Request, body []byte) (Caller, error) {
 	sent := r.Header.Values(AssertionHeader)
 	if len(sent) != 1 || len(sent[0]) > assertionSize {
@@ -153,8 +163,11 @@ func (v *Verifier) Verify(ctx context.Context, r *http.Request, body []byte) (Ca
 	if c.Method != r.Method || c.Target != hash([]byte(r.RequestURI)) ||
 		c.RequestID == nil || *c.RequestID != single(r.Header, "X-Request-ID") ||
 		c.Repeat != nil && *c.Repeat != hash([]byte(single(r.Header, "Idempotency-Key"))) ||
-		c.Body != nil && *c.Body != hash(body) {
+		c.Body == nil && v.body || c.Body != nil && *c.Body != hash(body) {
 		return Caller{}, fmt.Errorf("%w: it is for another request", ErrAssertion)
+	}
+	if action := v.action(r); c.Action != action {
+		return Caller{}, fmt.Errorf("%w: it is for the action %q, and the request is for %q", ErrAssertion, c.Action, action)
 	}
 	p := c.Principal
 	return Caller{

@@ -37,9 +37,15 @@ func arrived() *http.Request {
 	return r
 }
 
+// creates is the action of arrived.
+func creates(*http.Request) string { return "project:widget:create" }
+
 func verifier(t *testing.T, o client.VerifierOptions) *client.Verifier {
 	t.Helper()
 	o.Audience = "widgets"
+	if o.Action == nil {
+		o.Action = creates
+	}
 	v, err := client.NewVerifier(o)
 	if err != nil {
 		t.Fatal(err)
@@ -96,6 +102,53 @@ func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
 	}
 	if _, err := v.Verify(t.Context(), r, []byte(`{"a":2}`)); err == nil {
 		t.Error("another body is accepted")
+	}
+}
+
+// TestAssertionOfAnotherActionIsRefused, also one without an action; without the expected action there is no verifier.
+func TestAssertionOfAnotherActionIsRefused(t *testing.T) {
+	g := clienttest.New(t)
+	for _, c := range []struct{ said, wanted string }{
+		{"project:widget:create", "project:widget:create"},
+		{"", ""},
+		{"project:widget:read", "project:widget:create"},
+		{"", "project:widget:create"},
+		{"project:widget:create", ""},
+		{"project:widget:create", "Project:widget:create"},
+	} {
+		r, by := arrived(), ada()
+		by.Action = c.said
+		g.Assert(t, r, "widgets", by, []byte(body))
+		v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, Action: func(of *http.Request) string {
+			if of != r {
+				t.Error("the action of another request")
+			}
+			return c.wanted
+		}})
+		if got, err := v.Verify(t.Context(), r, []byte(body)); (err == nil) != (c.said == c.wanted) || err != nil && (!errors.Is(err, client.ErrAssertion) || got.ID != "") {
+			t.Errorf("said %q, wanted %q: %+v, %v", c.said, c.wanted, got, err)
+		}
+	}
+	if v, err := client.NewVerifier(client.VerifierOptions{KeysURL: g.KeysURL, Audience: "widgets"}); err == nil || v != nil {
+		t.Error("a verifier that expects no action")
+	}
+}
+
+// TestAssertionWithoutABodyIsRefusedWhereItIsWanted: else anybody could put another body behind it.
+func TestAssertionWithoutABodyIsRefusedWhereItIsWanted(t *testing.T) {
+	g := clienttest.New(t)
+	without := func(_, claims map[string]any) { delete(claims, "body_sha256") }
+	for _, wanted := range []bool{false, true} {
+		v := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL, WithBody: wanted})
+		r := arrived()
+		g.Assert(t, r, "widgets", ada(), nil, without)
+		if _, err := v.Verify(t.Context(), r, []byte("any")); (err == nil) == wanted {
+			t.Errorf("wanted %v: %v", wanted, err)
+		}
+		g.Assert(t, r, "widgets", ada(), []byte(body))
+		if _, err := v.Verify(t.Context(), r, []byte(body)); err != nil {
+			t.Errorf("with its body, wanted %v: %v", wanted, err)
+		}
 	}
 }
 
@@ -224,7 +277,7 @@ func TestNewKeyIsWaitedFor(t *testing.T) {
 	begun := time.Now()
 	v := verifier(t, client.VerifierOptions{KeysURL: server.URL, Now: func() time.Time { return begun.Add(time.Duration(later.Load())) }})
 	verify := func(keys *assertion.Keys) error {
-		token, err := keys.Sign(assertion.Statement{Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body)})
+		token, err := keys.Sign(assertion.Statement{Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body), Action: creates(nil)})
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func TestGoServiceBehindAProxy(t *testing.T) {
 	t.Parallel()
 	a := app(t)
 	behind := func(audience string) func(method, path string, headers ...string) (int, string) {
-		v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: audience})
+		v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: audience, Action: means("project:instance:read")})
 		if err != nil {
 			t.Fatal(err)
 		}

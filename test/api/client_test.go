@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
@@ -49,6 +50,11 @@ func TestGoClientAsksAsAnybodyElse(t *testing.T) {
 	}
 }
 
+// means has a service take every request for this action.
+func means(action string) func(*http.Request) string {
+	return func(*http.Request) string { return action }
+}
+
 // TestGoVerifierTakesTheGatewaysWord: for the request that arrived, and for no other one.
 func TestGoVerifierTakesTheGatewaysWord(t *testing.T) {
 	t.Parallel()
@@ -56,7 +62,7 @@ func TestGoVerifierTakesTheGatewaysWord(t *testing.T) {
 	a := harness.StartTeam(t, "--policy-dir", harness.PoliciesWithWidgets(t), "--upstream", "widgets="+widgets.URL)
 	path := a.Path("/projects/" + a.Project + "/widgets")
 	harness.Call(t, "GET", path+"?colour=red", a.AdminToken, "")
-	v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: "widgets"})
+	v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: "widgets", Action: means("project:widget:read")})
 	if err != nil {
 		t.Fatal(err)
 	}

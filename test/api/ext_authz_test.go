@@ -143,7 +143,7 @@ func TestEnvoysConfigurationNamesActionAndAudience(t *testing.T) {
 	if got.code != codes.OK || got.set["x-action"] != "project:instance:read" || got.set["x-user-id"] != a.Bob || got.set["x-account-id"] != a.Account {
 		t.Fatalf("%+v", got)
 	}
-	v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: "things"})
+	v, err := client.NewVerifier(client.VerifierOptions{KeysURL: a.HealthURL + "/assertions/jwks.json", Audience: "things", Action: means("project:instance:read")})
 	if err != nil {
 		t.Fatal(err)
 	}
