@@ -106,7 +106,7 @@ func TestWhoMayNotAskIsNotAnswered(t *testing.T) {
 func TestDoorAtAPathOfItsOwnIsAskedAboutNone(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
 		for i := range c.Catalogue {
-			if c.Catalogue[i].Upstream == gateway.UpstreamAuthorize {
+			if c.Catalogue[i].Upstream == resources.UpstreamAuthorize {
 				c.Catalogue[i].Path = "/ask"
 			}
 		}

@@ -27,7 +27,7 @@ type Authenticator interface {
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
-	// Doors answer the rows whose upstream is UpstreamAuthorize, by the row's name.
+	// Doors answer the rows whose upstream is resources.UpstreamAuthorize, by the row's name.
 	Doors map[string]doors.Door
 	// Calls, where it is not nil, finds rows of the catalogue in force for doors that judge other calls.
 	Calls *original.Calls

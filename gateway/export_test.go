@@ -33,7 +33,7 @@ func ScanHeaders(head string) (*fasthttp.RequestHeader, error) {
 // Find looks a path up in a table of these rows, all served by the gateway itself.
 func Find(routes []resources.Route, method, path string) (name string, values, allow []string, err error) {
 	for i := range routes {
-		routes[i].Upstream = UpstreamAuthorize
+		routes[i].Upstream = resources.UpstreamAuthorize
 	}
 	all := server{doors: map[string]doors.Door{}}
 	for _, r := range routes {

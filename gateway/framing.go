@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -50,6 +51,12 @@ func (e *Edge) frame(x *exchange) error {
 	if x.headers, err = scanHead(x.raw); err != nil {
 		closeAfter(x.raw)
 		return resources.BadRequest(resources.Problem{Text: err.Error()})
+	}
+	if host := x.raw.Request.Header.Host(); x.headers.hosts > 0 {
+		if _, ok := route.ParseHost(string(host)); !ok { // some server would take it for another one
+			closeAfter(x.raw)
+			return resources.BadRequest(resources.Problem{Field: "Host", Text: route.HostRule})
+		}
 	}
 	return nil
 }

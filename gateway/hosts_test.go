@@ -15,9 +15,13 @@ func TestRowsOfAHostServeItsCallsAlone(t *testing.T) {
 		c.Catalogue = append(c.Catalogue,
 			resources.Route{Name: "host.list", Method: "GET", Host: "Widgets.example", Path: "/own/{id}", Access: []string{"member"}, Upstream: "access"},
 			resources.Route{Name: "host.any", Method: "*", Host: "widgets.example", Path: "/own/{rest+}", Access: []string{"member"}, Upstream: "access"},
+			resources.Route{Name: "page.get", Spec: "N13", Method: "GET", Path: "/page", Access: []string{"public"}, Upstream: "access"},
+			resources.Route{Name: "ours.get", Method: "GET", Path: "/ours", Access: []string{"public"}, Upstream: "access"},
 			resources.Route{Name: "elsewhere", Method: "*", Path: "/{rest+}", Access: []string{"public"}, Upstream: "external"},
 		)
-		c.Handlers["access"]["host.list"], c.Handlers["access"]["host.any"] = ok, ok
+		for _, name := range []string{"host.list", "host.any", "page.get", "ours.get"} {
+			c.Handlers["access"][name] = ok
+		}
 	})
 	for name, c := range map[string]struct {
 		method, path string
@@ -34,14 +38,24 @@ func TestRowsOfAHostServeItsCallsAlone(t *testing.T) {
 		"CONNECT":                   {"CONNECT", "/own/1/2", []string{"Host: widgets.example"}, 404},
 		"another host":              {"GET", "/own/1", []string{"Host: other.example"}, 404},
 		"no host's name":            {"GET", "/own/1", []string{"Host: "}, 400},
-		"a dot at the end":          {"GET", "/own/1", []string{"Host: widgets.example."}, 404},
+		"a dot at the end":          {"GET", "/own/1", []string{"Host: widgets.example."}, 400},
+		"an empty port":             {"GET", "/own/1", []string{"Host: widgets.example:"}, 400},
+		"no port":                   {"GET", "/own/1", []string{"Host: widgets.example:x"}, 400},
+		"an encoded host":           {"GET", "/own/1", []string{"Host: widgets%2eexample"}, 400},
 		"a host below it":           {"GET", "/own/1", []string{"Host: a.widgets.example"}, 404},
-		"a user":                    {"GET", "/own/1", []string{"Host: x@widgets.example"}, 404},
+		"a user":                    {"GET", "/own/1", []string{"Host: x@widgets.example"}, 400},
 		"two hosts in one":          {"GET", "/own/1", []string{"Host: widgets.example, other.example"}, 400},
 		"two headers":               {"GET", "/own/1", []string{"Host: widgets.example", "Host: widgets.example"}, 400},
 		"a header that a proxy set": {"GET", "/own/1", []string{"Host: other.example", "X-Forwarded-Host: widgets.example"}, 404},
 		"the absolute form":         {"GET", "http://widgets.example/own/1", []string{"Host: widgets.example"}, 400},
-		"every host":                {"GET", "/api/v1/accounts/acct-a-v1/roles", []string{"Host: widgets.example."}, 200},
+		"every host":                {"GET", "/api/v1/accounts/acct-a-v1/roles", []string{"Host: widgets.example"}, 200},
+		"every host, malformed":     {"GET", "/api/v1/accounts/acct-a-v1/roles", []string{"Host: widgets.example."}, 400},
+		"nothing there, malformed":  {"GET", "/nothing", []string{"Host: widgets.example."}, 400},
+		"the gateway's page":        {"GET", "/page", []string{"Host: other.example"}, 200},
+		"its page on the host":      {"GET", "/page", []string{"Host: widgets.example"}, 404},
+		"its page, other letters":   {"GET", "/page", []string{"Host: WIDGETS.example:80"}, 404},
+		"an open row of one's own":  {"GET", "/ours", []string{"Host: widgets.example"}, 200},
+		"another method of a page":  {"POST", "/page", []string{"Host: widgets.example"}, 404},
 		"a call that is elsewhere":  {"GET", "/anything", []string{"Host: widgets.example"}, 404},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,5 +64,8 @@ func TestRowsOfAHostServeItsCallsAlone(t *testing.T) {
 				t.Errorf("%d %s, want %d", r.Status, r.Body, c.want)
 			}
 		})
+	}
+	if r := e.send(t, "GET /page HTTP/1.0\r\n\r\n"); r.Status != 200 {
+		t.Errorf("no host at all, by HTTP/1.0: %d %s", r.Status, r.Body)
 	}
 }

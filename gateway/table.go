@@ -69,14 +69,11 @@ func insert(t *table, e *entry) (err error) {
 	if e.Row.Claims && !slices.Contains(e.path.Params, paramAccount) {
 		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
-	if other := t.Insert(route.Key{Method: e.Row.Method, Host: e.Row.Host}, e.path.Pattern, e); other != nil {
+	if other := t.Insert(route.KeyOf(e.Row), e.path.Pattern, e); other != nil {
 		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
 	}
 	return nil
 }
-
-// UpstreamAuthorize is the name under which the catalogue sends calls to the gateway's own doors.
-const UpstreamAuthorize = "authorize"
 
 var (
 	errNoDoor     = errors.New("the gateway has no door of that name")
@@ -106,7 +103,7 @@ func (s server) bind(r resources.Route) (*entry, error) {
 		return nil, err
 	}
 	e := &entry{Route: of}
-	if r.Upstream == UpstreamAuthorize {
+	if r.Upstream == resources.UpstreamAuthorize {
 		if e.door = s.doors[r.Name]; e.door == nil {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}

@@ -11,7 +11,7 @@ import (
 func (e *Edge) find(x *exchange) error {
 	t := e.routes.Load()
 	host := ""
-	if t.ByHost() { // a value that two servers could read differently is no row's host
+	if t.ByHost() { // frame has found it well-formed
 		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
 	}
 	m := t.Find(host, x.method, x.path, x.room.values[:0])

@@ -11,7 +11,9 @@ func ValidHost(name string) bool {
 	if len(name) > maxHost {
 		return false
 	}
-	for label := range strings.SplitSeq(name, ".") {
+	for more := true; more; {
+		var label string
+		label, name, more = strings.Cut(name, ".") // an iterator would keep the name on the heap
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
 			return false
 		}

@@ -25,6 +25,9 @@ const RouteNamed = "external.named"
 // serves itself.
 const UpstreamExternal = "external"
 
+// UpstreamAuthorize is the upstream of rows whose calls the gateway's own doors answer.
+const UpstreamAuthorize = "authorize"
+
 // Route is one row of the action catalogue (policies/routes).
 type Route struct {
 	// Name is the row's key, such as "security_group.create".

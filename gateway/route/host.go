@@ -22,7 +22,7 @@ func ParseHost(value string) (name string, ok bool) {
 	}
 	if literal, bracketed := strings.CutPrefix(name, "["); bracketed {
 		literal, closed := strings.CutSuffix(literal, "]")
-		address, err := netip.ParseAddr(literal)
+		address, err := netip.ParseAddr(strings.Clone(literal)) // its error would keep every value on the heap
 		ok = closed && err == nil && address.Is6() && address.Zone() == ""
 	} else {
 		ok = resources.ValidHost(name)

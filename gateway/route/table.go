@@ -18,8 +18,8 @@ const (
 // Table finds values of type T by host, method and raw path. The zero value is an empty table.
 type Table[T any] struct {
 	root node[T]
-	// byHost says that some value is for one host.
-	byHost bool
+	// hosts are those that have values of their own.
+	hosts map[string]bool
 }
 
 // Pattern is a path with parameters, such as /a/{id}/{projectId:proj}/{rest+}.
@@ -36,6 +36,14 @@ type Key struct {
 	Method string
 	// Host is a host's name in letters of any case; "" is every host.
 	Host string
+	// Own says that the value is of the gateway itself and open to anybody: it is for no host that has values.
+	Own bool
+}
+
+// KeyOf returns the key of a row of the catalogue. The gateway's own are those of its specification and of its doors.
+func KeyOf(r resources.Route) Key {
+	own := r.Host == "" && (r.Spec != "" || r.Upstream == resources.UpstreamAuthorize)
+	return Key{Method: r.Method, Host: r.Host, Own: own && slices.Contains(r.Access, "public")}
 }
 
 // node is one segment of the patterns: a literal wins over a parameter, a parameter over the rest.
@@ -52,8 +60,8 @@ type place[T any] map[string]map[string]held[T]
 // held is a value that was inserted.
 type held[T any] struct {
 	v *T
-	// some says that it takes the rest of a path only where there is some.
-	some bool
+	// some says that it takes the rest of a path only where there is some; own is that of its key.
+	some, own bool
 }
 
 // Match is what Find found: a value with those of the path's parameters, or else the methods that
@@ -64,6 +72,8 @@ type Match[T any] struct {
 	Allow  []string
 
 	host, method string
+	// guest says that the host has no values of its own.
+	guest bool
 	// any says that a value for any method may be for this one.
 	any bool
 }
@@ -100,20 +110,27 @@ func ParsePattern(path string) (Pattern, error) {
 }
 
 // ByHost says whether the table has a value for one host, so that Find has to know the host.
-func (t *Table[T]) ByHost() bool { return t.byHost }
+func (t *Table[T]) ByHost() bool { return len(t.hosts) > 0 }
 
 // Insert adds a value for a key and pattern; where that place is taken it gives the value that has it.
 func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 	host := strings.ToLower(key.Host)
-	t.byHost = t.byHost || host != ""
+	if host != "" {
+		if t.hosts == nil {
+			t.hosts = map[string]bool{}
+		}
+		t.hosts[host] = true
+	}
+	h := held[T]{v: v, own: key.Own}
 	n := &t.root
 	for segment := range strings.SplitSeq(strings.TrimPrefix(p.Path, "/"), "/") {
 		if segment == restParam || segment == proxyParam {
-			return claim(&n.rest, host, key.Method, held[T]{v, segment == restParam})
+			h.some = segment == restParam
+			return claim(&n.rest, host, key.Method, h)
 		}
 		n = n.child(segment)
 	}
-	return claim(&n.here, host, key.Method, held[T]{v: v})
+	return claim(&n.here, host, key.Method, h)
 }
 
 func claim[T any](at *place[T], host, method string, h held[T]) (taken *T) {
@@ -156,11 +173,11 @@ func (n *node[T]) child(segment string) *node[T] {
 }
 
 // Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is none of those
-// that values name. The best value wins, segment by segment: a literal before a parameter before the
+// that values name. A host with values of its own has none that is the gateway's own and open to anybody. The best value wins, segment by segment: a literal before a parameter before the
 // rest; then one for the method before one for any; then one for the host before one for every host.
 // The rest of a path is the last value. The values are in room, when they fit there.
 func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
-	m := Match[T]{Values: room, host: host, method: method, any: isAnyMethod(method)}
+	m := Match[T]{Values: room, host: host, method: method, guest: !t.hosts[host], any: isAnyMethod(method)}
 	if strings.HasPrefix(path, "/") && method != resources.AnyMethod { // which some client may send
 		t.root.walk(path[1:], true, &m)
 	}
@@ -217,18 +234,22 @@ func (m *Match[T]) fill(at place[T], empty bool) bool {
 
 // best returns the value for the method: that of the host before that of every host.
 func (m *Match[T]) best(at place[T], method string, empty bool) *T {
-	if h := at[m.host][method]; h.v != nil && (!h.some || !empty) {
-		return h.v
-	}
-	if h := at[""][method]; h.v != nil && (!h.some || !empty) {
-		return h.v
+	for _, host := range [...]string{m.host, ""} {
+		if h := at[host][method]; h.v != nil && m.takes(h, empty) {
+			return h.v
+		}
 	}
 	return nil
 }
 
+// takes says whether the value may be for the call. Empty says that the rest of the path is.
+func (m *Match[T]) takes(h held[T], empty bool) bool {
+	return (!h.some || !empty) && (!h.own || m.guest)
+}
+
 func (m *Match[T]) allow(methods map[string]held[T], empty bool) {
 	for name, h := range methods {
-		if name != resources.AnyMethod && (!h.some || !empty) {
+		if name != resources.AnyMethod && m.takes(h, empty) {
 			m.Allow = append(m.Allow, name)
 		}
 	}

@@ -31,7 +31,7 @@ func (f framings) requestLines() []attack {
 	}
 	for _, head := range []string{
 		"CONNECT gateway:443 HTTP/1.1\r\nHost: gateway:443\r\n\r\n", "CONNECT /api HTTP/1.1 \r\nHost: x\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: gateway\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
-		"GET /\r\n\r\n", "GET\r\n\r\n", "\r\n \r\n\r\n", "/ HTTP/1.1\r\nHost: x\r\n\r\n", "PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n" + whole, "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n",
+		"GET /\r\n\r\n", "GET\r\n\r\n", "\r\n \r\n\r\n", "/ HTTP/1.1\r\nHost: x\r\n\r\n", "PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n" + whole, "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n", "GET / HTTP/1.1\r\nHost: a.\r\n\r\n", "GET / HTTP/1.1\r\nHost: a:\r\n\r\n", "GET / HTTP/1.1\r\nHost: a..b\r\n\r\n", "GET / HTTP/1.1\r\nHost: b@a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a, b\r\n\r\n",
 	} {
 		out = append(out, broken(fmt.Sprintf("head %.40q", head), head))
 	}

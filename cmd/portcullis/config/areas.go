@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -37,7 +36,7 @@ func ResourceAreas() []string { return []string{UpstreamClusters, UpstreamFirewa
 
 // builtIn returns the upstreams that no other process can serve.
 func builtIn() []string {
-	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, gateway.UpstreamAuthorize}
+	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, resources.UpstreamAuthorize}
 }
 
 // Areas says which routes this process serves, and where the others are.

@@ -69,7 +69,7 @@ func insert(t *table, r resources.Route) error {
 	if err != nil {
 		return err
 	}
-	if other := t.Insert(route.Key{Method: r.Method, Host: r.Host}, path.Pattern, &row{of, path}); other != nil {
+	if other := t.Insert(route.KeyOf(r), path.Pattern, &row{of, path}); other != nil {
 		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
 	}
 	return nil

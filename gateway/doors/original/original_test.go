@@ -64,6 +64,8 @@ func rows() []resources.Route {
 		row("list", "GET", "", "/accounts", "account:account:read"),
 	}
 	all[3].Access = []string{"public"}
+	all = append(all, resources.Route{Name: "docs", Spec: "N13", Method: "GET", Path: "/docs", Access: []string{"public"}, Upstream: "apidoc"},
+		resources.Route{Name: "well-known", Method: "GET", Path: "/.well-known/x", Access: []string{"public"}, Upstream: resources.UpstreamAuthorize})
 	all[0].Audience = "widgets"
 	return all
 }
@@ -142,6 +144,16 @@ func TestACallIsFoundAsTheEdgeWouldJudgeIt(t *testing.T) {
 	}
 	if !calls.Public(original.Request{Method: "GET", Path: "/open"}) || calls.Public(original.Request{Method: "GET", Path: place + "/x"}) {
 		t.Error("what is public is not told from what is not")
+	}
+	for _, path := range []string{"/docs", "/.well-known/x"} { // the gateway's own, which no host with rows has
+		for host, open := range map[string]bool{"": true, "other.example": true, "w.example": false} {
+			if got := calls.Public(original.Request{Host: host, Method: "GET", Path: path}); got != open {
+				t.Errorf("%s on %q is open: %v", path, host, got)
+			}
+		}
+	}
+	if !calls.Public(original.Request{Host: "w.example", Method: "GET", Path: "/open"}) {
+		t.Error("an open row of an operator is not for every host")
 	}
 	if _, err := (&original.Calls{}).Find(original.Request{Method: "GET", Path: "/open"}, ""); !resources.IsKind(err, resources.KindNotFound) {
 		t.Errorf("without rows: %v", err)
