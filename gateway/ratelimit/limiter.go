@@ -100,11 +100,27 @@ func (l *Limiter) Take(ctx context.Context, caller string, n int, deadline time.
 			return l.charge(b, now, n)
 		case now < b.lease.empty, b.lacks(now, l.options.Rate, n):
 			return b.verdict(now, l.options.Rate, n, false)
-		case l.options.Shared == nil || !l.ask(ctx, caller, b, n, deadline): // the own bucket alone
+		case l.options.Shared == nil || !l.ask(ctx, caller, b, n, n, deadline): // the own bucket alone
 			return l.charge(b, l.now(), n)
 		}
 		now = l.now()
 	}
+}
+
+// Owe takes n tokens for work that was done already, also such as the bucket does not have: it gets them before it has any
+// others. Of the shared bucket it takes what is there, and waits for Shared until the deadline at most.
+func (l *Limiter) Owe(ctx context.Context, caller string, n int, deadline time.Time) Verdict {
+	b := l.buckets.get(caller, l.now())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.charge(l.now(), l.options.Rate, n)
+	if least := min(n, l.options.Rate.Burst); l.options.Shared != nil && b.lease.tokens(l.now()) < least {
+		l.ask(ctx, caller, b, least, 1, deadline)
+	}
+	used := min(n, b.lease.tokens(l.now()))
+	b.lease.left -= used
+	b.lease.used += used
+	return b.verdict(l.now(), l.options.Rate, n, true)
 }
 
 // charge takes n tokens of the own bucket, unless another request took them meanwhile.
@@ -116,9 +132,10 @@ func (l *Limiter) charge(b *bucket, now time.Duration, n int) Verdict {
 	return b.verdict(now, l.options.Rate, n, true)
 }
 
-// ask leases tokens of Shared for a request of need tokens, or waits for the request to Shared that is running. It returns
-// false if Shared did not answer before the deadline. b.mu is held, but not during the wait.
-func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need int, deadline time.Time) bool {
+// ask leases tokens of Shared for a request of need tokens, which takes no fewer than least, or waits for the request to
+// Shared that is running. It returns false if Shared did not answer before the deadline. b.mu is held, but not during the
+// wait.
+func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need, least int, deadline time.Time) bool {
 	within := deadline.Sub(l.options.Now())
 	if within <= 0 {
 		return false
@@ -136,7 +153,7 @@ func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need int, d
 		b.lease.waiting--
 		return true // the next call sees whether the deadline has passed
 	}
-	n, least := b.lease.nextSize(l.now(), l.options.Rate, need), need-b.lease.tokens(l.now())
+	n, least := b.lease.nextSize(l.now(), l.options.Rate, need), max(1, least-b.lease.tokens(l.now()))
 	answered := make(chan struct{})
 	b.lease.asking = answered
 	b.mu.Unlock()

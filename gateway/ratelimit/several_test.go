@@ -76,3 +76,52 @@ func TestSeveralWithoutShared(t *testing.T) {
 		}
 	})
 }
+
+// TestOwedTokensComeFirst: work that was done already takes tokens that the bucket does not have, and nothing else is allowed
+// before it has them.
+func TestOwedTokensComeFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limiter(t, "10/s,10", nil, 0)
+		if v := owe(l, 4); !v.Allowed || v.Remaining != 6 {
+			t.Errorf("of what is there: %+v", v)
+		}
+		if v := owe(l, 26); v.Remaining != 0 || v.Reset != 3*time.Second {
+			t.Errorf("beyond it: %+v", v)
+		}
+		if v := takeN(l, 1); v.Allowed || v.RetryAfter != 2100*time.Millisecond {
+			t.Errorf("%+v", v)
+		}
+		time.Sleep(2 * time.Second)
+		if takeN(l, 1).Allowed {
+			t.Error("allowed with nothing paid back")
+		}
+		time.Sleep(100 * time.Millisecond)
+		if !takeN(l, 1).Allowed {
+			t.Error("refused with all paid back")
+		}
+	})
+}
+
+// TestOwedTokensAreOwedToAll: what a replica's caller owes is taken of the shared bucket as far as it is there, also where
+// the replica has tokens in advance.
+func TestOwedTokensAreOwedToAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		one, two := limiter(t, "10/s,100", w, 0), limiter(t, "10/s,100", w, 0)
+		if !takeN(one, 20).Allowed {
+			t.Error("refused")
+		}
+		owe(one, 60)
+		if n := through(two, "a", 60); n > 20 {
+			t.Errorf("another replica allows %d of 20 that are left", n)
+		}
+		owe(one, 300)
+		if takeN(two, 1).Allowed || takeN(one, 1).Allowed {
+			t.Error("allowed by an empty bucket")
+		}
+	})
+}
+
+func owe(l *ratelimit.Limiter, n int) ratelimit.Verdict {
+	return l.Owe(context.Background(), "a", n, l.Deadline())
+}
