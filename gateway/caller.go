@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"cmp"
+
+	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -31,7 +34,17 @@ func (e *Edge) authenticate(x *exchange) error {
 	}
 	x.principal = principal
 	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
+	x.lifetime.of(turnsOf(&principal))
 	return x.checkClaims()
+}
+
+// turnsOf returns whose turns the work for the caller takes: a user's account's, whichever they ask about. A service has none
+// of its own.
+func turnsOf(caller *resources.Principal) string {
+	if caller.Kind != resources.PrincipalUser {
+		return ""
+	}
+	return cmp.Or(caller.AccountID, caller.ID)
 }
 
 // checkClaims compares the identity headers of a route that wants them with the path and the caller:
@@ -72,11 +85,25 @@ func (e *Edge) charge(x *exchange, requests int) error {
 		return nil
 	}
 	var err error
-	if x.rated, err = e.cfg.Rates.ofCaller(x.ctx, &x.record, &x.principal, requests); x.rated != nil {
+	x.rated, err = e.cfg.Rates.ofCaller(x.ctx, &x.record, &x.principal, requests)
+	x.tellRated()
+	return err
+}
+
+// tellRated sets the headers of the caller's rates.
+func (x *exchange) tellRated() {
+	if x.rated != nil {
 		tellRate(&x.raw.Response.Header, x.rated)
 	}
-	return err
 }
 
 // Charge implements doors.Rates.
 func (x *exchange) Charge(further int) error { return x.edge.charge(x, further) }
+
+// Owe implements doors.Rates.
+func (x *exchange) Owe(further int) {
+	if rates := &x.edge.cfg.Rates; further > 0 && rates.ofCallers() {
+		x.rated = rates.charge(x.ctx, &x.principal, further, (*ratelimit.Limiter).Owe).told
+		x.tellRated()
+	}
+}

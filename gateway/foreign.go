@@ -28,7 +28,6 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 	started := e.cfg.Now()
 	life := &lifetime{parent: ctx, deadline: time.Now().Add(e.cfg.Limits.Handle)}
 	defer life.end()
-	ctx = life
 	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Route: c.Route, Original: c.Original}
 	if !ValidRequestID(r.RequestID) {
 		r.RequestID = e.cfg.IDs.ULID()
@@ -37,7 +36,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 	if e.cfg.Tracing != nil {
 		life.parent, r.TraceID, end = e.cfg.Tracing.Begin(life.parent, c.Method, "")
 	}
-	answer, err = e.answerForeign(ctx, c, r)
+	answer, err = e.answerForeign(life, c, r)
 	r.Status = answer.Status
 	if err != nil {
 		domain := resources.AsError(err)
@@ -57,7 +56,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 }
 
 // answerForeign goes through the steps; a panic becomes an internal error.
-func (e *Edge) answerForeign(ctx context.Context, c doors.Foreign, r *Record) (answer doors.Answer, err error) {
+func (e *Edge) answerForeign(life *lifetime, c doors.Foreign, r *Record) (answer doors.Answer, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			answer, err = doors.Answer{}, fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack())
@@ -69,16 +68,17 @@ func (e *Edge) answerForeign(ctx context.Context, c doors.Foreign, r *Record) (a
 	defer e.gate.Leave()
 	caller := resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
 	if !c.Open {
-		if caller, err = e.foreigner(ctx, c, r); err != nil {
+		if caller, err = e.foreigner(life, c, r); err != nil {
 			return doors.Answer{}, err
 		}
+		life.of(turnsOf(&caller))
 		if e.cfg.Rates.ofCallers() {
-			if _, err := e.cfg.Rates.ofCaller(ctx, r, &caller, 1); err != nil {
+			if _, err := e.cfg.Rates.ofCaller(life, r, &caller, 1); err != nil {
 				return doors.Answer{}, err
 			}
 		}
 	}
-	answer, err = c.Answer(ctx, caller, r.RequestID)
+	answer, err = c.Answer(life, caller, r.RequestID)
 	r.Account, r.Subject, r.Action = answer.Question.AccountID, answer.Question.SubjectID, answer.Question.Action.ID
 	r.judged(answer.Verdict)
 	return answer, err

@@ -18,6 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
@@ -26,14 +27,16 @@ import (
 type area struct {
 	mu       sync.Mutex
 	got      []*wire.Request
+	turns    []string
 	asked    []string
 	occupied bool
 	err      error
 }
 
-func (a *area) handle(_ context.Context, r *wire.Request) (wire.Response, error) {
+func (a *area) handle(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.turns = append(a.turns, gate.Account(ctx, "none"))
 	a.got = append(a.got, r)
 	return wire.OK(map[string]string{"made": r.Path})
 }
@@ -77,6 +80,9 @@ func TestInnerProcessKnowsTheCaller(t *testing.T) {
 	r := through(t, base).send(t, request("POST", things+"a/b?x=1", `{"a":1}`, bearer, jsonType, "X-Request-ID: req-7", "Idempotency-Key: k-1"))
 	if r.Status != 200 || r.Body != `{"made":"`+things+`a/b"}` || r.Header.Get("X-Request-ID") != "req-7" {
 		t.Fatalf("%d %s %v", r.Status, r.Body, r.Header)
+	}
+	if len(a.turns) != 1 || a.turns[0] != "acct-a-v1" {
+		t.Errorf("in the turns of %q", a.turns)
 	}
 	got := a.got[0]
 	if got.Principal.ID != "user-alice-v1" || got.Principal.Kind != resources.PrincipalUser || got.AccountID != "acct-a-v1" ||

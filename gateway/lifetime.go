@@ -1,9 +1,12 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
+
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // lifetime is a request's context. It ends with the request or at its deadline. Its timer and its
@@ -12,10 +15,12 @@ type lifetime struct {
 	parent   context.Context
 	deadline time.Time
 
-	mu     sync.Mutex
-	ended  bool
-	waited context.Context // nil until somebody waits
-	cancel context.CancelFunc
+	mu    sync.Mutex
+	ended bool
+	// account is whose turns the request takes at gates, "" where it is not known.
+	account string
+	waited  context.Context // nil until somebody waits
+	cancel  context.CancelFunc
 }
 
 // Deadline implements context.Context.
@@ -54,10 +59,20 @@ func (l *lifetime) Err() error {
 func (l *lifetime) Value(key any) any {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if key == any(gate.AccountKey{}) && l.account != "" {
+		return l.account
+	}
 	if l.waited != nil {
 		return l.waited.Value(key)
 	}
 	return l.parent.Value(key)
+}
+
+// of has the request take the turns of an account, unless it takes those of another one already.
+func (l *lifetime) of(account string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.account = cmp.Or(l.account, account)
 }
 
 // end ends it with the request.

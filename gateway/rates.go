@@ -51,7 +51,7 @@ func (r *Rates) ofFailures(ctx context.Context, record *Record, address func() s
 // ofCaller takes so many requests from the rates of the caller and then of their account: 429. It
 // returns the tighter of the two, nil where the caller has none.
 func (r *Rates) ofCaller(ctx context.Context, record *Record, caller *resources.Principal, requests int) (*ratelimit.Verdict, error) {
-	paid := r.charge(ctx, caller, requests)
+	paid := r.charge(ctx, caller, requests, (*ratelimit.Limiter).Take)
 	if record.Limited = paid.refused; record.Limited == "" {
 		return paid.told, nil
 	}
@@ -69,9 +69,12 @@ type payment struct {
 	refused string
 }
 
+// taking takes requests from a limiter: Take or Owe.
+type taking func(from *ratelimit.Limiter, ctx context.Context, caller string, requests int, deadline time.Time) ratelimit.Verdict
+
 // charge takes so many requests from the caller's rate and then from their account's, all or none of
 // each. A caller whose own rate refuses takes nothing from the account's.
-func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int) payment {
+func (r *Rates) charge(ctx context.Context, caller *resources.Principal, requests int, take taking) payment {
 	var told *ratelimit.Verdict
 	own, name := r.Principal, LimitPrincipal
 	if caller.Kind == resources.PrincipalService {
@@ -80,7 +83,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal, request
 	var until time.Time // is that of both: a request waits once
 	if own != nil {
 		until = own.Deadline()
-		v := own.Take(ctx, caller.ID, requests, until)
+		v := take(own, ctx, caller.ID, requests, until)
 		if !v.Allowed {
 			return payment{&v, name}
 		}
@@ -92,7 +95,7 @@ func (r *Rates) charge(ctx context.Context, caller *resources.Principal, request
 	if own == nil {
 		until = r.Account.Deadline()
 	}
-	v := r.Account.Take(ctx, caller.AccountID, requests, until)
+	v := take(r.Account, ctx, caller.AccountID, requests, until)
 	if told == nil || !v.Allowed || v.Remaining < told.Remaining {
 		told = &v
 	}

@@ -66,6 +66,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	if x.call = x.entry.Call(x.account, target, x.params()); x.entry.Row.Spec != "" {
 		x.call.Through = "" // their handlers say what there is of a project
 	}
+	x.lifetime.of(x.account) // a service has none of its own
 	return nil
 }
 

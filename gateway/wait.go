@@ -66,7 +66,7 @@ func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 
 // askAgain authorizes the caller anew and asks the handler.
 func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
-	life := &lifetime{parent: x.lifetime.parent, deadline: time.Now().Add(e.cfg.Limits.Handle)}
+	life := &lifetime{parent: x.lifetime.parent, account: x.lifetime.account, deadline: time.Now().Add(e.cfg.Limits.Handle)}
 	defer life.end()
 	x.ctx = life
 	for _, s := range e.waiting.again {

@@ -13,6 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
 // serveSettings are the settings of serve, with the flags that set them.
@@ -22,8 +23,9 @@ func serveSettings() (*config.Config, *pflag.FlagSet) {
 	return settings, flags
 }
 
-// demoApp is a gateway on an empty folder with the demo data; configure may change its settings.
-func demoApp(t *testing.T, configure func(*config.Config)) (*app, wire.Routes) {
+// demoApp is a gateway on an empty folder with the demo data; configure may change its settings. It uses the store through
+// those around it.
+func demoApp(t *testing.T, configure func(*config.Config), around ...func(store.Store) store.Store) (*app, wire.Routes) {
 	t.Helper()
 	settings, _ := serveSettings()
 	settings.Store.DataDir = t.TempDir()
@@ -33,7 +35,7 @@ func demoApp(t *testing.T, configure func(*config.Config)) (*app, wire.Routes) {
 	}
 	log := observe.NewLog(io.Discard, observe.FormatJSON, slog.LevelError)
 	t.Cleanup(log.Close)
-	a, err := assemble(t.Context(), settings, log)
+	a, err := assemble(t.Context(), settings, log, around...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,40 +24,42 @@ type explainer struct {
 	store       store.Store
 	collections records.Collections
 	policy      *engine.Engine
-	// gate is passed before a snapshot is taken: an explanation holds it as long as a search does.
+	// gate is passed before a snapshot is taken.
 	gate *gate.Gate
 }
 
-// Explain implements explain.Explainer. The facts, the roles and whom a change concerns are of one snapshot.
-func (e explainer) Explain(ctx context.Context, q resources.Question, user string) (x resources.Explanation, err error) {
-	if err := e.gate.Enter(ctx); err != nil {
-		return x, err
-	}
-	defer e.gate.Leave()
-	err = e.store.View(ctx, func(tx store.Tx) (err error) {
-		about := q
-		if about.Facts, err = e.collections.LoadFacts(ctx, tx, q.AccountID, user, q.Target.ProjectID); err != nil {
+// Explain implements explain.Explainer. Facts and roles are of one snapshot, which ends before policy is asked: an
+// evaluation waits for its turn. Whom a change concerns is counted at their revision, too, or not at all.
+func (e explainer) Explain(ctx context.Context, q resources.Question, user string) (x resources.Explanation, judged int, err error) {
+	read := accountRead{explainer: e, account: q.AccountID, user: user}
+	err = e.look(ctx, q.AccountID, func(tx store.Tx) (err error) {
+		if q.Facts, err = e.collections.LoadFacts(ctx, tx, q.AccountID, user, q.Target.ProjectID); err != nil {
 			return err
 		}
-		x, err = why.Explain(ctx, e.policy.Pin(), about, accountView{e.collections, tx, q.AccountID, user})
+		read.roles, err = e.rolesOf(ctx, tx, q.AccountID)
 		return err
 	})
 	if err != nil {
-		return resources.Explanation{}, err
+		return resources.Explanation{}, 0, err
 	}
-	return x, nil
+	read.revision = q.Facts.Revision
+	policy := e.policy.Pin()
+	x, err = why.Explain(ctx, policy, q, read)
+	return x, policy.Judged(), err
 }
 
-// accountView implements why.Directory by one view of the store.
-type accountView struct {
-	collections   records.Collections
-	tx            store.Tx
-	account, user string
+// look reads a snapshot, in the turn of the account.
+func (e explainer) look(ctx context.Context, account string, fn func(store.Tx) error) error {
+	if err := e.gate.Enter(ctx, account); err != nil {
+		return err
+	}
+	defer e.gate.Leave()
+	return e.store.View(ctx, fn)
 }
 
-// Roles implements why.Directory.
-func (d accountView) Roles(ctx context.Context) ([]resources.Role, error) {
-	found, err := d.collections.Roles.Find(ctx, d.tx, store.Query{Index: records.ByName, Equal: []store.Value{store.String(d.account)}})
+// rolesOf returns the account's custom roles.
+func (e explainer) rolesOf(ctx context.Context, tx store.Tx, account string) ([]resources.Role, error) {
+	found, err := e.collections.Roles.Find(ctx, tx, store.Query{Index: records.ByName, Equal: []store.Value{store.String(account)}})
 	out := make([]resources.Role, len(found))
 	for i := range found {
 		out[i] = found[i].Value
@@ -65,12 +67,34 @@ func (d accountView) Roles(ctx context.Context) ([]resources.Role, error) {
 	return out, err
 }
 
+// accountRead implements why.Directory by what was read of an account at a revision.
+type accountRead struct {
+	explainer
+	account, user string
+	revision      int64
+	roles         []resources.Role
+}
+
+// Roles implements why.Directory.
+func (d accountRead) Roles(context.Context) ([]resources.Role, error) { return d.roles, nil }
+
 // Others implements why.Directory.
-func (d accountView) Others(ctx context.Context, of why.Change) (int, error) {
+func (d accountRead) Others(ctx context.Context, of why.Change) (n int, err error) {
 	if !of.Account && len(of.RoleIDs) == 0 && len(of.GroupIDs) == 0 {
 		return 0, nil
 	}
-	return d.collections.Concerned(ctx, d.tx, records.Concern{
-		AccountID: d.account, RoleIDs: of.RoleIDs, Groups: of.GroupIDs, AllMembers: of.Account, Except: d.user,
+	err = d.look(ctx, d.account, func(tx store.Tx) error {
+		now, err := tx.Revision(ctx, d.account)
+		if err != nil {
+			return err
+		}
+		if now != d.revision {
+			return why.ErrMoved
+		}
+		n, err = d.collections.Concerned(ctx, tx, records.Concern{
+			AccountID: d.account, RoleIDs: of.RoleIDs, Groups: of.GroupIDs, AllMembers: of.Account, Except: d.user,
+		})
+		return err
 	})
+	return n, err
 }

@@ -1,40 +1,239 @@
 package main
 
 import (
-	"errors"
+	"context"
 	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestNoHandlerWaitsForTheGate: handlers ask while they hold a session or the writer, for
-// which those wait who are through the gate. So a gate at which nobody gets through holds
-// up none of them.
-func TestNoHandlerWaitsForTheGate(t *testing.T) {
-	a, routes := demoApp(t, func(s *config.Config) { s.Limits.Waiting = 0 })
-	for a.gates.work.Enter(t.Context()) == nil {
-		defer a.gates.work.Leave()
+// request is the context of one request in a test. It knows what the request holds of the store, and every gate asks it for
+// its account.
+type request struct {
+	context.Context
+	t           *testing.T
+	held, gates atomic.Int64
+	views       atomic.Int64
+}
+
+// Value implements context.Context.
+func (r *request) Value(key any) any {
+	switch key {
+	case heldKey{}:
+		return r
+	case gate.AccountKey{}:
+		r.gates.Add(1)
+		if r.held.Load() > 0 {
+			r.t.Errorf("somebody comes to a gate inside a view or a transaction\n%s", debug.Stack())
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(routes)) {
+	return r.Context.Value(key)
+}
+
+type heldKey struct{}
+
+// holding is a store that tells a request what it holds.
+type holding struct{ store.Store }
+
+func (h holding) View(ctx context.Context, fn func(store.Tx) error) error {
+	return h.Store.View(ctx, held(ctx, fn))
+}
+
+func (h holding) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	return h.Store.Transact(ctx, held(ctx, fn))
+}
+
+func held(ctx context.Context, fn func(store.Tx) error) func(store.Tx) error {
+	r, ok := ctx.Value(heldKey{}).(*request)
+	if !ok {
+		return fn
+	}
+	return func(tx store.Tx) error {
+		r.views.Add(1)
+		r.held.Add(1)
+		defer r.held.Add(-1)
+		return fn(tx)
+	}
+}
+
+// heldRequests are requests of every handler, of every door, and of whoever else asks for a caller, at a gateway that keeps
+// neither facts nor verdicts nor tokens, so that everything goes through gates.
+func heldRequests(t *testing.T) map[string]func(*request) error {
+	t.Helper()
+	a, routes := demoApp(t, func(s *config.Config) { s.Caches.Facts, s.Caches.Verdicts, s.Caches.Tokens = 1, 0, 0 },
+		func(s store.Store) store.Store { return holding{s} })
+	all := heldDoors(t, a)
+	maps.Copy(all, heldOthers(t, a))
+	for name, handler := range routes {
+		caller := signedIn(demoAlice)
+		if forServices(name) {
+			caller = aService()
+		}
+		all[name] = func(r *request) error {
+			_, err := handler(r, requestOf(name, caller))
+			return err
+		}
+	}
+	all["change.list that scans"] = func(r *request) error {
+		in := requestOf("change.list", signedIn(demoAlice))
+		in.Query = "action=account:nothing:read"
+		_, err := routes["change.list"](r, in)
+		return err
+	}
+	return all
+}
+
+// heldOthers are those of the authenticator, of Envoy and of the private listener.
+func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
+	t.Helper()
+	signer, err := authn.NewSigner(a.master)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := signer.Sign(authn.TokenRequest{Subject: "service-held", Scopes: []string{"authz:explain", "authz:check"}, TTL: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	originals := a.newOriginals(t)
+	return map[string]func(*request) error{
+		"a credential": func(r *request) error {
+			_, err := a.state.authenticator.Authenticate(r, []string{"Bearer " + token}, nil)
+			return err
+		},
+		"a call of Envoy": func(r *request) error {
+			_, _, err := a.edge.Foreign(r, doors.Foreign{
+				Route: "ext_authz", Peer: &net.TCPAddr{}, Authorization: []string{"Bearer " + token},
+				Answer: func(ctx context.Context, caller resources.Principal, _ string) (doors.Answer, error) {
+					call := original.Request{Method: "GET", Path: "/api/v1/accounts/" + demoAccount + "/roles"}
+					judged, err := originals.Judge(ctx, original.Question{Request: call, Caller: caller, Headers: sentHeaders{}})
+					return doors.Answer{Status: 200, Verdict: judged.Verdict}, err
+				},
+			})
+			return err
+		},
+		"/policy/people": func(r *request) error {
+			in := httptest.NewRequestWithContext(r, http.MethodGet, "/policy/people", http.NoBody)
+			in.Header.Set("Authorization", "Bearer "+token)
+			out := httptest.NewRecorder()
+			if a.peopleHandler()(out, in); out.Code != http.StatusOK {
+				t.Errorf("%d %s", out.Code, out.Body)
+			}
+			return nil
+		},
+	}
+}
+
+// newOriginals returns what judges calls of others by the rows in force.
+func (a *app) newOriginals(t *testing.T) *original.Judge {
+	t.Helper()
+	calls := &original.Calls{}
+	if err := calls.Set(a.policy.Routes()); err != nil {
+		t.Fatal(err)
+	}
+	return &original.Judge{Verdicts: a.newJudge(), Calls: calls, Assertions: a.assertions}
+}
+
+// heldDoors are calls of every door.
+func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
+	t.Helper()
+	const (
+		place    = "accounts/" + demoAccount + "/projects/" + demoProject
+		subject  = `"subject":{"type":"user","id":"` + demoCarol + `"}`
+		action   = `"action":{"name":"project:instance:create"}`
+		resource = `"resource":{"type":"instances","id":"i","properties":{"account_id":"` + demoAccount + `","project_id":"` + demoProject + `"}}`
+		projects = `"resource":{"type":"project","properties":{"account_id":"` + demoAccount + `"}}`
+	)
+	asked := sentHeaders{"X-User-ID": demoCarol, "X-Account-ID": demoAccount, "X-Action": "project:instance:create"}
+	told := sentHeaders{"X-Original-Method": "GET", "X-Original-URI": "/api/v1/accounts/" + demoAccount + "/roles", "Host": "h"}
+	json := sentHeaders{"Content-Type": "application/json"}
+	calls := map[string]doors.Call{
+		"authorization.check":     {Path: place + "/instances", Headers: asked},
+		"authorization.explain":   {Path: place + "/instances", Headers: asked},
+		"authzen.evaluation":      {Headers: json, Body: []byte("{" + subject + "," + action + "," + resource + "}")},
+		"authzen.evaluations":     {Headers: json, Body: []byte("{" + action + "," + resource + `,"evaluations":[{` + subject + `},{"subject":{"type":"user","id":"` + demoBob + `"}}]}`)},
+		"authzen.search_subject":  {Headers: json, Body: []byte(`{"subject":{"type":"user"},` + action + "," + resource + "}")},
+		"authzen.search_resource": {Headers: json, Body: []byte(`{"subject":{"type":"user","id":"` + demoBob + `"},"action":{"name":"project:instance:read"},` + projects + "}")},
+		"authzen.search_action":   {Headers: json, Body: []byte("{" + subject + "," + resource + "}")},
+		"authzen.configuration":   {Headers: sentHeaders{}},
+		"forward_auth.check":      {Method: "GET", Headers: told},
+		"forward_auth.verify":     {Method: "GET", Path: "api/v1/" + place + "/kubernetes", Headers: sentHeaders{"Host": "h"}},
+	}
+	rows := map[string]resources.Route{}
+	for _, row := range a.policy.Routes() {
+		rows[row.Name] = row
+	}
+	all := map[string]func(*request) error{}
+	for name, door := range a.newDoors(a.newOriginals(t)) {
+		call, known := calls[name]
+		if !known {
+			t.Errorf("%s: nobody calls it here", name)
+		}
+		row, err := verdict.NewRoute(rows[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Route, call.Caller, call.Rates = &row, signedIn(demoAlice), noRates{}
+		all[name] = func(r *request) error {
+			_, err := door.Answer(r, call)
+			return err
+		}
+	}
+	return all
+}
+
+// sentHeaders are those of a call, each sent once.
+type sentHeaders map[string]string
+
+func (h sentHeaders) Identity(name string) (value, problem string) { return h[name], "" }
+
+func (h sentHeaders) Values(name string) (values []string, odd bool) {
+	if value, sent := h[name]; sent {
+		values = []string{value}
+	}
+	return values, false
+}
+
+type noRates struct{}
+
+func (noRates) Charge(int) error { return nil }
+
+func (noRates) Owe(int) {}
+
+// TestNobodyComesToAGateInsideAView guarantees, of every handler, every door and whoever else asks policy or the cache of
+// facts for a caller, that nobody waits for a gate, or for a read that waits for one, while they hold a view or a
+// transaction: who is through the gate may wait for that very session.
+func TestNobodyComesToAGateInsideAView(t *testing.T) {
+	all := heldRequests(t)
+	views := 0
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
-			caller := signedIn(demoAlice)
-			if forServices(name) {
-				caller = aService()
-			}
-			_, err := routes[name](t.Context(), requestOf(name, caller))
-			if err == nil {
-				return
-			}
-			switch e := resources.AsError(err); {
-			case errors.Is(err, gate.ErrFull):
-				t.Error(err)
-			case e.Kind != resources.KindNotFound && e.Kind != resources.KindConflict && e.Kind != resources.KindForbidden:
+			r := &request{Context: t.Context(), t: t}
+			err := all[name](r)
+			if e := resources.AsError(err); err != nil && e.Kind != resources.KindNotFound && e.Kind != resources.KindConflict && e.Kind != resources.KindForbidden {
 				t.Errorf("it did not get as far as policy: %v %v", err, e.Problems)
 			}
+			if r.gates.Load() == 0 && name != "authzen.configuration" {
+				t.Error("it came to no gate")
+			}
+			views += int(r.views.Load())
 		})
+	}
+	if views < len(all) {
+		t.Errorf("%d views and transactions of %d requests", views, len(all))
 	}
 }

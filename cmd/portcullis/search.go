@@ -41,7 +41,7 @@ var errElsewhere = errors.New("the snapshot is of another account")
 
 // Look implements authzen.Directory.
 func (d searchStore) Look(ctx context.Context, account string, fn func(authzen.Snapshot) error) error {
-	if err := d.gate.Enter(ctx); err != nil {
+	if err := d.gate.Enter(ctx, account); err != nil {
 		return err
 	}
 	defer d.gate.Leave()

@@ -11,7 +11,7 @@ import (
 // TestSearchTakesNoSnapshotBeforeItsGate: a search that finds no room is refused, and has not asked the store.
 func TestSearchTakesNoSnapshotBeforeItsGate(t *testing.T) {
 	full := gate.New(1, 0)
-	if err := full.Enter(t.Context()); err != nil {
+	if err := full.Enter(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	err := searchStore{nil, records.NewCollections(), full}.Look(t.Context(), "acct-a-v1", nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"time"
 
@@ -36,6 +37,16 @@ const (
 	// searchReads are snapshots that searches hold at once: a page takes as long as hundreds of other
 	// reads, for which the store's other connections are left.
 	searchReads = 2
+	// databaseChanges are under way at once on a database, each until the replicas' lease is over. They are
+	// committed in groups.
+	databaseChanges = 32
+	// spareReaders are snapshots of the embedded store beside those of the gates work and views.
+	spareReaders = 6
+	// databaseBatches are judged at once where facts come from a database: more than need a processor, since they wait
+	// for it.
+	databaseBatches = 8
+	// anyNumber of requests waits for snapshots, changes and batches: --max-requests bounds them.
+	anyNumber = math.MaxInt
 )
 
 // openedStore is one of the two engines.
@@ -48,7 +59,7 @@ type openedStore interface {
 // openStore opens the embedded store of the data folder, or the database, whose commands the tracer follows; it may be nil.
 func openStore(ctx context.Context, s config.Store, c records.Collections, tracer *tracing.Tracer) (openedStore, error) {
 	if s.MongoURL == "" {
-		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.DataDir, Schemas: c.Schemas()})
+		opened, err := sqlite.Open(ctx, sqlite.Options{Dir: s.DataDir, Schemas: c.Schemas(), Readers: 2*processors() + spareReaders})
 		if err != nil {
 			return nil, dataFolderError(s.DataDir, err)
 		}
@@ -129,22 +140,36 @@ type gates struct {
 	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
 	// embedded store.
 	work *gate.Gate
-	// reads are those of the store; searches are the snapshots of searches, of explanations and of long reads of changes.
+	// reads are those of the cache of facts; searches are the snapshots of searches, of explanations and of long reads of
+	// changes.
 	reads, searches *gate.Gate
+	// views are all snapshots but those of the cache, changes all transactions. Each takes longer than what goes through
+	// work. The embedded store needs a processor for a snapshot, and makes one change at a time.
+	views, changes *gate.Gate
+	// batches are judged at once.
+	batches *gate.Gate
 }
 
+// processors are those that work takes at once, beside cache hits.
+func processors() int { return max(1, runtime.GOMAXPROCS(0)*3/4) }
+
 func newGates(s *config.Config) gates {
-	g := gates{work: gate.New(runtime.GOMAXPROCS(0)*3/4, s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting)}
-	if g.reads = g.work; s.Store.MongoURL != "" {
+	g := gates{work: gate.New(processors(), s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting)}
+	if s.Store.MongoURL != "" {
+		g.batches = gate.New(databaseBatches, anyNumber)
 		g.reads = gate.New(databaseReads, s.Limits.Waiting)
+		g.views, g.changes = gate.New(databaseReads, anyNumber), gate.New(databaseChanges, anyNumber)
+		return g
 	}
+	g.reads, g.views, g.changes = g.work, gate.New(processors(), anyNumber), gate.New(1, anyNumber)
+	g.batches = gate.New(processors(), anyNumber)
 	return g
 }
 
 // allGates returns the gates by the names that metrics give them.
 func (a *app) allGates() map[string]*gate.Gate {
 	all := a.edge.Gates()
-	all["work"], all["searches"] = a.gates.work, a.gates.searches
+	all["work"], all["searches"], all["views"], all["changes"], all["batches"] = a.gates.work, a.gates.searches, a.gates.views, a.gates.changes, a.gates.batches
 	if a.gates.reads != a.gates.work {
 		all["reads"] = a.gates.reads
 	}
@@ -170,7 +195,7 @@ func (a *app) newCache() (*rolecache.Cache, error) {
 		a.state.breaker = shared.Breaker
 		options.Observe = a.metrics.WatchCache(a.log.Logger)
 	}
-	return rolecache.New(a.store, a.collections, options), nil
+	return rolecache.New(a.ungated, a.collections, options), nil
 }
 
 // sharedCacheChanged returns a function that logs when Redis is left alone, and when it

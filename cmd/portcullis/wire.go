@@ -136,6 +136,8 @@ type app struct {
 	uses    *apikeys.Uses
 	cache   *rolecache.Cache
 	gates   gates
+	// ungated is the store for the cache of facts, whose reads have a gate of their own.
+	ungated store.Store
 	// shadow is nil without a candidate policy.
 	shadow *shadow.Shadow
 	// decisions is nil where no verdict is recorded.
@@ -152,8 +154,9 @@ type app struct {
 	state   *state
 }
 
-// assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends.
-func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*app, error) {
+// assemble makes a process that serves from its parts. Key sets are refreshed until ctx ends. The store is used through those
+// around it.
+func assemble(ctx context.Context, settings *config.Config, log *observe.Log, around ...func(store.Store) store.Store) (*app, error) {
 	a := &app{log: log, metrics: observe.NewMetrics(), gates: newGates(settings), state: newState()}
 	a.metrics.WatchLog(log)
 	a.metrics.Build(version(), commit(), runtime.Version())
@@ -182,8 +185,11 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log) (*
 	if err != nil {
 		return nil, err
 	}
-	traced := func(s store.Store) store.Store { return a.tracing.Store(s, settings.Store.Engine()) }
-	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, a.metrics.Timed, traced); err != nil {
+	gated := func(s store.Store) store.Store {
+		a.ungated = a.tracing.Store(s, settings.Store.Engine())
+		return inTurns{a.ungated, a.gates.views, a.gates.changes}
+	}
+	if a.core, err = openCore(ctx, settings, options, log.Logger, a.tracing, append(around, a.metrics.Timed, gated)...); err != nil {
 		return nil, err
 	}
 	a.access.Scans = a.gates.searches
@@ -274,24 +280,11 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge := &verdict.Judge{Policy: a.tracing.Policy(a.policy), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
-	calls := &original.Calls{}
+	judge, calls := a.newJudge(), &original.Calls{}
 	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
-	questions := a.newQuestions(calls)
 	a.state.authenticator = authenticator
 	edge, err := gateway.New(gateway.Config{
-		Judge: judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Calls: calls, Doors: map[string]doors.Door{
-			"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
-			"authorization.explain":   a.newExplain(judge),
-			"authzen.evaluation":      authzen.Evaluation{Questions: questions},
-			"authzen.evaluations":     authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations},
-			"authzen.search_subject":  a.newSearch(authzen.Subjects, judge, questions),
-			"authzen.search_resource": a.newSearch(authzen.Resources, judge, questions),
-			"authzen.search_action":   a.newSearch(authzen.Actions, judge, questions),
-			"authzen.configuration":   authzen.Metadata{Base: a.settings.Listeners.PublicURL},
-			"forward_auth.check":      forwardauth.Door{Judge: originals},
-			"forward_auth.verify":     forwardauth.Verify{Judge: originals},
-		},
+		Judge: judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Calls: calls, Doors: a.newDoors(originals),
 		Catalogue: a.policy.Routes(), Handlers: handlers,
 		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
@@ -302,6 +295,28 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle, Handle: l.Handle, Requests: l.Requests}, a.certificates.Proxy, a.log.Logger)
 	}
 	return edge, err
+}
+
+// newJudge returns the judge of calls and of single questions.
+func (a *app) newJudge() *verdict.Judge {
+	return &verdict.Judge{Policy: a.tracing.Policy(a.policy), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
+}
+
+// newDoors returns the doors by the names of their routes.
+func (a *app) newDoors(originals *original.Judge) map[string]doors.Door {
+	judge, questions := originals.Verdicts, a.newQuestions(originals.Calls)
+	return map[string]doors.Door{
+		"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+		"authorization.explain":   a.newExplain(judge),
+		"authzen.evaluation":      authzen.Evaluation{Questions: questions},
+		"authzen.evaluations":     authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
+		"authzen.search_subject":  a.newSearch(authzen.Subjects, judge, questions),
+		"authzen.search_resource": a.newSearch(authzen.Resources, judge, questions),
+		"authzen.search_action":   a.newSearch(authzen.Actions, judge, questions),
+		"authzen.configuration":   authzen.Metadata{Base: a.settings.Listeners.PublicURL},
+		"forward_auth.check":      forwardauth.Door{Judge: originals},
+		"forward_auth.verify":     forwardauth.Verify{Judge: originals},
+	}
 }
 
 // edgeTracing returns nil where requests are not traced: a nil tracer in the interface would not be nil.

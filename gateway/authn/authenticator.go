@@ -163,7 +163,7 @@ func (a *Authenticator) verify(ctx context.Context, token string) (*verified, er
 // checkSignature checks the token's signature with the key, and reads the claims. It is the
 // costly step of a forged token, and so the one that Checks bounds.
 func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key verifyKey, token string, claims *payload) error {
-	if err := a.checks.Enter(ctx); err != nil {
+	if err := a.checks.Enter(ctx, ""); err != nil {
 		return err
 	}
 	defer a.checks.Leave()

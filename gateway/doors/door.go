@@ -72,6 +72,9 @@ type Headers interface {
 type Rates interface {
 	// Charge takes so many further questions from them, all or none: 429.
 	Charge(further int) error
+	// Owe takes so many further questions from them that were judged already. Where there are fewer left, the caller
+	// waits the longer for the next one.
+	Owe(further int)
 }
 
 // Foreign is a call in a protocol that the edge does not speak itself.

@@ -132,7 +132,7 @@ func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent se
 	if d, hit = e.cachedApp(ctx, set, key); hit {
 		return d, nil
 	}
-	if err = e.opts.Gate.Enter(ctx); err != nil { // that is no failure of the policy
+	if err = e.opts.Gate.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
 		rejected = true
 		return d, err
 	}
@@ -239,5 +239,6 @@ func (p Pinned) App(resourceType string) (resources.App, bool) { return p.engine
 
 // DecideApp is Engine.DecideApp. What questions have in common is read once; their bytes must not change.
 func (p Pinned) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
+	*p.judged++
 	return p.engine.decideApp(ctx, q, p.sent)
 }

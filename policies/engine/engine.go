@@ -142,7 +142,7 @@ func (e *Engine) run(
 	if d, hit = e.cached(ctx, set, entry, key); hit {
 		return d, nil
 	}
-	if err = through.Enter(ctx); err != nil { // that is no failure of the policy
+	if err = through.Enter(ctx, in.AccountID); err != nil { // that is no failure of the policy
 		rejected = true
 		return d, err
 	}

@@ -53,7 +53,7 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 		return d, nil
 	}
 	var d resources.Decision
-	err := p.within(ctx, func(set *Set) (err error) {
+	err := p.within(ctx, q.AccountID, func(set *Set) (err error) {
 		d, err = set.Judge(ctx, EntryDecision, q, p.engine.opts.Deadline)
 		return err
 	})
@@ -64,8 +64,9 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 }
 
 // within passes the gate and makes any failure one of KindUnavailable.
-func (p Pinned) within(ctx context.Context, do func(*Set) error) error {
-	if err := p.engine.opts.Gate.Enter(ctx); err != nil {
+func (p Pinned) within(ctx context.Context, account string, do func(*Set) error) error {
+	*p.judged++
+	if err := p.engine.opts.Gate.Enter(ctx, account); err != nil {
 		return err
 	}
 	defer p.engine.opts.Gate.Leave()
@@ -81,7 +82,7 @@ func unavailable(err error) error {
 
 // Explain says what speaks for and against a question, beside its verdict. Its error is of KindUnavailable.
 func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained, err error) {
-	err = p.within(ctx, func(set *Set) (err error) {
+	err = p.within(ctx, q.AccountID, func(set *Set) (err error) {
 		e, err = set.explain(ctx, &q, p.engine.opts.Deadline)
 		return err
 	})
@@ -93,7 +94,7 @@ func (p Pinned) Explain(ctx context.Context, q resources.Question) (e Explained,
 
 // Granted says whether the tree finds a role that grants the action; known is false where it has no rule that says so.
 func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, known bool, err error) {
-	err = p.within(ctx, func(set *Set) error {
+	err = p.within(ctx, q.AccountID, func(set *Set) error {
 		if known = len(set.rules(ruleGranting)) > 0; !known {
 			return nil
 		}

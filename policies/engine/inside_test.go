@@ -24,7 +24,7 @@ func adminsGrant(permissions ...string) resources.Grant {
 func TestInsidePassesNoGate(t *testing.T) {
 	full := gate.New(1, 0)
 	e := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{Gate: full})
-	if err := full.Enter(t.Context()); err != nil {
+	if err := full.Enter(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	defer full.Leave()

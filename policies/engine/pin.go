@@ -12,22 +12,28 @@ import (
 type Pinned struct {
 	engine *Engine
 	sent   sentTerms
+	judged *int
 }
 
 // Pin returns the engine by the tree that is in force now.
 func (e *Engine) Pin() Pinned {
 	p := &Engine{load: e.load, opts: e.opts, subjects: e.subjects}
 	p.current.Store(e.current.Load())
-	return Pinned{p, sentTerms{}}
+	return Pinned{p, sentTerms{}, new(int)}
 }
+
+// Judged returns how many questions were put to it, whether it had an answer or not.
+func (p Pinned) Judged() int { return *p.judged }
 
 // Decide is Engine.Decide.
 func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	*p.judged++
 	return p.engine.ask(ctx, EntryDecision, &q)
 }
 
 // Access is Engine.Access.
 func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	*p.judged++
 	return p.engine.ask(ctx, EntryAccess, &q)
 }
 

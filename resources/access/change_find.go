@@ -61,7 +61,7 @@ func (s *Service) findChanges(ctx context.Context, r *wire.Request, in changeInp
 // changesTurn is changesStep for a step that is not the first one. Where its turn does not come while the search may go
 // on, it does nothing.
 func (s *Service) changesTurn(ctx, searching context.Context, r *wire.Request, search *changeSearch) error {
-	if err := s.Scans.Enter(searching); err != nil {
+	if err := s.Scans.Enter(searching, r.Params["accountId"]); err != nil {
 		if searching.Err() != nil {
 			return ctx.Err()
 		}

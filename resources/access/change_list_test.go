@@ -107,7 +107,7 @@ func TestASearchThatTakesLongEndsWithAToken(t *testing.T) {
 		"action=account:role:create":                  "-0001",
 		"after=&wait=30s&action=account:group:create": "00500",
 	} {
-		if err := scans.Enter(t.Context()); err != nil { // nobody else has a second step
+		if err := scans.Enter(t.Context(), ""); err != nil { // nobody else has a second step
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithTimeout(t.Context(), 4*time.Second) // it takes a half of it

@@ -4,25 +4,28 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Gate is a semaphore with a bounded queue. A nil Gate has no bounds. It is safe for concurrent
-// use.
+// Gate is a semaphore with a bounded queue, in which accounts take turns. A nil Gate has no bounds.
+// It is safe for concurrent use.
 type Gate struct {
-	inside     chan struct{}
-	maxWaiting int64
-	waiting    atomic.Int64
-	refused    atomic.Uint64
+	room, maxWaiting int
+	refused          atomic.Uint64
+
+	mu      sync.Mutex
+	inside  int
+	waiting turns
 }
 
 // New makes a gate. At most inside callers, and at least one, are inside at once; at most waiting
 // callers wait.
 func New(inside, waiting int) *Gate {
-	return &Gate{inside: make(chan struct{}, max(inside, 1)), maxWaiting: int64(waiting)}
+	return &Gate{room: max(inside, 1), maxWaiting: waiting, waiting: newTurns()}
 }
 
 // ErrFull is in the chain of the refusal when the queue is full.
@@ -31,14 +34,16 @@ var ErrFull = errors.New("too many wait already")
 // retryAfter is the pause before a retry of refused work.
 const retryAfter = time.Second
 
-// Enter waits for room, in the order of arrival. It is for cache-miss work: it yields once before it
-// returns. The error is a *resources.Error of KindUnavailable. Its cause is ErrFull when the queue is
-// full, and the context's error when ctx ends. Each Enter without an error needs one Leave.
-func (g *Gate) Enter(ctx context.Context) error {
+// Enter waits for room. Accounts take turns; callers of one account enter in the order of their arrival.
+// The account is that of the context (Account), or else the one given, or "" where none is known. Enter
+// is for cache-miss work: it yields once before it returns. The error is a *resources.Error of
+// KindUnavailable. Its cause is ErrFull when the queue is full, and the context's error when ctx ends.
+// Each Enter without an error needs one Leave.
+func (g *Gate) Enter(ctx context.Context, account string) error {
 	if g == nil {
 		return nil
 	}
-	if err := g.wait(ctx); err != nil {
+	if err := g.wait(ctx, Account(ctx, account)); err != nil {
 		g.refused.Add(1)
 		return refusal(err)
 	}
@@ -59,37 +64,66 @@ func (g *Gate) TryEnter() error {
 
 // take takes a place if one is free.
 func (g *Gate) take() bool {
-	select {
-	case g.inside <- struct{}{}:
-		return true
-	default:
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inside == g.room {
 		return false
 	}
+	g.inside++
+	return true
 }
 
 // wait waits for room. The error is ErrFull or the context's.
-func (g *Gate) wait(ctx context.Context) error {
-	if g.take() {
-		return nil
+func (g *Gate) wait(ctx context.Context, account string) error {
+	w, err := g.join(account)
+	if w == nil {
+		return err
 	}
-	if g.waiting.Add(1) > g.maxWaiting {
-		g.waiting.Add(-1)
-		return ErrFull
-	}
-	defer g.waiting.Add(-1)
 	select {
-	case g.inside <- struct{}{}:
-		return nil
+	case entered := <-w.called:
+		if entered {
+			return nil
+		}
+		return ErrFull
 	case <-ctx.Done():
-		return ctx.Err()
 	}
+	g.mu.Lock()
+	left := g.waiting.remove(w)
+	g.mu.Unlock()
+	if !left && <-w.called { // it was called meanwhile
+		g.Leave()
+	}
+	return ctx.Err()
+}
+
+// join takes a place or, where none is free, joins the queue: the waiter is nil where it did not. Of a full
+// queue the account that has the most in it gives up its last, unless that is the caller's own account.
+func (g *Gate) join(account string) (*waiter, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.inside < g.room:
+		g.inside++
+		return nil, nil
+	case g.waiting.count < g.maxWaiting:
+	case !g.waiting.giveUp(account):
+		return nil, ErrFull
+	}
+	return g.waiting.add(account), nil
 }
 
 // Leave makes room for the next caller.
 func (g *Gate) Leave() {
-	if g != nil {
-		<-g.inside
+	if g == nil {
+		return
 	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if next := g.waiting.next(); next != nil {
+		next.called <- true // the place goes over
+		return
+	}
+	g.inside--
 }
 
 // Full returns the refusal of a full queue: KindUnavailable with the cause ErrFull.
@@ -101,10 +135,18 @@ func refusal(cause error) error {
 }
 
 // Inside returns how many callers are inside.
-func (g *Gate) Inside() int { return len(g.inside) }
+func (g *Gate) Inside() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside
+}
 
 // Waiting returns how many callers wait.
-func (g *Gate) Waiting() int { return int(g.waiting.Load()) }
+func (g *Gate) Waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.waiting.count
+}
 
 // Refused returns how many callers were refused, by Enter and by TryEnter.
 func (g *Gate) Refused() uint64 { return g.refused.Load() }

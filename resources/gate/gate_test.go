@@ -3,6 +3,11 @@ package gate_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,14 +24,14 @@ func TestGateBoundsInsideAndWaiting(t *testing.T) {
 		var entered []int
 		for i := range 5 {
 			go func() {
-				if err := g.Enter(t.Context()); err != nil {
+				if err := g.Enter(t.Context(), "acct-a-v1"); err != nil {
 					t.Errorf("%d: %v", i, err)
 				}
 				entered = append(entered, i)
 			}()
 			synctest.Wait()
 		}
-		err := g.Enter(t.Context())
+		err := g.Enter(t.Context(), "acct-a-v1")
 		if e := resources.AsError(err); !errors.Is(err, gate.ErrFull) || e.Kind != resources.KindUnavailable || e.RetryAfter != time.Second {
 			t.Errorf("the sixth: %v", err)
 		}
@@ -50,12 +55,12 @@ func TestGateBoundsInsideAndWaiting(t *testing.T) {
 func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
-		if err := g.Enter(t.Context()); err != nil {
+		if err := g.Enter(t.Context(), "acct-a-v1"); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		err := g.Enter(ctx)
+		err := g.Enter(ctx, "acct-a-v1")
 		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, gate.ErrFull) || !resources.IsKind(err, resources.KindUnavailable) || g.Waiting() != 0 {
 			t.Errorf("%v, %d wait", err, g.Waiting())
 		}
@@ -89,9 +94,168 @@ func TestTryEnterNeverWaits(t *testing.T) {
 func TestNilGateHasNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {
-		if err := errors.Join(g.Enter(t.Context()), g.TryEnter()); err != nil {
+		if err := errors.Join(g.Enter(t.Context(), "acct-a-v1"), g.TryEnter()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	g.Leave()
+}
+
+// line is a gate with one place, taken by nobody's account, and notes who enters.
+type line struct {
+	*gate.Gate
+	mu      sync.Mutex
+	entered []string
+	refused []string
+}
+
+func newLine(t *testing.T, waiting int) *line {
+	l := &line{Gate: gate.New(1, waiting)}
+	if err := l.TryEnter(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// wait has somebody wait for the turn of the account.
+func (l *line) wait(ctx context.Context, account, name string) {
+	go func() {
+		err := l.Enter(ctx, account)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err == nil {
+			l.entered = append(l.entered, name)
+		} else {
+			l.refused = append(l.refused, name)
+		}
+	}()
+	synctest.Wait()
+}
+
+// leave has so many leave, one after the other, and returns who entered.
+func (l *line) leave(n int) []string {
+	l.entered = nil
+	for range n {
+		l.Leave()
+		synctest.Wait()
+	}
+	return l.entered
+}
+
+// TestAccountsTakeTurns guarantees that who has many waiting is let in as often as who has one, and that those of one
+// account enter in the order of their arrival.
+func TestAccountsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t, 9)
+		for _, name := range []string{"a1", "a2", "a3", "a4", "b1", "b2", "c1"} {
+			l.wait(t.Context(), name[:1], name)
+		}
+		if got, want := l.leave(3), []string{"a1", "b1", "c1"}; !slices.Equal(got, want) {
+			t.Errorf("first %q, want %q", got, want)
+		}
+		l.wait(t.Context(), "c", "c2")
+		if got, want := l.leave(5), []string{"a2", "b2", "c2", "a3", "a4"}; !slices.Equal(got, want) {
+			t.Errorf("then %q, want %q", got, want)
+		}
+		if l.Leave(); l.Inside() != 0 || l.Waiting() != 0 {
+			t.Errorf("%d inside, %d waiting", l.Inside(), l.Waiting())
+		}
+	})
+}
+
+// TestCallersOfNoAccountHaveEveryOtherTurn guarantees that neither those who are not known yet nor those who are keep the
+// others out.
+func TestCallersOfNoAccountHaveEveryOtherTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t, 9)
+		for _, name := range []string{"-1", "-2", "-3", "-4", "a1", "b1", "c1"} {
+			l.wait(t.Context(), strings.Trim(name[:1], "-"), name)
+		}
+		if got, want := l.leave(7), []string{"a1", "-1", "b1", "-2", "c1", "-3", "-4"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// TestContextsAccountTakesTheTurn guarantees that a user who asks about many accounts has the turns of their own.
+func TestContextsAccountTakesTheTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t, 9)
+		own := context.WithValue(t.Context(), gate.AccountKey{}, "a")
+		for _, name := range []string{"x1", "x2", "x3"} {
+			l.wait(own, name, name)
+		}
+		l.wait(t.Context(), "b", "b1")
+		if got, want := l.leave(4), []string{"x1", "b1", "x2", "x3"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// TestFullQueueTurnsAwayWhoHasMost guarantees that one account can't fill the queue: its last gives way to another
+// account's, and nobody gives way to an account that has as many.
+func TestFullQueueTurnsAwayWhoHasMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t, 3)
+		for _, name := range []string{"a1", "a2", "a3", "b1", "c1", "a4", "b2"} {
+			l.wait(t.Context(), name[:1], name)
+		}
+		if want := []string{"a3", "a2", "a4", "b2"}; !slices.Equal(l.refused, want) || l.Refused() != 4 {
+			t.Errorf("refused %q, want %q", l.refused, want)
+		}
+		if got, want := l.leave(3), []string{"a1", "b1", "c1"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// TestWhoIsGoneHasNoTurn guarantees that the turn of a caller whose context has ended is the next one's.
+func TestWhoIsGoneHasNoTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t, 9)
+		gone, leave := context.WithCancel(t.Context())
+		l.wait(gone, "a", "a1")
+		l.wait(t.Context(), "b", "b1")
+		l.wait(gone, "b", "b2")
+		leave()
+		synctest.Wait()
+		if got, want := l.leave(1), []string{"b1"}; !slices.Equal(got, want) || l.Waiting() != 0 {
+			t.Errorf("%q, want %q; %d wait", got, want, l.Waiting())
+		}
+	})
+}
+
+// TestManyGoThroughAGate guarantees that no place is lost where callers come, wait, are turned away and give up at once.
+func TestManyGoThroughAGate(t *testing.T) {
+	g := gate.New(3, 4)
+	var inside, most atomic.Int64
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() {
+			for n := range 200 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%3)*10*time.Microsecond)
+				if n%4 == 0 {
+					ctx = t.Context()
+				}
+				if g.Enter(ctx, []string{"", "a", "b"}[i%3]) == nil {
+					if now := inside.Add(1); now > most.Load() {
+						most.Store(now)
+					}
+					runtime.Gosched()
+					inside.Add(-1)
+					g.Leave()
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	if most.Load() > 3 || g.Inside() != 0 || g.Waiting() != 0 {
+		t.Errorf("%d at once, %d inside, %d waiting", most.Load(), g.Inside(), g.Waiting())
+	}
+	for range 3 {
+		if err := g.TryEnter(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

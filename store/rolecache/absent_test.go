@@ -115,7 +115,7 @@ func TestLookUpOfARevisionPassesTheGate(t *testing.T) {
 	w, reads := newWorld(t), gate.New(1, 0)
 	w.changes = noList
 	w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads})
-	if err := reads.Enter(t.Context()); err != nil {
+	if err := reads.Enter(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	views := w.counted()

@@ -189,7 +189,7 @@ func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, acco
 		if known { // the flight before this one stored it
 			return revision, nil
 		}
-		err = c.view(ctx, func(tx store.Tx) (err error) {
+		err = c.view(ctx, account, func(tx store.Tx) (err error) {
 			revision, err = tx.Revision(ctx, account)
 			return err
 		})

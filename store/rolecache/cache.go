@@ -169,7 +169,7 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 // is undone, under a revision that is used again.
 func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts []resources.Facts, err error) {
 	var found map[sharedKey]any
-	err = c.view(ctx, func(tx store.Tx) (err error) {
+	err = c.view(ctx, k.account, func(tx store.Tx) (err error) {
 		facts, err = c.records.LoadFactsOf(ctx, tx, k.account, of, func(revision int64) records.ReadThrough {
 			found = map[sharedKey]any{}
 			return c.sharing(key{k.generation, k.account, revision, ""}, found)
@@ -199,9 +199,10 @@ func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts [
 	return facts, nil
 }
 
-// view reads a snapshot of the store, once the gate lets it in.
-func (c *Cache) view(ctx context.Context, fn func(store.Tx) error) error {
-	if err := c.reads.Enter(ctx); err != nil {
+// view reads a snapshot of the store, once the gate lets it in: for a service in the turn of the account, which is "" where
+// it is not known yet.
+func (c *Cache) view(ctx context.Context, account string, fn func(store.Tx) error) error {
+	if err := c.reads.Enter(ctx, account); err != nil {
 		return err
 	}
 	defer c.reads.Leave()

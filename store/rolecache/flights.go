@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
@@ -24,11 +25,13 @@ type flights struct {
 	under map[flightName]*flight
 }
 
-// flightName is a key with what else its read depends on: the project of a fill, the epoch of a look-up.
+// flightName is a key with what else its read depends on: the project of a fill, the epoch of a look-up, and in whose turn
+// it is made: who asks about an account of others does not have its users wait for turns of the asker's.
 type flightName struct {
 	key
 	project string
 	epoch   int64
+	turn    string
 }
 
 // flight is one read. value and err are set before done is closed.
@@ -64,6 +67,7 @@ func (f *flights) land(name flightName, one *flight) {
 // A store in the process is read on the first caller's goroutine: it answers in microseconds, and a
 // new goroutine would have to grow its stack each time.
 func together[T any](ctx context.Context, c *Cache, name flightName, fn func(context.Context) (T, error)) (none T, err error) {
+	name.turn = gate.Account(ctx, name.account)
 	one, first := c.flights.join(name)
 	if first {
 		run := func() {

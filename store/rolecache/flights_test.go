@@ -3,11 +3,16 @@ package rolecache_test
 import (
 	"context"
 	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
 // TestOneReadForAllWhoAskAtOnce guarantees that whoever asks what somebody is reading waits for that, on a store
@@ -69,5 +74,52 @@ func askTogether(t *testing.T, w *world, end func()) {
 	}
 	if facts, err := w.cache.Facts(t.Context(), account, user, ""); err != nil || facts.Subject.UserStatus != "ACTIVE" {
 		t.Errorf("afterwards: %+v, %v", facts, err)
+	}
+}
+
+// TestNobodyWaitsForTheTurnOfOthers guarantees that the users of an account share no read with a user of another account who
+// asks about it: that one waits for turns of its own. A service reads in the turn of the account.
+func TestNobodyWaitsForTheTurnOfOthers(t *testing.T) {
+	for _, listed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, reads := newWorld(t), gate.New(1, 9)
+			if !listed {
+				w.changes = noList
+			}
+			w.cache = rolecache.New(w, records.NewCollections(), rolecache.Options{Entries: 10, Reads: reads, Local: true})
+			if err := reads.TryEnter(); err != nil {
+				t.Fatal(err)
+			}
+			var mu sync.Mutex
+			var answered []string
+			ask := func(name, as, about string) {
+				go func() {
+					ctx := t.Context()
+					if as != "" {
+						ctx = context.WithValue(ctx, gate.AccountKey{}, as)
+					}
+					if _, err := w.cache.Facts(ctx, about, user, ""); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					answered = append(answered, name)
+				}()
+				synctest.Wait()
+			}
+			for _, about := range []string{"acct-1-v1", "acct-2-v1", "acct-3-v1", account} {
+				ask("other", other, about)
+			}
+			ask("own", account, account)
+			ask("service", "", account)
+			if waiting := reads.Waiting(); waiting != 5 {
+				t.Errorf("%d wait, want 4 of the other account and 1 of the own", waiting)
+			}
+			reads.Leave() // each who is done lets the next one in
+			synctest.Wait()
+			if at := slices.Index(answered, "own"); at > 2 {
+				t.Errorf("answered in the order %q", answered)
+			}
+		})
 	}
 }

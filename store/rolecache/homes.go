@@ -82,7 +82,7 @@ func (c *Cache) findHomes(ctx context.Context, users []string, places []int) ([]
 			asked[j] = users[i]
 		}
 		var found []string
-		err := c.view(ctx, func(tx store.Tx) (err error) {
+		err := c.view(ctx, "", func(tx store.Tx) (err error) {
 			found, err = c.records.HomesOf(ctx, tx, asked)
 			return err
 		})

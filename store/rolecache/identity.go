@@ -66,7 +66,7 @@ func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, found bool
 	if err := c.catchUp(ctx); err != nil {
 		return userRef{}, false, err
 	}
-	err = c.view(ctx, func(tx store.Tx) error {
+	err = c.view(ctx, "", func(tx store.Tx) error {
 		hint, found = userRef{}, false // the result of an earlier run does not count
 		rec, err := c.user(ctx, tx, look)
 		if errors.Is(err, store.ErrNotFound) {

@@ -66,7 +66,7 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *userRef, err
 
 // findOwner reads the key's owner from the store, nil where there is no such key.
 func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
-	err = c.view(ctx, func(tx store.Tx) error {
+	err = c.view(ctx, "", func(tx store.Tx) error {
 		owner = nil // the result of an earlier run does not count
 		rec, err := store.Lookup(c.records.APIKeys.Get(ctx, tx, keyID))
 		if err == nil && rec != nil {

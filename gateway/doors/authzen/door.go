@@ -64,6 +64,15 @@ type Evaluations struct {
 	Questions
 	// Most is how many evaluations a batch may have.
 	Most int
+	// Turns bounds the batches that are judged at once: a large one needs a processor for as long as thousands of single
+	// questions whose answers are cached.
+	Turns Turns
+}
+
+// Turns lets accounts take turns (resources/gate). Each Enter without an error needs one Leave.
+type Turns interface {
+	Enter(ctx context.Context, account string) error
+	Leave()
 }
 
 // Answer implements doors.Door: as Evaluation without evaluations, else one answer for each of them, 400
@@ -83,6 +92,15 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 	if err := c.Rates.Charge(len(b.items) - 1); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
+	if err := d.Turns.Enter(ctx, c.Caller.ID); err != nil { // a service has no other turns than its own
+		return doors.Answer{}, err
+	}
+	defer d.Turns.Leave()
+	return d.batch(ctx, c, &b)
+}
+
+// batch answers all questions of a batch, or as many as its semantic wants.
+func (d Evaluations) batch(ctx context.Context, c doors.Call, b *batch) (doors.Answer, error) {
 	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Calls}
 	items := make([]verdict.Item, len(b.items))
 	for i := range b.items {

@@ -41,6 +41,12 @@ func (g *generous) Homes(_ context.Context, users []string) ([]string, error) {
 // Charge implements doors.Rates.
 func (g *generous) Charge(int) error { return nil }
 
+func (g *generous) Owe(int) {}
+
+func (g *generous) Enter(context.Context, string) error { return nil }
+
+func (g *generous) Leave() {}
+
 // Identity implements doors.Headers.
 func (g *generous) Identity(string) (value, problem string) { return "", "" }
 
@@ -78,7 +84,7 @@ func FuzzEvaluations(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		g := &generous{}
-		a, err := authzen.Evaluations{Questions: g.questions(), Most: 5}.Answer(t.Context(), g.call(body))
+		a, err := authzen.Evaluations{Questions: g.questions(), Most: 5, Turns: g}.Answer(t.Context(), g.call(body))
 		if err != nil {
 			if !resources.IsKind(err, resources.KindBadRequest) {
 				t.Fatal(err)

@@ -86,6 +86,9 @@ func (s *searched) Look(_ context.Context, _ string, fn func(authzen.Snapshot) e
 	return s.look
 }
 
+// Owe implements doors.Rates.
+func (s *searched) Owe(int) {}
+
 // Charge implements doors.Rates.
 func (s *searched) Charge(further int) error {
 	s.charged += further

@@ -14,8 +14,9 @@ import (
 // Explainer explains questions (policies/analysis/why, on the store's facts).
 type Explainer interface {
 	// Explain explains the question about a user on facts that have every change that was answered before the call.
-	// The question comes without facts. The route's action is the right to see all of the explanation.
-	Explain(ctx context.Context, q resources.Question, user string) (resources.Explanation, error)
+	// The question comes without facts. The route's action is the right to see all of the explanation. It says how many
+	// questions it judged for that, beside an error, too.
+	Explain(ctx context.Context, q resources.Question, user string) (x resources.Explanation, judged int, err error)
 }
 
 // Door answers authorization.explain. All of its fields are needed.
@@ -25,8 +26,12 @@ type Door struct {
 	Now       func() time.Time
 }
 
-// price is for how many questions an explanation is charged: it judges hundreds of made-up ones.
-const price = 10
+// An explanation judges hundreds of questions, of which none is kept for others. It is charged as one for each ten of them,
+// and as ten at least, which are taken beforehand.
+const (
+	judgedForOne = 10
+	leastPrice   = 10
+)
 
 // errOldSnapshot is the error of a store that breaks its contract: the facts are of a revision before that by which the
 // caller may ask.
@@ -39,7 +44,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	if len(problems) > 0 {
 		return doors.Answer{}, resources.BadRequest(problems...)
 	}
-	if err := c.Rates.Charge(price - 1); err != nil { // one is charged for each call
+	if err := c.Rates.Charge(leastPrice - 1); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
 	asking := verdict.Call{Route: c.Route, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
@@ -47,9 +52,10 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	if err != nil {
 		return doors.Answer{Question: q, Verdict: may}, err
 	}
-	x, err := d.Explainer.Explain(ctx, resources.Question{
+	x, judged, err := d.Explainer.Explain(ctx, resources.Question{
 		Principal: c.Caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: &c.Route.Row, Now: resources.At(d.Now()),
 	}, q.SubjectID)
+	c.Rates.Owe(max(0, judged/judgedForOne-leastPrice))
 	if err == nil && x.AccountRevision < may.AccountRevision {
 		err = errOldSnapshot
 	}

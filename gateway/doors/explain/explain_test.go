@@ -31,8 +31,12 @@ func (p policy) Access(context.Context, resources.Question) (resources.Decision,
 
 type explainer func(q resources.Question, user string) (resources.Explanation, error)
 
-func (e explainer) Explain(_ context.Context, q resources.Question, user string) (resources.Explanation, error) {
-	return e(q, user)
+// judged is how many questions each explanation judges.
+const judged = 137
+
+func (e explainer) Explain(_ context.Context, q resources.Question, user string) (resources.Explanation, int, error) {
+	x, err := e(q, user)
+	return x, judged, err
 }
 
 type headers map[string]string
@@ -42,17 +46,19 @@ func (h headers) Identity(name string) (value, problem string) { return h[name],
 func (h headers) Values(string) ([]string, bool) { return nil, false }
 
 type rates struct {
-	charged *int
-	err     error
+	charged, owed *int
+	err           error
 }
+
+func (r rates) Owe(further int) { *r.owed += further }
 
 func (r rates) Charge(further int) error {
 	*r.charged += further
 	return r.err
 }
 
-// TestAnswer guarantees that a caller who may ask gets the explanation, for the price of ten questions, and that nobody
-// gets one by a failure.
+// TestAnswer guarantees that a caller who may ask gets the explanation, for the price of one question for each ten that were
+// judged, of which ten are charged before anything is, and that nobody gets one by a failure.
 func TestAnswer(t *testing.T) {
 	broken, tooMany := errors.New("broken"), &resources.Error{Kind: resources.KindRateLimited}
 	good := func(q resources.Question, user string) (resources.Explanation, error) {
@@ -69,29 +75,30 @@ func TestAnswer(t *testing.T) {
 		revision  int64
 		kind      resources.Kind
 		charged   int
+		owed      int
 	}{
-		"explained":     {good, true, "x", nil, 7, -1, 9},
-		"may not ask":   {good, false, "x", nil, 7, resources.KindForbidden, 9},
-		"no question":   {good, true, "x//", nil, 7, resources.KindBadRequest, 0},
-		"over its rate": {good, true, "x", tooMany, 7, resources.KindRateLimited, 9},
-		"old facts":     {good, true, "x", nil, 8, resources.KindUnavailable, 9},
+		"explained":     {good, true, "x", nil, 7, -1, 9, 3},
+		"may not ask":   {good, false, "x", nil, 7, resources.KindForbidden, 9, 0},
+		"no question":   {good, true, "x//", nil, 7, resources.KindBadRequest, 0, 0},
+		"over its rate": {good, true, "x", tooMany, 7, resources.KindRateLimited, 9, 0},
+		"old facts":     {good, true, "x", nil, 8, resources.KindUnavailable, 9, 3},
 		"a failure": {func(resources.Question, string) (resources.Explanation, error) {
 			return resources.Explanation{Allowed: true}, broken
-		}, true, "x", nil, 7, resources.KindUnavailable, 9},
+		}, true, "x", nil, 7, resources.KindUnavailable, 9, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := func() time.Time { return time.UnixMilli(5) }
 			d := explain.Door{
 				Judge: &verdict.Judge{Policy: policy{c.access}, Facts: facts{c.revision}, Now: now}, Explainer: c.explainer, Now: now,
 			}
-			charged := 0
+			charged, owed := 0, 0
 			a, err := d.Answer(t.Context(), doors.Call{
 				Caller: resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Route: &verdict.Route{}, Path: c.path,
 				Headers: headers{"X-User-ID": "user-bob-v1", "X-Account-ID": "acct-a-v1", "X-Action": "project:x:read"},
-				Rates:   rates{&charged, c.rate},
+				Rates:   rates{&charged, &owed, c.rate},
 			})
-			if charged != c.charged {
-				t.Errorf("charged for %d further questions", charged)
+			if charged != c.charged || owed != c.owed {
+				t.Errorf("charged for %d further questions, and then for %d", charged, owed)
 			}
 			if c.kind >= 0 {
 				if !resources.IsKind(err, c.kind) || a.Body != nil || a.Status != 0 {

@@ -185,3 +185,25 @@ func TestAFailureExplainsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestAMovedAccountIsNotCounted guarantees that fixes say of nobody else where the account has changed meanwhile, and
+// that the answer is not complete then.
+func TestAMovedAccountIsNotCounted(t *testing.T) {
+	d := withRoles()
+	asked := 0
+	d.others = func(why.Change) (int, error) {
+		if asked++; asked > 1 {
+			return 0, fmt.Errorf("in the store: %w", why.ErrMoved)
+		}
+		return 0, nil
+	}
+	x := explain(t, open(t, policies.Tree()), byService(policytest.ActiveSubject(), "project:odd:open"), d)
+	if x.Allowed || x.Complete || len(x.Fixes) < 2 || asked != len(x.Fixes) {
+		t.Fatalf("%d asked: %+v", asked, x)
+	}
+	for _, fix := range x.Fixes {
+		if fix.Affects != nil {
+			t.Errorf("%+v", fix)
+		}
+	}
+}

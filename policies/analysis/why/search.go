@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -144,7 +145,7 @@ func (s *search) widen(ctx context.Context) {
 // rank counts how many further actions each fix allows and, where the caller may know it, how many further users it
 // concerns. It keeps the best maxFixes: fewest steps first, then fewest actions, then fewest users.
 func (s *search) rank(ctx, within context.Context) error {
-	denied := s.deniedActions(within)
+	denied, moved := s.deniedActions(within), false
 	for _, atoms := range s.found {
 		fix, change := fixOf(atoms)
 		after := changed(s.q, atoms)
@@ -155,12 +156,19 @@ func (s *search) rank(ctx, within context.Context) error {
 		}
 		if s.sees.users {
 			others, err := s.directory.Others(ctx, change)
-			if err != nil {
+			if err != nil && !errors.Is(err, ErrMoved) {
 				return err
 			}
+			moved = moved || err != nil
 			fix.Affects = &others
 		}
 		s.out.Fixes = append(s.out.Fixes, fix)
+	}
+	if moved { // some were counted and some were not
+		s.out.Complete = false
+		for i := range s.out.Fixes {
+			s.out.Fixes[i].Affects = nil
+		}
 	}
 	slices.SortStableFunc(s.out.Fixes, func(a, b resources.Fix) int {
 		c := cmp.Or(cmp.Compare(len(a.Steps), len(b.Steps)), cmp.Compare(a.AlsoAllows, b.AlsoAllows))

@@ -2,6 +2,7 @@ package why
 
 import (
 	"context"
+	"errors"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -11,9 +12,13 @@ import (
 type Directory interface {
 	// Roles returns the custom roles of the account.
 	Roles(ctx context.Context) ([]resources.Role, error)
-	// Others counts the users whom a change concerns, without the one in question.
+	// Others counts the users whom a change concerns, without the one in question. The error is ErrMoved where they
+	// can't be counted at that revision any more.
 	Others(ctx context.Context, of Change) (int, error)
 }
+
+// ErrMoved means that the account has changed since the facts of the question were read.
+var ErrMoved = errors.New("the account has changed since the facts were read")
 
 // Change says which users a fix changes beside the one in question.
 type Change struct {

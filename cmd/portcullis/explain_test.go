@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// between is a store in which something happens after a view.
+type between struct {
+	store.Store
+	happens func()
+}
+
+func (b between) View(ctx context.Context, fn func(store.Tx) error) error {
+	err := b.Store.View(ctx, fn)
+	b.happens()
+	return err
+}
+
+// TestAnExplanationIsOfOneRevision guarantees that whom a fix affects is counted at the revision of the facts, or not at all,
+// and that the answer says so; and that it is told how much was judged.
+func TestAnExplanationIsOfOneRevision(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	now := resources.At(time.Now())
+	if err := a.store.Transact(t.Context(), func(tx store.Tx) error {
+		role := resources.Role{
+			ID: "role-x-v1", Name: "x", IsCustom: true, AccountID: demoAccount, Scope: resources.RoleScopeProject, Status: resources.StatusActive,
+			Permissions: []string{"project:other:read"}, CreatedAt: now, UpdatedAt: now,
+		}
+		if err := a.collections.Roles.Insert(t.Context(), tx, role); err != nil {
+			return err
+		}
+		held := resources.Assignment{
+			AccountID: demoAccount, RoleID: role.ID, RoleScope: role.Scope, ProjectID: demoProject, AssigneeType: resources.AssigneeUser, AssigneeID: demoAlice,
+			Status: resources.StatusActive, CreatedAt: now, UpdatedAt: now,
+		}
+		held.ID = records.AssignmentID(held)
+		return a.collections.Assignments.Insert(t.Context(), tx, held)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	bump := func() {
+		if err := a.store.Transact(t.Context(), func(tx store.Tx) error { _, err := tx.Bump(t.Context(), demoAccount); return err }); err != nil {
+			t.Error(err)
+		}
+	}
+	action, err := resources.ParseAction("project:instance:create")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, err := verdict.NewRoute(resources.Route{Action: "account:authorization:explain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		happens func()
+		counted bool
+	}{"nothing happens": {func() {}, true}, "the account moves": {bump, false}} {
+		t.Run(name, func(t *testing.T) {
+			e := explainer{between{a.store, c.happens}, a.collections, a.policy, a.gates.searches}
+			x, judged, err := e.Explain(t.Context(), resources.Question{
+				Principal: signedIn(demoAlice), Action: action, AccountID: demoAccount, Route: &row.Row, Now: now,
+				Target: resources.Target{AccountID: demoAccount, ProjectID: demoProject, Resource: "instances/i", Rest: "instances/i"},
+			}, demoCarol)
+			if err != nil || x.Allowed || len(x.Fixes) < 3 || x.Complete != c.counted || judged < 50 {
+				t.Fatalf("%v, judged %d: %+v", err, judged, x)
+			}
+			most := 0
+			for _, fix := range x.Fixes {
+				if (fix.Affects != nil) != c.counted {
+					t.Errorf("%+v", fix)
+				}
+				if fix.Affects != nil {
+					most = max(most, *fix.Affects)
+				}
+			}
+			if c.counted && most != 1 {
+				t.Errorf("a fix affects %d other users, want 1: %+v", most, x.Fixes)
+			}
+		})
+	}
+}

@@ -1,0 +1,100 @@
+package gate
+
+import "slices"
+
+// turns are the callers who wait, in the queues of their accounts. Every other turn is that of callers
+// whose account is not known, if some wait: who is signed in does not keep others from signing in, nor the
+// reverse.
+type turns struct {
+	count  int
+	queues map[string]*queue
+	// accounts has each account with callers once, the next one first, without "".
+	accounts []*queue
+	// named says that the last turn was an account's.
+	named bool
+}
+
+// queue holds the callers of an account in the order of their arrival.
+type queue struct {
+	account string
+	waiting []*waiter
+}
+
+// waiter is a caller who waits.
+type waiter struct {
+	of *queue
+	// called says once, to a caller who left the queue otherwise than by remove, whether they entered.
+	called chan bool
+}
+
+func newTurns() turns { return turns{queues: map[string]*queue{}} }
+
+// add puts a caller at the end of their account's queue.
+func (t *turns) add(account string) *waiter {
+	q := t.queues[account]
+	if q == nil {
+		q = &queue{account: account}
+		t.queues[account] = q
+		if account != "" {
+			t.accounts = append(t.accounts, q)
+		}
+	}
+	w := &waiter{of: q, called: make(chan bool, 1)}
+	q.waiting = append(q.waiting, w)
+	t.count++
+	return w
+}
+
+// next takes the caller whose turn it is, nil for none.
+func (t *turns) next() *waiter {
+	q := t.queues[""]
+	if q == nil || !t.named && len(t.accounts) > 0 {
+		if len(t.accounts) == 0 {
+			return nil
+		}
+		q = t.accounts[0]
+		t.accounts = append(t.accounts[1:], q)
+	}
+	t.named = q.account != ""
+	w := q.waiting[0]
+	t.remove(w)
+	return w
+}
+
+// giveUp refuses the last caller of the account that has the most, if that has more than the account will
+// have with one more.
+func (t *turns) giveUp(account string) bool {
+	own, longest := 1, (*queue)(nil)
+	for _, q := range t.queues {
+		if q.account == account {
+			own += len(q.waiting)
+		}
+		if longest == nil || len(q.waiting) > len(longest.waiting) {
+			longest = q
+		}
+	}
+	if longest == nil || len(longest.waiting) <= own {
+		return false
+	}
+	last := longest.waiting[len(longest.waiting)-1]
+	t.remove(last)
+	last.called <- false
+	return true
+}
+
+// remove takes a caller out of their queue; false where they are in it no more.
+func (t *turns) remove(w *waiter) bool {
+	i := slices.Index(w.of.waiting, w)
+	if i < 0 {
+		return false
+	}
+	w.of.waiting = slices.Delete(w.of.waiting, i, i+1)
+	t.count--
+	if len(w.of.waiting) == 0 {
+		delete(t.queues, w.of.account)
+		if at := slices.Index(t.accounts, w.of); at >= 0 {
+			t.accounts = slices.Delete(t.accounts, at, at+1)
+		}
+	}
+	return true
+}
