@@ -111,8 +111,8 @@ soak: ## good and bad clients, restarts and faults at once for SOAK (5m), and pr
 	PORTCULLIS_TEST_SOAK=$(SOAK) go test -count=1 -timeout 24h -v -run Soak ./test/consistency
 
 # Needs two cores, and nothing else that runs on them. A smaller one is part of make check.
-flood: ## what 1,000 slow connections, 5,000 cold questions at once and bursts of listings cost the others
-	go test -tags nightly -count=1 -v -run 'Full|Listing' ./test/flood
+flood: ## what 1,000 slow connections, 5,000 cold questions at once, bursts of listings and a tenant's crowd cost the others
+	go test -tags nightly -count=1 -v -run 'Full|Listing|Tenant' ./test/flood
 
 lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@echo "=== make $@"

@@ -13,6 +13,9 @@
 // Another flood is a burst of listings of another user's keys, which hold sessions of the
 // store while they ask policy: the longest wait of any caller is judged there.
 //
+// A third one is a crowd: one tenant asks on 48 connections for what costs the most of its kind, and another
+// tenant's searches, checks, batches, lists and changes are judged by their longest wait.
+//
 // Ratios are of windows of one run. `make test` runs a small one, on whatever cores there are
 // and with a flood that is only nice; `make flood` the full one, and prints its figures.
 package flood

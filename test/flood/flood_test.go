@@ -21,6 +21,8 @@ type size struct {
 	memory int // MiB
 	// cores are the gateway's, "" for all: with one of its own, or two that it shares with the callers.
 	cores string
+	// dir is a folder with data, "" for an empty one.
+	dir string
 	// kept are connections that stay open until the last question is answered.
 	kept bool
 }

@@ -2,6 +2,7 @@ package flood_test
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// gateway is a `portcullis serve --demo`.
+// gateway is a `portcullis serve --demo`, of which a folder with data takes no notice.
 type gateway struct {
 	address, health string
 	dir, token      string
@@ -25,7 +26,7 @@ var saysWhere = regexp.MustCompile(`"msg":"ready".*"listen":"([^"]+)".*"health_l
 
 func startGateway(t *testing.T, s size) *gateway {
 	t.Helper()
-	dir := t.TempDir()
+	dir := cmp.Or(s.dir, t.TempDir())
 	command := append([]string{
 		program, "serve", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--users-listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0",
 	}, s.args...)

@@ -11,6 +11,9 @@ import (
 // envRole makes this binary the flood itself.
 const envRole = "PORTCULLIS_TEST_FLOOD_ROLE"
 
+// envCrowd makes this binary the crowd.
+const envCrowd = "PORTCULLIS_TEST_FLOOD_CROWD"
+
 // program is what is tested, built once.
 var program string
 
@@ -19,6 +22,9 @@ func TestMain(m *testing.M) { os.Exit(runAll(m)) }
 func runAll(m *testing.M) int {
 	if os.Getenv(envRole) != "" {
 		return beTheFlood()
+	}
+	if os.Getenv(envCrowd) != "" {
+		return beTheCrowd()
 	}
 	var err error
 	if program, err = binary.Build("../..", false); err != nil {

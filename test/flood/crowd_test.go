@@ -1,0 +1,99 @@
+package flood_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// crowding is what the process of the crowd is told: each connection sends its requests in turn, over and over.
+type crowding struct {
+	Address  string
+	Requests [][]string
+	Within   time.Duration
+}
+
+// asksOfOne is how many different requests each connection of a crowd has.
+const asksOfOne = 8
+
+// crowd has a process of its own ask for a window, and returns what became of it.
+func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
+	t.Helper()
+	told := crowding{Address: g.address, Within: crowdTime}
+	n := int(time.Now().UnixMilli()) * crowd * asksOfOne
+	for range crowd {
+		own := make([]string, asksOfOne)
+		for i := range own {
+			own[i] = ask(n)
+			n++
+		}
+		told.Requests = append(told.Requests, own)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), envCrowd+"=yes")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Error(err)
+		return &waits{}
+	}
+	go func() {
+		_ = json.NewEncoder(in).Encode(told) // else the process says that it was told nothing
+		_ = in.Close()
+	}()
+	out, err := cmd.Output()
+	w := &waits{}
+	if err == nil {
+		err = json.Unmarshal(out, &w.answers)
+	}
+	if err != nil {
+		t.Errorf("the crowd: %v %s", err, out)
+	}
+	return w
+}
+
+// beTheCrowd asks until the time is over, and says what was answered.
+func beTheCrowd() int {
+	var told crowding
+	if err := json.NewDecoder(os.Stdin).Decode(&told); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19) // where it may not, it is in the way
+	var all sync.WaitGroup
+	w := &waits{}
+	end := time.Now().Add(told.Within)
+	for _, requests := range told.Requests {
+		all.Go(func() {
+			c, err := net.Dial("tcp", told.Address)
+			if err != nil {
+				w.add(0, 0)
+				return
+			}
+			defer func() { _ = c.Close() }()
+			answers := bufio.NewReader(c)
+			for n := 0; time.Now().Before(end); n++ {
+				sent, status := time.Now(), 0
+				if _, err = io.WriteString(c, requests[n%len(requests)]); err == nil {
+					status, err = answer(answers)
+				}
+				if w.add(status, time.Since(sent)); err != nil {
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := json.NewEncoder(os.Stdout).Encode(w.answers); err != nil {
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,112 @@
+package flood_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// request is one with a token; a body is JSON.
+func request(token, method, path, body string, headers ...string) string {
+	more := ""
+	for i := 0; i+1 < len(headers); i += 2 {
+		more += headers[i] + ": " + headers[i+1] + "\r\n"
+	}
+	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		method, path, token, more, len(body), body)
+}
+
+// line is a connection on which one request is sent after the other.
+type line struct {
+	net.Conn
+	answers *bufio.Reader
+}
+
+func connect(t *testing.T, g *gateway) *line {
+	t.Helper()
+	c, err := net.Dial("tcp", g.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return &line{c, bufio.NewReader(c)}
+}
+
+// must sends a request that has to be answered with that status, and returns the answer.
+func (c *line) must(t *testing.T, want int, raw string) (said map[string]any) {
+	t.Helper()
+	_, err := io.WriteString(c, raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := http.ReadResponse(c.answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.Body.Close() }()
+	body, err := io.ReadAll(a.Body)
+	if err == nil {
+		err = json.Unmarshal(body, &said)
+	}
+	if a.StatusCode != want || err != nil {
+		t.Fatalf("%d %s %v, want %d", a.StatusCode, body, err, want)
+	}
+	return said
+}
+
+// waits are the answers to one kind of request.
+type waits struct {
+	mu sync.Mutex
+	answers
+}
+
+// answers are how many there were of each status, 0 for none, and how long each took.
+type answers struct {
+	Statuses map[int]int
+	Took     []time.Duration
+}
+
+func (w *waits) ask(t *testing.T, c *line, raw string) {
+	sent := time.Now()
+	_, err := io.WriteString(c, raw)
+	status := 0
+	if err == nil {
+		status, err = answer(c.answers)
+	}
+	w.add(status, time.Since(sent))
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func (w *waits) add(status int, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.Statuses == nil {
+		w.Statuses = map[int]int{}
+	}
+	w.Statuses[status]++
+	w.Took = append(w.Took, took)
+}
+
+// within says whether all were answered 200, in that time.
+func (w *waits) within(longest time.Duration) bool {
+	return w.Statuses[http.StatusOK] > 0 && len(w.Statuses) == 1 && slices.Max(w.Took) <= longest
+}
+
+// String gives how many there were, and how long they took.
+func (w *waits) String() string {
+	if len(w.Took) == 0 {
+		return "none"
+	}
+	slices.Sort(w.Took)
+	of := func(p float64) time.Duration { return percentile(w.Took, p).Round(100 * time.Microsecond) }
+	return fmt.Sprintf("%v, p50 %s, p99 %s, longest %s", w.Statuses, of(50), of(99), of(100))
+}
