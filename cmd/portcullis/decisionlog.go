@@ -100,19 +100,21 @@ func (a *app) openDecisions(ctx context.Context) error {
 	a.metrics.WatchDecisions(log)
 	a.state.parts["decision_log"] = func(context.Context) any {
 		now := log.Stats()
-		return decisionLogStatus{s.Mode, now.Written, now.Lost, now.Failures, now.Waiting, now.Unsent}
+		return decisionLogStatus{s.Mode, now.Written, now.Lost, now.LostOf, now.Failures, now.Waiting, now.Unsent}
 	}
 	return nil
 }
 
 // decisionLogStatus is what the status says of the decision log.
 type decisionLogStatus struct {
-	Mode        string `json:"mode"`
-	Written     uint64 `json:"written"`
-	Lost        uint64 `json:"lost"`
-	Failures    uint64 `json:"failures"`
-	Waiting     int    `json:"waiting"`
-	UnsentBytes int64  `json:"unsent_bytes"`
+	Mode    string `json:"mode"`
+	Written uint64 `json:"written"`
+	Lost    uint64 `json:"lost"`
+	// LostByAccount has the ten that have lost most.
+	LostByAccount map[string]uint64 `json:"lost_by_account,omitempty"`
+	Failures      uint64            `json:"failures"`
+	Waiting       int               `json:"waiting"`
+	UnsentBytes   int64             `json:"unsent_bytes"`
 }
 
 // recordTo returns what takes the verdicts that callers are told, nil for nothing: the decision log, and a candidate policy.

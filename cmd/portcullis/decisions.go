@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -286,6 +288,9 @@ func (r *logReport) print(out io.Writer) {
 		fmt.Fprintln(out, "NOT WHOLE: "+f.String())
 	}
 	fmt.Fprintf(out, "logs: %d, segments: %d, decisions: %d, missing by the log's own count: %d\n", r.Logs, r.Segments, r.Records, r.Lost)
+	for _, account := range slices.Sorted(maps.Keys(r.LostOf)) {
+		fmt.Fprintf(out, "missing of %s: %d\n", cmp.Or(account, "other accounts"), r.LostOf[account])
+	}
 	if r.unsigned != "" {
 		fmt.Fprintln(out, "signatures were not checked: "+r.unsigned)
 	}

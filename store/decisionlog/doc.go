@@ -14,7 +14,8 @@
 // Callers hand verdicts over (Record), one goroutine writes them in groups. Where the log is required,
 // a caller waits until the group is on disk, and an error keeps the verdict from being told; a group
 // that could not be written leaves no part of itself. Where it is not, nobody waits: what finds no room
-// in the queue is counted, and the log itself says how many verdicts are missing.
+// in the queue is counted by account, and the log itself says how many verdicts are missing. In the queue
+// an account makes room for those that have less, and batches for verdicts that come alone.
 //
 // A record has the values of its question and not the input of policy, which is five times as long:
 // what can be computed is computed when it is read (Input). The facts of a subject are a line of their
@@ -29,6 +30,8 @@
 // Rejected:
 //   - a table in the store: each verdict would be a change, and the embedded store has one writer;
 //   - one hash for a group of records: a record alone could not be shown to be in its place;
+//   - a part of the queue for each account: most of it would be empty, and two accounts with batches
+//     would still fill what is for all others;
 //   - facts named by account, revision and user alone, without their content: a restored database
 //     counts its revisions again.
 package decisionlog

@@ -55,6 +55,8 @@ type missing struct {
 type lost struct {
 	Verdicts uint64 `json:"verdicts"`
 	At       string `json:"at"`
+	// Accounts are whose callers were told them, of lost ones alone.
+	Accounts map[string]uint64 `json:"accounts,omitempty"`
 }
 
 var errForm = errors.New("is not a line of a decision log")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -55,13 +56,6 @@ type Heads interface {
 	Heads(ctx context.Context) ([]Head, error)
 }
 
-// Bounds of what waits to be written. A batch beside which nothing waits may have more verdicts, and not
-// more bytes.
-const (
-	maxWaiting      = 16_384
-	maxWaitingBytes = 64 << 20
-)
-
 // gatherTime is how long verdicts gather for one write where nobody waits for it.
 const gatherTime = 20 * time.Millisecond
 
@@ -82,11 +76,10 @@ type Log struct {
 	keys  keys
 	stats stats
 
-	mu      sync.Mutex
-	waiting []*resources.Judgement
-	bytes   int
-	group   *group
-	closed  bool
+	mu     sync.Mutex
+	queue  queue
+	lostOf losses
+	closed bool
 
 	wake, full, ending chan struct{}
 	background         sync.WaitGroup
@@ -95,12 +88,6 @@ type Log struct {
 	head atomic.Pointer[Head]
 	// sent is how far the sink has the log; nil without a sink.
 	sent atomic.Pointer[position]
-}
-
-// group are verdicts that are written together.
-type group struct {
-	done chan struct{}
-	err  error
 }
 
 // stats are counted for metrics.
@@ -114,6 +101,8 @@ type Stats struct {
 	// Written and Lost count verdicts, Failures groups that could not be written. Those that the policy tree
 	// has dropped are neither written nor lost.
 	Written, Lost, Failures uint64
+	// LostOf has the accounts that have lost most, with how many verdicts.
+	LostOf map[string]uint64
 	// Waiting are verdicts that are not written yet.
 	Waiting int
 	// Unsent is how many bytes of records the sink does not have yet.
@@ -126,7 +115,7 @@ type Stats struct {
 // Open opens the log for writing. It mends what a crash has left.
 func Open(ctx context.Context, o Options) (*Log, error) {
 	l := &Log{
-		o: o, keys: newKeys(o.Secrets), group: newGroup(),
+		o: o, keys: newKeys(o.Secrets),
 		wake: make(chan struct{}, 1), full: make(chan struct{}, 1), ending: make(chan struct{}),
 	}
 	var err error
@@ -154,24 +143,20 @@ func Open(ctx context.Context, o Options) (*Log, error) {
 	return l, nil
 }
 
-func newGroup() *group { return &group{done: make(chan struct{})} }
-
 // Record implements resources.DecisionLog.
 func (l *Log) Record(ctx context.Context, told ...*resources.Judgement) error {
 	if len(told) == 0 {
 		return nil
 	}
-	g, err := l.put(told)
-	if err != nil {
-		l.lose(len(told))
-	}
+	e := newEntry(told, l.o.Required)
+	err := l.put(e)
 	if !l.o.Required {
 		return nil
 	}
 	if err == nil {
 		select {
-		case <-g.done:
-			err = g.err
+		case <-e.done:
+			err = e.err
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -182,46 +167,38 @@ func (l *Log) Record(ctx context.Context, told ...*resources.Judgement) error {
 	return nil
 }
 
-// lose counts verdicts that are told and not in the log. One that must be recorded is not told else.
-func (l *Log) lose(verdicts int) {
-	if !l.o.Required {
-		l.stats.lost.Add(uint64(verdicts)) //nolint:gosec // a count is not negative
-	}
-}
-
 // put adds verdicts to those that wait.
-func (l *Log) put(told []*resources.Judgement) (*group, error) {
-	size := 0
-	for _, j := range told {
-		size += sizeOf(j)
-	}
+func (l *Log) put(e *entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return nil, errClosed
-	case len(l.waiting) > 0 && len(l.waiting)+len(told) > maxWaiting, l.bytes+size > maxWaitingBytes:
-		return nil, errFull
+	if l.closed {
+		l.lose(e)
+		return errClosed
 	}
-	if len(l.waiting) == 0 {
+	if l.queue.verdicts == 0 {
 		signal(l.wake)
 	}
-	l.waiting, l.bytes = append(l.waiting, told...), l.bytes+size
-	if len(l.waiting) > maxWaiting/4 || l.bytes > maxWaitingBytes/4 {
+	evicted, ok := l.queue.put(e)
+	for _, out := range evicted {
+		l.lose(out)
+		out.finish(errFull)
+	}
+	if !ok {
+		l.lose(e)
+		return errFull
+	}
+	if load(l.queue.verdicts, l.queue.bytes) > 0.25 {
 		signal(l.full)
 	}
-	return l.group, nil
+	return nil
 }
 
-// sizeOf returns about how many bytes an app's question and answer take, which callers choose.
-func sizeOf(j *resources.Judgement) (n int) {
-	if a := j.App; a != nil {
-		n = len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
+// lose counts verdicts that are told and not in the log, while l.mu is held. A verdict that must be recorded is not told.
+func (l *Log) lose(e *entry) {
+	if !l.o.Required {
+		l.stats.lost.Add(uint64(len(e.told)))
+		l.lostOf.add(e.owner, uint64(len(e.told)))
 	}
-	for _, m := range j.Context {
-		n += len(m.Value)
-	}
-	return n
 }
 
 func signal(c chan struct{}) {
@@ -231,21 +208,28 @@ func signal(c chan struct{}) {
 	}
 }
 
-// take returns the verdicts that wait and their group.
-func (l *Log) take(spare []*resources.Judgement) ([]*resources.Judgement, *group) {
+// take returns what is to be written together, and whether more waits.
+func (l *Log) take() (out []*entry, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	told, g := l.waiting, l.group
-	l.waiting, l.bytes, l.group = spare, 0, newGroup()
-	return told, g
+	out = l.queue.take()
+	return out, l.queue.verdicts > 0
+}
+
+// losses returns how many verdicts are missing, and of whom.
+func (l *Log) losses() (all uint64, of losses) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stats.lost.Load(), maps.Clone(l.lostOf)
 }
 
 // Stats returns what metrics show.
 func (l *Log) Stats() Stats {
 	l.mu.Lock()
-	waiting := len(l.waiting)
+	waiting, of := l.queue.verdicts, l.lostOf.most(statsOfAccounts)
 	l.mu.Unlock()
 	return Stats{
+		LostOf:  of,
 		Written: l.stats.written.Load(), Lost: l.stats.lost.Load(), Failures: l.stats.failures.Load(), Waiting: waiting,
 		Unsent: l.unsent(), SentErased: l.stats.sentErased.Load(), NotSent: l.stats.notSent.Load(),
 	}

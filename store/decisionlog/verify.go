@@ -10,8 +10,9 @@ import (
 // Report is what a verification has found.
 type Report struct {
 	Logs, Segments, Records int64
-	// Lost counts the verdicts of which the log itself says that they are missing.
-	Lost uint64
+	// Lost counts the verdicts of which the log itself says that they are missing, LostOf those of each account.
+	Lost   uint64
+	LostOf map[string]uint64
 	// Findings say what is not as it was written.
 	Findings []Finding
 	// EndKnown says that the end of each log was compared with the head that the store keeps.
@@ -55,7 +56,7 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{VerifyOptions: o, keys: newKeys(o.Secrets), report: &Report{EndKnown: o.Heads != nil}, seen: map[string]string{}}
+	v := &verifier{VerifyOptions: o, keys: newKeys(o.Secrets), report: &Report{EndKnown: o.Heads != nil, LostOf: map[string]uint64{}}, seen: map[string]string{}}
 	for _, dir := range dirs {
 		if err := v.log(ctx, dir); err != nil {
 			return nil, err
@@ -213,6 +214,9 @@ func (l *ofLog) checkLine(raw []byte) {
 		l.missing(parsed.Missing)
 	case parsed.Lost != nil:
 		l.report.Lost += parsed.Lost.Verdicts
+		for account, n := range parsed.Lost.Accounts {
+			l.report.LostOf[account] += n
+		}
 	case parsed.Start != nil && l.line != 1:
 		l.fail("begins a segment in the middle of one")
 	case parsed.End != nil:

@@ -20,6 +20,9 @@ const (
 	dayOfSegment = 24 * time.Hour
 )
 
+// warnEvery is how often the process's log says that decisions are missing.
+const warnEvery = 10 * time.Second
+
 // writer writes the segments. It belongs to one goroutine.
 type writer struct {
 	*Log
@@ -34,8 +37,11 @@ type writer struct {
 	dirty bool
 	// missing is what mending has not found.
 	missing *missing
-	// toldLost is how many missing verdicts the log tells of.
-	toldLost uint64
+	// toldLost is how many missing verdicts the log tells of, and toldLostOf whose they are; warned is when the process's
+	// log was told.
+	toldLost   uint64
+	toldLostOf losses
+	warned     time.Time
 	// dropped is how many verdicts of the group the policy tree has dropped.
 	dropped uint64
 	// failing says that the last write failed.
@@ -107,27 +113,22 @@ func (w *writer) onDisk() {
 func (w *writer) run() {
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
-	var spare []*resources.Judgement
-	for ending := false; ; {
+	for {
 		select {
 		case <-w.wake:
 		case <-tick.C:
 			w.settle()
 			continue
 		case <-w.ending:
-			ending = true
-		}
-		told, g := w.take(spare[:0])
-		if len(told) > 0 {
-			g.err = w.write(told)
-			close(g.done)
-		}
-		clear(told)
-		if spare = told; ending {
+			for w.writeNext() {
+			}
+			w.settle()
 			w.close()
 			return
 		}
-		if !w.o.Required {
+		if more := w.writeNext(); more {
+			signal(w.wake)
+		} else if !w.o.Required {
 			w.gather()
 		}
 	}
@@ -142,36 +143,55 @@ func (w *writer) gather() {
 	}
 }
 
+// writeNext writes what is next, and reports whether more waits.
+func (w *writer) writeNext() (more bool) {
+	all, more := w.take()
+	if len(all) == 0 {
+		return more
+	}
+	err := w.write(all)
+	for _, e := range all {
+		e.finish(err)
+	}
+	return more
+}
+
 // write writes verdicts, and waits for the disk where that is required. On an error the segment is as
 // it was before.
-func (w *writer) write(told []*resources.Judgement) (err error) {
-	defer func() {
-		if err == nil {
-			w.stats.written.Add(uint64(len(told)) - w.dropped)
-			w.failing = false
-			return
-		}
+func (w *writer) write(all []*entry) error {
+	w.dropped = 0
+	if err := w.tryWrite(all); err != nil {
 		w.stats.failures.Add(1)
-		w.lose(len(told))
+		w.mu.Lock()
+		for _, e := range all {
+			w.lose(e)
+		}
+		w.mu.Unlock()
 		if !w.failing {
 			w.failing = true
 			w.o.Log.Error("decisions can't be recorded", "error", err.Error(), "required", w.o.Required)
 		}
-	}()
+		return err
+	}
+	n := uint64(0)
+	for _, e := range all {
+		n += uint64(len(e.told))
+	}
+	w.stats.written.Add(n - w.dropped)
+	w.failing = false
+	return nil
+}
+
+// tryWrite is write without the counters.
+func (w *writer) tryWrite(all []*entry) (err error) {
 	if err := w.roll(); err != nil {
 		return err
 	}
-	before, missing := w.chain, w.stats.lost.Load()
-	w.buf, w.dropped = w.buf[:0], 0
-	if err = w.tellLost(missing); err == nil {
-		for _, j := range told {
-			if err = w.add1(j); err != nil {
-				break
-			}
-		}
-	}
-	if err == nil && w.dropped > 0 {
-		err = w.add("dropped", &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()})
+	before := w.chain
+	w.buf = w.buf[:0]
+	missing, of := w.losses()
+	if err = w.tellLost(missing, of); err == nil {
+		err = w.addAll(all)
 	}
 	if err == nil {
 		err = w.flush()
@@ -179,17 +199,43 @@ func (w *writer) write(told []*resources.Judgement) (err error) {
 	if err != nil {
 		return errors.Join(err, w.back(before))
 	}
-	w.toldLost = missing
+	w.toldLost, w.toldLostOf = missing, of
 	return nil
 }
 
+// addAll adds verdicts, and how many of them the policy tree has dropped.
+func (w *writer) addAll(all []*entry) error {
+	for _, e := range all {
+		for _, j := range e.told {
+			if err := w.add1(j); err != nil {
+				return err
+			}
+		}
+	}
+	if w.dropped == 0 {
+		return nil
+	}
+	return w.add("dropped", &lost{Verdicts: w.dropped, At: resources.At(w.o.Now()).String()})
+}
+
 // tellLost writes how many verdicts are not in the log, of so many in all.
-func (w *writer) tellLost(missing uint64) error {
+func (w *writer) tellLost(missing uint64, of losses) error {
 	if missing == w.toldLost {
 		return nil
 	}
-	w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed", "decisions", missing-w.toldLost)
-	return w.add("lost", &lost{Verdicts: missing - w.toldLost, At: resources.At(w.o.Now()).String()})
+	fresh := of.without(w.toldLostOf)
+	if now := w.o.Now(); now.Sub(w.warned) >= warnEvery {
+		w.warned = now
+		w.o.Log.Warn("decisions are missing in the decision log: they came faster than they could be written, or the disk failed",
+			"decisions", missing-w.toldLost, "accounts", fresh.String())
+	}
+	w.begin("lost")
+	o := object{buf: append(w.buf, '{'), first: true}
+	o.number("verdicts", int64(missing-w.toldLost)) //nolint:gosec // a count of calls
+	o.time("at", resources.At(w.o.Now()))
+	o.raw("accounts", fresh.json())
+	w.buf = append(o.buf, '}')
+	return w.end(readable)
 }
 
 // add1 adds a verdict. One that can't be recorded as it is has its input erased.
@@ -248,8 +294,11 @@ func (w *writer) back(before chain) error {
 	return err
 }
 
-// settle flushes what was written to the disk, and ends a segment that is old.
+// settle writes what is missing, flushes what was written to the disk, and ends a segment that is old.
 func (w *writer) settle() {
+	if missing := w.stats.lost.Load(); missing != w.toldLost && w.file != nil {
+		_ = w.write(nil) // which counts and logs a failure
+	}
 	if w.dirty {
 		if err := w.file.Sync(); err != nil {
 			w.o.Log.Error("decisions can't be flushed to the disk", "error", err.Error())

@@ -1,0 +1,94 @@
+package decisionlog
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+const (
+	// maxLosers bounds the accounts whose losses are counted apart; those of all others are counted under "".
+	maxLosers = 1000
+	// statsOfAccounts is how many accounts Stats names, toldOfAccounts how many a line of the process's log does.
+	statsOfAccounts = 10
+	toldOfAccounts  = 3
+)
+
+// losses count verdicts that are missing in the log, by the account whose callers were told them; that of a service is
+// the account in question.
+type losses map[string]uint64
+
+// add counts verdicts.
+func (l *losses) add(account string, verdicts uint64) {
+	if *l == nil {
+		*l = losses{}
+	}
+	if _, known := (*l)[account]; !known && len(*l) >= maxLosers {
+		account = ""
+	}
+	(*l)[account] += verdicts
+}
+
+// byCount returns the accounts, the one that has lost most first.
+func (l losses) byCount() []string {
+	return slices.SortedFunc(maps.Keys(l), func(a, b string) int {
+		return cmp.Or(cmp.Compare(l[b], l[a]), cmp.Compare(a, b))
+	})
+}
+
+// most returns so many of the accounts that have lost most.
+func (l losses) most(n int) losses {
+	if len(l) == 0 {
+		return nil
+	}
+	out := losses{}
+	for _, account := range l.byCount() {
+		if len(out) == n {
+			break
+		}
+		out[account] = l[account]
+	}
+	return out
+}
+
+// without returns what was counted since former was.
+func (l losses) without(former losses) losses {
+	out := losses{}
+	for account, n := range l {
+		if n > former[account] {
+			out[account] = n - former[account]
+		}
+	}
+	return out
+}
+
+// json returns an object of the accounts, which callers may have named.
+func (l losses) json() []byte {
+	text := []byte{'{'}
+	for i, account := range l.byCount() {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text, _ = jsontext.AppendQuote(text, account) // what is not UTF-8 is replaced
+		text = strconv.AppendUint(append(text, ':'), l[account], 10)
+	}
+	return append(text, '}')
+}
+
+// String names the accounts that have lost most.
+func (l losses) String() string {
+	all := l.byCount()
+	var parts []string
+	for _, account := range all[:min(len(all), toldOfAccounts)] {
+		parts = append(parts, fmt.Sprintf("%s: %d", cmp.Or(account, "others"), l[account]))
+	}
+	if more := len(all) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, ", ")
+}

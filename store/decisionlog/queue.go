@@ -1,0 +1,197 @@
+package decisionlog
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Bounds of what waits to be written. A batch beside which nothing waits may have more verdicts, and not
+// more bytes.
+const (
+	maxWaiting      = 16_384
+	maxWaitingBytes = 64 << 20
+)
+
+// maxTurn is about how many verdicts are written together: a verdict that comes alone waits for no more.
+const maxTurn = 4096
+
+// entry is what one call of Record has to be written.
+type entry struct {
+	told  []*resources.Judgement
+	owner string
+	bytes int
+	// done is closed when the verdicts are on disk, or will never be, by err; nil where nobody waits.
+	done chan struct{}
+	err  error
+}
+
+// newEntry measures verdicts. It is about how many bytes an app's questions and answers take, which callers choose.
+func newEntry(told []*resources.Judgement, waits bool) *entry {
+	e := &entry{told: told, owner: ownerOf(told[0])}
+	for _, j := range told {
+		if a := j.App; a != nil {
+			e.bytes += len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
+		}
+		for _, m := range j.Context {
+			e.bytes += len(m.Value)
+		}
+		if e.owner != ownerOf(j) {
+			e.owner = j.Question.Principal.ID // a service's, about several accounts
+		}
+	}
+	if waits {
+		e.done = make(chan struct{})
+	}
+	return e
+}
+
+// ownerOf returns the account of which the caller is a member, and of a service the account in question.
+func ownerOf(j *resources.Judgement) string {
+	return cmp.Or(j.Question.Principal.AccountID, j.Question.AccountID)
+}
+
+func (e *entry) batch() bool { return len(e.told) > 1 }
+
+// finish lets the caller go on that waits.
+func (e *entry) finish(err error) {
+	if e.done != nil {
+		e.err = err
+		close(e.done)
+	}
+}
+
+// queue holds what waits to be written. Where there is no room, verdicts that came alone go before those of batches, and
+// nobody takes room from an owner who has less. It is not safe for concurrent use.
+type queue struct {
+	// singles are verdicts that came alone, in their order.
+	singles []*entry
+	// owners have something that waits, turns those with batches, the next one first.
+	owners map[string]*share
+	turns  []*share
+
+	verdicts, bytes int
+}
+
+// share is what waits of one owner.
+type share struct {
+	owner           string
+	batches         []*entry
+	verdicts, bytes int
+}
+
+// load is the part of the queue's bounds that verdicts take.
+func load(verdicts, bytes int) float64 {
+	return max(float64(verdicts)/maxWaiting, float64(bytes)/maxWaitingBytes)
+}
+
+// put adds an entry, and returns those that give way to it; ok is false where it has to give way itself.
+func (q *queue) put(e *entry) (evicted []*entry, ok bool) {
+	own := q.owners[e.owner]
+	if own == nil {
+		own = &share{owner: e.owner}
+	}
+	for q.verdicts > 0 && q.verdicts+len(e.told) > maxWaiting || q.bytes+e.bytes > maxWaitingBytes {
+		out := q.evict(own, e)
+		if out == nil {
+			return evicted, false
+		}
+		evicted = append(evicted, out)
+	}
+	if q.owners == nil {
+		q.owners = map[string]*share{}
+	}
+	q.owners[e.owner] = own
+	q.count(own, e, 1)
+	if !e.batch() {
+		q.singles = append(q.singles, e)
+		return evicted, true
+	}
+	if len(own.batches) == 0 {
+		q.turns = append(q.turns, own)
+	}
+	own.batches = append(own.batches, e)
+	return evicted, true
+}
+
+// count adds an entry to what waits, or takes it away.
+func (q *queue) count(of *share, e *entry, sign int) {
+	n, bytes := sign*len(e.told), sign*e.bytes
+	q.verdicts, q.bytes = q.verdicts+n, q.bytes+bytes
+	of.verdicts, of.bytes = of.verdicts+n, of.bytes+bytes
+	if of.verdicts == 0 {
+		delete(q.owners, of.owner)
+	}
+}
+
+// evict takes away an entry that has to give way to e, the newest one of its owner; nil where none has to. A batch gives
+// way to a verdict that came alone, unless that is of an owner who would have more than half; else an entry gives way only
+// to one whose owner would have less.
+func (q *queue) evict(own *share, e *entry) *entry {
+	if load(len(e.told), e.bytes) > 1 {
+		return nil
+	}
+	would := load(own.verdicts+len(e.told), own.bytes+e.bytes)
+	from := q.heaviest(func(s *share, weight float64) bool {
+		return len(s.batches) > 0 && (s != own && weight > would || !e.batch() && (s == own || would <= 0.5))
+	})
+	if from == nil {
+		from = q.heaviest(func(s *share, weight float64) bool {
+			return s != own && weight > would && (!e.batch() || weight > 0.5)
+		})
+	}
+	if from == nil {
+		return nil
+	}
+	return q.newest(from)
+}
+
+// heaviest returns the share with the largest load among those that give way, nil where none does.
+func (q *queue) heaviest(givesWay func(s *share, weight float64) bool) (from *share) {
+	most := 0.0
+	for _, s := range q.owners {
+		if weight := load(s.verdicts, s.bytes); weight > most && givesWay(s, weight) {
+			from, most = s, weight
+		}
+	}
+	return from
+}
+
+// newest takes away the newest batch of an owner, or else the newest verdict.
+func (q *queue) newest(of *share) (out *entry) {
+	if n := len(of.batches); n > 0 {
+		out, of.batches = of.batches[n-1], of.batches[:n-1]
+		if n == 1 {
+			q.turns = slices.DeleteFunc(q.turns, func(s *share) bool { return s == of })
+		}
+	} else {
+		for i, e := range slices.Backward(q.singles) {
+			if e.owner == of.owner {
+				out, q.singles = e, slices.Delete(q.singles, i, i+1)
+				break
+			}
+		}
+	}
+	q.count(of, out, -1)
+	return out
+}
+
+// take takes what is to be written together: first what came alone, then batches, of which each owner has a turn.
+func (q *queue) take() (out []*entry) {
+	out, q.singles = q.singles, nil
+	n := len(out)
+	for n < maxTurn && len(q.turns) > 0 {
+		of := q.turns[0]
+		e := of.batches[0]
+		q.turns, of.batches = q.turns[1:], of.batches[1:]
+		if len(of.batches) > 0 {
+			q.turns = append(q.turns, of)
+		}
+		out, n = append(out, e), n+len(e.told)
+	}
+	for _, e := range out {
+		q.count(q.owners[e.owner], e, -1)
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package decisionlog_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// stuck is a log whose writer has one verdict and waits until it is let go.
+func stuck(t *testing.T, required bool) (w *world, l *decisionlog.Log, letGo func()) {
+	t.Helper()
+	w = newWorld(t)
+	m := &mask{asked: make(chan struct{}, 1), wait: make(chan struct{})}
+	w.change = func(o *decisionlog.Options) { o.Required, o.Mask, o.Input = required, m, appInput }
+	l = w.open(t)
+	go func() { _ = l.Record(context.Background(), of("acct-first-v1", "first", 1)...) }()
+	<-m.asked
+	return w, l, func() { close(m.wait) }
+}
+
+// of are so many verdicts that a user of the account was told.
+func of(account, id string, many int) []*resources.Judgement {
+	action, _ := resources.ParseAction("project:instance:read")
+	out := make([]*resources.Judgement, many)
+	for n := range out {
+		out[n] = &resources.Judgement{ID: fmt.Sprintf("%s-%03d", id, n), Path: resources.PathDecision, Question: resources.Question{
+			Principal: resources.Principal{Kind: resources.PrincipalUser, ID: "user-a-v1", AccountID: account},
+			Action:    action, AccountID: account, Now: 1,
+		}}
+	}
+	return out
+}
+
+// recorded counts the records by the first word of their ids, and returns them in their order.
+func (w *world) recorded(t *testing.T, l *decisionlog.Log) (ids []string, count map[string]int) {
+	t.Helper()
+	must(t, l.Close())
+	ids, count = w.ids(t), map[string]int{}
+	for _, id := range ids {
+		name, _, _ := strings.Cut(id, "-")
+		count[name]++
+	}
+	return ids, count
+}
+
+// TestAnAccountTakesNoRoomOfOthers: its batches fill the queue, and each verdict of others has room. What is lost is the
+// account's, which the log, the metrics and the log of the process name.
+func TestAnAccountTakesNoRoomOfOthers(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	for n := range 200 {
+		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+	}
+	for n := range 500 {
+		must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("b-%d", n), 1)...))
+	}
+	for n := range 20 {
+		must(t, l.Record(t.Context(), of(fmt.Sprintf("acct-%d-v1", n), "c", 100)...))
+		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", 200+n), 100)...))
+	}
+	letGo()
+	_, got := w.recorded(t, l)
+	s := l.Stats()
+	if got["b"] != 500 || got["c"] != 2000 || got["a"] < 10_000 || got["a"]+int(s.Lost) != 22_000 {
+		t.Errorf("%v, and %d are lost", got, s.Lost)
+	}
+	r := w.verify(t)
+	for who, lost := range map[string]map[string]uint64{"the metrics": s.LostOf, "the log": r.LostOf} {
+		if !maps.Equal(lost, map[string]uint64{"acct-a-v1": s.Lost}) {
+			t.Errorf("%s: %v of %d", who, lost, s.Lost)
+		}
+	}
+	if len(r.Findings) > 0 || r.Lost != s.Lost || !strings.Contains(w.said.text, "acct-a-v1: ") {
+		t.Errorf("%+v, %s", r, w.said.text)
+	}
+}
+
+// TestVerdictsThatComeAloneGoFirst: before batches that came earlier, to the disk, and into the queue, also where both are of
+// one account.
+func TestVerdictsThatComeAloneGoFirst(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	for n := range 200 {
+		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 100)...))
+	}
+	for n := range 300 {
+		must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("s-%d", n), 1)...))
+	}
+	letGo()
+	ids, got := w.recorded(t, l)
+	if got["s"] != 300 || strings.Contains(fmt.Sprint(ids[1:301]), "a-") {
+		t.Errorf("%v, first are %v", got, ids[:5])
+	}
+}
+
+// TestNoAccountHasMoreThanHalf of the queue where another one needs room, also of verdicts that come alone.
+func TestNoAccountHasMoreThanHalf(t *testing.T) {
+	for name, each := range map[string]int{"alone": 1, "batches": 64} {
+		w, l, letGo := stuck(t, false)
+		for n := range 16_384 {
+			must(t, l.Record(t.Context(), of("acct-a-v1", fmt.Sprintf("a-%d", n), 1)...))
+		}
+		for n := range 16_384 / each {
+			must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("b-%d", n), each)...))
+		}
+		letGo()
+		if _, got := w.recorded(t, l); got["a"] < 8192-each || got["b"] < 8192-each || got["a"]+got["b"] > 16_384 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestLargeVerdictsTakeNoRoomOfOthers: room is in bytes, too.
+func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	large := func(account, id string) []*resources.Judgement {
+		all := of(account, id, 2)
+		for _, j := range all {
+			j.Path, j.App = resources.PathApps+"a/decision", &resources.AppQuestion{
+				ResourceType: "doc", Subject: []byte(`{}`), Resource: []byte(`{}`), Context: []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`),
+			}
+		}
+		return all
+	}
+	for n := range 60 {
+		must(t, l.Record(t.Context(), large("acct-a-v1", fmt.Sprintf("a-%d", n))...))
+	}
+	for n := range 10 {
+		must(t, l.Record(t.Context(), large("acct-b-v1", fmt.Sprintf("b-%d", n))...))
+	}
+	letGo()
+	if _, got := w.recorded(t, l); got["b"] != 20 || got["a"] < 20 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestRequiredVerdictsThatGiveWayAreNotTold: whose verdicts make room for another account's gets an error, and nothing is
+// lost.
+func TestRequiredVerdictsThatGiveWayAreNotTold(t *testing.T) {
+	w, l, letGo := stuck(t, true)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	told, gaveWay := []string{"first-000"}, make(chan struct{}, 163)
+	ask := func(asked []*resources.Judgement) {
+		all.Go(func() {
+			err := l.Record(t.Context(), asked...)
+			if err != nil && (asked[0].Question.AccountID != "acct-a-v1" || !resources.IsKind(err, resources.KindUnavailable)) {
+				t.Errorf("%s: %v", asked[0].ID, err)
+			}
+			if err != nil {
+				gaveWay <- struct{}{}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				for _, j := range asked {
+					told = append(told, j.ID)
+				}
+			}
+		})
+	}
+	for n := range 163 {
+		ask(of("acct-a-v1", fmt.Sprintf("a-%d", n), 100))
+	}
+	for l.Stats().Waiting < 16_300 {
+		runtime.Gosched()
+	}
+	for n := range 200 {
+		ask(of("acct-b-v1", fmt.Sprintf("b-%d", n), 1))
+	}
+	<-gaveWay
+	letGo()
+	all.Wait()
+	ids, got := w.recorded(t, l)
+	slices.Sort(ids)
+	slices.Sort(told)
+	if !slices.Equal(ids, told) || got["b"] != 200 || got["a"] == 16_300 || l.Stats().Lost != 0 {
+		t.Errorf("%d records, %d were told: %v, %+v", len(ids), len(told), got, l.Stats())
+	}
+}
