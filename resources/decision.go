@@ -1,7 +1,9 @@
 package resources
 
 import (
+	"crypto/sha256"
 	"errors"
+	"sync/atomic"
 )
 
 // Decision is the answer of policy to a question. The zero value denies.
@@ -17,10 +19,6 @@ type Decision struct {
 	// BundleRevision is what the manifest of that tree's bundle gives as its revision; "" for a tree that came in
 	// another way.
 	BundleRevision string
-	// Until ends the validity of the decision: before it, the same policy tree answers an
-	// equal question with the same decision. Zero means that no other question may be
-	// answered with it.
-	Until Time
 }
 
 // HeldRole is one role assignment of a user, direct or through a group, with the fields of
@@ -60,6 +58,33 @@ type Subject struct {
 	Assignments []HeldRole `json:"assignments"`
 	// Keys holds the API keys of the user in this account that are not revoked.
 	Keys []KeyFact `json:"keys,omitempty"`
+	// Digests is where policy keeps what it has computed of the assignments (policies/question); nil is nothing yet.
+	Digests atomic.Pointer[Digests] `json:"-"`
+}
+
+// Clone returns a copy to be changed, of which policy has computed nothing yet. It shares the lists.
+func (s *Subject) Clone() *Subject {
+	return &Subject{
+		AccountID: s.AccountID, AccountExists: s.AccountExists, AccountStatus: s.AccountStatus,
+		UserID: s.UserID, UserUUID: s.UserUUID, UserExists: s.UserExists, UserStatus: s.UserStatus,
+		Member: s.Member, HomeID: s.HomeID, PartnerID: s.PartnerID, Assignments: s.Assignments, Keys: s.Keys,
+	}
+}
+
+// Digests are digests of what a subject holds, good from From until Until, while the same assignments run. Nothing
+// changes them.
+type Digests struct {
+	From, Until Time
+	// Here has one for each place about which was asked.
+	Here []PlaceDigest
+	// All is of everything that the subject holds; nil where nobody has asked.
+	All *[sha256.Size]byte
+}
+
+// PlaceDigest is the digest of what a subject holds at a place and above it.
+type PlaceDigest struct {
+	ProjectID, ResourceID string
+	Sum                   [sha256.Size]byte
 }
 
 // Facts holds what a decision about one user, account and project depends on, all of it at
@@ -85,6 +110,11 @@ type Target struct {
 	UserID string
 }
 
+// TargetAt returns an assignment's place as a target; the empty place is the account.
+func TargetAt(project, resource string) Target {
+	return Target{ProjectID: project, Resource: resource, Rest: resource}
+}
+
 // Question is the question of one decision: may the principal do the action there?
 type Question struct {
 	Principal Principal
@@ -96,6 +126,8 @@ type Question struct {
 	Target    Target
 	// Route is the row of the call or the door, nil where none is asked at. Nothing changes it.
 	Route *Route
+	// Grant is what the caller wants to give away; nil where that is not the question.
+	Grant *Grant
 	// Now is the deciding replica's clock.
 	Now Time
 }
@@ -108,17 +140,10 @@ var (
 	ErrPolicyMemory = errors.New("policy evaluation took too much memory")
 )
 
-// Grant is the question whether a caller holds all that they want to grant.
+// Grant is what a caller wants to give away, at the target of the question.
 type Grant struct {
-	Principal Principal
-	AccountID string
-	// Facts are the caller's, read in the transaction that makes the grant.
-	Facts Facts
 	// Permissions holds patterns.
 	Permissions []string
-	// ProjectID and ResourceID are the place of the grant, "" for account level.
-	ProjectID, ResourceID string
 	// Until is when the grant ends; zero is never.
 	Until Time
-	Now   Time
 }

@@ -35,13 +35,10 @@ func (j *insideJudge) Decide(ctx context.Context, q resources.Question) (resourc
 }
 
 // Grantable is Inside.Grantable.
-func (j *insideJudge) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
-	d, err := j.Inside.Grantable(ctx, g)
+func (j *insideJudge) Grantable(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	d, err := j.Inside.Grantable(ctx, q)
 	if err == nil {
-		err = j.record(ctx, &resources.Judgement{Path: resources.PathGrantable, Grant: &g, Decision: d, Question: resources.Question{
-			Principal: g.Principal, AccountID: g.AccountID, Facts: g.Facts, Now: g.Now,
-			Target: resources.Target{ProjectID: g.ProjectID, Resource: g.ResourceID, Rest: g.ResourceID},
-		}})
+		err = j.record(ctx, &resources.Judgement{Path: resources.PathGrantable, Question: q, Decision: d})
 	}
 	if err != nil {
 		return resources.Decision{}, err
@@ -87,7 +84,7 @@ func (a *app) openDecisions(ctx context.Context) error {
 	o := decisionlog.Options{
 		Dir: a.settings.Store.DecisionsDir(), Required: s.Required(), Size: int64(s.Size), Age: s.Age,
 		Secrets: a.master.Derive(resources.PurposeLog), Heads: logHeads{a.store, a.collections},
-		Mask: a.policy, Input: engine.InputOf, Version: version(), Now: a.ids.Now, Log: a.log.Logger,
+		Mask: a.policy, Input: engine.RecordedInput, Version: version(), Now: a.ids.Now, Log: a.log.Logger,
 	}
 	if s.URL != "" {
 		o.Sink = &decisionlog.Sink{URL: s.URL, Client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}}

@@ -123,7 +123,7 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 	}
 	count := 0
 	each := func(rec *decisionlog.Record) error {
-		e, err := rec.Event(engine.InputOf)
+		e, err := rec.Event(engine.RecordedInput)
 		if err == nil {
 			err = fn(e)
 		}

@@ -152,7 +152,7 @@ func (r *replaying) judge(ctx context.Context, set *engine.Set) (*replay.Report,
 			anew.Add(ctx, j)
 			return ctx.Err()
 		}
-		e, err := rec.Event(engine.InputOf)
+		e, err := rec.Event(engine.RecordedInput)
 		if err != nil {
 			anew.Missing(0, 0, 1)
 			return ctx.Err()

@@ -146,13 +146,13 @@ func (in *inAccount) forApp(s *resources.Subject) *resources.Subject {
 	if in.caller.Kind == resources.PrincipalService || s.Member {
 		return s
 	}
-	as := *s
+	as := s.Clone()
 	if in.isCaller(s.UserID) {
 		as.AccountExists, as.AccountStatus = false, ""
 	} else {
 		as.UserExists, as.UserUUID, as.UserStatus, as.HomeID, as.PartnerID = false, "", "", "", ""
 	}
-	return &as
+	return as
 }
 
 // refuse answers an item whose subject the caller may not ask about. Each item is told by an id of its

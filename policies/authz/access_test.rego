@@ -9,14 +9,14 @@ test_access_is_given[note] if {
 			both(nobody, {"account": {"status": "SUSPENDED"}}),
 			{"public"}, "public",
 		],
-		"by a role": [admin, set(), "role account_admin grants project:instance:create"],
+		"by a role": [admin, set(), "role account_admin grants {action}"],
 		"by a role, by a key": [
 			both(admin, key({"write"})),
-			set(), "role account_admin grants project:instance:create",
+			set(), "role account_admin grants {action}",
 		],
 		"by a role where only services are named": [
 			admin,
-			{"service:platform:admin"}, "role account_admin grants project:instance:create",
+			{"service:platform:admin"}, "role account_admin grants {action}",
 		],
 	}
 	result := authz.access with input as question("project:instance:create", both(case[0], route(case[1], "write")))
@@ -68,7 +68,7 @@ test_route_without_an_action_needs_one_of_its_access_words if {
 test_access_words_that_are_switched_off_give_nothing if {
 	off := {"public": false, "self": false, "self_by_token": false, "member": false, "asks_self": false, "service:authz:check": false}
 	every caller in [{}, nobody, service({"authz:check"})] {
-		asked := object.union_n([base, {"target": {"user": "user-bob-v1"}, "route": {"access": off, "effect": "read"}}, caller])
+		asked := input_of([base, {"target": {"user": "user-bob-v1"}, "route": {"access": off, "effect": "read"}}, caller])
 		result := authz.access with input as asked
 		result.allow == false
 	}

@@ -38,32 +38,30 @@ unmet := condition_codes - met
 conditions[code] := {"holds": code in met, "says": reason_texts[code]} if some code in condition_codes
 
 met contains "needs_active_member" if {
-	input.subject.id != ""
+	input.subject.named
 	input.subject.exists
 	input.subject.status == "ACTIVE"
 	input.subject.member
-	input.account.id != ""
+	input.account.named
 	input.account.exists
 }
 
 met contains "needs_active_account" if input.account.status == "ACTIVE"
 
-met contains "needs_same_account" if input.target.account == ""
-
-met contains "needs_same_account" if input.target.account == input.account.id
+met contains "needs_same_account" if input.target.same_account
 
 met contains "needs_account_level" if input.action.scope != "account"
 
-met contains "needs_account_level" if input.target.project == ""
+met contains "needs_account_level" if input.target.level == "account"
 
 met contains "needs_active_project" if {
-	input.target.project != ""
+	input.target.level in {"project", "resource"}
 	input.target.project_state == "active"
 }
 
 # A state without a project is a contradiction, which meets nothing.
 met contains "needs_active_project" if {
-	input.target.project == ""
+	input.target.level == "account"
 	input.target.project_state == ""
 }
 
@@ -77,6 +75,10 @@ _credential_suffices if input.principal.kind == "service"
 
 _credential_suffices if input.principal.kind == "none"
 
-_credential_suffices if input.principal.id != input.subject.id
+_credential_suffices if {
+	input.principal.kind == "user"
+	input.subject.named
+	input.subject.is_caller == false
+}
 
 _credential_suffices if credential_allows(input.action.verb)

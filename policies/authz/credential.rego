@@ -25,6 +25,5 @@ _key_scopes := {
 # description: A caller without an id is nobody, and so is a service that has a user's name.
 caller_is_subject if {
 	input.principal.kind == "user"
-	input.principal.id != ""
-	input.principal.id == input.subject.id
+	input.subject.is_caller
 }

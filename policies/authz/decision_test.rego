@@ -2,21 +2,21 @@ package authz_test
 
 import data.authz
 
-nothing := "no active role of the user grants project:instance:create in proj-demo-v1"
+nothing := "no_role"
 
 test_decision_allows[note] if {
 	some note, case in {
 		"by a system role": {
 			"input": question("project:instance:read", held([project_role("project_reader")])),
-			"reason": "role project_reader grants project:instance:read",
+			"reason": "role project_reader grants {action}",
 		},
 		"at account level": {
 			"input": question("account:role:read", both(account_level, held([account_role("team_member")]))),
-			"reason": "role team_member grants account:role:read",
+			"reason": "role team_member grants {action}",
 		},
 		"by a custom role": {
 			"input": question("project:instance:create", custom({"project:instance:*": true}, project_role(""))),
-			"reason": "role role-own-v1 grants project:instance:create",
+			"reason": "role role-own-v1 grants {action}",
 		},
 		"by the smallest of several, whatever the order": {
 			"input": question("project:instance:read", held([
@@ -25,14 +25,14 @@ test_decision_allows[note] if {
 				project_role("project_admin"),
 				account_role("account_admin"),
 			])),
-			"reason": "role account_admin grants project:instance:read",
+			"reason": "role account_admin grants {action}",
 		},
 		"where the path names no account": {
 			"input": question("project:instance:read", both(
 				{"target": {"account": ""}},
 				held([project_role("project_reader")]),
 			)),
-			"reason": "role project_reader grants project:instance:read",
+			"reason": "role project_reader grants {action}",
 		},
 	}
 	result := authz.decision with input as case.input
@@ -48,25 +48,25 @@ test_decision_denies[note] if {
 		},
 		"without a role, at account level": {
 			"input": question("account:role:read", account_level),
-			"reason": "no active role of the user grants account:role:read in acct-demo-v1",
+			"reason": "no_role",
 		},
 		"without an action, but with patterns": {
 			"input": input_of([
 				base, held([account_role("account_admin")]),
 				{"action": {"patterns": action("project:instance:read").patterns}},
 			]),
-			"reason": "no active role of the user grants  in proj-demo-v1",
+			"reason": "no_role",
 		},
 		"without an action, but with all else of one": {
 			"input": input_of([
 				base, held([account_role("account_admin")]),
 				{"action": object.union(action("project:instance:read"), {"id": ""})},
 			]),
-			"reason": "no active role of the user grants  in proj-demo-v1",
+			"reason": "no_role",
 		},
 		"without an action": {
 			"input": input_of([base, held([account_role("account_admin")])]),
-			"reason": "no active role of the user grants  in proj-demo-v1",
+			"reason": "no_role",
 		},
 	}
 	result := authz.decision with input as case.input
@@ -92,12 +92,12 @@ test_a_missing_value_never_allows[path] if {
 	some path in {
 		"/action/id", "/action/patterns", "/action/scope",
 		"/principal/credential",
-		"/account/id", "/account/exists", "/account/status",
-		"/subject/id", "/subject/exists", "/subject/status", "/subject/member", "/subject/here",
+		"/account/named", "/account/exists", "/account/status",
+		"/subject/named", "/subject/exists", "/subject/status", "/subject/member", "/subject/here",
 		"/subject/here/0/role", "/subject/here/0/custom", "/subject/here/0/role_scope",
 		"/subject/here/0/role_status", "/subject/here/0/status", "/subject/here/0/running",
 		"/subject/here/0/level", "/subject/here/0",
-		"/target/account", "/target/project", "/target/project_state",
+		"/target/same_account", "/target/level", "/target/project_state",
 	}
 	incomplete := json.patch(allowed, [{"op": "remove", "path": path}])
 	not authz.decision.allow with input as incomplete

@@ -64,19 +64,20 @@ _held_at_account_level := {pattern |
 
 _held_in_project := {pattern | some [_, pattern] in _held}
 
-# What granting_role asks of an assignment, without an action, and that it ends no sooner than the grant. Without an
-# end both are `never`, which is later than any other.
 _held contains [assignment.level, pattern] if {
-	tables := {false: data.grants, true: input.subject.roles}
 	some assignment in input.subject.here
-	assignment.role_scope == assignment.level
-	assignment.status == "ACTIVE"
-	assignment.role_status == "ACTIVE"
-	assignment.running == true
-	is_number(assignment.expires)
-	input.grant.until > 0
-	input.grant.until <= assignment.expires
-	role := tables[assignment.custom][assignment.role]
-	role.scope == assignment.level
-	some pattern, true in role.permissions
+	_counts(assignment)
+	assignment.outlasts_grant == true
+	assignment.custom == true
+	some pattern, true in assignment.permissions
+}
+
+_held contains [assignment.level, pattern] if {
+	some assignment in input.subject.here
+	_counts(assignment)
+	assignment.outlasts_grant == true
+	assignment.custom == false
+	system := data.grants[assignment.role]
+	system.scope == assignment.level
+	some pattern, true in system.permissions
 }

@@ -3,8 +3,9 @@ package authz
 # METADATA
 # title: Every reason that this tree gives, by its code
 # description: |
-#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. A part of
-#   the question takes the place of %s.
+#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. The
+#   gateway puts the question's own values into the places in braces: {action}, {place} (the project, else the account),
+#   {account}, {project}, {resource} and {user}. What a rule has found takes the place of %s.
 reason_texts := {
 	# Conditions that do not hold.
 	"needs_active_member": "the user is not an active member of the account",
@@ -17,7 +18,7 @@ reason_texts := {
 	# Other denials.
 	"incomplete": "the question is incomplete",
 	"deny_rule": "%s",
-	"no_role": "no active role of the user grants %s in %s",
+	"no_role": "no active role of the user grants {action} in {place}",
 	"no_credential": "this needs a credential",
 	"no_service_scope": "no scope of the service allows this",
 	"not_own": "this is not the caller's",
@@ -25,7 +26,7 @@ reason_texts := {
 	"nothing_to_grant": "nothing to grant",
 	"not_held": "the caller does not hold %s",
 	# What allows.
-	"role": "role %s grants %s",
+	"role": "role %s grants {action}",
 	"public": "the route is public",
 	"service_scope": "the scope %s allows this",
 	"asks_self": "the caller asks about itself",
@@ -69,10 +70,4 @@ refused([reason, code]) := {"allow": false, "code": code, "reason": reason}
 # METADATA
 # title: The denial where no role grants the action
 # description: Made of the question alone, so that it is the same whether what it names exists or not.
-reason_no_role := {"allow": false, "code": "no_role", "reason": sprintf(reason_texts.no_role, [input.action.id, _place])}
-
-_place := input.target.project if {
-	input.target.project != ""
-} else := input.account.id if {
-	input.account.id != ""
-} else := "no account"
+reason_no_role := denied("no_role", []) if is_string(input.action.id)

@@ -33,26 +33,19 @@ member_allowed if {
 asks_self_allowed if {
 	input.principal.kind == "user"
 	input.route.access.asks_self
-	input.target.user != ""
-	input.target.user == input.principal.id
+	input.target.about == "caller"
 }
 
+# A user is named by the external id or by the UUID.
 _about_the_caller if {
 	input.principal.kind == "user"
-	input.target.user != ""
-	input.target.user == input.principal.id
-}
-
-_about_the_caller if {
-	input.principal.kind == "user"
-	input.target.user != ""
-	input.target.user == input.principal.uuid
+	input.target.about in {"caller", "caller_by_uuid"}
 }
 
 # Where no account is named, the caller's own record is all there is to ask.
 _account_permits if {
-	input.account.id == ""
-	input.target.account == ""
+	input.account.named == false
+	input.target.same_account
 }
 
 _account_permits if _caller_meets_conditions

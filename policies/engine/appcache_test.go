@@ -9,7 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -108,16 +108,15 @@ func FuzzACachedAnswerOfAnAppIsAFreshOne(f *testing.F) {
 
 func TestTheKeyOfAnAppNeedsAllItsParts(t *testing.T) {
 	cached, fresh := appEngines(t)
-	spoil := map[string]func(*reuse.AppPlan){
-		"the app":             func(p *reuse.AppPlan) { p.Entry = 0 },
-		"the subject's facts": func(p *reuse.AppPlan) { p.Facts = false },
-		"which have ended":    func(p *reuse.AppPlan) { p.Period = false },
+	spoil := map[string]func(*question.AppPlan){
+		"the app":                func(p *question.AppPlan) { p.Entry = 0 },
+		"what the subject holds": func(p *question.AppPlan) { p.Held = false },
 	}
 	var paths []string
-	cached.SpoilApps(func(p *reuse.AppPlan) { paths = append(paths, p.Paths...) })
+	cached.SpoilApps(func(p *question.AppPlan) { paths = append(paths, p.Paths...) })
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
-		spoil[path] = func(p *reuse.AppPlan) {
+		spoil[path] = func(p *question.AppPlan) {
 			p.Paths = slices.DeleteFunc(slices.Clone(p.Paths), func(other string) bool { return other == path })
 		}
 	}

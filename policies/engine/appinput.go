@@ -8,7 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -20,20 +20,18 @@ const (
 
 // appInput is what an app is told (policies/schemas/app).
 type appInput struct {
-	reuse.Inputs
-	sent  [][2]*ast.Term
-	about *subjectForm
+	question.Input
+	sent [][2]*ast.Term
 }
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
-func newAppInput(q *resources.AppQuestion, known *subjects, sent sentTerms) (*appInput, error) {
-	in := &appInput{Inputs: reuse.OfQuestion(&resources.Question{
+func newAppInput(q *resources.AppQuestion, sent sentTerms) (*appInput, error) {
+	in := &appInput{Input: question.Of(&resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	})}
-	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
+	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return nil, &failed{FailureFacts, errOtherAccount}
 	}
-	in.about = known.form(in.Subject, in.Now)
 	for _, part := range [...]struct {
 		name string
 		sent []byte
@@ -133,23 +131,31 @@ func (in *appInput) named() ast.Value { return in.with() }
 
 // whole returns the input.
 func (in *appInput) whole() *ast.Term {
-	subject := in.about.subject.Value.(ast.Object)
 	return ast.NewTerm(in.with(
-		field("assignments", heldList(subject.Get(ast.InternedTerm("assignments")))),
-		field("roles", roleList(subject.Get(ast.InternedTerm("roles")))),
+		field("assignments", heldList(in.Value("subject.assignments"))), field("roles", roleList(in.Value("subject.roles"))),
 	))
 }
 
 func (in *appInput) with(facts ...[2]*ast.Term) ast.Value {
-	subject, account := in.about.subject.Value.(ast.Object), in.about.account
-	if named := in.Text(reuse.AccountNamed); named != "" {
-		account = accountTerm(named, false, "")
-	}
 	facts = append(
-		facts, field("principal", principalTerm(&in.Inputs)), field("now", millis(in.Now)), field("account", account),
-		field("status", subject.Get(ast.InternedTerm("status"))), field("member", subject.Get(ast.InternedTerm("member"))),
+		facts, in.part("principal", "kind", "id", "uuid", "account", "scopes", "credential", "key_scopes"),
+		in.part("account", "id", "exists", "status"), field("now", in.Value("now")),
+		field("status", in.Value("subject.status")), field("member", in.Value("subject.member")),
 	)
 	return ast.NewObject(append(in.sent[:len(in.sent):len(in.sent)], field("facts", ast.ObjectTerm(facts...)))...)
+}
+
+// part returns some members of a part of the input that the shipped rules are given.
+func (in *appInput) part(name string, members ...string) [2]*ast.Term {
+	items := make([][2]*ast.Term, len(members))
+	for i, member := range members {
+		items[i] = field(member, in.Value(name+"."+member))
+	}
+	return field(name, ast.ObjectTerm(items...))
+}
+
+func field(name string, value *ast.Term) [2]*ast.Term {
+	return [2]*ast.Term{ast.InternedTerm(name), value}
 }
 
 // heldList returns the assignments by place as a list, each with its project and resource. It is made of what the digest of

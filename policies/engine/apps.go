@@ -8,7 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/memo"
 )
@@ -28,8 +28,8 @@ func CountedEntries() (names []string) {
 type app struct {
 	resources.App
 	query          *query
-	plan           *reuse.AppPlan // nil where no answer may be cached
-	allows, denies string         // its reasons
+	plan           *question.AppPlan // nil where no answer may be cached
+	allows, denies string            // its reasons
 	constant       map[string]bool
 }
 
@@ -49,12 +49,12 @@ func (s *Set) newApps() *apps {
 		decision := rules + ".decision"
 		a := &app{
 			App: resources.App{Name: name}, query: newQuery(decision), constant: map[string]bool{},
-			plan:   reuse.NewAppPlan(s.of.Compiler, decision, i),
+			plan:   question.NewAppPlan(s.of.Compiler, decision, i),
 			allows: "app " + name + " allows", denies: "app " + name + " denies",
 		}
-		a.query.reads = reuse.ReadBy(s.of.Compiler, decision)
+		a.query.reads = question.ReadBy(s.of.Compiler, decision)
 		for _, set := range appSets() {
-			a.constant[set] = reuse.Constant(s.of.Compiler, rules+"."+set)
+			a.constant[set] = question.Constant(s.of.Compiler, rules+"."+set)
 		}
 		out.all = append(out.all, a)
 	}
@@ -119,7 +119,7 @@ func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent se
 	if a == nil {
 		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", q.ResourceType)}
 	}
-	in, err := newAppInput(&q, e.subjects, sent)
+	in, err := newAppInput(&q, sent)
 	if err != nil {
 		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
 		return d, err
@@ -146,7 +146,7 @@ func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent se
 
 // JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
 func (s *Set) JudgeApp(ctx context.Context, name string, q resources.AppQuestion, within time.Duration) (resources.AppDecision, error) {
-	in, err := newAppInput(&q, newSubjects(), nil)
+	in, err := newAppInput(&q, nil)
 	if err != nil {
 		return resources.AppDecision{}, err
 	}
@@ -164,7 +164,7 @@ func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Du
 			d, err = resources.AppDecision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", a.query.name, r)}
 		}
 	}()
-	answer, err := s.answer(ctx, a.query, in.whole(), in.Now, within)
+	answer, err := s.answer(ctx, a.query, in.whole(), in.Question().Now, within)
 	if err != nil {
 		return d, err
 	}
@@ -172,10 +172,7 @@ func (s *Set) judgeApp(ctx context.Context, a *app, in *appInput, within time.Du
 	if answer != nil {
 		value = answer.Value
 	}
-	if d, err = s.readApp(a, value); err == nil && a.plan != nil {
-		d.Until = a.plan.Until(&in.about.facts)
-	}
-	return d, err
+	return s.readApp(a, value)
 }
 
 // readApp reads what an app answers; nil is undefined.
@@ -206,7 +203,7 @@ func (s *Set) appKey(b []byte, a *app, in *appInput) []byte {
 	if s.apps.answers == nil || a.plan == nil {
 		return nil
 	}
-	return a.plan.Key(b, in.named(), &in.about.facts, maxVerdict)
+	return a.plan.Key(b, in.named(), &in.Input, maxVerdict)
 }
 
 // cachedApp returns the answer to an equal question; false is a miss.

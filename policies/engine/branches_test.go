@@ -11,7 +11,7 @@ import (
 // TestOneVerdictForAServiceWhoeverItAsksAbout guarantees that what the embedded tree looks at for users only
 // tells the questions of services not apart, and those of users still.
 func TestOneVerdictForAServiceWhoeverItAsksAbout(t *testing.T) {
-	for kind, want := range map[string]int{resources.PrincipalService: 1, resources.PrincipalUser: 3, resources.PrincipalNone: 1, "": 1, "robot": 3} {
+	for kind, want := range map[string]int{resources.PrincipalService: 1, resources.PrincipalUser: 2, resources.PrincipalNone: 1, "": 1, "robot": 1} {
 		t.Run("as "+kind, func(t *testing.T) {
 			e := newCounted(t, policytest.Copy(t, policies.Tree()), 0)
 			for _, user := range []string{"user-bob-v1", "user-eve-v1", "user-joe-v1"} {

@@ -36,7 +36,9 @@ else := reason_no_role if preconditions_met`), false},
 
 granting_role := "own" if input.subject.id == "user-root-v1"
 `), false},
-		"another role for the action": {changed("authz/roles.rego", "role.permissions[pattern] == true", "role.permissions[pattern] != false"), false},
+		"another role for the action":  {changed("authz/roles.rego", "	permissions[pattern]", "	object.get(permissions, pattern, true)"), false},
+		"other permissions":            {changed("authz/roles.rego", "data.grants[assignment.role].permissions", "data.grants.account_admin.permissions"), false},
+		"an assignment that has ended": {changed("authz/roles.rego", "	assignment.running == true\n", ""), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := engine.New(t.Context(), c.tree, compile, engine.Options{})

@@ -109,7 +109,7 @@ func by(e *engine.Engine, a *policytest.Ask) (resources.Decision, error) {
 	case "access":
 		return e.Access(context.Background(), a.Question)
 	}
-	return e.Inside().Grantable(context.Background(), a.Grant())
+	return e.Inside().Grantable(context.Background(), a.Asked())
 }
 
 func told(err error) string {

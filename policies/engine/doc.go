@@ -1,12 +1,12 @@
 // Package engine asks the Rego tree. It knows Rego and OPA, and neither HTTP nor a store.
 //
-// A Set is one compiled tree. A decision is one evaluation of an entry point on an input (input.go, subject.go)
-// built by hand as OPA's own values. Anything but a well-formed answer is an error with the zero decision, which
+// A Set is one compiled tree. A decision is one evaluation of an entry point on an input
+// (policies/question) built by hand as OPA's own values. Anything but a well-formed answer is an error with the zero decision, which
 // denies: undefined, ill-typed or conflicting values, a failing built-in, a panic, an evaluation that exceeds its
 // time or its memory (policies/builtins). A grant has the time of its request.
 //
 // An Engine has a set in force and caches its verdicts. The key of a verdict is what the compiled rules can read
-// (policies/reuse). Cache misses wait at a semaphore, so that thousands of them leave a processor to the hits;
+// (policies/question). Cache misses wait at a semaphore, so that thousands of them leave a processor to the hits;
 // questions inside a transaction don't wait (inside.go). A reload takes a tree when the Loader returns it: the loader
 // is proof.Load, by which the tree has proved itself. On an error the last good tree stays in force.
 //

@@ -12,7 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
@@ -57,12 +57,11 @@ type Options struct {
 
 // Engine answers by the tree in force. It is safe for concurrent use.
 type Engine struct {
-	load     Loader
-	opts     Options
-	subjects *subjects
-	current  atomic.Pointer[Set]
-	refusal  atomic.Pointer[refusal]
-	reload   sync.Mutex // one reload at a time
+	load    Loader
+	opts    Options
+	current atomic.Pointer[Set]
+	refusal atomic.Pointer[refusal]
+	reload  sync.Mutex // one reload at a time
 }
 
 type refusal struct{ err error }
@@ -94,7 +93,7 @@ func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options)
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{load: load, opts: opts, subjects: newSubjects()}
+	e := &Engine{load: load, opts: opts}
 	e.bring(set)
 	return e, nil
 }
@@ -102,25 +101,30 @@ func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options)
 // Decide answers whether the facts' user may do the action on the target. An error
 // is a *resources.Error of KindUnavailable and comes with the zero decision.
 func (e *Engine) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, EntryDecision, &q)
+	return e.ask(ctx, e.opts.Gate, e.opts.Deadline, EntryDecision, q)
 }
 
 // Access answers whether the principal may make the request; the facts are those
 // of the principal in the account in question. Errors are as for Decide.
 func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, EntryAccess, &q)
+	return e.ask(ctx, e.opts.Gate, e.opts.Deadline, EntryAccess, q)
 }
 
-func (e *Engine) ask(ctx context.Context, entry string, q *resources.Question) (resources.Decision, error) {
-	in := reuse.OfQuestion(q)
-	return e.run(ctx, e.opts.Gate, e.opts.Deadline, entry, &in)
+// asked is a question with room for its key: what a cached verdict takes of memory, in one piece.
+type asked struct {
+	q    resources.Question
+	in   question.Input
+	room [keyRoom]byte
 }
 
-// run returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
+// ask returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
 // none: that fails in the evaluation, with or without a cache.
-func (e *Engine) run(
-	ctx context.Context, through *gate.Gate, within time.Duration, entry string, in *reuse.Inputs,
+func (e *Engine) ask(
+	ctx context.Context, through *gate.Gate, within time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
+	a := &asked{q: q}
+	a.in = question.Of(&a.q)
+	in := &a.in
 	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key was made; evaluate recovers by itself
@@ -130,30 +134,28 @@ func (e *Engine) run(
 			d, err = e.finish(entry, start, d, err)
 		}
 	}()
-	if in.Subject != nil && in.Subject.AccountID != in.AccountID {
+	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return d, &failed{FailureFacts, errOtherAccount}
 	}
 	if d, hit = set.unlisted(entry, in); hit {
 		return d, nil
 	}
-	var room [keyRoom]byte
-	about := e.subjects.form(in.Subject, in.Now)
-	key := set.key(room[:0], entry, in, about)
+	key := set.key(a.room[:0], entry, in)
 	if d, hit = e.cached(ctx, set, entry, key); hit {
-		return d, nil
+		return in.Told(d), nil
 	}
-	if err = through.Enter(ctx, in.AccountID); err != nil { // that is no failure of the policy
+	if err = through.Enter(ctx, q.AccountID); err != nil { // that is no failure of the policy
 		rejected = true
 		return d, err
 	}
 	defer through.Leave()
 	if d, hit = e.cached(ctx, set, entry, key); hit { // an equal question may have been evaluated meanwhile
-		return d, nil
+		return in.Told(d), nil
 	}
 	start = time.Now()
-	if d, err = set.evaluate(ctx, entry, in, about, within); err == nil {
-		d.Until = set.until(entry, in, about)
+	if d, err = set.evaluate(ctx, entry, in, within); err == nil {
 		set.verdicts.put(key, d)
+		d = in.Told(d)
 	}
 	return d, err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -61,14 +61,15 @@ func FailureOf(err error) Failure {
 // evaluate asks one entry point. Anything but a well-formed answer in time is an
 // error with the zero decision.
 func (s *Set) evaluate(
-	ctx context.Context, entry string, in *reuse.Inputs, about *subjectForm, within time.Duration,
+	ctx context.Context, entry string, in *question.Input, within time.Duration,
 ) (d resources.Decision, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			d, err = resources.Decision{}, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}
 		}
 	}()
-	answer, err := s.answer(ctx, s.queries[entry], input(in, about), in.Now, within)
+	q := s.queries[entry]
+	answer, err := s.answer(ctx, q, in.Term(q.rows), in.Question().Now, within)
 	switch {
 	case err != nil:
 		return d, err
@@ -137,7 +138,7 @@ func (s *Set) read(entry string, answer *ast.Term) (resources.Decision, error) {
 
 // valueAt returns a member of an object; false where there is none, or one of another type.
 func valueAt[T ast.Value](o ast.Object, name string) (value T, ok bool) {
-	if term := o.Get(term(name)); term != nil {
+	if term := o.Get(ast.InternedTerm(name)); term != nil {
 		value, ok = term.Value.(T)
 	}
 	return value, ok

@@ -12,7 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -48,7 +48,7 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return resources.Decision{}, unavailable(&failed{FailureFacts, errOtherAccount})
 	}
-	in := reuse.OfQuestion(&q)
+	in := question.Of(&q)
 	if d, denied := p.engine.current.Load().unlisted(EntryDecision, &in); denied {
 		return d, nil
 	}
@@ -227,11 +227,9 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 			return nil, err
 		}
 		for _, t := range found {
-			reason := "a reason that is too large"
+			reason := t.Value.String()
 			if text, ok := t.Value.(ast.String); ok {
 				reason = string(text)
-			} else if !builtins.Larger(t.Value, maxReason) {
-				reason = t.Value.String()
 			}
 			out = append(out, resources.PolicyRule{Reason: reason, At: place(rule)})
 		}
@@ -257,13 +255,12 @@ func (s *Set) each(ctx context.Context, body ast.Body, of *ast.Term, q *resource
 			out, err = nil, &failed{FailurePanic, fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	in := reuse.OfQuestion(q)
 	bounds := s.bounds.Get().(*builtins.Bounds)
 	bounds.Start(ctx, within, builtins.OfQuestion)
 	err = topdown.NewQuery(append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of))).
 		WithCompiler(s.of.Compiler).
 		WithStore(s.of.Store).WithTransaction(s.txn).
-		WithInput(input(&in, newSubjects().form(q.Facts.Subject, q.Now))).
+		WithInput(InputOf(q)).
 		WithCancel(bounds).WithBuiltins(bounds.Builtins).WithRequestMetadata(s.noMetadata).
 		WithStrictBuiltinErrors(true).
 		WithMetrics(metrics.NoOp()).

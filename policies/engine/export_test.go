@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -30,30 +32,26 @@ func (e *Engine) BringBeside(s *Set) {
 	s.verdicts = former
 }
 
+// Unfilled is Judge with the places of the reason as the tree has them, as verdicts are cached.
+func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
+	in := question.Of(&q)
+	return s.evaluate(ctx, entry, &in, within)
+}
+
 // Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
 type Keys struct {
 	set   *Set
-	known *subjects
-	plans map[string]map[string]*reuse.Plan // by part and entry point
+	plans map[string]map[string]*question.Plan // by part and entry point
 }
 
 // NewKeys returns the keys of a set.
-func NewKeys(s *Set) *Keys { return &Keys{s, newSubjects(), map[string]map[string]*reuse.Plan{}} }
+func NewKeys(s *Set) *Keys { return &Keys{s, map[string]map[string]*question.Plan{}} }
 
-// OfQuestion names the verdict of a question at decision or access; "" where none is cached.
-func (k *Keys) OfQuestion(without, entry string, q *resources.Question) string {
-	return k.of(without, "data.authz."+entry, reuse.OfQuestion(q))
-}
-
-// OfGrant names the verdict of a grant; "" where none is cached.
-func (k *Keys) OfGrant(without string, g *resources.Grant) string {
-	return k.of(without, EntryGrantable, reuse.OfGrant(g))
-}
-
-func (k *Keys) of(part, entry string, in reuse.Inputs) string {
+// Of names the verdict of a question at an entry point; "" where none is cached.
+func (k *Keys) Of(part, entry string, q *resources.Question) string {
 	plans := k.plans[part]
 	if plans == nil {
-		plans = map[string]*reuse.Plan{}
+		plans = map[string]*question.Plan{}
 		for entry, q := range k.set.queries {
 			if plans[entry] = q.plan; part != "" {
 				plans[entry] = KeyParts()[part](q.plan)
@@ -61,76 +59,72 @@ func (k *Keys) of(part, entry string, in reuse.Inputs) string {
 		}
 		k.plans[part] = plans
 	}
-	if plans[entry] == nil {
+	plan := plans["data.authz."+entry]
+	if plan == nil {
 		return ""
 	}
-	return string(plans[entry].Key(nil, &in, &k.known.form(in.Subject, in.Now).facts))
+	in := question.Of(q)
+	return string(plan.Key(nil, &in))
 }
 
 // KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.
-func KeyParts() map[string]func(*reuse.Plan) *reuse.Plan {
-	parts := map[string]func(*reuse.Plan) *reuse.Plan{
-		"the entry point": func(p *reuse.Plan) *reuse.Plan {
+func KeyParts() map[string]func(*question.Plan) *question.Plan {
+	parts := map[string]func(*question.Plan) *question.Plan{
+		"the entry point": func(p *question.Plan) *question.Plan {
 			if p != nil {
-				p = &reuse.Plan{Values: p.Values, ByKind: p.ByKind}
+				p = &question.Plan{ByKind: p.ByKind}
 			}
 			return p
 		},
-		"that the tree is no function": func(p *reuse.Plan) *reuse.Plan {
+		"that the tree is no function": func(p *question.Plan) *question.Plan {
 			if p == nil {
-				p = &reuse.Plan{}
-				for v := range reuse.Here + 1 {
-					p.Values = append(p.Values, v)
+				p = &question.Plan{ByKind: map[string]question.Rows{}}
+				for _, kind := range principalKinds() {
+					p.ByKind[kind] = question.All()
 				}
+				p = without(p, "now")
 			}
 			return p
 		},
 	}
-	for _, kind := range []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone} {
-		parts["that not every principal is a "+kind] = func(p *reuse.Plan) *reuse.Plan {
-			if p != nil {
-				p = &reuse.Plan{Entry: p.Entry, Values: p.ByKind[kind]}
+	for _, kind := range principalKinds() {
+		parts["that not every principal is a "+kind] = func(p *question.Plan) *question.Plan {
+			if p == nil {
+				return nil
 			}
-			return p
+			same := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+			for other := range p.ByKind {
+				same.ByKind[other] = p.ByKind[kind]
+			}
+			return same
 		}
 	}
-	for name, v := range map[string]reuse.Value{
-		"principal.kind": reuse.PrincipalKind, "principal.id": reuse.PrincipalID, "principal.uuid": reuse.PrincipalUUID,
-		"principal.account": reuse.PrincipalAccount, "principal.credential": reuse.PrincipalCredential,
-		"principal.scopes": reuse.PrincipalScopes, "principal.key_scopes": reuse.PrincipalKeyScopes,
-		"action.id": reuse.ActionID, "action.scope": reuse.ActionScope, "action.resource": reuse.ActionResource, "action.verb": reuse.ActionVerb,
-		"route.name": reuse.RouteName, "route.effect": reuse.RouteEffect, "route.access": reuse.RouteAccess,
-		"target.account": reuse.TargetAccount, "target.project": reuse.TargetProject, "target.project_state": reuse.TargetProjectState,
-		"target.resource": reuse.TargetResource, "target.rest": reuse.TargetRest, "target.user": reuse.TargetUser,
-		"grant.permissions": reuse.GrantPermissions, "grant.until": reuse.GrantUntil,
-		"the account without facts": reuse.AccountNamed, "the facts": reuse.SubjectFacts, "the period": reuse.Period, "the place": reuse.Here,
-	} {
-		parts[name] = func(p *reuse.Plan) *reuse.Plan { return without(p, v) }
+	for _, row := range question.Table() {
+		if row.Path != "now" { // which no plan has
+			parts[row.Path] = func(p *question.Plan) *question.Plan { return without(p, row.Path) }
+		}
 	}
 	return parts
 }
 
-// without is a plan whose keys lack a value.
-func without(p *reuse.Plan, v reuse.Value) *reuse.Plan {
+func principalKinds() []string {
+	return []string{resources.PrincipalUser, resources.PrincipalService, resources.PrincipalNone}
+}
+
+// without is a plan whose keys lack a row.
+func without(p *question.Plan, path string) *question.Plan {
 	if p == nil {
 		return nil
 	}
-	gone := func(other reuse.Value) bool { return other == v }
-	less := &reuse.Plan{Entry: p.Entry, Values: slices.DeleteFunc(slices.Clone(p.Values), gone), ByKind: map[string][]reuse.Value{}}
-	for kind, values := range p.ByKind {
-		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(values), gone)
+	less := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+	for kind, rows := range p.ByKind {
+		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return question.Table()[i].Path == path })
 	}
 	return less
 }
 
-// Forms is how many subjects have a form.
-func (e *Engine) Forms() (n int) {
-	e.subjects.forms.Range(func(any, any) bool { n++; return true })
-	return n
-}
-
 // SpoilApps changes the plans of the apps in force.
-func (e *Engine) SpoilApps(change func(*reuse.AppPlan)) {
+func (e *Engine) SpoilApps(change func(*question.AppPlan)) {
 	for _, a := range e.current.Load().apps.all {
 		change(a.plan)
 	}

@@ -48,9 +48,9 @@ func FuzzDecide(f *testing.F) {
 		if err != nil || d.Allowed && (!active || status != resources.StatusActive) {
 			t.Fatalf("not active: %+v, %v", d, err)
 		}
-		g := resources.Grant{
-			Principal: q.Principal, AccountID: account, Facts: q.Facts, Permissions: []string{permission, action},
-			ProjectID: project, ResourceID: role, Until: resources.Time(at), Now: resources.Time(at),
+		g := resources.Question{
+			Principal: q.Principal, AccountID: account, Facts: q.Facts, Target: resources.TargetAt(project, role), Now: resources.Time(at),
+			Grant: &resources.Grant{Permissions: []string{permission, action}, Until: resources.Time(at)},
 		}
 		if d, err = e.Inside().Grantable(context.Background(), g); err != nil || d.Allowed && (!active || status != resources.StatusActive) {
 			t.Fatalf("grantable: %+v, %v", d, err)

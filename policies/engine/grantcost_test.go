@@ -42,16 +42,15 @@ func stepsOfGrant(t *testing.T, patterns int) int {
 		rego.Query("data.authz.grantable.allow"), rego.QueryTracer(counted),
 		rego.Store(inmem.NewFromObject(map[string]any{"grants": map[string]any{}})),
 		rego.Input(map[string]any{
-			"principal": user, "account": map[string]any{"id": "a", "exists": true, "status": "ACTIVE"},
-			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"account": "", "project": "", "project_state": "", "resource": ""},
+			"principal": user, "account": map[string]any{"named": true, "exists": true, "status": "ACTIVE"},
+			"action": map[string]any{"id": "", "scope": ""}, "target": map[string]any{"level": "account", "same_account": true, "project_state": ""},
 			"grant": map[string]any{"permissions": held, "until": 1},
 			"subject": map[string]any{
-				"id": "u", "exists": true, "status": "ACTIVE", "member": true,
+				"named": true, "exists": true, "status": "ACTIVE", "member": true, "is_caller": true,
 				"here": []any{map[string]any{
 					"role": "r", "custom": true, "level": "ACCOUNT", "role_scope": "ACCOUNT", "role_status": "ACTIVE",
-					"status": "ACTIVE", "expires": 1, "running": true,
+					"status": "ACTIVE", "running": true, "outlasts_grant": true, "permissions": held,
 				}},
-				"roles": map[string]any{"r": map[string]any{"scope": "ACCOUNT", "permissions": held}},
 			},
 		}),
 	}

@@ -24,10 +24,17 @@ func TestEveryInputKeyIsThere(t *testing.T) {
 		"now":       0.0,
 		"principal": object{"kind": "none", "id": "", "uuid": "", "account": "", "scopes": object{}, "credential": "none", "key_scopes": object{}},
 		"route":     object{"name": "", "access": object{}, "effect": ""},
-		"account":   object{"id": "", "exists": false, "status": ""},
-		"subject":   object{"id": "", "exists": false, "status": "", "member": false, "assignments": object{}, "here": []any{}, "roles": object{}},
-		"target":    object{"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": ""},
-		"grant":     object{"permissions": object{}, "until": never},
+		"account":   object{"named": false, "id": "", "exists": false, "status": ""},
+		"subject": object{
+			"named": false, "id": "", "exists": false, "status": "", "member": false, "is_caller": false,
+			"assignments": object{}, "here": []any{}, "roles": object{},
+		},
+		"target": object{
+			"level": "account", "same_account": true, "kind": "", "about": "",
+			"account": "", "project": "", "project_state": "", "resource": "", "rest": "", "user": "",
+		},
+		"grant": object{"permissions": object{}, "until": never},
+		"clock": object{"hour": 0.0, "weekday": "Thursday"},
 	}
 	if got := seen(t, resources.Question{}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
@@ -61,6 +68,14 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 		"role": "account_admin", "custom": false, "level": "ACCOUNT", "role_scope": "ACCOUNT",
 		"role_status": "ACTIVE", "status": "ACTIVE", "expires": never, "running": true,
 	}
+	heldHere := object{
+		"role": "role-a-v1", "custom": true, "permissions": object{"project:*:read": true, "project:a:b": true}, "level": "RESOURCE",
+		"role_scope": "RESOURCE", "role_status": "ACTIVE", "status": "INACTIVE", "running": true, "outlasts_grant": false,
+	}
+	adminHere := object{
+		"role": "account_admin", "custom": false, "permissions": object{}, "level": "ACCOUNT", "role_scope": "ACCOUNT",
+		"role_status": "ACTIVE", "status": "ACTIVE", "running": true, "outlasts_grant": false,
+	}
 	want := object{
 		"action": object{"id": "project:a:b", "scope": "project", "resource": "a", "verb": "b", "patterns": []any{
 			"*:*:*", "*:*:b", "*:a:*", "*:a:b", "project:*:*", "project:*:b", "project:a:*", "project:a:b",
@@ -71,14 +86,14 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 			"scopes": object{}, "credential": "key", "key_scopes": object{"read": true},
 		},
 		"route":   object{"name": "role_assignment.list_of_user", "access": object{"self": true, "service:authz:check": true}, "effect": "read"},
-		"account": object{"id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
+		"account": object{"named": true, "id": "acct-demo-v1", "exists": true, "status": "ACTIVE"},
 		"subject": object{
-			"id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true,
+			"named": true, "id": "user-bob-v1", "exists": true, "status": "ACTIVE", "member": true, "is_caller": true,
 			"assignments": object{
 				"":             object{"": []any{admin}},
 				"proj-demo-v1": object{"instances/i-1": []any{held, held}},
 			},
-			"here": []any{admin, held, held},
+			"here": []any{heldHere, heldHere, adminHere}, // by what they say
 			"roles": object{"role-a-v1": object{
 				"scope": "RESOURCE", "permissions": object{"project:*:read": true, "project:a:b": true},
 			}},
@@ -86,8 +101,10 @@ func TestTheInputIsTheQuestion(t *testing.T) {
 		"target": object{
 			"account": "acct-demo-v1", "project": "proj-demo-v1", "project_state": "active",
 			"resource": "instances/i-1", "rest": "instances/i-1/disks", "user": "user-eve-v1",
+			"level": "resource", "same_account": true, "kind": "instances", "about": "other",
 		},
 		"grant": object{"permissions": object{}, "until": never},
+		"clock": object{"hour": 0.0, "weekday": "Thursday"},
 	}
 	for key := range want {
 		if !reflect.DeepEqual(got[key], want[key]) {
@@ -160,7 +177,7 @@ func TestScopesAreTheirKindsOnly(t *testing.T) {
 // TestAnAccountWithoutFactsIsNamed guarantees that missing facts are no facts, about the account that was asked for.
 func TestAnAccountWithoutFactsIsNamed(t *testing.T) {
 	got := seen(t, resources.Question{AccountID: "acct-x-v1"})["account"]
-	if !reflect.DeepEqual(got, object{"id": "acct-x-v1", "exists": false, "status": ""}) {
+	if !reflect.DeepEqual(got, object{"named": true, "id": "acct-x-v1", "exists": false, "status": ""}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -215,7 +232,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 	vary(func(p *resources.Principal, v string) { p.Credential = resources.CredentialKey })
 	vary(func(p *resources.Principal, v string) { p.Scopes = []string{v} })
 	vary(func(p *resources.Principal, v string) { p.Scopes = []string{"a", "b"} })
-	vary(func(p *resources.Principal, v string) { p.KeyScopes = []string{v} })
+	vary(func(p *resources.Principal, _ string) { p.KeyScopes = []string{resources.KeyScopeRead} })
 	for round := range 2 {
 		for _, p := range principals {
 			p.Kind = resources.PrincipalService
@@ -239,7 +256,7 @@ func TestServicesAreStillThemselves(t *testing.T) {
 // TestAssignmentsAreStillThemselves guarantees that what is most of an assignment or an account is never taken for
 // another one, whichever of its parts is different.
 func TestAssignmentsAreStillThemselves(t *testing.T) {
-	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal([input.account, input.subject.assignments])} if input.subject.id`), nothing)
+	e := newEngine(t, policytest.Decision(t, `decision := {"allow": false, "reason": json.marshal([input.account.exists, input.account.status, input.subject.assignments])} if input.subject.id`), nothing)
 	first := resources.HeldRole{RoleID: "a", RoleScope: "b", RoleStatus: "c", Status: "d"}
 	all := []resources.HeldRole{first}
 	for _, vary := range []func(h *resources.HeldRole){
@@ -255,11 +272,11 @@ func TestAssignmentsAreStillThemselves(t *testing.T) {
 		for i, h := range all {
 			s := policytest.ActiveSubject()
 			s.Assignments, s.AccountExists = []resources.HeldRole{h}, i%2 == 0
-			s.AccountStatus = h.Status
+			s.AccountStatus = map[string]string{"d": resources.StatusActive, "z": resources.StatusSuspended}[h.Status]
 			q := policytest.Question(s, "project:a:b")
 			level := map[string]string{"": "ACCOUNT", "p": "PROJECT"}[h.ProjectID]
 			want, _ := json.Marshal([]any{
-				object{"id": s.AccountID, "exists": s.AccountExists, "status": s.AccountStatus},
+				s.AccountExists, s.AccountStatus,
 				object{h.ProjectID: object{"": []any{object{
 					"role": h.RoleID, "custom": h.Custom, "level": level, "role_scope": h.RoleScope, "role_status": h.RoleStatus, "status": h.Status,
 					"expires": cmp.Or(int64(h.ExpiresAt), int64(never)), "running": h.ExpiresAt == 0,

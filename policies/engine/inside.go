@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -22,16 +21,14 @@ func (e *Engine) Inside() Inside { return Inside{e} }
 
 // Decide is Engine.Decide, without the gate.
 func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	in := reuse.OfQuestion(&q)
-	return i.engine.run(ctx, nil, i.engine.opts.Deadline, EntryDecision, &in)
+	return i.engine.ask(ctx, nil, i.engine.opts.Deadline, EntryDecision, q)
 }
 
 // Grantable answers whether the caller holds all that they want to give. Only the context
 // bounds its time, since a grant can be hundreds of times as large as a question. Errors are
 // as for Engine.Decide.
-func (i Inside) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
-	in := reuse.OfGrant(&g)
-	return i.engine.run(ctx, nil, untilTheContextEnds, EntryGrantable, &in)
+func (i Inside) Grantable(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return i.engine.ask(ctx, nil, untilTheContextEnds, EntryGrantable, q)
 }
 
 // Roles returns the system roles in force by id, a copy.

@@ -14,9 +14,9 @@ import (
 )
 
 // adminsGrant is a grant of one who holds everything.
-func adminsGrant(permissions ...string) resources.Grant {
+func adminsGrant(permissions ...string) resources.Question {
 	q := policytest.Question(policytest.AdminSubject(), "")
-	return resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: permissions, Now: q.Now}
+	return policytest.Grant(q, permissions...)
 }
 
 // TestInsidePassesNoGate guarantees that what is asked inside a transaction waits for nobody

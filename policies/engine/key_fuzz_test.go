@@ -35,7 +35,7 @@ func FuzzVerdictKey(f *testing.F) {
 		}
 		one, two := ask(user, rest, word), ask(otherUser, otherRest, otherWord)
 		same := [3]string{user, rest, word} == [3]string{otherUser, otherRest, otherWord}
-		if a, b := keys.OfQuestion(whole, "decision", &one), keys.OfQuestion(whole, "decision", &two); (a == b) != same || a == "" {
+		if a, b := keys.Of(whole, "decision", &one), keys.Of(whole, "decision", &two); (a == b) != same || a == "" {
 			t.Fatalf("%+v\n%+v\nhave the keys\n%q\n%q", one, two, a, b)
 		}
 	})

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -17,7 +16,7 @@ type Pinned struct {
 
 // Pin returns the engine by the tree that is in force now.
 func (e *Engine) Pin() Pinned {
-	p := &Engine{load: e.load, opts: e.opts, subjects: e.subjects}
+	p := &Engine{load: e.load, opts: e.opts}
 	p.current.Store(e.current.Load())
 	return Pinned{p, sentTerms{}, new(int)}
 }
@@ -28,18 +27,18 @@ func (p Pinned) Judged() int { return *p.judged }
 // Decide is Engine.Decide.
 func (p Pinned) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	*p.judged++
-	return p.engine.ask(ctx, EntryDecision, &q)
+	return p.engine.Decide(ctx, q)
 }
 
 // Access is Engine.Access.
 func (p Pinned) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	*p.judged++
-	return p.engine.ask(ctx, EntryAccess, &q)
+	return p.engine.Access(ctx, q)
 }
 
 // AccessByUser says whether Access for a principal of the kind may depend on the user whom the target names.
 func (p Pinned) AccessByUser(kind string) bool {
-	return p.engine.current.Load().queries[EntryAccess].plan.Reads(kind, reuse.TargetUser)
+	return p.engine.current.Load().queries[EntryAccess].plan.Reads(kind, "target.user", "target.about")
 }
 
 // Revision names the tree.

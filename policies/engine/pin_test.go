@@ -44,7 +44,7 @@ func TestTheRightOfServicesIsByNoUser(t *testing.T) {
 		tree policytest.Tree
 		want map[string]bool
 	}{
-		"the embedded tree": {embedded, map[string]bool{"user": true, "service": false, "none": false, "other": true}},
+		"the embedded tree": {embedded, map[string]bool{"user": true, "service": false, "none": false, "other": false}},
 		"by user": {
 			embedded.With(file, strings.Replace(text, rule, "if {\n\tservice_scope\n\tinput.target.user != \"user-x-v1\"\n}\n", 1)),
 			map[string]bool{"user": true, "service": true},

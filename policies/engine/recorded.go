@@ -12,7 +12,6 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -22,9 +21,9 @@ const (
 	dropRule = "data.system.log.drop"
 )
 
-// InputOf returns the input on which a judgement rests, as JSON.
-func InputOf(j *resources.Judgement) ([]byte, error) {
-	term, err := inputOf(j, newSubjects())
+// RecordedInput returns the input on which a judgement rests, as JSON.
+func RecordedInput(j *resources.Judgement) ([]byte, error) {
+	term, err := inputOf(j)
 	if err != nil {
 		return nil, err
 	}
@@ -32,21 +31,15 @@ func InputOf(j *resources.Judgement) ([]byte, error) {
 }
 
 // inputOf returns the input by which a verdict was made.
-func inputOf(j *resources.Judgement, known *subjects) (*ast.Term, error) {
+func inputOf(j *resources.Judgement) (*ast.Term, error) {
 	if j.App != nil {
-		in, err := newAppInput(j.App, known, nil)
+		in, err := newAppInput(j.App, nil)
 		if err != nil {
 			return nil, err
 		}
 		return in.whole(), nil
 	}
-	var in reuse.Inputs
-	if j.Grant != nil {
-		in = reuse.OfGrant(j.Grant)
-	} else {
-		in = reuse.OfQuestion(&j.Question)
-	}
-	return input(&in, known.form(in.Subject, in.Now)), nil
+	return InputOf(&j.Question), nil
 }
 
 // Masks says whether the tree in force says what the decision log leaves out.

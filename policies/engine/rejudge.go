@@ -11,28 +11,30 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// errMasked means that the tree reads a part of a question that a mask has left out.
-var errMasked = errors.New("masked, and the tree reads it")
+// ErrMasked means that the tree reads a part of a question that a mask has left out.
+var ErrMasked = errors.New("masked, and the tree reads it")
+
+// errOlderForm means that the input was recorded by a release whose rules were told something else.
+var errOlderForm = errors.New("recorded in an older form")
 
 // errNoRule means that the tree has no rule, app or route for the question.
 var errNoRule = errors.New("the tree does not have")
 
 // Rejudge judges recorded verdicts anew by one tree, without a cache of verdicts. It is for one goroutine.
 type Rejudge struct {
-	set   *Set
-	known *subjects
-	rows  map[string]*resources.Route
+	set  *Set
+	rows map[string]*resources.Route
 	// within bounds one evaluation.
 	within time.Duration
 }
 
 // NewRejudge returns a judge by the tree.
 func NewRejudge(set *Set, within time.Duration) *Rejudge {
-	r := &Rejudge{set, newSubjects(), map[string]*resources.Route{}, within}
+	r := &Rejudge{set, map[string]*resources.Route{}, within}
 	for _, row := range set.Routes() {
 		r.rows[row.Name] = &row
 	}
@@ -57,6 +59,8 @@ type Recorded struct {
 	app   *app // nil but for a question to an app
 	input *ast.Term
 	now   resources.Time
+	// masked are the parts of the input that a mask has left out, as paths.
+	masked []string
 }
 
 // Rule names the rule that is asked.
@@ -91,7 +95,7 @@ func (r *Rejudge) Whole(j *resources.Judgement) (*Recorded, error) {
 		}
 	}
 	q.now = j.Question.Now
-	q.input, err = inputOf(j, r.known)
+	q.input, err = inputOf(j)
 	return q, err
 }
 
@@ -103,7 +107,7 @@ func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 	}
 	parts := dotted(m.Parts)
 	if m.Input == nil {
-		return nil, fmt.Errorf("%w: input", errMasked)
+		return nil, fmt.Errorf("%w: input", ErrMasked)
 	}
 	value, err := ast.ValueFromReader(bytes.NewReader(m.Input))
 	if err != nil {
@@ -124,10 +128,17 @@ func (r *Rejudge) Masked(m *Masked) (*Recorded, error) {
 		}
 		if row != nil {
 			q.onRow(row)
-			parts = slices.DeleteFunc(parts, func(part string) bool { return reuse.Within(part, "route") || reuse.Within(part, "action") })
+			parts = slices.DeleteFunc(parts, func(part string) bool { return question.Within(part, "route") || question.Within(part, "action") })
 		}
 	}
-	return q, noneRead(reads, parts)
+	q.masked = parts
+	if err := noneRead(reads, parts); err != nil {
+		return nil, err
+	}
+	if q.app == nil && named(value, "target", "level") == "" {
+		return nil, errOlderForm
+	}
+	return q, nil
 }
 
 // Judge returns the tree's decision. The error tells why there is none.
@@ -147,7 +158,16 @@ func (r *Rejudge) Judge(ctx context.Context, q *Recorded) (d resources.AppDecisi
 	case value == nil:
 		return d, &failed{FailureUndefined, fmt.Errorf("%s is undefined", q.query.name)}
 	}
-	d.Decision, err = r.set.read(q.query.name, ast.NewTerm(value))
+	if d.Decision, err = r.set.read(q.query.name, ast.NewTerm(value)); err != nil {
+		return d, err
+	}
+	d.Reason = question.Fill(d.Reason, func(path string) string {
+		if err == nil {
+			err = noneRead([]string{path}, q.masked)
+		}
+		member, name, _ := strings.Cut(path, ".")
+		return named(q.input.Value, member, name)
+	})
 	return d, err
 }
 
@@ -181,8 +201,8 @@ func (r *Rejudge) row(name string) (*resources.Route, error) {
 // onRow puts a row into the question.
 func (q *Recorded) onRow(row *resources.Route) {
 	action, _ := resources.ParseAction(row.Action) // "" is none
-	in := reuse.OfQuestion(&resources.Question{Route: row, Action: action})
-	items := [][2]*ast.Term{field("route", routeTerm(&in)), field("action", actionTerm(&in))}
+	of := InputOf(&resources.Question{Route: row, Action: action}).Value.(ast.Object)
+	items := [][2]*ast.Term{field("route", of.Get(ast.InternedTerm("route"))), field("action", of.Get(ast.InternedTerm("action")))}
 	if old, ok := q.input.Value.(ast.Object); ok {
 		old.Foreach(func(key, value *ast.Term) {
 			if name, _ := key.Value.(ast.String); name != "route" && name != "action" {
@@ -206,12 +226,12 @@ func dotted(parts [][]string) []string {
 	return out
 }
 
-// noneRead returns errMasked where one of the paths reads one of the parts.
+// noneRead returns ErrMasked where one of the paths reads one of the parts.
 func noneRead(paths, parts []string) error {
 	for _, part := range parts {
 		for _, path := range paths {
-			if reuse.Within(path, part) || reuse.Within(part, path) {
-				return fmt.Errorf("%w: %s", errMasked, strings.TrimSuffix("input."+path, "."))
+			if question.Within(path, part) || question.Within(part, path) {
+				return fmt.Errorf("%w: %s", ErrMasked, strings.TrimSuffix("input."+path, "."))
 			}
 		}
 	}

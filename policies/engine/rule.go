@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -37,22 +37,10 @@ func (r Rule) Value(ctx context.Context, input *ast.Term, now resources.Time, wi
 	return answer.Value, nil
 }
 
-// Inputs makes inputs for rules. It is for one goroutine; the subjects of questions must stay as they are.
-type Inputs struct{ subjects *subjects }
-
-// NewInputs returns Inputs.
-func NewInputs() Inputs { return Inputs{newSubjects()} }
-
-// OfQuestion returns what the policy is told of a question.
-func (i Inputs) OfQuestion(q resources.Question) *ast.Term {
-	in := reuse.OfQuestion(&q)
-	return input(&in, i.subjects.form(q.Facts.Subject, q.Now))
-}
-
-// OfGrant returns what the policy is told of a grant.
-func (i Inputs) OfGrant(g resources.Grant) *ast.Term {
-	in := reuse.OfGrant(&g)
-	return input(&in, i.subjects.form(g.Facts.Subject, g.Now))
+// InputOf returns the whole input for a question.
+func InputOf(q *resources.Question) *ast.Term {
+	in := question.Of(q)
+	return in.Term(question.All())
 }
 
 // Compiled returns what the set was made of. It is not to be changed.
@@ -60,7 +48,7 @@ func (s *Set) Compiled() Compiled { return s.of }
 
 // Unlisted says whether the tree is strict and does not list the action, with the denial of each question about it.
 func (s *Set) Unlisted(action resources.Action) (resources.Decision, bool) {
-	in := reuse.OfQuestion(&resources.Question{Action: action})
+	in := question.Of(&resources.Question{Action: action})
 	return s.unlisted(EntryDecision, &in)
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/builtins"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -68,10 +68,11 @@ type Set struct {
 type query struct {
 	name string
 	rule ast.Ref
-	body ast.Body    // compares the rule with what it never is
-	plan *reuse.Plan // nil where no verdict may be cached
-	// reads are the paths of the input on which its answer can rest.
+	body ast.Body       // compares the rule with what it never is
+	plan *question.Plan // nil where no verdict may be cached
+	// reads are the paths of the input on which its answer can rest, and rows those of the table.
 	reads []string
+	rows  question.Rows
 }
 
 // NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
@@ -89,8 +90,9 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	}
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
-		s.queries[entry].plan = reuse.NewPlan(of.Compiler, entry, i)
-		s.queries[entry].reads = reuse.ReadBy(of.Compiler, entry)
+		q := s.queries[entry]
+		q.plan, q.reads = question.NewPlan(of.Compiler, entry, i), question.ReadBy(of.Compiler, entry)
+		q.rows = question.At(q.reads)
 	}
 	s.apps = s.newApps()
 	s.findUncached()
@@ -105,37 +107,23 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 
 func newQuery(name string) *query {
 	rule := ast.MustParseRef(name)
-	return &query{name: name, rule: rule, body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
+	return &query{name: name, rule: rule, rows: question.All(), body: ast.NewBody(ast.Equality.Expr(ast.NewTerm(rule), ast.NullTerm()))}
 }
 
 // Judge evaluates a question at an entry point, without a cache. The error tells why there is no decision.
 func (s *Set) Judge(ctx context.Context, entry string, q resources.Question, within time.Duration) (resources.Decision, error) {
-	in := reuse.OfQuestion(&q)
-	return s.evaluate(ctx, entry, &in, newSubjects().form(q.Facts.Subject, q.Now), within)
-}
-
-// JudgeGrant evaluates a grant as Judge does a question.
-func (s *Set) JudgeGrant(ctx context.Context, g resources.Grant, within time.Duration) (resources.Decision, error) {
-	in := reuse.OfGrant(&g)
-	return s.evaluate(ctx, EntryGrantable, &in, newSubjects().form(g.Facts.Subject, g.Now), within)
+	in := question.Of(&q)
+	d, err := s.evaluate(ctx, entry, &in, within)
+	return in.Told(d), err
 }
 
 // key appends what names the question's verdict; nil where none may be cached.
-func (s *Set) key(b []byte, entry string, in *reuse.Inputs, about *subjectForm) []byte {
+func (s *Set) key(b []byte, entry string, in *question.Input) []byte {
 	plan := s.queries[entry].plan
 	if s.verdicts == nil || plan == nil {
 		return nil
 	}
-	return plan.Key(b, in, &about.facts)
-}
-
-// until returns when the verdict of an equal question may be another one: at once, where it is no function of its key.
-func (s *Set) until(entry string, in *reuse.Inputs, about *subjectForm) resources.Time {
-	plan := s.queries[entry].plan
-	if plan == nil {
-		return 0
-	}
-	return plan.Until(in, &about.facts)
+	return plan.Key(b, in)
 }
 
 // Revision names the tree.

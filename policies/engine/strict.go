@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -23,11 +23,11 @@ func actionIDs(listed []resources.ListedAction) map[string]bool {
 // unlisted says whether the question is about an action that a strict tree does not list, with the denial. It stands
 // before the rules and the cache, so that it holds in every tree, whatever its rules read, and costs the others
 // nothing. Those that prove a tree ask the rules themselves (Judge).
-func (s *Set) unlisted(entry string, in *reuse.Inputs) (resources.Decision, bool) {
-	if !s.of.Strict || entry != EntryDecision || s.listed[in.Text(reuse.ActionID)] {
+func (s *Set) unlisted(entry string, in *question.Input) (resources.Decision, bool) {
+	if !s.of.Strict || entry != EntryDecision || s.listed[in.Question().Action.ID] {
 		return resources.Decision{}, false
 	}
 	return resources.Decision{
-		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle, Until: reuse.Never,
+		Code: codeUnknownAction, Reason: reasonUnknownAction, PolicyRevision: s.of.Revision, BundleRevision: s.of.Bundle,
 	}, true
 }

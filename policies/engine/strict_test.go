@@ -63,7 +63,7 @@ func TestAStrictTreeAdmitsAndGrants(t *testing.T) {
 	if d, err := e.Access(t.Context(), q); err != nil || !d.Allowed {
 		t.Errorf("%+v, %v", d, err)
 	}
-	g := resources.Grant{Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: []string{"project:instance:create"}, Now: q.Now}
+	g := policytest.Grant(q, "project:instance:create")
 	if d, err := e.Inside().Grantable(t.Context(), g); err != nil || !d.Allowed {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -48,8 +48,8 @@ func TestAccountsTakeTurnsAtTheGate(t *testing.T) {
 				refused := map[string]int{}
 				for _, account := range []string{"acct-loud-v1", "acct-loud-v1", "acct-quiet-v1"} {
 					q := policytest.Question(policytest.AdminSubject(), "account:user:read")
-					subject := *q.Facts.Subject
-					q.AccountID, subject.AccountID, q.Facts.Subject = account, account, &subject
+					subject := q.Facts.Subject.Clone()
+					q.AccountID, subject.AccountID, q.Facts.Subject = account, account, subject
 					go func() {
 						if err := ask(t.Context(), e, q); errors.Is(err, gate.ErrFull) {
 							refused[account]++

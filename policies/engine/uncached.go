@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // Uncached is an entry point of which no verdict is cached.
@@ -19,12 +19,12 @@ func (s *Set) Uncached() []Uncached { return s.uncached }
 func (s *Set) findUncached() {
 	for _, entry := range EntryPoints() {
 		if s.queries[entry].plan == nil {
-			s.uncached = append(s.uncached, Uncached{nameOf(entry), reuse.Against(s.of.Compiler, entry)})
+			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.of.Compiler, entry)})
 		}
 	}
 	for _, name := range s.of.Apps {
 		rule := AppRules(name) + ".decision"
-		if because := reuse.AgainstApp(s.of.Compiler, rule); len(because) > 0 {
+		if because := question.AgainstApp(s.of.Compiler, rule); len(because) > 0 {
 			s.uncached = append(s.uncached, Uncached{rule[len("data."):], because})
 		}
 	}

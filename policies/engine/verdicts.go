@@ -17,7 +17,7 @@ const (
 
 // verdicts is the cache of one set's verdicts, and goes with it: a verdict of another tree can't
 // be found. It holds answers only, no failures. A verdict is found by its whole key
-// (policies/reuse), of which it is a pure function, so that it can't be stale. nil caches none.
+// (policies/question), of which it is a pure function, so that it can't be stale. nil caches none.
 type verdicts struct {
 	table *memo.Table[string, resources.Decision]
 }

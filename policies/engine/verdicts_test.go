@@ -204,7 +204,7 @@ func TestANewResourceIsAnEqualQuestion(t *testing.T) {
 		{"instances/i-0", "project:project:read", true, true},
 		{"instances/i-2", "project:project:read", true, false},
 		{"instances/i-10", "project:project:read", true, false},
-		{"", "project:project:read", true, false},
+		{"", "project:project:read", true, true},
 		{"instances/i-1", "project:project:read", true, true},
 		{"instances/i-0", "project:resource:read", false, true},
 		{"instances/i-10", "project:resource:read", false, false},

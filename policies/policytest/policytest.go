@@ -160,6 +160,13 @@ func Question(s *resources.Subject, action string) resources.Question {
 	return q
 }
 
+// Grant asks whether the caller of a question holds the permissions at account level.
+func Grant(q resources.Question, permissions ...string) resources.Question {
+	return resources.Question{
+		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Grant: &resources.Grant{Permissions: permissions}, Now: q.Now,
+	}
+}
+
 // Endless is a Rego expression that no deadline waits for, and that makes nothing.
 const Endless = `count([1 | r := numbers.range(1, 1000); some a in r; some b in r; some c in r; a + b + c < 0]) == 0`
 

@@ -24,13 +24,14 @@ type Ask struct {
 	Until       resources.Time
 }
 
-// Grant returns the grant: by the question's caller, at its target.
-func (a *Ask) Grant() resources.Grant {
-	q := &a.Question
-	return resources.Grant{
-		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now, Permissions: a.Permissions, Until: a.Until,
-		ProjectID: q.Target.ProjectID, ResourceID: q.Target.Resource,
+// Asked returns what the engine is asked: at grantable about the grant, by the question's caller, at its target.
+func (a *Ask) Asked() resources.Question {
+	q := a.Question
+	if a.Entry == "grantable" {
+		q.Action, q.Route = resources.Action{}, nil
+		q.Target, q.Grant = resources.TargetAt(q.Target.ProjectID, q.Target.Resource), &resources.Grant{Permissions: a.Permissions, Until: a.Until}
 	}
+	return q
 }
 
 // Random draws what there is to ask in a small world, where much is equal by chance. It fills each value with
@@ -50,8 +51,9 @@ func (r Random) Ask() Ask {
 		value(r, &a)
 	}
 	if s := a.Question.Facts.Subject; s != nil && r.IntN(4) > 0 {
-		*s = *ActiveSubject()
+		s = ActiveSubject()
 		s.Assignments = r.roles(r.IntN(7))
+		a.Question.Facts.Subject = s
 		a.Question.AccountID = s.AccountID
 		if p := &a.Question.Principal; r.IntN(2) > 0 {
 			p.Kind, p.ID, p.UUID, p.AccountID = resources.PrincipalUser, s.UserID, s.UserUUID, s.AccountID
@@ -71,14 +73,14 @@ func (r Random) Mutate(from Ask) Ask {
 	for {
 		a := from
 		if s := a.Question.Facts.Subject; s != nil {
-			of := *s
+			of := s.Clone()
 			of.Assignments = slices.Clone(of.Assignments)
-			a.Question.Facts.Subject = &of
+			a.Question.Facts.Subject = of
 		}
 		for range One(r.Rand, 1, 1, 1, 1, 2, 2, 3, 5) {
 			One(r.Rand, r.changes()...)(r, &a)
 		}
-		if s, was := a.Question.Facts.Subject, from.Question.Facts.Subject; s != nil && was != nil && reflect.DeepEqual(s, was) {
+		if s, was := a.Question.Facts.Subject, from.Question.Facts.Subject; s != nil && was != nil && reflect.DeepEqual(s, was.Clone()) {
 			a.Question.Facts.Subject = was // as the gateway's cache of facts has it
 		}
 		if !reflect.DeepEqual(a, from) {

@@ -35,9 +35,9 @@ func (to *prober) withoutRights(ctx context.Context) {
 		to.question(ctx, by.who, resources.Question{
 			Principal: by.principal, AccountID: probeAccount, Facts: facts, Action: action, Now: probeNow,
 		}, engine.EntryDecision, engine.EntryAccess)
-		to.grant(ctx, by.who, resources.Grant{
-			Principal: by.principal, AccountID: probeAccount, Facts: facts, Permissions: []string{probeAction}, Now: probeNow,
-		})
+		to.question(ctx, by.who, resources.Question{
+			Principal: by.principal, AccountID: probeAccount, Facts: facts, Grant: &resources.Grant{Permissions: []string{probeAction}}, Now: probeNow,
+		}, engine.EntryGrantable)
 	}
 }
 

@@ -45,12 +45,12 @@ func (to *prober) probe(ctx context.Context, routes []resources.Route) {
 	} {
 		to.question(ctx, nobody, q, engine.EntryDecision, engine.EntryAccess)
 	}
-	for _, g := range []resources.Grant{
-		{},
-		{Permissions: []string{"account:*:*"}},
-		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Permissions: []string{unknown.ID}, Now: 1},
+	for _, q := range []resources.Question{
+		{Grant: &resources.Grant{}},
+		{Grant: &resources.Grant{Permissions: []string{"account:*:*"}}},
+		{Principal: user, AccountID: stranger.AccountID, Facts: facts, Grant: &resources.Grant{Permissions: []string{unknown.ID}}, Now: 1},
 	} {
-		to.grant(ctx, nobody, g)
+		to.question(ctx, nobody, q, engine.EntryGrantable)
 	}
 	to.withoutRights(ctx)
 	to.withoutScopes(ctx, routes)
@@ -62,11 +62,6 @@ func (to *prober) question(ctx context.Context, who string, q resources.Question
 		decision, err := to.set.Judge(ctx, entry, q, to.within)
 		to.deny(entry, who, decision, err)
 	}
-}
-
-func (to *prober) grant(ctx context.Context, who string, g resources.Grant) {
-	decision, err := to.set.JudgeGrant(ctx, g, to.within)
-	to.deny(engine.EntryGrantable, who, decision, err)
 }
 
 // deny finds a problem where the entry point does anything else.

@@ -28,9 +28,9 @@ func (s *Service) putAssignment(ctx context.Context, r *wire.Request) (wire.Resp
 		if current != nil && replaced == nil {
 			return resources.NotFound(nounRoleAssignment)
 		}
-		if err := s.mayGrant(ctx, resources.Grant{
-			Principal: r.Principal, AccountID: in.account, Facts: actor, Permissions: role.Permissions,
-			ProjectID: in.project, ResourceID: in.resource, Until: in.expires,
+		if err := s.mayGrant(ctx, resources.Question{
+			Principal: r.Principal, AccountID: in.account, Facts: actor, Target: resources.TargetAt(in.project, in.resource),
+			Grant: &resources.Grant{Permissions: role.Permissions, Until: in.expires},
 		}); err != nil {
 			return err
 		}

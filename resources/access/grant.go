@@ -16,14 +16,14 @@ import (
 func (s *Service) mayDefine(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, role resources.Role,
 ) error {
-	grant := resources.Grant{
-		Principal: caller, AccountID: role.AccountID, Facts: actor, Permissions: role.Permissions,
+	grant := resources.Question{
+		Principal: caller, AccountID: role.AccountID, Facts: actor, Grant: &resources.Grant{Permissions: role.Permissions},
 	}
 	err := s.mayGrant(ctx, grant)
 	if role.ProjectID == "" || !resources.IsKind(err, resources.KindForbidden) {
 		return err
 	}
-	grant.ProjectID = role.ProjectID
+	grant.Target.ProjectID = role.ProjectID
 	if grant.Facts.ProjectState, err = s.c.ProjectState(ctx, tx, role.AccountID, role.ProjectID); err != nil {
 		return err
 	}

@@ -25,12 +25,12 @@ const (
 // judging is the engine, and keeps what it is asked about grants.
 type judging struct {
 	engine.Inside
-	grants []resources.Grant
+	grants []resources.Question
 	// asked is called before each answer; nil is not called.
 	asked func()
 }
 
-func (j *judging) Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error) {
+func (j *judging) Grantable(ctx context.Context, g resources.Question) (resources.Decision, error) {
 	j.grants = append(j.grants, g)
 	if j.asked != nil {
 		j.asked()
@@ -115,9 +115,9 @@ func TestLargeGroupIsSharedByOneQuestionAPlace(t *testing.T) {
 		t.Errorf("%d questions", len(judge.grants))
 	}
 	for _, g := range judge.grants {
-		if len(g.Permissions) != largeRoles/2+1 || g.Facts.Subject != judge.grants[0].Facts.Subject {
+		if len(g.Grant.Permissions) != largeRoles/2+1 || g.Facts.Subject != judge.grants[0].Facts.Subject {
 			t.Fatalf("%d patterns in %s, facts of the caller read again: %t",
-				len(g.Permissions), g.ProjectID, g.Facts.Subject != judge.grants[0].Facts.Subject)
+				len(g.Grant.Permissions), g.Target.ProjectID, g.Facts.Subject != judge.grants[0].Facts.Subject)
 		}
 	}
 	// The roles once for the caller and once for the group.
@@ -176,11 +176,11 @@ func TestManyPatternsAtOnePlaceAreAskedInPieces(t *testing.T) {
 	w.Expect(w.add(areatest.As(acctA, bob), "group-deep-v1", dan), 200)
 	asked := map[string]bool{}
 	for _, g := range judge.grants {
-		for _, pattern := range g.Permissions {
+		for _, pattern := range g.Grant.Permissions {
 			asked[pattern] = true
 		}
-		if len(g.Permissions) > 200 {
-			t.Errorf("%d patterns at once", len(g.Permissions))
+		if len(g.Grant.Permissions) > 200 {
+			t.Errorf("%d patterns at once", len(g.Grant.Permissions))
 		}
 	}
 	if len(asked) != 3*rolePatterns {

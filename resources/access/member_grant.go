@@ -49,9 +49,9 @@ func (s *Service) mayShare(
 			states[at.project] = state
 		}
 		actor.ProjectState = state
-		err := s.mayGrant(ctx, resources.Grant{
-			Principal: caller, AccountID: g.AccountID, Facts: actor, Permissions: granted[at],
-			ProjectID: at.project, ResourceID: at.resource, Until: at.until,
+		err := s.mayGrant(ctx, resources.Question{
+			Principal: caller, AccountID: g.AccountID, Facts: actor, Target: resources.TargetAt(at.project, at.resource),
+			Grant: &resources.Grant{Permissions: granted[at], Until: at.until},
 		})
 		if err != nil {
 			return err

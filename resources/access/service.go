@@ -19,8 +19,8 @@ import (
 type Judge interface {
 	// Decide decides whether the caller may do the action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
-	// Grantable decides whether the caller holds all that the grant gives.
-	Grantable(ctx context.Context, g resources.Grant) (resources.Decision, error)
+	// Grantable decides whether the caller holds all that the question's grant gives.
+	Grantable(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Roles returns the system roles.
 	Roles() []resources.Role
 }
@@ -118,13 +118,13 @@ func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Prin
 // mayGrant refuses with FORBIDDEN a caller who does not hold all permissions of the grant at its
 // place and until its end. It asks policy about as many different patterns at a time as a role
 // may have, and about a grant without patterns once.
-func (s *Service) mayGrant(ctx context.Context, g resources.Grant) error {
-	g.Now = s.now()
-	left := slices.Compact(slices.Sorted(slices.Values(g.Permissions)))
+func (s *Service) mayGrant(ctx context.Context, q resources.Question) error {
+	q.Now = s.now()
+	left := slices.Compact(slices.Sorted(slices.Values(q.Grant.Permissions)))
 	for {
 		n := min(len(left), maxRolePatterns)
-		g.Permissions, left = left[:n], left[n:]
-		decision, err := s.Judge.Grantable(ctx, g)
+		q.Grant, left = &resources.Grant{Permissions: left[:n], Until: q.Grant.Until}, left[n:]
+		decision, err := s.Judge.Grantable(ctx, q)
 		if err != nil {
 			return err
 		}

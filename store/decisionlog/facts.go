@@ -41,9 +41,9 @@ func (t *factsTable) of(s *resources.Subject, c *chain) (int64, error) {
 	if n, known := t.known[key]; known {
 		return n, nil
 	}
-	kept := *s
+	kept := s.Clone()
 	kept.Keys, kept.PartnerID = nil, "" // no verdict rests on them
-	raw, err := json.Marshal(&kept)
+	raw, err := json.Marshal(kept)
 	if err != nil {
 		return 0, err
 	}

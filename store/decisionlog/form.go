@@ -236,11 +236,12 @@ func appendTold(to []byte, j *resources.Judgement, facts int64, again *repeated)
 
 // more adds a grant and what an app is asked and says.
 func (o *object) more(j *resources.Judgement) {
-	if g := j.Grant; g != nil {
+	if g := j.Question.Grant; g != nil {
+		at := &j.Question.Target
 		o.object("grant", func() {
 			o.texts("permissions", g.Permissions)
-			o.text("project", g.ProjectID)
-			o.text("resource", g.ResourceID)
+			o.text("project", at.ProjectID)
+			o.text("resource", at.Resource)
 			o.time("until", g.Until)
 		})
 	}
@@ -286,10 +287,7 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 		if g == nil {
 			g = &granted{}
 		}
-		j.Grant = &resources.Grant{
-			Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Permissions: g.Permissions,
-			ProjectID: g.Project, ResourceID: g.Resource, Until: g.Until, Now: q.Now,
-		}
+		q.Target, q.Grant = resources.TargetAt(g.Project, g.Resource), &resources.Grant{Permissions: g.Permissions, Until: g.Until}
 	}
 	if a := t.App; a != nil {
 		j.App = &resources.AppQuestion{

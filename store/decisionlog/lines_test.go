@@ -150,7 +150,7 @@ func FuzzEveryLineIsRead(f *testing.F) {
 		all[0].Question.Principal.ID, all[0].Question.Principal.UUID, all[0].Decision.Reason = text, text, around(text)
 		all[1].App.Subject = []byte(`{"` + keyOf("1") + `":` + string(quoted) + `,"` + keyOf("2") + `":1}`)
 		all[2].Path = resources.PathGrantable
-		all[2].Grant = &resources.Grant{Permissions: []string{text, around(text)}, ProjectID: text, ResourceID: value, Until: resources.Time(len(text)) << 44}
+		all[2].Question.Target, all[2].Question.Grant = resources.TargetAt(text, value), &resources.Grant{Permissions: []string{text, around(text)}, Until: resources.Time(len(text)) << 44}
 		all[2].Question.Facts.Subject.Assignments[0].RoleID = name
 		o := decisionlog.Options{Input: appInput}
 		if masks {

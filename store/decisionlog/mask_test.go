@@ -133,9 +133,9 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 				j.App = &resources.AppQuestion{Context: []byte(`{"token":"Bearer ` + secret + `"}`)}
 			},
 			func(j *resources.Judgement) {
-				s := *j.Question.Facts.Subject
+				s := j.Question.Facts.Subject.Clone()
 				s.UserID = secret
-				j.Question.Facts.Subject = &s
+				j.Question.Facts.Subject = s
 			},
 		} {
 			j := judgement(t, 0)

@@ -176,8 +176,8 @@ func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []st
 	}
 	fired.Foreach(func(reason *ast.Term) {
 		text, isText := reason.Value.(ast.String)
-		if !isText { // it may be of any size
-			text = "a reason that is no text"
+		if !isText {
+			text = ast.String(reason.String())
 		}
 		reasons = append(reasons, "guards: "+string(text))
 	})

@@ -116,13 +116,10 @@ func signs(found map[string]bool) (out string) {
 // ask asks both trees the same question. An evaluation that fails, and a row that a tree lacks, allow nothing.
 func (a *asker) ask(tb testing.TB, entry string) (old, fresh resources.Decision) {
 	tb.Helper()
-	q, g, row := a.question(entry)
+	q, row := a.question(entry)
 	var out [2]resources.Decision
 	for side, set := range a.sets {
 		switch entry {
-		case engine.EntryGrantable:
-			out[side] = judged(set.JudgeGrant(context.Background(), g, 10*time.Second))
-			continue
 		case engine.EntryAccess:
 			of := a.routes[side][row]
 			if of == nil {
@@ -149,8 +146,8 @@ func judged(d resources.Decision, err error) resources.Decision {
 	return d
 }
 
-// question is one that the gateway can ask, and a grant made of it.
-func (a *asker) question(entry string) (q resources.Question, g resources.Grant, row string) {
+// question is one that the gateway can ask.
+func (a *asker) question(entry string) (q resources.Question, row string) {
 	subject := a.subject()
 	q = resources.Question{AccountID: subject.AccountID, Now: 1_000_000, Facts: resources.Facts{Subject: subject}, Principal: a.caller(subject, entry)}
 	q.Action, _ = resources.ParseAction(a.either(a.unlikeIDs, a.ids))
@@ -165,23 +162,24 @@ func (a *asker) question(entry string) (q resources.Question, g resources.Grant,
 		if slices.Contains(of.Access, "public") {
 			q.Principal = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
 			q.AccountID, q.Facts.Subject = "", nil
-			return q, g, row
+			return q, row
 		}
 	}
 	if entry != engine.EntryDecision && q.Principal.Kind != resources.PrincipalUser { // the subject is the caller
-		*subject = resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
+		q.Facts.Subject = &resources.Subject{AccountID: subject.AccountID, AccountExists: subject.AccountExists, AccountStatus: subject.AccountStatus}
 	}
 	a.place(&q, path, entry, of.Upstream == "authorize")
-	g = resources.Grant{
-		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now, ProjectID: q.Target.ProjectID, ResourceID: q.Target.Resource,
-		Until: []resources.Time{0, 1_999_999, 2_000_000, 3_000_000}[a.IntN(4)],
+	if entry != engine.EntryGrantable {
+		return q, row
 	}
+	g := resources.Grant{Until: []resources.Time{0, 1_999_999, 2_000_000, 3_000_000}[a.IntN(4)]}
 	for range a.IntN(3) {
 		g.Permissions = append(g.Permissions, a.either(a.unlikeIDs, append(slices.Clone(a.ids), "project:*:*", "account:*:read", "*:*:*", "project:*:read")))
 	}
 	slices.Sort(g.Permissions)
 	g.Permissions = slices.Compact(g.Permissions)
-	return q, g, row
+	q.Action, q.Route, q.Target, q.Grant = resources.Action{}, nil, resources.TargetAt(q.Target.ProjectID, q.Target.Resource), &g
+	return q, row
 }
 
 func (a *asker) subject() *resources.Subject {

@@ -92,7 +92,7 @@ func (t *table) besideHoldings(of part, i int) string {
 	case where:
 		return t.where[i].target.ProjectID + "\n" + t.where[i].target.Resource
 	case grant:
-		return fmt.Sprint(t.grants[i].now)
+		return fmt.Sprint(t.grants[i].now, t.grants[i].until)
 	}
 	return ""
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/question"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Agree asks random questions of the table both ways, and says how many were asked, and how many of them the trees
@@ -40,7 +42,9 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 				by[holds] = of.members[0]
 				s.now[0]++
 				s.now[1]++
-				if has := t.answersBy[t.told(side, t.value(s, len(s.order)-1, &by), &at)]; has != told[side] {
+				has, q := t.answersBy[t.told(side, t.value(s, len(s.order)-1, &by), &at)], t.question(side, at)
+				in := question.Of(&q)
+				if has.Reason = in.Told(resources.Decision{Reason: has.Reason}).Reason; has != told[side] {
 					return asked, changed, fmt.Errorf("%s, tree %d, %v: the table has %+v, the engine says %+v", entry, side, at, has, told[side])
 				}
 			}
@@ -54,12 +58,8 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 
 // judge is what the engine says at a point.
 func (t *table) judge(side int, at point) (Answer, error) {
-	q, g := t.question(side, at)
+	q := t.question(side, at)
 	set := t.sides[side].rules.set
-	if t.entry == engine.EntryGrantable {
-		d, err := set.JudgeGrant(t.ctx, g, within)
-		return Answer{d.Allowed, d.Code, d.Reason}, err
-	}
 	d, err := set.Judge(t.ctx, t.entry, q, within)
 	return Answer{d.Allowed, d.Code, d.Reason}, err
 }

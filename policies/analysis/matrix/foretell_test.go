@@ -13,7 +13,6 @@ import (
 type Foretold struct {
 	Entry    string
 	Question resources.Question
-	Grant    resources.Grant
 	Old, New Answer
 }
 
@@ -96,6 +95,6 @@ func (t *table) foretold(at point) Foretold {
 		s.now[1]++
 		*answer = t.answersBy[t.told(side, t.value(s, len(s.order)-1, &at), &at)]
 	}
-	f.Question, f.Grant = t.question(0, at)
+	f.Question = t.question(0, at)
 	return f
 }

@@ -96,6 +96,28 @@ func (p path) part() part {
 	return grant
 }
 
+// madeOf returns the paths with, for each column that the gateway makes of other values, those values in its place.
+func madeOf(read []string) (out []string) {
+	for _, path := range read {
+		of := columns()[path]
+		if of == nil {
+			of = []string{path}
+		}
+		out = append(out, of...)
+	}
+	return out
+}
+
+func columns() map[string][]string {
+	return map[string][]string{
+		"account.named": {"account.id"}, "subject.named": {"subject.id"},
+		"subject.is_caller": {"subject.id", "principal.id", "principal.kind"},
+		"target.level":      {"target.project", "target.resource"}, "target.same_account": {"target.account", "account.id"},
+		"target.kind": {"target.rest"}, "target.about": {"target.user", "principal.id", "principal.uuid", "principal.kind"},
+		"clock": {"now"}, "clock.hour": {"now"}, "clock.weekday": {"now"},
+	}
+}
+
 // fingerprint returns a hash over texts, each with its length before it.
 func fingerprint(texts []string) string {
 	h := sha256.New()

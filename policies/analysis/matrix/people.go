@@ -13,8 +13,8 @@ func (c constants) people(others bool) (out []person) {
 	for _, about := range c.users() {
 		for _, by := range c.callers(others) {
 			p := about
-			subject := *about.subject
-			p.subject = &subject
+			subject := about.subject.Clone()
+			p.subject = subject
 			p.caller, p.credential, p.principal = by.caller, by.credential, by.principal
 			switch {
 			case p.caller == "self":
@@ -59,13 +59,13 @@ func (c constants) users() (out []person) {
 			base := account.subject
 			base.UserID, base.UserUUID = id, anyUUID
 			add := func(state string, impossible bool, change func(*resources.Subject)) {
-				subject := *base
-				change(&subject)
+				subject := base.Clone()
+				change(subject)
 				states := append([]State{{"user", state}}, account.states...)
 				if id != anyUser {
 					states = append(states, State{"user_id", id})
 				}
-				out = append(out, person{subject: &subject, account: account.account, states: states, impossible: impossible})
+				out = append(out, person{subject: subject, account: account.account, states: states, impossible: impossible})
 			}
 			for _, status := range c.statuses("subject.status") {
 				if account.account != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // Prints tell the rules of a package apart from others, by their names: by their text, that of the rules on which they
@@ -66,7 +66,7 @@ func (d documents) texts() (out []string) {
 
 // ungranted returns the texts of all but data.grants.
 func (d documents) ungranted() []string {
-	return slices.DeleteFunc(slices.Clone(d), func(of document) bool { return reuse.Within(of.ref, "data.grants") }).texts()
+	return slices.DeleteFunc(slices.Clone(d), func(of document) bool { return question.Within(of.ref, "data.grants") }).texts()
 }
 
 // data returns the documents that the rules refer to, as far as no rule makes them.
@@ -77,7 +77,7 @@ func (r *rules) data(ctx context.Context, own []*ast.Rule) (found documents, err
 			if !ref.HasPrefix(ast.DefaultRootRef) {
 				return false
 			}
-			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && reuse.Within(prefix.String(), r.below) {
+			if prefix := ref.ConstantPrefix(); len(r.compiler.GetRulesForVirtualDocument(prefix)) == 0 && question.Within(prefix.String(), r.below) {
 				at[prefix.String()] = prefix
 			}
 			return false

@@ -12,7 +12,7 @@ import (
 // newTable makes the table of an entry point. The error is the context's.
 func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
 	t := &table{
-		ctx: ctx, ask: of, inputs: engine.NewInputs(), holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
+		ctx: ctx, ask: of, holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
 		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, here: map[[4]int]int{},
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
 		asked: c.alike(c.askings(of.entry)), who: c.consts.people(of.entry == engine.EntryDecision), where: c.consts.places(),

@@ -26,7 +26,7 @@ func replayedEdits() []edit {
 	return []edit{
 		{"the running of an assignment", "authz/roles.rego", "\tassignment.running == true\n", "", true},
 		{"an access word more", "routes/data.json", `"access": ["self", "service:users:sync"]`, `"access": ["self", "member", "service:users:sync"]`, true},
-		{"an end that is not reached", "authz/grantable.rego", "input.grant.until <= assignment.expires", "input.grant.until < assignment.expires", true},
+		{"an end that comes before the grant's", "authz/grantable.rego", "\tassignment.outlasts_grant == true\n", "", true},
 		{"a rule renamed", "authz/self_service.rego", "_about_the_caller", "_about_who_calls", false},
 	}
 }
@@ -84,7 +84,7 @@ func recordForetold(t *testing.T, old *engine.Set, foretold []matrix.Foretold) s
 	t.Helper()
 	dir := t.TempDir()
 	l, err := decisionlog.Open(t.Context(), decisionlog.Options{
-		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.InputOf,
+		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.RecordedInput,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -93,12 +93,7 @@ func recordForetold(t *testing.T, old *engine.Set, foretold []matrix.Foretold) s
 	var all []*resources.Judgement
 	for i, f := range foretold {
 		j := &resources.Judgement{ID: idOf(i), Path: strings.ReplaceAll(strings.TrimPrefix(f.Entry, "data."), ".", "/"), Question: f.Question}
-		if f.Entry == engine.EntryGrantable {
-			j.Grant = &f.Grant
-			j.Decision, err = old.JudgeGrant(t.Context(), f.Grant, time.Minute)
-		} else {
-			j.Decision, err = old.Judge(t.Context(), f.Entry, f.Question, time.Minute)
-		}
+		j.Decision, err = old.Judge(t.Context(), f.Entry, f.Question, time.Minute)
 		if err != nil || j.Decision.Allowed != f.Old.Allow {
 			t.Fatalf("%s %+v: %+v, %v, and the table has %+v", f.Entry, f.Question, j.Decision, err, f.Old)
 		}

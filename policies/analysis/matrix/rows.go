@@ -112,11 +112,12 @@ func (a alias) name() string {
 	return a.action[0] + " -> " + a.action[1]
 }
 
-// renamed returns the answer to the question about another action.
+// renamed returns the answer to the question about another action, which is named in its reason.
 func (a Answer) renamed(from, to string) Answer {
 	if from != "" {
 		a.Reason = strings.ReplaceAll(a.Reason, from, to)
 	}
+	a.Reason = strings.ReplaceAll(a.Reason, "{action}", to)
 	return a
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // group is all definitions of one rule, which has one value for one input.
@@ -183,13 +183,14 @@ func isElseOf(rule, branch *ast.Rule) bool {
 
 // describe finds out what the group reads, and what tells it from a group of another tree.
 func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
-	read, ok := reuse.Reads(own)
+	read, ok := question.Reads(own)
+	read = madeOf(read)
 	g.defined = own
 	g.whole = !ok
 	g.told = told(own)
 	for p := range paths {
 		g.reads[p] = g.whole || slices.ContainsFunc(read, func(path string) bool {
-			return reuse.Within(path, p.String()) || reuse.Within(p.String(), path)
+			return question.Within(path, p.String()) || question.Within(p.String(), path)
 		})
 	}
 	var texts, forms, deps []string

@@ -3,6 +3,7 @@ package matrix
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,6 @@ type table struct {
 	here      map[[4]int]int
 	buffer    []byte
 	evals     int
-	inputs    engine.Inputs
 	holders   map[[2]int]*resources.Subject
 }
 
@@ -208,15 +208,12 @@ func leaf(input *ast.Term, p path) string {
 
 // input returns what a tree is told at a point.
 func (t *table) input(side int, at point) *ast.Term {
-	q, g := t.question(side, at)
-	if t.entry == engine.EntryGrantable {
-		return t.inputs.OfGrant(g)
-	}
-	return t.inputs.OfQuestion(q)
+	q := t.question(side, at)
+	return engine.InputOf(&q)
 }
 
-// question returns the question at a point, and the grant where the entry point is asked about one.
-func (t *table) question(side int, at point) (resources.Question, resources.Grant) {
+// question returns the question at a point.
+func (t *table) question(side int, at point) resources.Question {
 	a, w, p, h, g := &t.asked[at[asked]], &t.who[at[who]], &t.where[at[where]], &t.holds[at[holds]], &t.grants[at[grant]]
 	facts := resources.Facts{Subject: w.subject, ProjectState: p.state}
 	if w.subject != nil && len(h.held) > 0 {
@@ -226,19 +223,22 @@ func (t *table) question(side int, at point) (resources.Question, resources.Gran
 		Principal: w.principal, Action: a.action[side], AccountID: w.account, Facts: facts, Target: p.target,
 		Route: a.row(side), Now: g.now,
 	}
-	return q, resources.Grant{
-		Principal: w.principal, AccountID: w.account, Facts: facts, Permissions: g.permissions,
-		ProjectID: p.target.ProjectID, ResourceID: p.target.Resource, Until: g.until, Now: g.now,
+	if t.entry == engine.EntryGrantable {
+		return resources.Question{
+			Principal: w.principal, AccountID: w.account, Facts: facts, Target: resources.TargetAt(p.target.ProjectID, p.target.Resource),
+			Grant: &resources.Grant{Permissions: g.permissions, Until: g.until}, Now: g.now,
+		}
 	}
+	return q
 }
 
 // holder returns a user with what the user holds.
 func (t *table) holder(w, h int) *resources.Subject {
 	key := [2]int{w, h}
 	if t.holders[key] == nil {
-		subject := *t.who[w].subject
+		subject := t.who[w].subject.Clone()
 		subject.Assignments = t.holds[h].held
-		t.holders[key] = &subject
+		t.holders[key] = subject
 	}
 	return t.holders[key]
 }
@@ -311,7 +311,7 @@ func (t *table) assigned(s *side, g *group, at *point) int {
 	if g.reads[subjectHere] {
 		spot = t.id("spot "+t.where[at[where]].target.ProjectID+"\n"+t.where[at[where]].target.Resource, nil)
 	}
-	key := [4]int{kinds, at[holds], spot, int(t.grants[at[grant]].now)}
+	key := [4]int{kinds, at[holds], spot, t.id(fmt.Sprint("ends ", t.grants[at[grant]].now, t.grants[at[grant]].until), nil)}
 	id, known := t.here[key]
 	if !known {
 		input, text := t.input(s.number, *at), "holds"

@@ -250,8 +250,6 @@ func (w *worker) judgement(a *asking, side int, by caller, in *place) *resources
 		q.Route = a.rows[side]
 		return &resources.Judgement{Path: resources.PathAccess, Question: q}
 	}
-	return &resources.Judgement{Path: resources.PathGrantable, Question: q, Grant: &resources.Grant{
-		Principal: by.principal, AccountID: q.AccountID, Facts: facts, Permissions: a.grants,
-		ProjectID: in.target.ProjectID, ResourceID: in.target.Resource, Until: in.until, Now: w.now,
-	}}
+	q.Target, q.Grant = resources.TargetAt(in.target.ProjectID, in.target.Resource), &resources.Grant{Permissions: a.grants, Until: in.until}
+	return &resources.Judgement{Path: resources.PathGrantable, Question: q}
 }

@@ -135,12 +135,9 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 	case 8, 9:
 		of := a.roles[a.IntN(len(a.roles))]
 		j.Path, q.Target.AccountID = resources.PathGrantable, ""
-		j.Grant = &resources.Grant{
-			Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now, ProjectID: q.Target.ProjectID, ResourceID: q.Target.Resource,
-			Permissions: of.Permissions[:min(len(of.Permissions), 4)], Until: pick(a.Rand, 0, theTime+600_000),
-		}
-		q.Target = resources.Target{ProjectID: q.Target.ProjectID, Resource: q.Target.Resource, Rest: q.Target.Resource}
-		j.Decision, err = a.engine.Inside().Grantable(t.Context(), *j.Grant)
+		q.Grant = &resources.Grant{Permissions: of.Permissions[:min(len(of.Permissions), 4)], Until: pick(a.Rand, 0, theTime+600_000)}
+		q.Target = resources.TargetAt(q.Target.ProjectID, q.Target.Resource)
+		j.Decision, err = a.engine.Inside().Grantable(t.Context(), *q)
 	case 10:
 		j.Path, q.Target = "apps/docs/decision", resources.Target{}
 		j.App = &resources.AppQuestion{

@@ -30,6 +30,7 @@ func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
 		"the reason":              {project, "/result/reason", true},
 		"the verdict":             {project, "/result/allow", false},
 		"the result":              {project, "/result", false},
+		"a place of the reason":   {strings.Replace(project, "so it was", "so it was {user}", 1), "/input/subject/id", false},
 		"by its object":           {`decision := {"allow": true, "reason": "so it was"} if object.get(input.target, input.action.verb, "") == ""` + denies, "/input/target/rest", false},
 		"by a name with a dot":    {`decision := {"allow": true, "reason": "so it was"} if not input.subject.assignments["a.b"]` + denies, "/input/subject/assignments/a.b", false},
 		"by another rule":         {project + "\n\ndeny if input.target.rest == \"x\"\n\nread if not deny", "/input/target/rest", true},
@@ -46,6 +47,17 @@ func TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged(t *testing.T) {
 				t.Errorf("%+v", report)
 			}
 		})
+	}
+}
+
+// TestAnOlderFormIsNotJudged guarantees that an input which lacks what rules are told today is no guess.
+func TestAnOlderFormIsNotJudged(t *testing.T) {
+	j := told(t)
+	older := without(t, newInput(t, j), []string{"target", "level"}, nil)
+	r := replay.New(compiled(t, policytest.Decision(t, `decision := {"allow": true, "reason": "so it was"}`)))
+	r.AddMasked(t.Context(), masked(j, older, "/input/target/rest"))
+	if report := r.Report(); report.Judged != 0 || report.NotJudged["recorded in an older form"] != 1 {
+		t.Errorf("%+v", report)
 	}
 }
 

@@ -17,7 +17,7 @@ func record(t *testing.T, a *asker, decisions int) string {
 	t.Helper()
 	dir := t.TempDir()
 	l, err := decisionlog.Open(t.Context(), decisionlog.Options{
-		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.InputOf,
+		Dir: dir, Required: true, Size: 1 << 40, Age: time.Hour, Secrets: [][]byte{make([]byte, 32)}, Input: engine.RecordedInput,
 		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	})
 	must(t, err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -151,6 +152,10 @@ func (r *Replay) compare(ctx context.Context, id, policy string, old answer, q *
 		return
 	}
 	d, err := r.judge.Judge(ctx, q)
+	if errors.Is(err, engine.ErrMasked) {
+		r.report.NotJudged[err.Error()]++
+		return
+	}
 	if err != nil {
 		why := engine.FailureOf(err)
 		if r.failures[why] == "" {

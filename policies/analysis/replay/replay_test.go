@@ -135,7 +135,7 @@ func TestACallIsJudgedByTheRowOfTheNewTree(t *testing.T) {
 
 func newInput(t testing.TB, j *resources.Judgement) []byte {
 	t.Helper()
-	input, err := engine.InputOf(j)
+	input, err := engine.RecordedInput(j)
 	must(t, err)
 	return input
 }

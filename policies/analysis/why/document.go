@@ -10,21 +10,17 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/portcullis-authz/portcullis/policies/engine"
-	"github.com/portcullis-authz/portcullis/policies/reuse"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty, but for
-// those that the engine makes of others. Its custom roles are those of subject.roles; there is no other user.
+// Document is a made-up world: one input of the policy (policies/schemas/input). A member that it lacks is empty. Its custom
+// roles are those of subject.roles; there is no other user. These are the values of which the engine makes the others.
 type Document struct {
 	Action struct {
 		ID string `json:"id"`
-		// The engine makes these of the id (checkDerived).
-		Scope    string   `json:"scope"`
-		Resource string   `json:"resource"`
-		Verb     string   `json:"verb"`
-		Patterns []string `json:"patterns"`
 	} `json:"action"`
 	Now       int64 `json:"now"`
 	Principal struct {
@@ -55,8 +51,6 @@ type Document struct {
 		Rest         string `json:"rest"`
 		User         string `json:"user"`
 	} `json:"target"`
-	// Grant is of data.authz.grantable, which is not explained.
-	Grant json.RawMessage `json:"grant"`
 }
 
 type documentSubject struct {
@@ -65,20 +59,16 @@ type documentSubject struct {
 	Status      string                                     `json:"status"`
 	Member      bool                                       `json:"member"`
 	Assignments map[string]map[string][]documentAssignment `json:"assignments"`
-	// Here are those of Assignments at the places that cover the target. The engine makes it of them (checkDerived).
-	Here  []documentAssignment    `json:"here"`
-	Roles map[string]documentRole `json:"roles"`
+	Roles       map[string]documentRole                    `json:"roles"`
 }
 
 type documentAssignment struct {
 	Role       string `json:"role"`
 	Custom     bool   `json:"custom"`
-	Level      string `json:"level"`
 	RoleScope  string `json:"role_scope"`
 	RoleStatus string `json:"role_status"`
 	Status     string `json:"status"`
 	Expires    int64  `json:"expires"`
-	Running    bool   `json:"running"`
 }
 
 type documentRole struct {
@@ -88,17 +78,23 @@ type documentRole struct {
 
 // ReadDocument reads a made-up world. The error names a member that the input does not have, or that contradicts another.
 func ReadDocument(raw []byte) (*Document, error) {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.DisallowUnknownFields()
 	var d Document
+	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if err := decoder.Decode(&d); err != nil {
 		return nil, fmt.Errorf("it is not an input of the policy (policies/schemas/input): %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("there is something after the first value; it must hold one input")
 	}
-	if err := d.checkDerived(); err != nil {
+	given, err := ast.ValueFromReader(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("it is not an input of the policy (policies/schemas/input): %w", err)
+	}
+	if err := d.check(given); err != nil {
 		return nil, err
+	}
+	if _, err := resources.ParseAction(d.Action.ID); err != nil {
+		return nil, fmt.Errorf("action.id %w", err)
 	}
 	return &d, nil
 }
@@ -151,10 +147,7 @@ func (d *Document) question() resources.Question {
 	}
 }
 
-// longAgo is an end that has come at any time.
-const longAgo resources.Time = -1
-
-// held returns an assignment of the document. Whether it runs is what the document says, as it is for the rules.
+// held returns an assignment of the document. One without an end never ends.
 func (d *Document) held(a documentAssignment, project, resource string) resources.HeldRole {
 	h := resources.HeldRole{
 		RoleID: a.Role, RoleScope: a.RoleScope, RoleStatus: a.RoleStatus, Custom: a.Custom, ProjectID: project, ResourceID: resource,
@@ -162,12 +155,6 @@ func (d *Document) held(a documentAssignment, project, resource string) resource
 	}
 	if a.Custom {
 		h.Permissions = members(d.Subject.Roles[a.Role].Permissions)
-	}
-	switch {
-	case a.Running && (a.Expires <= d.Now || h.ExpiresAt == reuse.Never):
-		h.ExpiresAt = 0
-	case !a.Running && (a.Expires == 0 || a.Expires > d.Now):
-		h.ExpiresAt = longAgo
 	}
 	return h
 }

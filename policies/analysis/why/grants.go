@@ -16,9 +16,9 @@ func (e *explanation) tellGrants(ctx context.Context) error {
 		matter, e.out.Complete = matter[:maxGrants], false
 	}
 	for _, m := range matter {
-		alone, subject := e.q, *e.q.Facts.Subject
+		alone, subject := e.q, e.q.Facts.Subject.Clone()
 		subject.Assignments = []resources.HeldRole{*m.held}
-		alone.Facts.Subject = &subject
+		alone.Facts.Subject = subject
 		counts, known, err := e.policy.Granted(ctx, alone)
 		if err != nil {
 			return err

@@ -46,9 +46,9 @@ func inOrder(atoms []atom) []atom {
 
 // changed returns the question after the atoms. The facts of the question stay as they are.
 func changed(q resources.Question, atoms []atom) resources.Question {
-	subject := *q.Facts.Subject
+	subject := q.Facts.Subject.Clone()
 	subject.Assignments = slices.Clone(subject.Assignments)
-	q.Facts.Subject = &subject
+	q.Facts.Subject = subject
 	for _, a := range atoms { // what is assigned has the role as it is; steps of the role follow
 		if a.Kind == resources.StepAssign {
 			subject.Assignments = append(subject.Assignments, resources.HeldRole{
@@ -58,7 +58,7 @@ func changed(q resources.Question, atoms []atom) resources.Question {
 		}
 	}
 	for _, a := range atoms {
-		a.apply(&q, &subject)
+		a.apply(&q, subject)
 	}
 	return q
 }

@@ -1,13 +1,10 @@
-package reuse
+package question
 
 import (
-	"encoding/binary"
 	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Paths of an app's input that a key does not hold as values.
@@ -24,8 +21,8 @@ type AppPlan struct {
 	Entry int
 	// Paths are those of the values that are parts of the key, in order.
 	Paths []string
-	// Facts says that the subject's assignments or roles are read, Period that it is read which assignments run.
-	Facts, Period bool
+	// Held says that the subject's assignments or roles are read.
+	Held bool
 }
 
 // NewAppPlan returns the plan of an app's rule. It is nil where no answer may be reused. The rules must call
@@ -38,10 +35,8 @@ func NewAppPlan(c *ast.Compiler, rule string, entry int) *AppPlan {
 	plan := &AppPlan{Entry: entry}
 	for _, path := range paths {
 		switch {
-		case within(path, assignmentsPath):
-			plan.Facts, plan.Period = true, true
-		case within(path, rolesPath):
-			plan.Facts = true
+		case within(path, assignmentsPath), within(path, rolesPath):
+			plan.Held = true
 		default:
 			plan.Paths = append(plan.Paths, path)
 		}
@@ -62,10 +57,10 @@ func readsAppTime(path string) bool {
 }
 
 // Key appends what names the question's answer. Every part says where it ends, so no two questions share a key. The
-// input may lack what the facts stand for. It is nil where what was sent takes more than most bytes, which are not gone
+// input may lack what the digest stands for. It is nil where what was sent takes more than most bytes, which are not gone
 // through.
-func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, most int) []byte {
-	k := bytesOfTerms(binary.AppendVarint(b, int64(p.Entry)))
+func (p *AppPlan) Key(b []byte, input ast.Value, in *Input, most int) []byte {
+	k := bytesOfTerms(appendNumber(b, int64(p.Entry)))
 	for _, path := range p.Paths {
 		switch found := at(input, path); {
 		case found == nil:
@@ -76,11 +71,8 @@ func (p *AppPlan) Key(b []byte, input ast.Value, facts *Facts, most int) []byte 
 			return nil
 		}
 	}
-	if p.Facts {
-		k = append(k, facts.digest[:]...)
-	}
-	if p.Period {
-		k = binary.AppendVarint(k, int64(facts.period))
+	if p.Held {
+		return in.appendHeld(k)
 	}
 	return k
 }
@@ -99,14 +91,6 @@ func fits(t *ast.Term, left *int) bool {
 		return !v.Until(func(t *ast.Term) bool { return !fits(t, left) })
 	}
 	return *left >= 0
-}
-
-// Until returns when the answer to an equal question may be another one.
-func (p *AppPlan) Until(facts *Facts) resources.Time {
-	if !p.Period {
-		return Never
-	}
-	return facts.end()
 }
 
 // at returns the value at a path, nil for none. A path stands for members of objects only: other values have none.

@@ -1,0 +1,84 @@
+package why
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/question"
+)
+
+// check compares what the document says with the input that the engine makes of it. The rules would be told the input,
+// and the document would say something else. All problems are told at once.
+func (d *Document) check(given ast.Value) error {
+	q := d.question()
+	in := question.Of(&q)
+	rows := map[string]*ast.Term{}
+	for _, row := range question.Table() {
+		rows[row.Path] = in.Value(row.Path)
+	}
+	rows["subject.roles"] = nil // which has the account's other roles, too
+	var problems []string
+	var visit func(path string, given ast.Value)
+	visit = func(path string, given ast.Value) {
+		if made, known := rows[path]; known {
+			if made != nil && !agrees(given, made.Value) {
+				problems = append(problems, fmt.Sprintf("%s is %v, and the rest of the document makes it %v: correct one of them, or leave it out", path, given, made))
+			}
+			return
+		}
+		members, isObject := given.(ast.Object)
+		below := slices.ContainsFunc(slices.Collect(maps.Keys(rows)), func(row string) bool { return path == "" || strings.HasPrefix(row, path+".") })
+		if !isObject || !below {
+			problems = append(problems, fmt.Sprintf("%q is not a value of the input (policies/schemas/input)", path))
+			return
+		}
+		members.Foreach(func(name, value *ast.Term) {
+			text, _ := name.Value.(ast.String)
+			visit(strings.TrimPrefix(path+"."+string(text), "."), value.Value)
+		})
+	}
+	visit("", given)
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.Sort(problems)
+	return errors.New(strings.Join(problems, "; "))
+}
+
+// agrees says whether a value that was given says nothing else than the one that was made. Members of an object may be
+// left out; what is false may be missing from a set. A list has the same elements in any order.
+func agrees(given, made ast.Value) bool {
+	switch given := given.(type) {
+	case ast.Object:
+		made, ok := made.(ast.Object)
+		return ok && !given.Until(func(name, value *ast.Term) bool {
+			other := made.Get(name)
+			if other == nil {
+				return value.Value.Compare(ast.Boolean(false)) != 0
+			}
+			return !agrees(value.Value, other.Value)
+		})
+	case *ast.Array:
+		made, ok := made.(*ast.Array)
+		if !ok || made.Len() != given.Len() {
+			return false
+		}
+		left := make([]*ast.Term, made.Len())
+		for i := range left {
+			left[i] = made.Elem(i)
+		}
+		return !given.Until(func(element *ast.Term) bool {
+			i := slices.IndexFunc(left, func(other *ast.Term) bool { return agrees(element.Value, other.Value) })
+			if i >= 0 {
+				left = slices.Delete(left, i, i+1)
+			}
+			return i < 0
+		})
+	}
+	return given.Compare(made) == 0
+}

@@ -1,0 +1,22 @@
+// Package question is the table of what policy is asked: one row for each value that rules can read, with its path, its
+// kind and how it is made of the domain's question. The input document, the key of a cached verdict and the paths that
+// a plan knows are made of the table. policies/schemas/input describes the same rows to OPA's checker.
+//
+// A column has few values, all known; an open value is free and stands whole in the key; a text is free and names
+// somebody, some place or some time. The shipped rules read columns and open values alone. So two users who hold the
+// same roles around the target share a verdict, however many users, projects and resources there are.
+//
+// A Plan says which rows the compiled rules of one entry point can read. Two questions that are equal in these rows have
+// one key and one verdict. A plan is nil where the rules are no function of the input, or read the time. A rule that
+// reads a text costs a verdict for each value of that text.
+//
+// What a subject holds around the target is named by a digest of the very bytes of which subject.here is made
+// (here.go), so that nothing can be added to the one and left out of the other. The end of an assignment shows in
+// running: a digest is good until the next end.
+//
+// Rejected:
+//   - a verdict with a time to live, or dropped by a message: a revoke would be in force when the one has passed or
+//     the other has come;
+//   - 64 bits of hash in place of the whole key: two questions could share a verdict;
+//   - a table of each user's terms, kept by weak pointers: a cache miss makes what its rules read, and no more.
+package question

@@ -1,0 +1,59 @@
+package question_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/question"
+)
+
+type schema struct {
+	Type       string
+	Enum       []string
+	Required   []string
+	Properties map[string]schema
+}
+
+// TestTheTableAndTheSchemaDescribeTheSameInput guarantees that no value of the input can be read past the table, and
+// so past the key, and that the words of a column are those that OPA's checker knows.
+func TestTheTableAndTheSchemaDescribeTheSameInput(t *testing.T) {
+	text, err := fs.ReadFile(policies.Tree(), "schemas/input/schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var input schema
+	if err := json.Unmarshal(text, &input); err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]question.Row{}
+	for _, row := range question.Table() {
+		rows[row.Path] = row
+	}
+	var check func(path string, s schema)
+	check = func(path string, s schema) {
+		if row, known := rows[path]; known {
+			if row.Type != s.Type {
+				t.Errorf("%s: %s in the table, %s in the schema", path, row.Type, s.Type)
+			}
+			if row.Type == "string" && !slices.Equal(row.Values, s.Enum) {
+				t.Errorf("%s: %q in the table, %q in the schema", path, row.Values, s.Enum)
+			}
+			delete(rows, path)
+			return
+		}
+		if len(s.Properties) == 0 || len(s.Required) != len(s.Properties) {
+			t.Errorf("%s is not in the table, or has members that need not be there", path)
+		}
+		for name, below := range s.Properties {
+			check(strings.TrimPrefix(path+"."+name, "."), below)
+		}
+	}
+	check("", input)
+	for path := range rows {
+		t.Errorf("%s is not in the schema", path)
+	}
+}
