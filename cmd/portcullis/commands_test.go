@@ -107,7 +107,7 @@ func TestMistakesOnACommandLineAreTold(t *testing.T) {
 func TestAStrangerAtAURLIsTold(t *testing.T) {
 	for body, says := range map[string]string{"{}": "private listener", "[]": "", "": "", "\x00": ""} {
 		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
-		for _, line := range []string{"policy diff live embedded", "policy check --against live", "decisions show x", "decisions search"} {
+		for _, line := range []string{"policy diff live embedded", "policy check --against live", "decisions show x --token t", "decisions search --token t"} {
 			root := newRoot()
 			var out bytes.Buffer
 			root.SetOut(&out)

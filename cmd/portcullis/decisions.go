@@ -67,7 +67,7 @@ type reading struct {
 // decisionsCommand returns a command that reads the decision log, with the flags of its kind.
 func decisionsCommand(r reading) *cobra.Command {
 	settings, q := &config.Config{}, &decisionsQuery{oldest: r.oldest}
-	private, asJSON := "", r.json
+	private, asJSON := privateLog{settings: settings}, r.json
 	cmd := &cobra.Command{
 		Use: r.use, Short: r.short,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -90,9 +90,11 @@ func decisionsCommand(r reading) *cobra.Command {
 			return r.run(cmd, settings, q, private, asJSON)
 		},
 	}
-	settings.AddFlags(cmd.Flags(), "config", "data-dir")
+	settings.AddDataFolderFlags(cmd.Flags())
+	hideAllBut(cmd.Flags(), "config", "data-dir", "master-key-file")
 	f := cmd.Flags()
-	f.StringVar(&private, "url", "", "the `URL` of the private listener of a running gateway, in place of --data-dir")
+	f.StringVar(&private.url, "url", "", "the `URL` of the private listener of a running gateway, in place of --data-dir")
+	f.StringVar(&private.token, "token", "", "with --url: a `token` that may explain decisions (default: one signed with the data folder's key)")
 	if r.byID {
 		q.limit = 1
 		return cmd
@@ -116,14 +118,14 @@ func decisionsCommand(r reading) *cobra.Command {
 }
 
 // run prints the decisions.
-func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQuery, private string, asJSON bool) error {
+func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQuery, private privateLog, asJSON bool) error {
 	out, found := cmd.OutOrStdout(), 0
 	show := func(e decisionlog.Event) error {
 		found++
 		return printDecision(out, &e, asJSON, r.byID)
 	}
 	source := func(q *decisionsQuery, fn func(decisionlog.Event) error) error {
-		if private != "" {
+		if private.url != "" {
 			return q.ask(cmd.Context(), private, fn)
 		}
 		dir := settings.Store.DecisionsDir()
@@ -140,7 +142,9 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQu
 	}
 	newest := *q
 	newest.follow = false
-	q.from = resources.At(time.Now())
+	if q.follow {
+		q.from = resources.At(time.Now())
+	}
 	shown := map[string]bool{}
 	var err error
 	if r.reversed {

@@ -3,17 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
@@ -26,6 +23,8 @@ type decisionsQuery struct {
 	oldest, follow bool
 	// from is when those were made with which follow begins; 0 is now.
 	from resources.Time
+	// seen, where it is not nil, reports whether a decision may be handed over.
+	seen func(*decisionlog.Record) (bool, error)
 }
 
 // texts returns the parts of a query that are texts, by their names.
@@ -53,6 +52,9 @@ func (q *decisionsQuery) values() url.Values {
 	if q.follow {
 		v.Set("follow", "true")
 	}
+	if q.from != 0 {
+		v.Set("from", q.from.String())
+	}
 	return v
 }
 
@@ -73,6 +75,11 @@ func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
 			q.oldest = v.Get(name) == "oldest"
 		case name == "follow" && (v.Get(name) == "true" || v.Get(name) == "false"):
 			q.follow = v.Get(name) == "true"
+		case name == "from":
+			at, bad := time.Parse(time.RFC3339, v.Get(name))
+			if q.from = resources.At(at); bad != nil {
+				err = errors.Join(err, errors.New("from: must be a time as 2026-01-31T12:00:00Z"))
+			}
 		default:
 			err = errors.Join(err, fmt.Errorf("%s: there is no such part of a query, or it has no such value", name))
 		}
@@ -123,6 +130,11 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 	}
 	count := 0
 	each := func(rec *decisionlog.Record) error {
+		if q.seen != nil {
+			if seen, err := q.seen(rec); err != nil || !seen {
+				return err
+			}
+		}
 		e, err := rec.Event(engine.RecordedInput)
 		if err == nil {
 			err = fn(e)
@@ -164,94 +176,4 @@ func ticks(ctx context.Context, tick *time.Ticker) <-chan struct{} {
 		}
 	}()
 	return out
-}
-
-// ask hands over the decisions of a running gateway.
-func (q *decisionsQuery) ask(ctx context.Context, private string, fn func(decisionlog.Event) error) error {
-	if _, err := q.filter(time.Now()); err != nil {
-		return err
-	}
-	address, err := decisionsURL(private, q.values())
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := askPrivate(req)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	for dec := json.NewDecoder(resp.Body); ; {
-		var e decisionlog.Event
-		switch err := dec.Decode(&e); {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil && resp.Trailer.Get(trailerWhole) != "":
-			return nil
-		case err != nil:
-			return fmt.Errorf("the gateway broke off: %w", err)
-		case e.DecisionID == "":
-			return errors.New("the gateway sent a line that is no decision: --url must be the private listener of a gateway")
-		}
-		if err := fn(e); err != nil {
-			return err
-		}
-	}
-}
-
-// trailerWhole says that an answer has all decisions that were asked for.
-const trailerWhole = "X-Decisions-Whole"
-
-// maxDecisionReaders bounds the queries that the private listener answers at once.
-const maxDecisionReaders = 2
-
-// decisionsHandler answers GET /decisions of the private listener.
-func (a *app) decisionsHandler() http.HandlerFunc {
-	places := gate.New(maxDecisionReaders, 0)
-	return func(w http.ResponseWriter, r *http.Request) {
-		if a.decisions == nil {
-			http.Error(w, "there is no decision log in this process", http.StatusNotFound)
-			return
-		}
-		q, err := readDecisionsQuery(r.URL.Query())
-		if err == nil {
-			_, err = q.filter(time.Now())
-		}
-		if err != nil {
-			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
-			return
-		}
-		if places.TryEnter() != nil {
-			http.Error(w, "other queries are being answered; ask again", http.StatusServiceUnavailable)
-			return
-		}
-		defer places.Leave()
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		w.Header().Set("Trailer", trailerWhole)
-		out := http.NewResponseController(w)
-		_ = out.Flush() // a follower knows that it follows
-		unreadable := func(m decisionlog.Missing) {
-			if m.Unreadable > 0 {
-				a.log.Warn("a line or a segment of the decision log can't be read; `portcullis decisions verify` names it")
-			}
-		}
-		err = q.read(r.Context(), decisionlog.Reader{Dir: a.settings.Store.DecisionsDir(), Missing: unreadable}, func(e decisionlog.Event) error {
-			line, err := e.JSON()
-			if err != nil {
-				return err
-			}
-			if _, err := w.Write(append(line, '\n')); err != nil || !q.follow {
-				return err
-			}
-			return out.Flush()
-		})
-		if err != nil {
-			a.log.Warn("decisions could not be read", "error", err.Error())
-			return
-		}
-		w.Header().Set(trailerWhole, "1")
-	}
 }

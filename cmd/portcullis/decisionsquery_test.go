@@ -1,76 +1,64 @@
 package main
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// begun is a response that tells when it begins to be sent.
-type begun struct {
-	*httptest.ResponseRecorder
-	once sync.Once
-	at   chan struct{}
-}
+// errSeen ends a reading of the test.
+var errSeen = errors.New("seen enough")
 
-// Flush implements http.Flusher.
-func (b *begun) Flush() { b.once.Do(func() { close(b.at) }) }
-
-// TestReadersOfDecisionsAreBounded: more than two at once are asked to come again, and a follower who leaves makes room.
-func TestReadersOfDecisionsAreBounded(t *testing.T) {
-	a := &app{core: &core{settings: &config.Config{Store: config.Store{DataDir: t.TempDir()}}}, decisions: new(decisionlog.Log)}
-	handler := a.decisionsHandler()
-	ask := func(ctx context.Context, query string) (*begun, <-chan struct{}) {
-		w, left := &begun{ResponseRecorder: httptest.NewRecorder(), at: make(chan struct{})}, make(chan struct{})
-		go func() {
-			defer close(left)
-			handler(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/decisions"+query, http.NoBody))
-		}()
-		return w, left
-	}
-	ctx, leave := context.WithCancel(t.Context())
-	var followers []<-chan struct{}
-	for range maxDecisionReaders {
-		w, left := ask(ctx, "?follow=true")
-		<-w.at
-		followers = append(followers, left)
-	}
-	w, left := ask(t.Context(), "")
-	<-left
-	if w.Code != http.StatusServiceUnavailable {
-		t.Errorf("%d while all places are taken", w.Code)
-	}
-	leave()
-	for _, left := range followers {
-		<-left
-	}
-	w, left = ask(t.Context(), "")
-	<-left
-	if w.Code != http.StatusOK {
-		t.Errorf("%d after the followers have left", w.Code)
-	}
-}
-
-// TestAWrongQueryOfDecisionsIsRefused, and is not taken for one that asks for less.
-func TestAWrongQueryOfDecisionsIsRefused(t *testing.T) {
-	a := &app{core: &core{settings: &config.Config{Store: config.Store{DataDir: t.TempDir()}}}, decisions: new(decisionlog.Log)}
-	for _, query := range []string{"follow=yes", "order=up", "limit=-1", "user=a&user=b", "verdict=no", "since=now", "what=x"} {
-		w := httptest.NewRecorder()
-		a.decisionsHandler()(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/decisions?"+query, http.NoBody))
-		if w.Code != http.StatusBadRequest {
-			t.Errorf("%s: %d: %s", query, w.Code, w.Body)
+// TestAFollowerGoesOnWhereAnAnswerEnds: it asks again from shortly before the newest decision, and takes each one once.
+func TestAFollowerGoesOnWhereAnAnswerEnds(t *testing.T) {
+	at := func(second int) string { return fmt.Sprintf("2026-01-31T12:00:%02d.000Z", second) }
+	answers := [][]int{{20, 21}, {20, 21, 19, 22}, {}, {22, 23}}
+	var asked []string
+	gateway := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.URL.Query().Get("from"))
+		w.Header().Set("Trailer", trailerWhole)
+		for _, second := range answers[len(asked)-1] {
+			fmt.Fprintf(w, `{"decision_id":"d-%d","timestamp":%q}`+"\n", second, at(second))
 		}
+		w.Header().Set(trailerWhole, "1")
+	}))
+	defer gateway.Close()
+	var began resources.Time
+	if err := began.UnmarshalJSON([]byte(`"` + at(15) + `"`)); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	q := decisionsQuery{follow: true, from: began}
+	err := q.ask(t.Context(), privateLog{url: gateway.URL, token: "t"}, func(e decisionlog.Event) error {
+		if got = append(got, e.DecisionID); e.DecisionID == "d-23" {
+			return errSeen
+		}
+		return nil
+	})
+	if !errors.Is(err, errSeen) || !slices.Equal(got, []string{"d-20", "d-21", "d-19", "d-22", "d-23"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if want := []string{at(15), at(15), at(15), at(15)}; !slices.Equal(asked, want) {
+		t.Errorf("asked from %v, want %v", asked, want)
+	}
+	o := overlap{}
+	for i := range 5000 {
+		o.before(&decisionlog.Event{DecisionID: fmt.Sprint(i), Timestamp: resources.Time(100 * i).String()})
+	}
+	if from := o.from(began - began); len(o.known) > 1200 || from != resources.Time(100*4999)-unordered {
+		t.Errorf("%d are remembered, from %d", len(o.known), from)
 	}
 }
 

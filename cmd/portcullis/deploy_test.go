@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -122,6 +123,9 @@ func TestUnitStartsAndIsStoppedInTime(t *testing.T) {
 	settings.Store.DataDir = t.TempDir()
 	if err := errors.Join(settings.Fill(flags), refuse(settings.Validate())); err != nil {
 		t.Fatal(err)
+	}
+	if host, _, err := net.SplitHostPort(settings.Listeners.Health); err != nil || !net.ParseIP(host).IsLoopback() {
+		t.Errorf("the private listener is on %s, where others than this machine reach it", settings.Listeners.Health)
 	}
 	if !strings.Contains(string(raw), "TimeoutStopSec=30s") || settings.Limits.Delay+settings.Limits.Drain >= 30e9 {
 		t.Errorf("it goes within %s", settings.Limits.Delay+settings.Limits.Drain)

@@ -58,15 +58,16 @@ func (a *app) newHealthServer(draining func() bool) *http.Server {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(a.assertions.JWKS()) // a client that is gone needs no answer
 	})
-	mux.HandleFunc("GET /policy/tree", func(w http.ResponseWriter, _ *http.Request) { sendTree(w, a.policy.Source()) })
-	mux.HandleFunc("GET /policy/people", a.peopleHandler())
-	mux.HandleFunc("GET /decisions", a.decisionsHandler())
+	own := newOwnHosts(a.settings.Listeners.Health, a.settings.Listeners.PrivateHosts())
+	mux.HandleFunc("GET /policy/tree", own.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, a.policy.Source()) }))
+	mux.HandleFunc("GET /policy/people", own.only(a.peopleHandler()))
+	mux.HandleFunc("GET /decisions", own.only(a.decisionsHandler()))
 	if settings.Profiles {
-		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+		mux.HandleFunc("GET /debug/pprof/", own.only(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/cmdline", own.only(pprof.Cmdline))
+		mux.HandleFunc("GET /debug/pprof/profile", own.only(pprof.Profile))
+		mux.HandleFunc("GET /debug/pprof/symbol", own.only(pprof.Symbol))
+		mux.HandleFunc("GET /debug/pprof/trace", own.only(pprof.Trace))
 	}
 	return &http.Server{
 		Handler: identified(mux, a.ids), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: a.settings.Limits.Edge.Idle,

@@ -279,13 +279,23 @@ func TestAFollowerMissesNothing(t *testing.T) {
 	must(t, l.Record(t.Context(), old, now))
 	must(t, l.Close())
 	ended, end := context.WithCancel(t.Context())
-	end()
 	var got []string
-	must(t, decisionlog.Reader{Dir: w.dir}.Follow(ended, decisionlog.Filter{}, now.Question.Now, nil, func(r *decisionlog.Record) error {
+	note := func(r *decisionlog.Record) error {
+		end()
 		got = append(got, r.Judgement().ID)
 		return nil
-	}))
+	}
+	must(t, decisionlog.Reader{Dir: w.dir}.Follow(ended, decisionlog.Filter{}, now.Question.Now, nil, note))
 	if !slices.Equal(got, []string{now.ID}) {
 		t.Errorf("%v, want %s alone", got, now.ID)
+	}
+	// A reading ends with its context, also where it finds nothing.
+	reader := decisionlog.Reader{Dir: w.dir, Progress: func(int, int) { t.Error("a segment is read after the end") }}
+	must(t, reader.Follow(ended, decisionlog.Filter{}, 0, nil, note))
+	if err := reader.Newest(ended, decisionlog.Filter{ID: "none"}, note); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if len(got) != 1 {
+		t.Errorf("%v after the end", got)
 	}
 }

@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -62,6 +63,7 @@ func (r *Record) about() about {
 		Account   struct{ ID string }
 		Subject   struct{ ID string }
 		Target    struct{ Project, Rest string }
+		Facts     struct{ Account struct{ ID string } } // an app's
 	}
 	var result struct{ Allow, Decision *bool }
 	_ = errors.Join( // of what is masked nothing is known
@@ -69,7 +71,7 @@ func (r *Record) about() about {
 		json.Unmarshal(e.Result, &result, json.MatchCaseInsensitiveNames(true)),
 	)
 	a := about{
-		id: e.DecisionID, path: e.Path, account: in.Account.ID, action: in.Action.ID, project: in.Target.Project, rest: in.Target.Rest,
+		id: e.DecisionID, path: e.Path, account: cmp.Or(in.Account.ID, in.Facts.Account.ID), action: in.Action.ID, project: in.Target.Project, rest: in.Target.Rest,
 		users: []string{in.Principal.ID, in.Subject.ID},
 	}
 	for _, said := range []*bool{result.Allow, result.Decision} {
@@ -79,6 +81,9 @@ func (r *Record) about() about {
 	}
 	return a
 }
+
+// Account returns the account in question, "" for none and where it was masked.
+func (r *Record) Account() string { return r.about().account }
 
 // Matches says whether the record is wanted.
 func (f *Filter) Matches(r *Record) bool {
@@ -142,7 +147,7 @@ func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, new
 		if err != nil {
 			return err
 		}
-		now, err := s.next()
+		now, err := s.next(ctx)
 		if err != nil {
 			return err
 		}
@@ -162,7 +167,7 @@ func (r Reader) merge(ctx context.Context, f Filter, fn func(*Record) error, new
 		} else if err != nil {
 			return err
 		}
-		if all[best].now, err = all[best].next(); err != nil {
+		if all[best].now, err = all[best].next(ctx); err != nil {
 			return err
 		}
 		if all[best].now == nil {
@@ -189,11 +194,17 @@ func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look 
 				cursors[dir] = newCursor(dir, position{}, func(error) { r.missing(Missing{Unreadable: 1}) })
 			}
 			err := cursors[dir].read(func(rec *Record) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
 				if first && rec.At < from || !f.Matches(rec) {
 					return nil
 				}
 				return fn(rec)
 			})
+			if ctx.Err() != nil {
+				return nil
+			}
 			if err != nil {
 				return err
 			}

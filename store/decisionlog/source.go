@@ -1,6 +1,7 @@
 package decisionlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,8 +40,8 @@ func (r Reader) source(dir string, f Filter, newest bool) (*source, error) {
 // at which it was asked for.
 const sortedWithin resources.Time = 60_000
 
-// next returns the next record, nil behind the last one.
-func (s *source) next() (*Record, error) {
+// next returns the next record, nil behind the last one. It ends with the context, also where nothing is found.
+func (s *source) next(ctx context.Context) (*Record, error) {
 	for {
 		if len(s.lines) == 0 {
 			if s.reader != nil && s.Progress != nil {
@@ -48,6 +49,9 @@ func (s *source) next() (*Record, error) {
 			}
 			if len(s.segments) == 0 {
 				return nil, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
 			if err := s.open(); err != nil {
 				return nil, err

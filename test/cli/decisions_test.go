@@ -22,7 +22,8 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 	if id == "" || denied.Header.Get("X-Decision-ID") == "" || id == denied.Header.Get("X-Decision-ID") {
 		t.Fatalf("%v %v", asked.Header, denied.Header)
 	}
-	for _, from := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL}} {
+	token := g.ServiceToken(t, "authz:explain")
+	for _, from := range [][]string{{"--data-dir", g.DataDir}, {"--url", g.HealthURL, "--token", token}, {"--url", g.HealthURL, "--data-dir", g.DataDir}} {
 		run := func(args ...string) harness.Outcome {
 			return harness.Command(t, nil, append(append([]string{"decisions"}, args...), from...)...)
 		}

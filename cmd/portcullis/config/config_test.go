@@ -55,6 +55,8 @@ func TestOneMistakeIsOneProblem(t *testing.T) {
 		"an unknown area":                     {"--role", "resources", "--master-key-file", "k", "--areas", "users"},
 		"a body of no size":                   {"--body-limit", "0"},
 		"a listener without a port":           {"--health-listen", "h"},
+		"a name of a host with a port":        {"--health-hosts", "gw.example:9002"},
+		"an empty name of a host":             {"--health-hosts", "gw.example,"},
 		"a timeout beyond the longest":        {"--handle-timeout", "2m"},
 		"clusters without the firewall, here": {"--upstream", "firewall=http://h"},
 		"clusters without the firewall":       {"--role", "resources", "--master-key-file", "k", "--areas", "clusters"},

@@ -24,7 +24,8 @@ type Listeners struct {
 	// ExtAuthz is the address of Envoy's checks, "" for none.
 	ExtAuthz string
 	// Health is the private listener of health and metrics.
-	Health string
+	Health      string
+	HealthHosts string
 	// TLS are the files of the edge's certificates.
 	TLS listen.CertificateFiles
 }
@@ -36,9 +37,18 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.ExtAuthz, "ext-authz-listen", "", "the `host:port` of Envoy's external authorization over gRPC (default: none)")
 	f.StringVar(&l.TLS.ProxyCA, "ext-authz-client-ca-file", "", "the `file` of the authorities of proxies, in PEM: context_extensions are taken from a peer with a certificate of one of them alone")
 	f.StringVar(&l.Health, "health-listen", DefaultHealthListen, "the `host:port` of health and metrics; keep it private")
+	f.StringVar(&l.HealthHosts, "health-hosts", "", "`names` as gw-1.example,gw-2.example under which /decisions, /policy/ and /debug/ of the private listener are asked, beside addresses, localhost and the machine's own")
 	f.StringVar(&l.TLS.Cert, "tls-cert-file", "", "the `file` of the certificate with its chain, in PEM: every listener but the private one speaks TLS; needs --tls-key-file")
 	f.StringVar(&l.TLS.Key, "tls-key-file", "", "the `file` of the certificate's private key, in PEM, which only its owner and its group can read")
 	f.StringVar(&l.TLS.ClientCA, "tls-client-ca-file", "", "the `file` of the authorities of client certificates, in PEM: a client needs a certificate of one of them")
+}
+
+// PrivateHosts returns the names under which the private listener tells what is inside.
+func (l Listeners) PrivateHosts() []string {
+	if l.HealthHosts == "" {
+		return nil
+	}
+	return strings.Split(l.HealthHosts, ",")
 }
 
 // HasTLS reports whether the edge's listeners speak TLS.
@@ -65,6 +75,11 @@ func (l Listeners) All(behindGateways bool) []Listener {
 func (l Listeners) Validate(behindGateways bool) (found []resources.Problem) {
 	if l.PublicURL != "" && !validBase(l.PublicURL) {
 		found = append(found, problem("--public-url", "must be https://host, with a port and a path where there are, and without a query, fragment, user or slash at its end"))
+	}
+	for _, name := range l.PrivateHosts() {
+		if !resources.ValidHost(name) {
+			found = append(found, problem("--health-hosts", "must be names of hosts without a port, with commas between, not %q", name))
+		}
 	}
 	all := l.All(behindGateways)
 	for i, one := range all {

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store/decisionlog"
+)
+
+// trailerWhole says that an answer has all decisions that were asked for.
+const trailerWhole = "X-Decisions-Whole"
+
+const (
+	// maxDecisionReaders bounds the queries of services that are answered at once, and those of users.
+	maxDecisionReaders = 4
+	// decisionsWithin bounds an answer, followWithin that to a follower, who asks again from where it ends.
+	decisionsWithin = 10 * time.Minute
+	followWithin    = time.Hour
+)
+
+// decisionsHandler answers GET /decisions of the private listener with the decisions about the accounts in which the
+// caller may explain decisions.
+func (a *app) decisionsHandler() http.HandlerFunc {
+	places := newPlaces(maxDecisionReaders)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if a.decisions == nil {
+			http.Error(w, "there is no decision log in this process", http.StatusNotFound)
+			return
+		}
+		v := a.admit(w, r, "authorization.explain")
+		if v == nil {
+			return
+		}
+		q, err := readDecisionsQuery(r.URL.Query())
+		if err == nil {
+			_, err = q.filter(time.Now())
+		}
+		if err != nil {
+			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
+			return
+		}
+		leave, entered := places.enter(w, v)
+		if !entered {
+			return
+		}
+		defer leave()
+		within := decisionsWithin
+		if q.follow {
+			within = followWithin
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), within)
+		defer cancel()
+		w.Header().Set("Trailer", trailerWhole)
+		if err := a.sendDecisions(ctx, newAnswer(w), v, &q); err != nil {
+			a.log.Warn("decisions could not be read", "principal", v.caller.ID, "error", err.Error())
+			return
+		}
+		w.Header().Set(trailerWhole, "1")
+	}
+}
+
+// sendDecisions writes a line for each decision that the visitor sees.
+func (a *app) sendDecisions(ctx context.Context, to answer, v *visitor, q *decisionsQuery) error {
+	defer to.wait() // for the trailer
+	_ = to.flush()  // a follower knows that it follows
+	q.seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
+	return q.read(ctx, decisionlog.Reader{Dir: a.settings.Store.DecisionsDir()}, func(e decisionlog.Event) error {
+		if v.caller.Kind != resources.PrincipalService {
+			e.Input = withoutStrangers(e.Input)
+		}
+		line, err := e.JSON()
+		if err != nil {
+			return err
+		}
+		if _, err := to.Write(append(line, '\n')); err != nil || !q.follow {
+			return err
+		}
+		return to.flush()
+	})
+}
+
+// withoutStrangers returns the input of a decision as a user may read it: of a subject who is not a member of the account
+// it has the id alone, as of a user who does not exist.
+func withoutStrangers(input []byte) []byte {
+	var in, of map[string]json.RawMessage
+	if json.Unmarshal(input, &in) != nil {
+		return nil // erased
+	}
+	about := "subject"
+	if in["facts"] != nil { // an app's, whose subject is what the client sent
+		about = "facts"
+	}
+	if json.Unmarshal(in[about], &of) != nil || string(of["member"]) == "true" {
+		return input
+	}
+	for name, value := range map[string]string{"exists": "false", "status": `""`} {
+		if of[name] != nil {
+			of[name] = json.RawMessage(value)
+		}
+	}
+	blank, err := json.Marshal(of)
+	if err == nil {
+		in[about] = blank
+		blank, err = json.Marshal(in)
+	}
+	if err != nil {
+		return nil
+	}
+	return blank
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/route"
+)
+
+// ownHosts are the names by which the private listener is called, beside addresses. A page of another site can have a
+// browser call the listener under a name of its own that leads here (DNS rebinding), and read the answer.
+type ownHosts map[string]bool
+
+// newOwnHosts returns the names that are configured, that of the listener's address and those of this machine.
+func newOwnHosts(listen string, configured []string) ownHosts {
+	own := ownHosts{"localhost": true}
+	if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {
+		own[strings.ToLower(host)] = true
+	}
+	if host, err := os.Hostname(); err == nil && host != "" {
+		own[strings.ToLower(host)] = true
+	}
+	for _, host := range configured {
+		own[strings.ToLower(host)] = true
+	}
+	return own
+}
+
+// has reports whether the value of a Host header is an address or one of the names.
+func (own ownHosts) has(host string) bool {
+	name, ok := route.ParseHost(host)
+	if !ok {
+		return false
+	}
+	_, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return err == nil || own[name]
+}
+
+// only refuses calls under any other name: 403.
+func (own ownHosts) only(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !own.has(r.Host) {
+			http.Error(w, "the Host is not this listener's: call it by its address, or name the host in --health-hosts", http.StatusForbidden)
+			return
+		}
+		next(w, r)
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// seenFor is how long a visitor's credential and rights count before they are checked anew.
+const seenFor = time.Second
+
+// visitor is a caller of the private listener. They see the accounts in which the policy in force lets them call all of
+// some routes, which answer with the same on the public listener.
+type visitor struct {
+	app                   *app
+	authorization, apiKey []string
+	rights                []string
+	now                   func() time.Time
+
+	caller resources.Principal
+	// judged is when the credential was last checked; known is what was judged since.
+	judged time.Time
+	known  map[string]bool
+	routes []verdict.Route
+}
+
+// admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 for a user who may not call
+// the routes in their own account and for a service that may not before an account is in question.
+func (a *app) admit(w http.ResponseWriter, r *http.Request, rights ...string) *visitor {
+	if a.state.authenticator == nil {
+		http.Error(w, "this process knows no callers; ask the gateway", http.StatusNotFound)
+		return nil
+	}
+	v := &visitor{app: a, authorization: r.Header.Values("Authorization"), apiKey: r.Header.Values("X-API-Key"), rights: rights, now: time.Now}
+	if err := v.judge(r.Context()); err != nil {
+		refuseVisitor(w, err)
+		return nil
+	}
+	return v
+}
+
+// refuseVisitor answers with the error in one line.
+func refuseVisitor(w http.ResponseWriter, err error) {
+	known := resources.AsError(err)
+	switch status := wire.Status(known.Kind); status {
+	case http.StatusUnauthorized:
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "1")
+	}
+	http.Error(w, oneLine(known.Message), wire.Status(known.Kind))
+}
+
+// judge checks the credential, and whether the visitor sees any account at all. Errors are *resources.Error.
+func (v *visitor) judge(ctx context.Context) (err error) {
+	v.judged, v.known = v.now(), map[string]bool{}
+	v.caller, err = v.app.state.authenticator.Authenticate(ctx, v.authorization, v.apiKey)
+	switch {
+	case resources.IsKind(err, resources.KindUnavailable):
+		return err
+	case err != nil || v.caller.Kind != resources.PrincipalUser && v.caller.Kind != resources.PrincipalService:
+		return &resources.Error{Kind: resources.KindNoCredential, Message: "send the token of a caller who may explain decisions"}
+	}
+	if v.routes, err = routesOf(v.app.policy.Routes(), v.rights); err != nil {
+		return err
+	}
+	may, err := v.may(ctx, v.caller.AccountID)
+	if err == nil && !may {
+		err = &resources.Error{Kind: resources.KindForbidden, Message: fmt.Sprintf("policy lets the caller call %v in no account", v.rights)}
+	}
+	return err
+}
+
+// routesOf returns the rows of those names; nil where one is missing, which nobody may call then.
+func routesOf(rows []resources.Route, names []string) (found []verdict.Route, err error) {
+	for _, name := range names {
+		for _, row := range rows {
+			if row.Name != name {
+				continue
+			}
+			route, err := verdict.NewRoute(row)
+			if err != nil {
+				return nil, fmt.Errorf("route %s: %w", name, err)
+			}
+			found = append(found, route)
+		}
+	}
+	if len(found) != len(names) {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// sees reports whether the visitor may be told what was made in the account at that time, 0 for what is there now. What was
+// made after the visitor's rights were judged is told on rights that are judged anew.
+func (v *visitor) sees(ctx context.Context, account string, made resources.Time) (bool, error) {
+	if made >= resources.At(v.judged) || v.now().Sub(v.judged) > seenFor {
+		if err := v.judge(ctx); err != nil {
+			return false, err
+		}
+	}
+	return v.may(ctx, account)
+}
+
+// may asks the policy in force, once for each account.
+func (v *visitor) may(ctx context.Context, account string) (bool, error) {
+	if may, known := v.known[account]; known {
+		return may, nil
+	}
+	judge := &verdict.Judge{Policy: v.app.policy, Facts: v.app.cache, IDs: v.app.ids, Now: time.Now}
+	may := len(v.routes) > 0
+	for i := range v.routes {
+		_, err := judge.Permit(ctx, v.caller, verdict.Call{Route: &v.routes[i], AccountID: account})
+		if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Kind == resources.KindForbidden {
+			may = false
+		} else if err != nil {
+			return false, err
+		}
+	}
+	v.known[account] = may
+	return may, nil
+}
+
+// places bound the answers to visitors. Users can't take those of services, which operators are.
+type places struct{ services, users *gate.Gate }
+
+func newPlaces(each int) places { return places{gate.New(each, 0), gate.New(each, 0)} }
+
+// enter takes a place for the visitor, or refuses them: 503. leave gives it back.
+func (p places) enter(w http.ResponseWriter, v *visitor) (leave func(), entered bool) {
+	of := p.users
+	if v.caller.Kind == resources.PrincipalService {
+		of = p.services
+	}
+	if of.TryEnter() != nil {
+		refuseVisitor(w, resources.Unavailable("other callers are being answered; retry in a moment", nil))
+		return nil, false
+	}
+	return of.Leave, true
+}
+
+// readWithin is how long a visitor may leave what was sent unread.
+const readWithin = 30 * time.Second
+
+// answer is a long answer to a visitor. It ends the connection, whose write deadline it has moved.
+type answer struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func newAnswer(w http.ResponseWriter) answer {
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	return answer{w, http.NewResponseController(w)}
+}
+
+// Write implements io.Writer.
+func (a answer) Write(p []byte) (int, error) {
+	a.wait()
+	return a.ResponseWriter.Write(p)
+}
+
+// flush sends what is written.
+func (a answer) flush() error {
+	a.wait()
+	return a.control.Flush()
+}
+
+// wait gives the visitor the time to read what is sent next.
+func (a answer) wait() { _ = a.control.SetWriteDeadline(time.Now().Add(readWithin)) }

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// begun is a response that tells when it begins to be sent, and until when it may be written.
+type begun struct {
+	*httptest.ResponseRecorder
+	once     sync.Once
+	at       chan struct{}
+	deadline time.Time
+}
+
+func newBegun() *begun {
+	return &begun{ResponseRecorder: httptest.NewRecorder(), at: make(chan struct{})}
+}
+
+// Flush implements http.Flusher.
+func (b *begun) Flush() { b.once.Do(func() { close(b.at) }) }
+
+// SetWriteDeadline implements what http.ResponseController looks for.
+func (b *begun) SetWriteDeadline(at time.Time) error { b.deadline = at; return nil }
+
+// asksFor returns a request with a token of that subject: a service's with scopes, else a user's.
+func (a *app) asksFor(t *testing.T, ctx context.Context, target, subject string, scopes ...string) *http.Request { //nolint:revive // the test's own is first
+	t.Helper()
+	token, err := sign(a.settings, authn.TokenRequest{Subject: subject, Scopes: scopes, TTL: 2 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, target, http.NoBody)
+	r.Header.Set("Authorization", "Bearer "+token)
+	return r
+}
+
+// explains is the scope of a service that may explain decisions.
+const explains = resources.ServiceScopeExplain
+
+// TestReadersOfDecisionsAreBounded: more services at once are asked to come again, users have places of their own, and a
+// follower who leaves makes room.
+func TestReadersOfDecisionsAreBounded(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	handler := a.decisionsHandler()
+	ask := func(ctx context.Context, query, subject string, scopes ...string) (*begun, <-chan struct{}) {
+		w, left := newBegun(), make(chan struct{})
+		r := a.asksFor(t, ctx, "/decisions"+query, subject, scopes...)
+		go func() {
+			defer close(left)
+			handler(w, r)
+		}()
+		return w, left
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	var followers []<-chan struct{}
+	for range maxDecisionReaders {
+		w, left := ask(ctx, "?follow=true", "service-test", explains)
+		<-w.at
+		followers = append(followers, left)
+	}
+	for _, c := range []struct {
+		subject string
+		scopes  []string
+		want    int
+	}{{"service-test", []string{explains}, http.StatusServiceUnavailable}, {demoAlice, nil, http.StatusOK}} {
+		w, left := ask(t.Context(), "", c.subject, c.scopes...)
+		if <-left; w.Code != c.want {
+			t.Errorf("%s: %d while all places of services are taken", c.subject, w.Code)
+		}
+	}
+	leave()
+	for _, left := range followers {
+		<-left
+	}
+	w, left := ask(t.Context(), "", "service-test", explains)
+	if <-left; w.Code != http.StatusOK {
+		t.Errorf("%d after the followers have left", w.Code)
+	}
+}
+
+// TestAFollowersAnswerEnds, as a whole one after which it may ask again, and one that is not read ends before.
+func TestAFollowersAnswerEnds(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	synctest.Test(t, func(t *testing.T) {
+		w, began := newBegun(), time.Now()
+		a.decisionsHandler()(w, a.asksFor(t, t.Context(), "/decisions?follow=true", "service-test", explains))
+		if took := time.Since(began); took != followWithin || w.Header().Get(trailerWhole) == "" {
+			t.Errorf("it ends after %s: %v", took, w.Header())
+		}
+		if left := time.Until(w.deadline); left != readWithin {
+			t.Errorf("what is sent last may be unread for %s", left)
+		}
+	})
+}
+
+// TestAWrongQueryOfDecisionsIsRefused, and is not taken for one that asks for less.
+func TestAWrongQueryOfDecisionsIsRefused(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	for _, query := range []string{"follow=yes", "order=up", "limit=-1", "user=a&user=b", "verdict=no", "since=now", "from=now", "what=x"} {
+		w := httptest.NewRecorder()
+		a.decisionsHandler()(w, a.asksFor(t, t.Context(), "/decisions?"+query, "service-test", explains))
+		if w.Code != http.StatusBadRequest {
+			t.Errorf("%s: %d: %s", query, w.Code, w.Body)
+		}
+	}
+}
+
+// reads counts the views of a store.
+type reads struct {
+	store.Store
+	views int
+}
+
+func (r *reads) View(ctx context.Context, fn func(store.Tx) error) error {
+	r.views++
+	return r.Store.View(ctx, fn)
+}
+
+// TestWhoSeesNoUserIsRefusedAtOnce, before anybody is read, and takes no place.
+func TestWhoSeesNoUserIsRefusedAtOnce(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	counted := &reads{Store: a.store}
+	a.store = counted
+	handler := a.peopleHandler()
+	for _, c := range []struct {
+		name, subject string
+		scopes        []string
+		want          int
+	}{
+		{"a member", "user-bob-v1", nil, 403},
+		{"a service that may not search", "service-test", []string{explains}, 403},
+		{"a service that may not explain", "service-test", []string{resources.ServiceScopeCheck}, 403},
+		{"an unknown user", "user-ghost-v1", nil, 401},
+		{"an admin", demoAlice, nil, 200},
+		{"a service", "service-test", []string{explains, resources.ServiceScopeCheck}, 200},
+	} {
+		counted.views = 0
+		w := newBegun()
+		handler(w, a.asksFor(t, t.Context(), "/policy/people", c.subject, c.scopes...))
+		if w.Code != c.want || (counted.views == 0) != (c.want != 200) {
+			t.Errorf("%s: %d after %d reads: %s", c.name, w.Code, counted.views, w.Body)
+		}
+		if left := time.Until(w.deadline); c.want == 200 && (left <= 0 || left > readWithin) {
+			t.Errorf("%s: the answer may be unread for %s", c.name, left)
+		}
+	}
+}
+
+// TestOfAStrangerTheIDIsTold, to users: of a subject who is not a member of the account, and of nobody else.
+func TestOfAStrangerTheIDIsTold(t *testing.T) {
+	for name, c := range map[string]struct{ in, want string }{
+		"a member":           {`{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`, `{"subject":{"id":"u","member":true,"exists":true,"status":"ACTIVE"}}`},
+		"another's user":     {`{"subject":{"id":"u","member":false,"exists":true,"status":"ACTIVE"},"x":1}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""},"x":1}`},
+		"nobody":             {`{"subject":{"id":"u","member":false,"exists":false,"status":""}}`, `{"subject":{"exists":false,"id":"u","member":false,"status":""}}`},
+		"membership masked":  {`{"subject":{"id":"u","exists":true,"status":"ACTIVE"}}`, `{"subject":{"exists":false,"id":"u","status":""}}`},
+		"status masked":      {`{"subject":{"id":"u","exists":true,"member":false}}`, `{"subject":{"exists":false,"id":"u","member":false}}`},
+		"an app's":           {`{"facts":{"member":false,"status":"ACTIVE"},"subject":{"member":true}}`, `{"facts":{"member":false,"status":""},"subject":{"member":true}}`},
+		"an app's member":    {`{"facts":{"member":true,"status":"ACTIVE"},"subject":{}}`, `{"facts":{"member":true,"status":"ACTIVE"},"subject":{}}`},
+		"masked as a whole":  {`{"subject":"…"}`, `{"subject":"…"}`},
+		"without a subject":  {`{"action":{}}`, `{"action":{}}`},
+		"erased":             {``, ``},
+		"an odd form":        {`[]`, ``},
+		"an odd membership":  {`{"subject":{"member":"true","status":"ACTIVE"}}`, `{"subject":{"member":"true","status":""}}`},
+		"a null for subject": {`{"subject":null}`, `{"subject":null}`},
+	} {
+		got := string(withoutStrangers([]byte(c.in)))
+		if got != c.want || got != "" && !json.Valid([]byte(got)) {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestForeignHostsAreRefused: a name that is neither this machine's nor configured may lead a browser here. Addresses can't.
+func TestForeignHostsAreRefused(t *testing.T) {
+	a, _ := demoApp(t, func(c *config.Config) {
+		c.Health.Profiles, c.Listeners.Health = true, "gw.internal:9002"
+		c.Listeners.HealthHosts = "other.example,Third.example"
+	})
+	server := a.newHealthServer(func() bool { return false })
+	ask := func(host, target string) int {
+		w := newBegun()
+		r := a.asksFor(t, t.Context(), target, "service-test", explains, resources.ServiceScopeCheck)
+		r.Host = host
+		server.Handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	guarded := []string{"/decisions", "/policy/tree", "/policy/people", "/debug/pprof/", "/debug/pprof/cmdline", "/debug/pprof/symbol"}
+	for _, host := range []string{"127.0.0.1:9002", "10.1.2.3", "[::1]:9002", "localhost:1", "LOCALHOST", "gw.internal:9002", "other.example", "third.example:80"} {
+		for _, target := range guarded {
+			if status := ask(host, target); status != 200 {
+				t.Errorf("%s of %s: %d", target, host, status)
+			}
+		}
+	}
+	for _, host := range []string{"evil.example:9002", "", "localhost.evil.example", "127.0.0.1.evil.example", "127.1", "2130706433", "localhost.", "localhost:", "a@localhost", "x.other.example", "::1", "127.0.0.1, evil.example"} {
+		for _, target := range guarded {
+			if status := ask(host, target); status != 403 {
+				t.Errorf("%s of %q: %d", target, host, status)
+			}
+		}
+		for _, target := range []string{"/healthz/live", "/metrics", "/status", "/assertions/jwks.json"} {
+			if status := ask(host, target); status != 200 {
+				t.Errorf("%s of %q: %d", target, host, status)
+			}
+		}
+	}
+}
