@@ -62,12 +62,14 @@ func (e *Edge) readBody(x *exchange) error {
 	err := c.goOn(&x.headers)
 	if err == nil {
 		into := bytes.NewBuffer(make([]byte, 0, len(c.rest)+bytes.MinRead)) // most bodies came along with their heads
-		_, err = into.ReadFrom(io.LimitReader(counting{c.body(&x.headers), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
+		_, err = into.ReadFrom(io.LimitReader(counting{c.body(&x.headers, e.cfg.Limits.Body), &e.bodies, &x.bodyHeld}, int64(e.cfg.Limits.Body)+1))
 		x.body = into.Bytes()
 	}
 	switch {
 	case errors.Is(err, gate.ErrFull):
 		return gate.Full()
+	case errors.Is(err, errLarge):
+		return tooLarge()
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return &resources.Error{Kind: resources.KindTooSlow, Message: "The body did not arrive in time."}
 	case err != nil:
@@ -107,10 +109,10 @@ func (x *exchange) toldJSON() bool {
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
-// body returns the body that a head announces. It can be read once.
-func (c *conn) body(f *headers) io.Reader {
+// body returns the body that a head announces, of chunks that announce so many bytes at most. It can be read once.
+func (c *conn) body(f *headers, most int) io.Reader {
 	if f.chunked {
-		return &chunkedBody{c: c}
+		return &chunkedBody{c: c, most: uint64(max(0, most))}
 	}
 	return &plainBody{c: c, left: f.length}
 }
@@ -135,9 +137,9 @@ func (b *plainBody) Read(p []byte) (int, error) {
 // nothing else.
 type chunkedBody struct {
 	c *conn
-	// left is how many bytes of the chunk are to come; extensions is how many bytes of chunk
-	// extensions came.
-	left       uint64
+	// left is how many bytes of the chunk are to come, most how many the chunks after it may announce;
+	// extensions is how many bytes of chunk extensions came.
+	left, most uint64
 	extensions int
 	ended      bool
 }
@@ -177,10 +179,14 @@ func (b *chunkedBody) next() error {
 	if b.left, err = strconv.ParseUint(string(size), 16, 64); err != nil { // digits, and nothing else
 		return errChunk
 	}
-	if b.left == 0 {
+	switch {
+	case b.left == 0:
 		b.ended = true
 		return b.empty()
+	case b.left > b.most: // its bytes may be slow, or never come
+		return errLarge
 	}
+	b.most -= b.left
 	return nil
 }
 
@@ -193,7 +199,10 @@ func (b *chunkedBody) empty() error {
 	return err
 }
 
-var errChunk = errors.New("the body's chunks are not well-formed")
+var (
+	errChunk = errors.New("the body's chunks are not well-formed")
+	errLarge = errors.New("the body's chunks announce more than the limit")
+)
 
 func unprintable(r rune) bool { return r < ' ' && r != '\t' || r > '~' }
 

@@ -26,12 +26,20 @@ func chunked(target, body, tail string, headers ...string) string {
 func TestBodyOverTheLimitIsRefused(t *testing.T) {
 	const target = "/api/v1/accounts/acct-a-v1/roles"
 	over := strings.Repeat(" ", bodyLimit+1)
+	sizes := func(lines string) string {
+		return request("POST", target, "", jsonType, "Transfer-Encoding: chunked") + lines
+	}
 	for name, raw := range map[string]string{
-		"announced":              request("POST", target, over, jsonType),
-		"announced and not sent": strings.Replace(request("POST", target, over[:8<<10], jsonType), "8192", "9999999", 1),
-		"chunked":                chunked(target, over, "0\r\n\r\n", jsonType),
-		"chunked without an end": chunked(target, over, "", jsonType),
-		"of E3":                  request("POST", "/api/v1/authorize/x", over),
+		"announced":                request("POST", target, over, jsonType),
+		"announced and not sent":   strings.Replace(request("POST", target, over[:8<<10], jsonType), "8192", "9999999", 1),
+		"chunked":                  chunked(target, over, "0\r\n\r\n", jsonType),
+		"chunked without an end":   chunked(target, over, "", jsonType),
+		"a chunk that never comes": sizes(fmt.Sprintf("%x\r\n", bodyLimit+1)),
+		"the largest chunk":        sizes("ffffffffffffffff\r\n"),
+		"one that begins":          sizes("FFFFFFFFFFFFFFFF;a=b\r\n {"),
+		"a second chunk":           sizes(fmt.Sprintf("1\r\n \r\n%x\r\n", bodyLimit)),
+		"a third, that overflows":  sizes("1\r\n \r\n2\r\n  \r\nfffffffffffffffe\r\n"),
+		"of E3":                    request("POST", "/api/v1/authorize/x", over),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := start(t).send(t, raw)

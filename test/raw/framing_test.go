@@ -183,6 +183,8 @@ func targetFramings(s *harness.Scene, hidden, long string) map[string]framing {
 		"asterisk form":               {"OPTIONS * HTTP/1.1\r\nHost: gateway\r\n\r\n", []int{400}},
 		"relative target":             {q("POST /api", "POST api"), []int{400}},
 		"no target":                   {"POST HTTP/1.1\r\nHost: gateway\r\n\r\n", []int{400}},
+		"a chunk over the limit":      {s.RawQuestion("", "Transfer-Encoding: chunked") + "100001\r\n", []int{413}},
+		"the largest chunk":           {s.RawQuestion("", "Transfer-Encoding: chunked") + "ffffffffffffffff\r\n", []int{413}},
 		"HTTP/1.0 with a coding":      {strings.Replace(s.RawQuestion("0\r\n\r\n", "Transfer-Encoding: chunked"), "HTTP/1.1", "HTTP/1.0", 1), []int{400}},
 		"HTTP/0.9":                    {"GET /api/v1/authorize/x\r\n\r\n", []int{400}},
 		"HTTP/1.2":                    {q("HTTP/1.1", "HTTP/1.2"), []int{400}},
