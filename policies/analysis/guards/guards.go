@@ -20,6 +20,7 @@ const (
 	pkg                = "data.guards"
 	deny               = pkg + ".deny"
 	removable          = "removable"
+	mayChange          = "may_change"
 	allowNotExhaustive = "allow_not_exhaustive"
 )
 
@@ -60,7 +61,11 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 	if err != nil {
 		return err
 	}
-	reasons := notRemovable(ctx, inForce, removed)
+	reasons, err := unallowed(ctx, inForce, next)
+	if err != nil {
+		return fmt.Errorf("guards: %w", err)
+	}
+	reasons = append(reasons, notRemovable(ctx, inForce, removed)...)
 	if len(report.NotExhaustive) > 0 && (report.Unasked || !allows(ctx, inForce)) {
 		remedy := fmt.Sprintf("guards.%s := true takes it all the same", allowNotExhaustive)
 		if report.Unasked {
@@ -94,8 +99,8 @@ func compare(ctx context.Context, inForce, next *engine.Set, within time.Duratio
 	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
 }
 
-// removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. The list of
-// those that may be removed is none of them: it can grow.
+// removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. What only permits
+// is none of them: it can grow and shrink.
 func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
 	before, err := matrix.Prints(ctx, inForce, pkg)
 	if err != nil {
@@ -106,7 +111,7 @@ func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		if isRemovable(name, inForce) {
+		if isPermission(name, inForce) {
 			continue
 		}
 		for _, form := range before[name] {
@@ -119,8 +124,8 @@ func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string
 	return out, nil
 }
 
-// isRemovable says whether a name is that of an element of guards.removable, and of no guard.
-func isRemovable(name string, set *engine.Set) bool {
+// isPermission says whether a name is that of an element of guards.removable or guards.may_change, and of no guard.
+func isPermission(name string, set *engine.Set) bool {
 	found, others := false, false
 	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
 		named := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), pkg+".")
@@ -131,7 +136,8 @@ func isRemovable(name string, set *engine.Set) bool {
 			}
 		}
 		if text == name {
-			found, others = found || named == removable, others || named != removable
+			permits := named == removable || named == mayChange
+			found, others = found || permits, others || !permits
 		}
 	}
 	return found && !others
