@@ -38,7 +38,7 @@ func costs() map[string]cost {
 		}
 	}
 	of(nil, `all any assign cast_boolean cast_null cast_object cast_string contains count crypto.hmac.equal endswith eq equal
-		glob.match gt gte indexof internal.member_2 internal.member_3 internal.print internal.test_case is_array is_boolean is_null
+		gt gte indexof internal.member_2 internal.member_3 internal.print internal.test_case is_array is_boolean is_null
 		is_number is_object is_set is_string lt lte max min neq net.cidr_contains net.cidr_intersects net.cidr_is_valid
 		net.cidr_overlap object.get object.subset print rego.metadata.chain rego.metadata.rule semver.compare semver.is_valid
 		startswith strings.count time.now_ns trim trim_left trim_prefix trim_right trim_space trim_suffix type_name uri.is_valid
@@ -59,6 +59,7 @@ func costs() map[string]cost {
 		io.jwt.verify_ps256 io.jwt.verify_ps384 io.jwt.verify_ps512 io.jwt.verify_rs256 io.jwt.verify_rs384 io.jwt.verify_rs512
 		json.is_valid json.unmarshal net.cidr_merge units.parse units.parse_bytes uri.parse urlquery.decode_object`)
 	of(ofPattern, `re_match regex.is_valid regex.match regex.template_match`)
+	of(ofGlob, `glob.match`)
 	of(ofMatches, `regex.find_all_string_submatch_n regex.find_n regex.split`)
 	of(ofSplit, `split strings.split_n`)
 	of(ofRange, `numbers.range numbers.range_step`)
@@ -99,6 +100,9 @@ func weight(v ast.Value, depth, left int) (sum int) {
 	}
 	return sum
 }
+
+// Larger says whether a value takes more than so many bytes when it is written out.
+func Larger(v ast.Value, bytes int) bool { return weight(v, 1, bytes) > bytes }
 
 func member(t *ast.Term, depth, left int) int {
 	return element + 16*depth + weight(t.Value, depth+1, left)
@@ -261,6 +265,14 @@ func ofPattern(operands []*ast.Term, left int) int {
 		return tooMuch
 	}
 	return ofContent(operands, left)
+}
+
+// ofGlob refuses a pattern that is too large to be compiled, which goes as deep as its brackets. OPA keeps a hundred.
+func ofGlob(operands []*ast.Term, _ int) int {
+	if part*len(textAt(operands, 0)) > maxPattern {
+		return tooMuch
+	}
+	return 0
 }
 
 // repeats returns the largest number in a pattern: {1000} makes a thousand copies of what is before it.

@@ -49,6 +49,7 @@ func greedy() map[string]string {
 		"shared parts, walk":  shared + `; count([p | walk(a40, [p, _])]) > 0`,
 		"indents":             `count(json.marshal_with_options({"a": {"b": [1, 2]}}, {"pretty": true, "indent": ` + wide + `, "prefix": sprintf("%999999d", [1])})) > 0`,
 		"a large pattern":     `regex.match(concat("", ["(", concat("|", [p | some i in numbers.range(1, 1000); p := sprintf("%dx{1000}", [i])]), ")"]), "x")`,
+		"a deep glob":         `glob.match(concat("", [p | some i in numbers.range(1, 20000); p := "{"]), [], "x")`,
 		"many matches":        `count(regex.find_all_string_submatch_n("` + strings.Repeat("()", 100) + `", ` + wide + `, -1)) > 0`,
 		"many parts":          `count([p | some i in numbers.range(1, 100); some p in split(sprintf("%*d", [100000, i]), "")]) > 0`,
 		"elements":            `count([[a, b, c] | some a in numbers.range(1, 200); some b in numbers.range(1, 200); some c in numbers.range(1, 200)]) > 0`,

@@ -227,9 +227,11 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 			return nil, err
 		}
 		for _, t := range found {
-			reason := t.Value.String()
+			reason := "a reason that is too large"
 			if text, ok := t.Value.(ast.String); ok {
 				reason = string(text)
+			} else if !builtins.Larger(t.Value, maxReason) {
+				reason = t.Value.String()
 			}
 			out = append(out, resources.PolicyRule{Reason: reason, At: place(rule)})
 		}

@@ -50,6 +50,24 @@ func TestDenyRulesHaveTheirPlace(t *testing.T) {
 	}
 }
 
+// TestReasonsThatAreNoTextAreTold as they are written, unless that would take much: parts that a value holds often are
+// written each time.
+func TestReasonsThatAreNoTextAreTold(t *testing.T) {
+	p := newEngine(t, policytest.Copy(t, policies.Tree()).With("authz/odd.rego", `package authz
+
+deny contains {"why": [1]} if input.action.id == "project:security_group:create"
+
+deny contains [hundred | some x in hundred] if input.action.id == "project:security_group:create"
+
+hundred := numbers.range(1, 100)
+`), engine.Options{}).Pin()
+	said, err := p.Explain(t.Context(), policytest.Question(policytest.AdminSubject(), "project:security_group:create"))
+	want := []resources.PolicyRule{{Reason: `{"why": [1]}`, At: "authz/odd.rego:3"}, {Reason: "a reason that is too large", At: "authz/odd.rego:5"}}
+	if err != nil || !reflect.DeepEqual(said.Denies, want) {
+		t.Errorf("%+v, %v", said, err)
+	}
+}
+
 // TestConditionsAreTheTrees guarantees that they are told by name, with their text and whether they hold.
 func TestConditionsAreTheTrees(t *testing.T) {
 	p := newEngine(t, policytest.Copy(t, policies.Tree()), engine.Options{}).Pin()

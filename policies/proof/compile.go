@@ -101,7 +101,10 @@ func compileWith(
 func newCompiler(ctx context.Context, store storage.Store, txn storage.Transaction, schemas *ast.SchemaSet, caps *ast.Capabilities) *ast.Compiler {
 	return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
 		WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
-		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn))
+		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
+		WithStageAfterID(ast.StageRewriteRegoMetadataCalls, ast.CompilerStageDefinition{Name: "CheckReach", Stage: builtins.CheckReach}).
+		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckUnfolded", Stage: builtins.CheckUnfolded}).
+		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckCycles", Stage: builtins.CheckCycles})
 }
 
 // newStore shares the documents' values, which are never changed, with every other store.
@@ -131,12 +134,20 @@ func forTests() []string { return []string{"json.match_schema"} }
 func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
 	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: builtins.Capabilities(forTests()...), RegoVersion: ast.RegoV1}
+	text := 0
 	for _, name := range src.Names {
 		if !isModule(name) {
 			continue
 		}
+		if text += len(src.Files[name]); text > builtins.MaxText {
+			p.at(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", builtins.MaxText>>20)
+			break
+		}
 		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
 		inlineSchemas(name, module, p)
+		if module != nil {
+			builtins.CheckForm(module, p.atLocation)
+		}
 		switch {
 		case err != nil:
 			p.compiler(err)

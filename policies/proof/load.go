@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -42,7 +40,7 @@ func Compile(ctx context.Context, src *policies.Source) (set *engine.Set, warnin
 	if c == nil || len(p) > 0 {
 		return nil, nil, p.err()
 	}
-	unknownActions(c.serving, list.actions, func(at *ast.Location, problem string) { warned.at(at.File, at.Row, "%s", problem) })
+	unknownActions(c.serving, list.actions, warned.atLocation)
 	if set = newSet(ctx, src, c, list, &p); set == nil {
 		return nil, nil, p.err()
 	}
@@ -97,8 +95,8 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 	if t == nil {
 		return nil, 0, p.err()
 	}
-	unknownActions(c.serving, list.actions, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
-	builtins.Charge(t.Compiler, func(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) })
+	unknownActions(c.serving, list.actions, p.atLocation)
+	builtins.Charge(t.Compiler, p.atLocation)
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}

@@ -32,6 +32,9 @@ func (p *Problems) at(file string, line int, format string, args ...any) {
 	p.add("%s: %s", place, fmt.Sprintf(format, args...))
 }
 
+// atLocation adds a problem with a place in a module.
+func (p *Problems) atLocation(at *ast.Location, problem string) { p.at(at.File, at.Row, "%s", problem) }
+
 // compiler adds the errors of OPA's parser or compiler.
 func (p *Problems) compiler(err error) {
 	list, isList := errors.AsType[ast.Errors](err)
@@ -79,8 +82,14 @@ func compilerLine(e *ast.Error) string {
 	return e.Location.File + ":" + strconv.Itoa(e.Location.Row) + ": " + text
 }
 
-// oneLine keeps a problem on its line, whatever a file's name or content put in it.
+// maxProblem bounds a problem, in bytes: OPA's parser cites the line, which may be the whole file.
+const maxProblem = 2000
+
+// oneLine keeps a problem on its line, whatever a file's name or content put in it, and short enough to be read.
 func oneLine(s string) string {
+	if len(s) > maxProblem {
+		s = strings.ToValidUTF8(s[:maxProblem], "") + " …"
+	}
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

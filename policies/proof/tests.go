@@ -146,6 +146,9 @@ func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, know
 	case len(results) == 0:
 		return fmt.Errorf("failed")
 	}
+	if builtins.Larger(results[0]["answer"].Value, builtins.OfQuestion) {
+		return fmt.Errorf("failed: its value is too large")
+	}
 	value, err := ast.JSON(results[0]["answer"].Value)
 	if err != nil {
 		return fmt.Errorf("failed: %w", err)

@@ -182,8 +182,8 @@ func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []st
 	}
 	fired.Foreach(func(reason *ast.Term) {
 		text, isText := reason.Value.(ast.String)
-		if !isText {
-			text = ast.String(reason.String())
+		if !isText { // it may be of any size
+			text = "a reason that is no text"
 		}
 		reasons = append(reasons, "guards: "+string(text))
 	})

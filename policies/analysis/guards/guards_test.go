@@ -123,7 +123,7 @@ func TestGuardsFailClosed(t *testing.T) {
 		want   string
 	}{
 		"fails":          {head + `deny contains "x" if to_number(input.new_access[0].role) == 1`, deleting, "guards: a guard failed"},
-		"no text":        {head + `deny contains 7 if count(input.new_access) > 0`, deleting, "guards: 7"},
+		"no text":        {head + `deny contains 7 if count(input.new_access) > 0`, deleting, "guards: a reason that is no text"},
 		"no set":         {head + `deny := true if count(input.new_access) > 0`, deleting, "must be a set of reasons"},
 		"not exhaustive": {head + `deny contains "x" if false`, gap, "guards: the comparison is not exhaustive: authz/authz.rego:14 reads target.rest"},
 		"a document of its own": {head + `deny contains "x" if data.guards.on`, func(tree policytest.Tree) policytest.Tree {

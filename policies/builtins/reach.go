@@ -1,0 +1,148 @@
+package builtins
+
+import (
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// Bounds of what rests on what. OPA keeps an edge for each pair of a rule and one that it refers to, goes from each rule to
+// all that it reaches, and evaluates as deep as rules rest on each other.
+const (
+	maxEdges   = 500_000
+	maxReached = 20_000_000
+	maxChain   = 500
+)
+
+// limitErr is the code of errors of what is written too large.
+const limitErr = "limit_error"
+
+// CheckReach is a stage of OPA's compiler, before it links the rules. The error says that they are too many, or that they
+// rest on each other too widely or too deeply.
+func CheckReach(c *ast.Compiler) *ast.Error {
+	r := reach{numbers: map[*ast.Rule]int32{}, below: map[*ast.TreeNode][]int32{}}
+	if r.number(c.RuleTree); len(r.rules) > maxRules {
+		return ast.NewError(limitErr, r.rules[maxRules].Location, "the tree has more than %d rules: put what is data into a data.json", maxRules)
+	}
+	if err := r.link(c); err != nil {
+		return err
+	}
+	if err := r.chains(); err != nil {
+		return err
+	}
+	return r.widths()
+}
+
+// reach are the rules of a tree by their numbers, each branch of an else as one, with those that each refers to.
+type reach struct {
+	rules   []*ast.Rule
+	numbers map[*ast.Rule]int32
+	below   map[*ast.TreeNode][]int32
+	refers  [][]int32
+	// depths are how deep what a rule rests on goes, 0 where that is not known yet.
+	depths []int
+}
+
+// number numbers the rules at a node and below it.
+func (r *reach) number(node *ast.TreeNode) {
+	from := len(r.rules)
+	for _, rule := range node.Values {
+		for branch := rule; branch != nil; branch = branch.Else {
+			r.numbers[branch] = int32(len(r.rules)) //nolint:gosec // bounded by the text of the tree
+			r.rules = append(r.rules, branch)
+		}
+	}
+	for _, key := range node.Sorted {
+		if child := node.Child(key); child != nil {
+			r.number(child)
+		}
+	}
+	r.below[node] = nil
+	for n := from; n < len(r.rules); n++ {
+		r.below[node] = append(r.below[node], int32(n)) //nolint:gosec // bounded by the text of the tree
+	}
+}
+
+// link finds what each rule refers to.
+func (r *reach) link(c *ast.Compiler) (err *ast.Error) {
+	edges := 0
+	r.refers = make([][]int32, len(r.rules))
+	for n, rule := range r.rules {
+		seen := map[*ast.TreeNode]bool{}
+		see := func(ref ast.Ref) bool {
+			if node := meant(c.RuleTree, ref); node != nil && !seen[node] && err == nil {
+				seen[node] = true
+				r.refers[n] = append(r.refers[n], r.below[node]...)
+				if edges += len(r.below[node]); edges > maxEdges {
+					err = ast.NewError(limitErr, rule.Location, "the rules refer to each other more than %d times: "+
+						"refer to a rule by its name, and put what is data into a data.json", maxEdges)
+				}
+			}
+			return err != nil
+		}
+		ast.WalkRefs(rule.Head, see)
+		ast.WalkRefs(rule.Body, see)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meant returns the node at and below which are all rules that a reference can mean; nil where there is none.
+func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
+	if !ref[0].Equal(ast.DefaultRootDocument) {
+		return nil
+	}
+	node := root.Child(ref[0].Value)
+	for _, part := range ref[1:] {
+		if node == nil || len(node.Values) > 0 || !ast.IsConstant(part.Value) {
+			break
+		}
+		node = node.Child(part.Value)
+	}
+	return node
+}
+
+// chains refuses a rule that rests on a chain of others that is too long: the first one in it.
+func (r *reach) chains() *ast.Error {
+	r.depths = make([]int, len(r.rules))
+	for n, rule := range r.rules {
+		if r.depth(int32(n)) == maxChain+1 { //nolint:gosec // bounded by maxRules
+			return ast.NewError(limitErr, rule.Location, "the rule rests on a chain of more than %d rules: take it apart", maxChain)
+		}
+	}
+	return nil
+}
+
+// depth returns how many rules the longest way from a rule has. Ways that lead back, which OPA refuses, are not gone.
+func (r *reach) depth(n int32) int {
+	if r.depths[n] == 0 {
+		r.depths[n] = 1
+		most := 0
+		for _, next := range r.refers[n] {
+			most = max(most, r.depth(next))
+		}
+		r.depths[n] = 1 + most
+	}
+	return r.depths[n]
+}
+
+// widths goes from each rule to all that it reaches.
+func (r *reach) widths() *ast.Error {
+	steps, seen := 0, make([]int, len(r.rules))
+	for n, rule := range r.rules {
+		for left := []int32{int32(n)}; len(left) > 0; { //nolint:gosec // bounded by maxRules
+			at := left[len(left)-1]
+			left = left[:len(left)-1]
+			if seen[at] == n+1 {
+				continue
+			}
+			seen[at] = n + 1
+			left = append(left, r.refers[at]...)
+			if steps += 1 + len(r.refers[at]); steps > maxReached {
+				return ast.NewError(limitErr, rule.Location, "the rules rest on each other too widely to be compiled in time: "+
+					"take the tree apart, or put what is data into a data.json")
+			}
+		}
+	}
+	return nil
+}
