@@ -103,7 +103,7 @@ var mayImport = map[string]row{
 	"policies/analysis/matrix":  {inside: []string{"policies/builtins", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/analysis/diff":    {inside: []string{"policies/analysis/matrix", "policies/analysis/people", "policies/engine", "resources"}},
 	"policies/analysis/people":  {inside: []string{"policies/analysis/matrix", "policies/engine", "resources"}, outside: []string{opa}},
-	"policies/analysis/guards":  {inside: []string{"policies/analysis/diff", "policies/analysis/matrix", "policies/engine"}, outside: []string{opa}},
+	"policies/analysis/guards":  {inside: []string{"policies/analysis/diff", "policies/analysis/matrix", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/policytest":       {inside: []string{"policies", "resources"}},
 	"policies/engine":           {inside: []string{"policies", "policies/builtins", "policies/question", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
 	"policies/analysis/why":     {inside: []string{"policies/engine", "policies/question", "resources"}, outside: []string{opa}},
