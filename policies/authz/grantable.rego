@@ -68,16 +68,5 @@ _held contains [assignment.level, pattern] if {
 	some assignment in input.subject.here
 	_counts(assignment)
 	assignment.outlasts_grant == true
-	assignment.custom == true
-	some pattern, true in assignment.permissions
-}
-
-_held contains [assignment.level, pattern] if {
-	some assignment in input.subject.here
-	_counts(assignment)
-	assignment.outlasts_grant == true
-	assignment.custom == false
-	system := data.grants[assignment.role]
-	system.scope == assignment.level
-	some pattern, true in system.permissions
+	some pattern, true in _permissions(assignment)
 }

@@ -28,7 +28,9 @@ _permissions(assignment) := data.grants[assignment.role].permissions if {
 # description: |
 #   The smallest id of the granting ones, so that the reason does not depend on the order of records; undefined where
 #   no role grants it. `input.subject.here` are the assignments whose place covers the target.
-granting_role := min([assignment.role |
+granting_role := min(_granting_roles) if input.action.id != ""
+
+_granting_roles contains assignment.role if {
 	some assignment in input.subject.here
 	_reaches(assignment.level)
 	_counts(assignment)
@@ -37,7 +39,7 @@ granting_role := min([assignment.role |
 	permissions := _permissions(assignment)
 	some pattern in input.action.patterns
 	permissions[pattern]
-]) if input.action.id != ""
+}
 
 # An account action is never granted by what is assigned in a project, whatever patterns a stored role claims.
 _reaches(_) if input.action.scope in {"project", "resource"}

@@ -11,7 +11,7 @@ import (
 
 // allowing returns the rules of package authz by which a decision can allow.
 func allowing() []string {
-	return []string{"decision", "granting_role", "_counts", "_permissions", "_reaches", "allowed", "denied", "refused", "reason_no_role"}
+	return []string{"decision", "granting_role", "_granting_roles", "_counts", "_permissions", "_reaches", "allowed", "denied", "refused", "reason_no_role"}
 }
 
 // byRoles says whether those rules are the embedded tree's, so that nobody is allowed what no role that is

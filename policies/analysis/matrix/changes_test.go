@@ -75,7 +75,7 @@ func refactorings(tree policytest.Tree) (out []mutant) {
 	edit("a helper split off", conditions, "met contains \"needs_account_level\" if input.target.level == \"account\"", "met contains \"needs_account_level\" if _no_project\n\n_no_project if input.target.level == \"account\"")
 	edit("a helper split off", service, "\tinput.principal.kind == \"service\"\n", "\t_is_service\n")
 	out[len(out)-1].tree = out[len(out)-1].tree.With("authz/more.rego", "package authz\n\n_is_service if input.principal.kind == \"service\"\n")
-	edit("a helper split off", roles, "]) if input.action.id != \"\"\n", "]) if _has_action\n")
+	edit("a helper split off", roles, "if input.action.id != \"\"\n", "if _has_action\n")
 	out[len(out)-1].tree = out[len(out)-1].tree.With("authz/more.rego", "package authz\n\n_has_action if input.action.id != \"\"\n")
 	edit("a helper put in", "authz/access.rego", "\tcaller_is_subject\n\tdecision.allow\n", "\tinput.principal.kind == \"user\"\n\tinput.subject.is_caller\n\tdecision.allow\n")
 	edit("rules merged", conditions, "met contains \"needs_account_level\" if input.action.scope != \"account\"\n\nmet contains \"needs_account_level\" if input.target.level == \"account\"\n", "met contains \"needs_account_level\" if _level\n\n_level if input.action.scope != \"account\"\n\n_level if input.target.level == \"account\"\n")

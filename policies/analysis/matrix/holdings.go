@@ -148,7 +148,7 @@ func (c constants) roles(system map[string]string, patterns []string) (out []kin
 	if len(ids) > 0 {
 		out = append(out, kindOfRole{id: ids[0], custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: ids[0], custom: true})
 	}
-	for _, id := range c.texts(nil, "subject.here.role", "subject.roles") {
+	for _, id := range c.texts(nil, "subject.here.role", "subject.here.permissions", "subject.roles") {
 		if _, known := system[id]; !known && !strings.Contains(id, ":") && !vocabulary(id) {
 			out = append(out, kindOfRole{id: id, custom: true, permissions: []string{"*:*:*"}})
 		}

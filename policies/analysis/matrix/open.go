@@ -61,13 +61,14 @@ func measures(name, path string, of *flow) bool {
 
 // ofPermissions says whether a part of the input, or the grants, has patterns of permissions.
 func ofPermissions(path string) bool {
-	return path == "grant.permissions" || path == "grants" || path == "subject.roles" || strings.HasPrefix(path, "subject.roles.")
+	return path == "grant.permissions" || path == "grants" || path == "subject.here.permissions" || path == "subject.roles" ||
+		strings.HasPrefix(path, "subject.roles.")
 }
 
 // keyed says whether the members of a part of the input have names that the questions give.
 func keyed(path string) bool {
 	switch path {
-	case "principal.scopes", "principal.key_scopes", "route.access", "grant.permissions", "subject.roles", "action.patterns":
+	case "principal.scopes", "principal.key_scopes", "route.access", "grant.permissions", "subject.here.permissions", "subject.roles", "action.patterns":
 		return true
 	}
 	return strings.HasPrefix(path, "subject.roles.") || path == "grants"
@@ -97,7 +98,7 @@ func open(path string) string {
 		return "actions that no tree lists"
 	case "grant.permissions":
 		return "permissions by their names"
-	case "subject.here.role", "subject.roles":
+	case "subject.here.role", "subject.here.permissions", "subject.roles":
 		return "custom roles by their ids and permissions"
 	case "account.status", "subject.status", "subject.here.status", "subject.here.role_status", "subject.here.role_scope":
 		return "unknown stored values"
@@ -111,7 +112,7 @@ func open(path string) string {
 
 func isAssignmentField(name string) bool {
 	switch name {
-	case "role", "custom", "level", "role_scope", "role_status", "status", "expires", "running":
+	case "role", "custom", "permissions", "level", "role_scope", "role_status", "status", "expires", "running", "outlasts_grant":
 		return true
 	}
 	return false
