@@ -13,47 +13,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// insideJudge is the engine for handlers. It records the verdicts that the caller of an allowed call is told, beside
-// the verdict on the call.
-type insideJudge struct {
-	engine.Inside
-	ids resources.IDs
-	// log is nil where nothing is recorded.
-	log resources.DecisionLog
-}
-
-// Decide is Inside.Decide. The caller is told a denial alone.
-func (j *insideJudge) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	d, err := j.Inside.Decide(ctx, q)
-	if err == nil && !d.Allowed {
-		err = j.record(ctx, &resources.Judgement{Path: resources.PathDecision, Question: q, Decision: d})
-	}
-	if err != nil {
-		return resources.Decision{}, err
-	}
-	return d, nil
-}
-
-// Grantable is Inside.Grantable.
-func (j *insideJudge) Grantable(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	d, err := j.Inside.Grantable(ctx, q)
-	if err == nil {
-		err = j.record(ctx, &resources.Judgement{Path: resources.PathGrantable, Question: q, Decision: d})
-	}
-	if err != nil {
-		return resources.Decision{}, err
-	}
-	return d, nil
-}
-
-func (j *insideJudge) record(ctx context.Context, told *resources.Judgement) error {
-	if j.log == nil {
-		return nil
-	}
-	told.ID, told.ParentID = j.ids.ULID(), resources.DecisionOf(ctx)
-	return j.log.Record(ctx, told)
-}
-
 // logHeads implements decisionlog.Heads over the store.
 type logHeads struct {
 	store       store.Store

@@ -108,7 +108,7 @@ func openCore(
 	if err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
-	c.recorded = c.newRecorder().Wrap(c.store)
+	c.recorded = judged{c.newRecorder().Wrap(c.store)}
 	keeper := idempotency.New(c.recorded, c.collections, time.Now)
 	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
 	c.firewall, c.clusters = c.newAreas(keeper, tokens)
@@ -273,9 +273,12 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 		return nil, err
 	}
 	handlers := map[string]wire.Routes{
-		config.UpstreamAccess: changes.Attributed(a.access.Routes()), config.UpstreamUsers: changes.Attributed(a.users.Routes()),
-		config.UpstreamAPIKeys: changes.Attributed(a.keys.Routes()),
-		config.UpstreamKeys:    a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(),
+		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(),
+	}
+	for name, routes := range map[string]wire.Routes{
+		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
+	} {
+		handlers[name] = a.inside.recording(changes.Attributed(routes))
 	}
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes

@@ -85,6 +85,27 @@ func TestDecisionsAreReadAndVerified(t *testing.T) {
 	}
 }
 
+// TestAGrantIsRecordedWithItsCall: whether the caller may hand on what they give is recorded below the call, allowed and denied.
+func TestAGrantIsRecordedWithItsCall(t *testing.T) {
+	t.Parallel()
+	s := harness.StartTeam(t, "--decision-log", "required")
+	role := s.Must(t, 201, "POST", "/roles", `{"name":"assigner","scope":"ACCOUNT","permissions":["account:role_assignment:update"]}`).Body["id"].(string)
+	s.Grant(t, role, s.Bob, "")
+	bob := s.UserToken(t, s.Bob)
+	path := s.Path(harness.AssignmentPath("account_admin", s.Carol, ""))
+	for token, want := range map[string]struct {
+		status  int
+		verdict string
+	}{s.AdminToken: {200, "allow"}, bob: {403, "deny"}} {
+		r := harness.Call(t, "PUT", path, token, `{}`)
+		call := r.Header.Get("X-Decision-ID")
+		o := harness.Command(t, nil, "decisions", "search", "--path", "authz/grantable", "--verdict", want.verdict, "--json", "--data-dir", s.DataDir)
+		if r.Status != want.status || call == "" || !strings.Contains(o.Stdout, `"parent_id":"`+call+`"`) {
+			t.Errorf("%d %s, the call is %q: %+v", r.Status, r.Raw, call, o)
+		}
+	}
+}
+
 // TestDecisionsThatAreGoneAreNotWhole: verify says so of a folder that was removed and of one that was copied beside another.
 // Without a store there is nothing to say.
 func TestDecisionsThatAreGoneAreNotWhole(t *testing.T) {
