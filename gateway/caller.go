@@ -35,6 +35,9 @@ func (e *Edge) authenticate(x *exchange) error {
 	x.principal = principal
 	x.record.Principal, x.record.KeyID = principal.ID, principal.KeyID
 	x.lifetime.of(turnsOf(&principal))
+	if err := x.share(); err != nil {
+		return err
+	}
 	return x.checkClaims()
 }
 

@@ -180,12 +180,37 @@ func (e *Edge) Gates() map[string]*gate.Gate {
 }
 
 // admit sheds what is over the bound of requests under way, before it costs any work: 503.
-func (e *Edge) admit(x *exchange) error {
-	if err := e.gate.TryEnter(); err != nil {
+func (e *Edge) admit(x *exchange) error { return x.enter(e.gate) }
+
+// enter takes a place at a gate. The request leaves it in any case.
+func (x *exchange) enter(g *gate.Gate) error {
+	if err := g.TryEnter(); err != nil {
 		return err
 	}
-	x.inside = e.gate
-	return nil
+	x.inside = g
+	return x.share()
+}
+
+// share counts the request among those of the caller's account, once the caller is known.
+func (x *exchange) share() error {
+	account := turnsOf(&x.principal)
+	if x.shared != "" {
+		return nil
+	}
+	err := x.inside.Share(account)
+	if err == nil {
+		x.shared = account
+	}
+	return err
+}
+
+// leave gives the place back, if the request has one.
+func (x *exchange) leave() {
+	if x.inside != nil {
+		x.inside.Unshare(x.shared)
+		x.inside.Leave()
+	}
+	x.inside, x.shared = nil, ""
 }
 
 // newGate makes a bound without a queue: a request that waits would hold memory for a late answer.

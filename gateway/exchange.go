@@ -41,6 +41,8 @@ type exchange struct {
 	principal resources.Principal
 	// inside is the gate that the request has to leave; rated is how its caller's rates stand.
 	inside *gate.Gate
+	// shared is the account as whose the request is counted there, "" for none.
+	shared string
 	rated  *ratelimit.Verdict
 	// call is the call as it is judged; account is the account in question.
 	call    verdict.Call
@@ -82,7 +84,7 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 	e.trace(x)
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
-		x.inside.Leave()
+		x.leave()
 		e.bodies.held.Add(-x.bodyHeld)
 		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()

@@ -11,6 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
 // Lifetime is a request's context and its end.
@@ -18,6 +19,9 @@ func Lifetime(parent context.Context, within time.Duration) (context.Context, fu
 	l := &lifetime{parent: parent, deadline: time.Now().Add(within)}
 	return l, l.end
 }
+
+// Waiting is the bound of the clients who wait for another answer.
+func (e *Edge) Waiting() *gate.Gate { return e.waiting.clients }
 
 // ScanHeaders frames a raw request head as the edge does; the header is the server's
 // own reading of it, nil where the server refuses it by itself.

@@ -71,7 +71,12 @@ func (e *Edge) answerForeign(life *lifetime, c doors.Foreign, r *Record) (answer
 		if caller, err = e.foreigner(life, c, r); err != nil {
 			return doors.Answer{}, err
 		}
-		life.of(turnsOf(&caller))
+		account := turnsOf(&caller)
+		life.of(account)
+		if err := e.gate.Share(account); err != nil {
+			return doors.Answer{}, err
+		}
+		defer e.gate.Unshare(account)
 		if e.cfg.Rates.ofCallers() {
 			if _, err := e.cfg.Rates.ofCaller(life, r, &caller, 1); err != nil {
 				return doors.Answer{}, err

@@ -61,5 +61,5 @@ func (e *Edge) accept(x *exchange) error {
 	x.lifetime.of(cmp.Or(turnsOf(&x.principal), x.account))
 	x.record.Principal, x.record.KeyID, x.record.Account, x.record.Action = said.Principal.ID, said.Principal.KeyID, said.Account, said.Action
 	x.record.Allowed, x.record.Reason = true, "a gateway allowed it"
-	return nil
+	return x.share()
 }

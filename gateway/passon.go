@@ -29,13 +29,11 @@ func newUpstream(name string, base *url.URL, limits Limits, keys *assertion.Keys
 // passOn passes an allowed call to its upstream. There it is in the way of none but the upstream's
 // own.
 func (e *Edge) passOn(x *exchange) error {
-	x.inside.Leave()
-	x.inside = nil
+	x.leave()
 	to := x.entry.upstream
-	if err := to.gate.TryEnter(); err != nil {
+	if err := x.enter(to.gate); err != nil {
 		return err
 	}
-	x.inside = to.gate
 	ctx, header, end := e.tracePass(x)
 	a, err := to.Pass(ctx, assertion.Statement{
 		Upstream: x.entry.Row.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),

@@ -52,8 +52,12 @@ func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 		return false
 	}
 	defer e.waiting.clients.Leave()
-	x.inside.Leave()
-	x.inside = nil
+	account := turnsOf(&x.principal)
+	if e.waiting.clients.Share(account) != nil {
+		return false
+	}
+	defer e.waiting.clients.Unshare(account)
+	x.leave()
 	timer := time.NewTimer(min(left, askEvery))
 	defer timer.Stop()
 	select {

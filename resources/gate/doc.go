@@ -6,6 +6,9 @@
 // take a session or a transaction of the store, since the work inside may wait for that session: nobody
 // waits for a gate while they hold a session, a transaction or a lock.
 //
+// A gate without a queue (TryEnter) is passed before it is known who asks; Share then keeps its last places
+// for others than the account that has half of them.
+//
 // # Rejected
 //
 // One queue in the order of arrival: 48 connections of one tenant were ahead of each question of another

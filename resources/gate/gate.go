@@ -20,6 +20,8 @@ type Gate struct {
 	mu      sync.Mutex
 	inside  int
 	waiting turns
+	// shares are how many of those inside are counted as an account's, nil for none.
+	shares map[string]int
 }
 
 // New makes a gate. At most inside callers, and at least one, are inside at once; at most waiting

@@ -94,10 +94,11 @@ func TestTryEnterNeverWaits(t *testing.T) {
 func TestNilGateHasNoBound(t *testing.T) {
 	var g *gate.Gate
 	for range 100 {
-		if err := errors.Join(g.Enter(t.Context(), "acct-a-v1"), g.TryEnter()); err != nil {
+		if err := errors.Join(g.Enter(t.Context(), "acct-a-v1"), g.TryEnter(), g.Share("acct-a-v1")); err != nil {
 			t.Fatal(err)
 		}
 	}
+	g.Unshare("acct-a-v1")
 	g.Leave()
 }
 
@@ -257,5 +258,47 @@ func TestManyGoThroughAGate(t *testing.T) {
 		if err := g.TryEnter(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestOneAccountHasNotAllPlaces guarantees that the last eighth of the places is for accounts that have less than half, and
+// that a caller who is not counted takes nothing.
+func TestOneAccountHasNotAllPlaces(t *testing.T) {
+	g := gate.New(16, 0)
+	enter := func(account string) error {
+		if err := g.TryEnter(); err != nil {
+			t.Fatal(err)
+		}
+		err := g.Share(account)
+		if err != nil {
+			g.Leave()
+		}
+		return err
+	}
+	for i := range 14 {
+		if err := enter("a"); err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+	for range 2 {
+		if err := enter("a"); !errors.Is(err, gate.ErrFull) || g.Inside() != 14 {
+			t.Errorf("%v, %d inside", err, g.Inside())
+		}
+	}
+	if err := errors.Join(enter("b"), enter("")); err != nil || g.Refused() != 2 {
+		t.Errorf("%v, %d refused", err, g.Refused())
+	}
+	g.Unshare("a")
+	g.Unshare("")
+	g.Leave()
+	g.Leave()
+	if err := enter("a"); err == nil {
+		t.Error("the 15th place is for others still")
+	}
+	for range 7 {
+		g.Unshare("a")
+	}
+	if err := enter("a"); err != nil {
+		t.Errorf("an account with less than half: %v", err)
 	}
 }

@@ -1,0 +1,109 @@
+package gateway_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// TestOneAccountLeavesPlacesToOthers guarantees, of the requests under way here and at an upstream, that users of one account
+// can't take all places: the last eighth is for users of accounts that have less than half, and for services. What is refused
+// counts for nobody afterwards.
+func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
+	const places, left = 16, 2
+	for where, path := range map[string]string{"here": "/api/v1/accounts/acct-a-v1/roles", "at an upstream": "/api/v1/projects/proj-p-v1/things/x"} {
+		t.Run(where, func(t *testing.T) {
+			entered, leave := make(chan bool, 2*places), make(chan bool)
+			up := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- true; <-leave }))
+			defer up.Close()
+			base, err := url.Parse(up.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := start(t, func(c *gateway.Config) {
+				c.Limits.Requests, c.Authn, c.Upstreams["things"] = places, authn{anybody}, base
+				c.Handlers["access"]["list"] = func(context.Context, *wire.Request) (wire.Response, error) {
+					entered <- true
+					<-leave
+					return wire.OK("done")
+				}
+			})
+			ask := func(token string) reply {
+				return e.send(t, strings.Replace(request("GET", path, "", bearer), bearer, "Authorization: Bearer "+token, 1))
+			}
+			done := make(chan reply, places)
+			enter := func(token string) {
+				go func() { done <- ask(token) }()
+				<-entered
+			}
+			for i := range places - left {
+				enter(fmt.Sprintf("user-%d-v1.acct-a-v1", i))
+			}
+			for range 3 {
+				if r := ask("user-x-v1.acct-a-v1"); r.Status != 503 || r.Header.Get("Retry-After") != "1" {
+					t.Errorf("one more of the account: %d %s", r.Status, r.Body)
+				}
+			}
+			enter("user-y-v1.acct-b-v1")
+			enter("service-s")
+			if r := ask("user-z-v1.acct-c-v1"); r.Status != 503 {
+				t.Errorf("one more than there are places: %d", r.Status)
+			}
+			close(leave)
+			for range places {
+				if r := <-done; r.Status != 200 {
+					t.Errorf("%d %s", r.Status, r.Body)
+				}
+			}
+			for range 2 * places {
+				if r := ask("user-x-v1.acct-a-v1"); r.Status != 200 {
+					t.Errorf("when there is room again: %d %s", r.Status, r.Body)
+				}
+				<-entered
+			}
+		})
+	}
+}
+
+// TestOneAccountLeavesPlacesToOthersWhoWait guarantees that a client beyond those of an account who may wait for another
+// answer is answered at once, and that another account's client waits.
+func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
+	const places, left = 16, 2
+	for account, asked := range map[string]int64{"acct-a-v1": 1, "acct-b-v1": 2} {
+		e, times, _ := waiting(t, 2, time.Minute, func(c *gateway.Config) { c.Limits.Requests, c.Authn = places, authn{anybody} })
+		for range places - left {
+			if err := errors.Join(e.Waiting().TryEnter(), e.Waiting().Share("acct-a-v1")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := e.send(t, strings.Replace(listRequest, bearer, "Authorization: Bearer user-u-v1."+account, 1))
+		if r.Status != 200 || times.Load() != asked || e.Waiting().Inside() != places-left {
+			t.Errorf("%s: %d, asked %d times, want %d", account, r.Status, times.Load(), asked)
+		}
+	}
+}
+
+// TestAnAccountIsCountedWhereItIs guarantees that a user without an account is counted by themselves.
+func TestAnAccountIsCountedWhereItIs(t *testing.T) {
+	e := start(t, func(c *gateway.Config) {
+		c.Limits.Requests = 1
+		c.Authn = authn{func(context.Context, string) (resources.Principal, error) {
+			return resources.Principal{Kind: resources.PrincipalUser, ID: "user-u-v1", Credential: resources.CredentialToken}, nil
+		}}
+	})
+	for range 3 {
+		if r := e.send(t, question("x")); r.Status != 200 {
+			t.Errorf("%d %s", r.Status, r.Body)
+		}
+	}
+}
