@@ -181,7 +181,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 	if err = a.readCertificates(settings.Listeners.TLS); err != nil {
 		return nil, err
 	}
-	a.tracing, err = tracing.Start(ctx, os.Getenv, version(), func(err error) { log.Warn("tracing: spans can't be exported", "error", err.Error()) })
+	a.tracing, err = tracing.Start(ctx, os.Getenv, settings.Log.TrustTraceSampling, version(), func(err error) { log.Warn("tracing: spans can't be exported", "error", err.Error()) })
 	if err != nil {
 		return nil, err
 	}

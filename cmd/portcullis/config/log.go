@@ -20,11 +20,14 @@ type Log struct {
 	fixed bool
 	// Format is json or text.
 	Format string
+	// TrustTraceSampling says that a client's traceparent decides whether its request is traced.
+	TrustTraceSampling bool
 }
 
 func (l *Log) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.level, flagLogLevel, "info", "the lowest `level` that is logged: debug, info, warn or error; read again from the configuration file on SIGHUP")
 	f.StringVar(&l.Format, "log-format", "json", "the `format` of a line: json or text")
+	f.BoolVar(&l.TrustTraceSampling, "trust-trace-sampling", false, "let the sampled flag of a client's traceparent decide whether its request is traced; else OTEL_TRACES_SAMPLER does by itself")
 }
 
 // Level returns the lowest level that is logged.

@@ -20,13 +20,13 @@ func TestVariablesThatCannotBeReadAreNotQuoted(t *testing.T) {
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", secret},
 	} {
 		variables := map[string]string{"OTEL_TRACES_EXPORTER": "otlp", c[0]: c[1]}
-		tracer, err := tracing.Start(t.Context(), func(name string) string { return variables[name] }, "test", func(error) {})
+		tracer, err := tracing.Start(t.Context(), func(name string) string { return variables[name] }, false, "test", func(error) {})
 		if tracer != nil || err == nil || !strings.HasPrefix(err.Error(), c[0]+": must be ") || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s=%s: %v", c[0], c[1], err)
 		}
 	}
 	variables := map[string]string{"OTEL_TRACES_EXPORTER": "otlp", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, x-team = a"}
-	tracer, err := tracing.Start(t.Context(), func(name string) string { return variables[name] }, "test", func(error) {})
+	tracer, err := tracing.Start(t.Context(), func(name string) string { return variables[name] }, false, "test", func(error) {})
 	if tracer == nil || err != nil {
 		t.Fatal(err)
 	}

@@ -34,11 +34,15 @@ type Tracer struct {
 	request []api.SpanStartOption
 }
 
-// Start returns a tracer as the standard variables say, nil where they say nothing. failed is told of exports that
-// fail. The error names the variable that is wrong.
-func Start(ctx context.Context, lookup func(string) string, version string, failed func(error)) (*Tracer, error) {
+// Start returns a tracer as the standard variables say, nil where they say nothing. trust has a client's traceparent say
+// whether its request is sampled. failed is told of exports that fail. The error names the variable that is wrong.
+func Start(ctx context.Context, lookup func(string) string, trust bool, version string, failed func(error)) (*Tracer, error) {
 	chosen, err := protocol(lookup)
 	if chosen == "" || err != nil {
+		return nil, err
+	}
+	share, err := sampler(lookup, trust)
+	if err != nil {
 		return nil, err
 	}
 	client := otlptracehttp.NewClient()
@@ -56,7 +60,7 @@ func Start(ctx context.Context, lookup func(string) string, version string, fail
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(failed)) // else it writes lines of its own form to standard error
-	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about))
+	provider := trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about), trace.WithSampler(share))
 	return &Tracer{provider, provider.Tracer(scope), []api.SpanStartOption{api.WithSpanKind(api.SpanKindServer)}}, nil
 }
 

@@ -32,14 +32,19 @@ func TestNothingIsWrappedWithoutATracer(t *testing.T) {
 	}
 }
 
+// variables are those of a collector, with these beside them.
+func variables(pairs ...string) func(string) string {
+	all := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		all[pairs[i]] = pairs[i+1]
+	}
+	return func(name string) string { return all[name] }
+}
+
 // sampling returns a tracer that samples a share of requests, and exports to nobody.
 func sampling(t testing.TB, share string) *tracing.Tracer {
 	t.Helper()
-	t.Setenv("OTEL_TRACES_SAMPLER", "traceidratio")
-	t.Setenv("OTEL_TRACES_SAMPLER_ARG", share)
-	tracer, err := tracing.Start(t.Context(), func(name string) string {
-		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name]
-	}, "test", func(error) {})
+	tracer, err := tracing.Start(t.Context(), variables("OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", share), false, "test", func(error) {})
 	if err != nil {
 		t.Fatal(err)
 	}
