@@ -37,6 +37,8 @@ type Source struct {
 	Revision string
 	// Bundle is the revision that the manifest of a bundle gives; empty for a tree that came in another way.
 	Bundle string
+	// Issued is when a signed bundle says that it was signed, in Unix seconds; 0 where nothing says it.
+	Issued int64
 	// infos are the files as they were just before they were read, began is when the reading began.
 	infos map[string]fs.FileInfo
 	began time.Time

@@ -31,7 +31,7 @@ func openPolicy(ctx context.Context, settings *config.Config, options engine.Opt
 		return nil, nil, err
 	}
 	feed := bundlefeed.New(bundlefeed.Config{
-		From: settings.Policy.Bundle, Key: key, Dir: settings.Store.DataDir, Poll: settings.Policy.BundlePoll, Log: log,
+		From: settings.Policy.Bundle, Key: key, AllowOlder: settings.Policy.BundleAllowOlder, Dir: settings.Store.DataDir, Poll: settings.Policy.BundlePoll, Log: log,
 	})
 	var policy *engine.Engine
 	refused, err := feed.Start(ctx, func(src *policies.Source) (err error) {

@@ -53,7 +53,11 @@ func Open(raw []byte, key *Key) (src *policies.Source, err error) {
 	if err := addSchemas(files); err != nil {
 		return nil, err
 	}
-	return policies.FromBundle(files, read.Manifest.Revision), nil
+	src = policies.FromBundle(files, read.Manifest.Revision)
+	if src.Issued, err = issued(read.Signatures); err != nil {
+		return nil, err
+	}
+	return src, nil
 }
 
 // explain adds the remedy to what OPA's reader says.

@@ -22,6 +22,7 @@ func TestBadSettingEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
 	settings := map[string]badSetting{
 		"deny status":           {args: []string{"--deny-status", "500"}, says: []string{"--deny-status", "200 or 403"}},
+		"older bundles":         {args: []string{"--policy-bundle-allow-older"}, says: []string{"--policy-bundle-allow-older", "--policy-bundle-key"}},
 		"deny status no number": {args: []string{"--deny-status", "no"}, says: []string{"--deny-status"}},
 		"log level":             {args: []string{"--log-level", "x"}, says: []string{"--log-level", "debug"}},
 		"log format":            {args: []string{"--log-format", "xml"}, says: []string{"--log-format"}},

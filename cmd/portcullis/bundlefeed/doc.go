@@ -6,6 +6,9 @@
 // all at once. A bundle is kept when the policy has taken it. The file's name has a hash of the source in it: one that
 // was kept of another source is none of this one's.
 //
+// A signed bundle that is older than the one in force is refused, unless the operator allows it. At a start the kept one
+// is the one in force.
+//
 // Rejected:
 //   - a kept ETag: the first poll after a start costs one whole answer, and no file has to fit another;
 //   - redirects to plain HTTP: somebody in between could give another tree.

@@ -35,6 +35,8 @@ type Config struct {
 	From string
 	// Key checks signatures; nil takes unsigned bundles.
 	Key *bundles.Key
+	// AllowOlder takes signed bundles that are older than the one in force.
+	AllowOlder bool
 	// Dir is where the last good one is kept.
 	Dir string
 	// Poll is the time between two polls, but for the jitter.
@@ -56,6 +58,8 @@ type Feed struct {
 	refused, failing bool
 	// started is the bundle that Start took from the source, until it is kept.
 	started []byte
+	// inForce is the tree of the bundle that was taken last, nil before one was.
+	inForce *policies.Source
 }
 
 // New returns a feed that has asked for nothing.
@@ -80,6 +84,8 @@ type Policy interface {
 // Start has the tree of the source taken, or the last good one: refused is why the newest bundle is not in force, nil
 // where there is none. The error is that there is no tree at all.
 func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (refused, err error) {
+	kept, keptErr := f.kept()
+	f.inForce = kept // until one is taken: it was, when the gateway ended
 	raw, err := f.fetch(ctx)
 	if err == nil {
 		if err = f.judge(raw, take); err == nil {
@@ -88,9 +94,8 @@ func (f *Feed) Start(ctx context.Context, take func(*policies.Source) error) (re
 		}
 		refused, f.refused = err, true
 	}
-	kept, keptErr := bundles.ReadFile(f.keptAt())
 	if keptErr == nil {
-		keptErr = f.judge(kept, take)
+		keptErr = take(kept)
 	}
 	if keptErr != nil {
 		return nil, fmt.Errorf("%w; there is no last good one to start with either: %w", err, keptErr)
@@ -108,14 +113,49 @@ func (f *Feed) Started() {
 	}
 }
 
+// kept returns the tree of the last good bundle.
+func (f *Feed) kept() (*policies.Source, error) {
+	raw, err := bundles.ReadFile(f.keptAt())
+	if err != nil {
+		return nil, err
+	}
+	return bundles.Open(raw, f.Key)
+}
+
 // judge has a bundle taken.
 func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
+	src, err := f.open(raw)
+	if err == nil {
+		err = take(src)
+	}
+	if err == nil {
+		f.taken(src)
+	}
+	return err
+}
+
+// open reads a bundle, and refuses a signed one that is older than the one in force.
+func (f *Feed) open(raw []byte) (*policies.Source, error) {
 	src, err := bundles.Open(raw, f.Key)
 	if err != nil {
 		f.etag = "" // it may have come in part
-		return err
+		return nil, err
 	}
-	return take(src)
+	if f.Key != nil && !f.AllowOlder && f.inForce != nil {
+		if err := bundles.NotOlder(src, f.inForce); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// taken notes what is in force.
+func (f *Feed) taken(src *policies.Source) {
+	if f.Key != nil && !f.AllowOlder && !bundles.SaysAge(src) && (f.inForce == nil || bundles.SaysAge(f.inForce)) {
+		f.Log.Warn("nothing tells an older policy bundle from this one; build bundles with a revision that is a version or a number (opa build -r)",
+			"from", shown(f.From), "revision", src.Bundle)
+	}
+	f.inForce = src
 }
 
 // Follow keeps the policy at the source until ctx is done, and returns ctx's error then. A signal on now has it ask at
@@ -161,15 +201,15 @@ func (f *Feed) look(ctx context.Context, policy Policy) (result string) {
 		return ResultUnchanged
 	}
 	f.refused = true
-	src, err := bundles.Open(raw, f.Key)
+	src, err := f.open(raw)
 	if err != nil {
-		f.etag = ""            // it may have come in part
 		_ = policy.Refuse(err) // which logs it
 		return ResultRefused
 	}
 	if policy.Take(ctx, src) != nil { // it was logged
 		return ResultRefused
 	}
+	f.taken(src)
 	f.refused = false
 	f.keep(raw)
 	return ResultTaken

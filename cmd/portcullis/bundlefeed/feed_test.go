@@ -22,8 +22,8 @@ import (
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// bundle is the least that is a bundle; the revision tells them apart.
-func bundle(t *testing.T, revision string) []byte {
+// unsigned is the least that is a bundle; the revision tells them apart.
+func unsigned(t *testing.T, revision string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
@@ -136,7 +136,7 @@ func next(results chan string, but string) string {
 // TestAFeedFollowsItsSource: what is new is taken, what is the same is not fetched again, and a bad bundle, one that is
 // none and a source that fails leave the tree in force.
 func TestAFeedFollowsItsSource(t *testing.T) {
-	s, dir, policy := newSource(t, bundle(t, "v1")), t.TempDir(), newTaker()
+	s, dir, policy := newSource(t, unsigned(t, "v1")), t.TempDir(), newTaker()
 	f, results, log := newFeed(t, s.URL+"/b.tar.gz", dir)
 	if revision, refused, err := start(t, f); revision != "v1" || refused != nil || err != nil {
 		t.Fatal(revision, refused, err)
@@ -148,11 +148,11 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 	if got := <-results; got != bundlefeed.ResultUnchanged {
 		t.Errorf("%s of the bundle that is in force", got)
 	}
-	s.set(http.StatusOK, bundle(t, "v2"), `"2"`)
+	s.set(http.StatusOK, unsigned(t, "v2"), `"2"`)
 	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
 		t.Errorf("%s of a new one", got)
 	}
-	s.set(http.StatusOK, bundle(t, "bad"), `"3"`)
+	s.set(http.StatusOK, unsigned(t, "bad"), `"3"`)
 	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
 		t.Errorf("%s of a bad one", got)
 	}
@@ -164,7 +164,7 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultFailed {
 		t.Errorf("%s of a source that fails", got)
 	}
-	s.set(http.StatusOK, bundle(t, "v3"), `"5"`)
+	s.set(http.StatusOK, unsigned(t, "v3"), `"5"`)
 	if got := next(results, bundlefeed.ResultFailed); got != bundlefeed.ResultTaken || <-policy.taken != "v3" {
 		t.Errorf("%s once it answers again", got)
 	}
@@ -193,7 +193,7 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "b.tar.gz"), t.TempDir()
 	put := func(revision string) *bundlefeed.Feed {
-		if err := os.WriteFile(file, bundle(t, revision), 0o600); err != nil {
+		if err := os.WriteFile(file, unsigned(t, revision), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		f, _, _ := newFeed(t, file, dir)
@@ -227,13 +227,13 @@ func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 
 // TestABundleThatCameInPartIsFetchedAgain after a start with the last good one: its ETag is that of the whole bundle.
 func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
-	s, dir, policy := newSource(t, bundle(t, "v1")), t.TempDir(), newTaker()
+	s, dir, policy := newSource(t, unsigned(t, "v1")), t.TempDir(), newTaker()
 	first, _, _ := newFeed(t, s.URL, dir)
 	if _, _, err := start(t, first); err != nil {
 		t.Fatal(err)
 	}
 	first.Started()
-	whole := bundle(t, "v2")
+	whole := unsigned(t, "v2")
 	s.set(http.StatusOK, whole[:len(whole)/2], `"2"`)
 	f, results, _ := newFeed(t, s.URL, dir)
 	if revision, refused, err := start(t, f); revision != "v1" || refused == nil || err != nil {
@@ -248,7 +248,7 @@ func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
 
 // TestASignalHasARefusedBundleJudgedAgain, as it has a folder: what refused it may be mended elsewhere.
 func TestASignalHasARefusedBundleJudgedAgain(t *testing.T) {
-	s, policy, now := newSource(t, bundle(t, "v1")), newTaker(), make(chan os.Signal)
+	s, policy, now := newSource(t, unsigned(t, "v1")), newTaker(), make(chan os.Signal)
 	f, results, _ := newFeed(t, s.URL, t.TempDir())
 	f.Poll = time.Hour
 	if _, _, err := start(t, f); err != nil {
@@ -259,7 +259,7 @@ func TestASignalHasARefusedBundleJudgedAgain(t *testing.T) {
 	if got := <-results; got != bundlefeed.ResultUnchanged {
 		t.Errorf("%s of the bundle that is in force", got)
 	}
-	s.set(http.StatusOK, bundle(t, "bad"), `"2"`)
+	s.set(http.StatusOK, unsigned(t, "bad"), `"2"`)
 	for range 2 {
 		now <- syscall.SIGHUP
 		if got := <-results; got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
@@ -287,7 +287,7 @@ func TestOnlySafeSources(t *testing.T) {
 	}
 	back := httptest.NewServer(http.RedirectHandler(s.URL, http.StatusFound))
 	t.Cleanup(back.Close)
-	s.set(http.StatusOK, bundle(t, "v1"), `"1"`)
+	s.set(http.StatusOK, unsigned(t, "v1"), `"1"`)
 	f, _, _ = newFeed(t, back.URL, t.TempDir())
 	if revision, _, err := start(t, f); revision != "v1" || err != nil {
 		t.Error(revision, err)
@@ -296,7 +296,7 @@ func TestOnlySafeSources(t *testing.T) {
 
 // TestTheQueryIsNotTold: with it, somebody else could fetch the bundle.
 func TestTheQueryIsNotTold(t *testing.T) {
-	s, dir := newSource(t, bundle(t, "v1")), t.TempDir()
+	s, dir := newSource(t, unsigned(t, "v1")), t.TempDir()
 	const secret = "signed-by-the-store"
 	away := httptest.NewServer(http.RedirectHandler("http://policies.example/b?sig="+secret, http.StatusFound))
 	t.Cleanup(away.Close)

@@ -24,6 +24,8 @@ type Policy struct {
 	Bundle string
 	// BundleKey is the file of the public key of its signature; "" takes unsigned bundles.
 	BundleKey string
+	// BundleAllowOlder takes signed bundles that are older than the one in force.
+	BundleAllowOlder bool
 	// BundlePoll is the time between two looks at the bundle.
 	BundlePoll time.Duration
 	// ShadowDir has a candidate tree that judges beside the one in force; "" for none.
@@ -40,6 +42,7 @@ func (p *Policy) flags(f *pflag.FlagSet) {
 	f.StringVar(&p.Dir, "policy-dir", "", "the `folder` of a policy tree, in place of the embedded one; it is watched and reloaded")
 	f.StringVar(&p.Bundle, "policy-bundle", "", "an OPA bundle, in place of the embedded tree: a `file or https URL`, which is asked again and again; the last good one is kept in the data folder")
 	f.StringVar(&p.BundleKey, "policy-bundle-key", "", "the `file` of the public key (PEM: RSA, ECDSA or a certificate) of the bundle's signature; an unsigned bundle is refused then")
+	f.BoolVar(&p.BundleAllowOlder, "policy-bundle-allow-older", false, "take a signed bundle that is older than the one in force, or that does not say whether it is")
 	DurationVar(f, &p.BundlePoll, "policy-bundle-poll", defaultBundlePoll, "how often the bundle is asked for; a fifth more or less each time")
 	f.StringVar(&p.ShadowDir, "shadow-policy-dir", "", "the `folder` of a candidate tree that judges the same questions beside the one in force, for metrics, the log and /status; it is watched and reloaded")
 	f.Float64Var(&p.ShadowSample, "shadow-sample", 1, "with --shadow-policy-dir: the `share` of questions that the candidate judges, from 0 to 1")
@@ -59,6 +62,9 @@ func (p Policy) Validate() (found []resources.Problem) {
 	}
 	if p.BundleKey != "" && p.Bundle == "" {
 		found = append(found, problem("--policy-bundle-key", "is for the signature of --policy-bundle; leave it out"))
+	}
+	if p.BundleAllowOlder && p.BundleKey == "" {
+		found = append(found, problem("--policy-bundle-allow-older", "is for signed bundles; leave it out, or give --policy-bundle-key"))
 	}
 	if p.BundlePoll < shortestBundlePoll {
 		found = append(found, tooSmall("--policy-bundle-poll", "at least "+shortestBundlePoll.String()))

@@ -1,0 +1,130 @@
+package bundlefeed_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
+)
+
+// signer returns what makes signed bundles of a revision, and the key that checks them.
+func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) {
+	t.Helper()
+	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalECPrivateKey(pair)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(&pair.PublicKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err = bundles.ReadKey(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})); err != nil {
+		t.Fatal(err)
+	}
+	signing := bundle.NewSigningConfig(string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private})), "ES256", "")
+	return func(revision string) []byte {
+		t.Helper()
+		b, err := bundle.NewReader(bytes.NewReader(unsigned(t, revision))).Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.GenerateSignature(signing, "", false); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := bundle.NewWriter(&out).Write(b); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}, key
+}
+
+// TestAnOlderSignedBundleIsRefused, while the gateway runs and at its next start, and is taken where the operator says so.
+func TestAnOlderSignedBundleIsRefused(t *testing.T) {
+	sign, key := signer(t)
+	s, dir, policy := newSource(t, sign("2")), t.TempDir(), newTaker()
+	feed := func(allow bool) (*bundlefeed.Feed, chan string) {
+		f, results, _ := newFeed(t, s.URL, dir)
+		f.Key, f.AllowOlder = key, allow
+		return f, results
+	}
+	f, results := feed(false)
+	if revision, refused, err := start(t, f); revision != "2" || refused != nil || err != nil {
+		t.Fatal(revision, refused, err)
+	}
+	f.Started()
+	go func() { _ = f.Follow(t.Context(), policy, nil) }()
+	s.set(http.StatusOK, sign("3"), `"3"`)
+	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken || <-policy.taken != "3" {
+		t.Fatalf("%s of a newer one", got)
+	}
+	for _, revision := range []string{"2", "3f2a"} {
+		s.set(http.StatusOK, sign(revision), `"`+revision+`"`)
+		if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused {
+			t.Fatalf("%s of %s", got, revision)
+		}
+		if said := <-policy.refused; !strings.Contains(said, "--policy-bundle-allow-older") {
+			t.Errorf("%s: %s", revision, said)
+		}
+	}
+	s.set(http.StatusOK, sign("2"), `"again"`)
+	again, _ := feed(false)
+	if revision, refused, err := start(t, again); revision != "3" || refused == nil || !strings.Contains(refused.Error(), "is older than 3") || err != nil {
+		t.Errorf("started with %q, refused %v: %v", revision, refused, err)
+	}
+	allowed, _ := feed(true)
+	if revision, refused, err := start(t, allowed); revision != "2" || refused != nil || err != nil {
+		t.Fatalf("started with %q where older ones are allowed, refused %v: %v", revision, refused, err)
+	}
+	allowed.Started()
+	after, _ := feed(false)
+	if revision, refused, err := start(t, after); revision != "2" || refused != nil || err != nil {
+		t.Errorf("started with %q after an older one was taken, refused %v: %v", revision, refused, err)
+	}
+}
+
+// TestABundleWithoutAnAgeIsToldOf in the log, once, where it is signed.
+func TestABundleWithoutAnAgeIsToldOf(t *testing.T) {
+	const said = "nothing tells an older policy bundle from this one"
+	sign, key := signer(t)
+	for name, c := range map[string]struct {
+		raw  func(string) []byte
+		key  *bundles.Key
+		want int
+	}{
+		"signed":         {sign, key, 1},
+		"signed, of age": {func(string) []byte { return sign("v1") }, key, 0},
+		"not signed":     {func(revision string) []byte { return unsigned(t, revision) }, nil, 0},
+	} {
+		s, policy := newSource(t, c.raw("3f2a")), newTaker()
+		f, results, log := newFeed(t, s.URL, t.TempDir())
+		f.Key = c.key
+		if _, _, err := start(t, f); err != nil {
+			t.Fatal(err)
+		}
+		if c.want > 0 {
+			go func() { _ = f.Follow(t.Context(), policy, nil) }()
+			s.set(http.StatusOK, c.raw("9c1d"), `"2"`)
+			if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken {
+				t.Errorf("%s: %s", name, got)
+			}
+		}
+		if n := strings.Count(log.String(), said); n != c.want {
+			t.Errorf("%s: told %d times: %s", name, n, log)
+		}
+	}
+}
