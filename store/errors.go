@@ -28,6 +28,22 @@ var (
 	}
 )
 
+// explained is an error of the contract that reads as its cause: the text of the contract's error is for the
+// caller of the API, the cause is for the operator.
+type explained struct{ contract, cause error }
+
+// Error implements error.
+func (e *explained) Error() string { return e.cause.Error() }
+
+// Unwrap returns the contract's error and the cause.
+func (e *explained) Unwrap() []error { return []error{e.contract, e.cause} }
+
+// Unavailable returns an error that is ErrUnavailable and the cause, and reads as the cause.
+func Unavailable(cause error) error { return &explained{ErrUnavailable, cause} }
+
+// OutcomeUnknown returns an error that is ErrOutcomeUnknown and the cause, and reads as the cause.
+func OutcomeUnknown(cause error) error { return &explained{ErrOutcomeUnknown, cause} }
+
 // DuplicateError is the error of a value that a unique index, or the key ("" in Index), has already.
 type DuplicateError struct{ Collection, Index string }
 

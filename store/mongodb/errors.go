@@ -18,15 +18,15 @@ const (
 
 var (
 	errOver   = errors.New("store: the transaction is over")
-	errClosed = fmt.Errorf("mongodb: closed: %w", store.ErrUnavailable)
-	errBusy   = fmt.Errorf("mongodb: lost every conflict with other writers: %w", store.ErrUnavailable)
-	errQueued = fmt.Errorf("mongodb: the change must be run again in a group: %w", store.ErrUnavailable)
+	errClosed = store.Unavailable(errors.New("mongodb: closed"))
+	errBusy   = store.Unavailable(errors.New("mongodb: lost every conflict with other writers"))
+	errQueued = store.Unavailable(errors.New("mongodb: the change must be run again in a group"))
 	errApart  = errors.New("mongodb: the changes must be run again one by one")
 )
 
 // unavailable returns an error that is both err and store.ErrUnavailable.
 func unavailable(err error) error {
-	return fmt.Errorf("mongodb: %w: %w", err, store.ErrUnavailable)
+	return store.Unavailable(fmt.Errorf("mongodb: %w", err))
 }
 
 // translate turns a driver's error into one of the contract, which has the driver's as text only.
@@ -40,7 +40,7 @@ func translate(ctx context.Context, err error) error {
 	if mongo.IsTimeout(err) { // the driver can notice a deadline before the context does
 		return unavailable(context.DeadlineExceeded)
 	}
-	return fmt.Errorf("mongodb: %v: %w", err, store.ErrUnavailable)
+	return store.Unavailable(fmt.Errorf("mongodb: %v", err))
 }
 
 // isConflict reports whether another transaction was faster, or the primary has changed: the whole

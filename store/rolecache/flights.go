@@ -94,6 +94,6 @@ func together[T any](ctx context.Context, c *Cache, name flightName, fn func(con
 		}
 		return one.value.(T), nil
 	case <-ctx.Done():
-		return none, fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
+		return none, store.Unavailable(fmt.Errorf("waiting for facts: %w", ctx.Err()))
 	}
 }

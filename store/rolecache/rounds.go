@@ -41,7 +41,7 @@ func (r *rounds) join(ctx context.Context, do func(context.Context) error) error
 	case <-mine.done:
 		return mine.err
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", store.ErrUnavailable, ctx.Err())
+		return store.Unavailable(fmt.Errorf("waiting for the revisions: %w", ctx.Err()))
 	}
 }
 

@@ -42,14 +42,19 @@ func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	case err != nil && isFull(cause):
 		return translate(ctx, cause)
 	case isNoRoom(cause) && err != nil:
-		return fmt.Errorf("sqlite: %w: %v; %v: %w", errNoRoom, cause, err, store.ErrOutcomeUnknown)
+		return unsettled(fmt.Errorf("%w: %v; %v", errNoRoom, cause, err))
 	case err != nil:
-		return fmt.Errorf("sqlite: %v; %v: %w", cause, err, store.ErrOutcomeUnknown)
+		return unsettled(fmt.Errorf("%v; %v", cause, err))
 	case last == seq:
 		return nil
 	default:
 		return translate(ctx, cause)
 	}
+}
+
+// unsettled returns the error of a transaction that may be durable or not.
+func unsettled(cause error) error {
+	return store.OutcomeUnknown(fmt.Errorf("sqlite: it is not known whether the change was made: %w", cause))
 }
 
 // probe makes a write, through the log to the disk.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/portcullis-authz/portcullis/store"
 )
 
 const (
@@ -148,7 +146,7 @@ func (s *Store) kept(ctx context.Context, ses *session) error {
 		s.moveLog(ctx, ses)
 	}
 	if lost := s.Condition().Lost; lost != nil {
-		return fmt.Errorf("sqlite: %w: %w", lost, store.ErrOutcomeUnknown)
+		return unsettled(lost)
 	}
 	return nil
 }

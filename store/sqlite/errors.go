@@ -25,12 +25,12 @@ var (
 var (
 	errOver   = errors.New("store: the transaction is over")
 	errNoRoom = errors.New("the disk takes no writes")
-	errClosed = fmt.Errorf("sqlite: closed: %w", store.ErrUnavailable)
+	errClosed = store.Unavailable(errors.New("sqlite: closed"))
 )
 
 // unavailable returns an error that is both err and store.ErrUnavailable.
 func unavailable(err error) error {
-	return fmt.Errorf("sqlite: %w: %w", err, store.ErrUnavailable)
+	return store.Unavailable(fmt.Errorf("sqlite: %w", err))
 }
 
 // translate turns a driver's error into one of the contract, which has the driver's as text only.
@@ -42,12 +42,14 @@ func translate(ctx context.Context, err error) error {
 		return unavailable(cause)
 	}
 	switch {
+	case errors.Is(err, errNoRow): // a statement on the engine's own record
+		return unavailable(fmt.Errorf("%w: its own record is missing", ErrCorrupt))
 	case isCorrupt(err):
-		return fmt.Errorf("sqlite: %w: %v: %w", ErrCorrupt, err, store.ErrUnavailable)
+		return unavailable(fmt.Errorf("%w: %v", ErrCorrupt, err))
 	case isNoRoom(err):
-		return fmt.Errorf("sqlite: %w: %v: %w", errNoRoom, err, store.ErrUnavailable)
+		return unavailable(fmt.Errorf("%w: %v", errNoRoom, err))
 	}
-	return fmt.Errorf("sqlite: %v: %w", err, store.ErrUnavailable)
+	return unavailable(fmt.Errorf("%v", err))
 }
 
 func isCorrupt(err error) bool {

@@ -28,6 +28,9 @@ func refuse(t *testing.T, dir string, want error) {
 	if err != nil && !strings.Contains(err.Error(), dir) {
 		t.Errorf("%q does not name the folder", err)
 	}
+	if err != nil && strings.Contains(err.Error(), "try again") {
+		t.Errorf("%q ends in the advice of another error", err)
+	}
 }
 
 func TestSecondOpenIsRefused(t *testing.T) {
@@ -125,6 +128,19 @@ func TestForeignDatabaseIsRefusedAndKept(t *testing.T) {
 	dir := t.TempDir()
 	alter(t, dir, "CREATE TABLE notes (text TEXT)")
 	unchanged(t, dir, func() { refuse(t, dir, sqlite.ErrCorrupt) })
+}
+
+func TestFileWithoutItsOwnRecordIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	_ = open(t, dir).Close()
+	alter(t, dir, "DELETE FROM authz_meta")
+	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, Schemas: storetest.Schemas()})
+	if err == nil {
+		_ = s.Close()
+	}
+	if !errors.Is(err, sqlite.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestDamagedFileIsRefusedAndKept(t *testing.T) {

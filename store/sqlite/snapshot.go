@@ -49,7 +49,10 @@ func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 // Restore moves a file that Snapshot has written into a data folder without a store. The next Open
 // begins a new generation.
 func Restore(ctx context.Context, from, dir string) error {
-	if err := whole(ctx, from, func(*session) error { return inspect(ctx, from) }); err != nil {
+	if err := inspect(ctx, from); err != nil {
+		return err
+	}
+	if err := whole(ctx, from, func(*session) error { return nil }); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -1,0 +1,24 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+)
+
+// TestAnErrorSaysItsCauseAlone: what the caller of the API is told to do is no advice for the operator.
+func TestAnErrorSaysItsCauseAlone(t *testing.T) {
+	cause := errors.New("the disk is on fire")
+	for contract, err := range map[error]error{
+		store.ErrUnavailable: store.Unavailable(cause), store.ErrOutcomeUnknown: store.OutcomeUnknown(cause),
+	} {
+		if err.Error() != cause.Error() || !errors.Is(err, cause) || !errors.Is(err, contract) {
+			t.Errorf("%v", err)
+		}
+		if told := resources.AsError(err); told.Kind != resources.KindUnavailable || told.Message != contract.Error() {
+			t.Errorf("the caller is told %+v", told)
+		}
+	}
+}
