@@ -78,7 +78,7 @@ func shake(t *testing.T, c *listen.Certificates, shows ...tls.Certificate) (trus
 	must(t, err)
 	t.Cleanup(func() { _, _, _ = client.Close(), accepted.Close(), plain.Close() })
 	go func() {
-		config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}} //nolint:gosec // the server's side is tested
+		config := &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			if len(shows) == 0 {
 				return &tls.Certificate{}, nil

@@ -106,7 +106,7 @@ func meant(root *ast.TreeNode, ref ast.Ref) *ast.TreeNode {
 func (r *reach) chains() *ast.Error {
 	r.depths = make([]int, len(r.rules))
 	for n, rule := range r.rules {
-		if r.depth(int32(n)) == maxChain+1 { //nolint:gosec // bounded by maxRules
+		if r.depth(int32(n)) == maxChain+1 {
 			return ast.NewError(limitErr, rule.Location, "the rule rests on a chain of more than %d rules: take it apart", maxChain)
 		}
 	}
@@ -130,7 +130,7 @@ func (r *reach) depth(n int32) int {
 func (r *reach) widths() *ast.Error {
 	steps, seen := 0, make([]int, len(r.rules))
 	for n, rule := range r.rules {
-		for left := []int32{int32(n)}; len(left) > 0; { //nolint:gosec // bounded by maxRules
+		for left := []int32{int32(n)}; len(left) > 0; {
 			at := left[len(left)-1]
 			left = left[:len(left)-1]
 			if seen[at] == n+1 {

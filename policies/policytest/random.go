@@ -39,7 +39,7 @@ func (a *Ask) Asked() resources.Question {
 type Random struct{ *rand.Rand }
 
 // NewRandom returns the one of a seed.
-func NewRandom(seed, stream uint64) Random { return Random{rand.New(rand.NewPCG(seed, stream))} }
+func NewRandom(seed, stream uint64) Random { return Random{rand.New(rand.NewPCG(seed, stream))} } //nolint:gosec // a test repeats it
 
 // One returns one of those given.
 func One[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }

@@ -179,3 +179,11 @@ func record(t testing.TB, l *decisionlog.Log, from, to int) {
 		must(t, l.Record(t.Context(), judgement(t, n)))
 	}
 }
+
+func readDir(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}

@@ -203,7 +203,7 @@ func (r Reader) Follow(ctx context.Context, f Filter, from resources.Time, look 
 				return fn(rec)
 			})
 			if ctx.Err() != nil {
-				return nil
+				return nil //nolint:nilerr // the reader has gone
 			}
 			if err != nil {
 				return err

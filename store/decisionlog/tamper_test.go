@@ -17,14 +17,6 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-func readDir(dir string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, err
-}
-
 // threeSegments is a log of three runs; the last one was killed.
 func threeSegments(t *testing.T) *world {
 	t.Helper()

@@ -291,7 +291,7 @@ func (l *ofLog) meetHead() {
 
 // compareHead says what is missing at the end.
 func (l *ofLog) compareHead() {
-	if h := l.head; h != nil && !l.signed(h.statement(), h.Signature) && !(h.Signature == "" && l.old && !l.open) {
+	if h := l.head; h != nil && !l.signed(h.statement(), h.Signature) && (h.Signature != "" || !l.old || l.open) {
 		l.find(l.name, 0, 0, "the store's word on where it ends has no valid signature: somebody without a key has written it")
 	}
 	switch {

@@ -18,7 +18,7 @@ import (
 // one would end SQLite's locks on it.
 func shell(t *testing.T, text string, args ...string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), "sh", append([]string{"-c", text, "sh"}, args...)...).CombinedOutput(); err != nil { //nolint:gosec // the test's own
+	if out, err := exec.CommandContext(t.Context(), "sh", append([]string{"-c", text, "sh"}, args...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v %s", text, err, out)
 	}
 }

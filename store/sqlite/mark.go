@@ -47,7 +47,7 @@ func markOf(ctx context.Context, path string) (m mark, err error) {
 // the log: the file was overwritten after the process that served it was killed, or before.
 func belongs(ctx context.Context, path string) error {
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
-		return nil
+		return nil //nolint:nilerr // without a log there is nothing to belong to
 	}
 	// The process reads the state with the log first: a gateway may move the log meanwhile.
 	base, last, err := baseOf(ctx, path)
@@ -56,7 +56,7 @@ func belongs(ctx context.Context, path string) error {
 	}
 	found, err := markOf(ctx, path)
 	if err != nil { // a process was killed while it moved the log, without which the file is not whole
-		return nil
+		return nil //nolint:nilerr // the log completes it
 	}
 	if !found.between(base, last) {
 		return fmt.Errorf("the data file %s is %w: it was overwritten, and its log %s-wal is that of the file before", path, ErrCorrupt, path)
