@@ -142,6 +142,9 @@ func FuzzEveryLineIsRead(f *testing.F) {
 		f.Add(seed, `{"a":1}`, "a", true)
 	}
 	f.Fuzz(func(t *testing.T, text, value, name string, masks bool) {
+		if strings.Contains(text+" "+value+" "+name, secret) {
+			t.Skip("only behind its prefix is that a credential")
+		}
 		around := func(s string) string { return s + " " + keyOf("") + " " + s }
 		quoted, err := json.Marshal(around(text))
 		must(t, err)

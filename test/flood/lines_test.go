@@ -2,7 +2,6 @@ package flood_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -37,28 +36,6 @@ func connect(t *testing.T, g *gateway) *line {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return &line{c, bufio.NewReader(c)}
-}
-
-// must sends a request that has to be answered with that status, and returns the answer.
-func (c *line) must(t *testing.T, want int, raw string) (said map[string]any) {
-	t.Helper()
-	_, err := io.WriteString(c, raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := http.ReadResponse(c.answers, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = a.Body.Close() }()
-	body, err := io.ReadAll(a.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &said)
-	}
-	if a.StatusCode != want || err != nil {
-		t.Fatalf("%d %s %v, want %d", a.StatusCode, body, err, want)
-	}
-	return said
 }
 
 // waits are the answers to one kind of request.
