@@ -1,58 +1,96 @@
 package engine
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
+	"path"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies"
 )
 
-// allowing returns the rules of package authz by which a decision can allow.
-func allowing() []string {
-	return []string{"decision", "granting_role", "_granting_roles", "_counts", "_permissions", "_reaches", "allowed", "denied", "refused", "reason_no_role"}
+// restricting are the rules that a tree may have in its own form: they only take away what decision allows by a role,
+// or word its reason.
+func restricting() []string {
+	return []string{"preconditions_met", "public_reasons", "refusals", "reason_texts"}
 }
 
-// byRoles says whether those rules are the embedded tree's, so that nobody is allowed what no role that is
-// assigned to them grants. Conditions and deny rules of one's own take away only.
+// byRoles says whether the rules by which a decision can allow are the embedded tree's, as compiled, so that nobody is
+// allowed what no role that is assigned to them grants.
 func byRoles(compiler *ast.Compiler) (bool, error) {
 	embedded, err := embeddedRules()
 	if err != nil {
 		return false, err
 	}
-	for _, name := range allowing() {
-		var texts []string
-		for _, rule := range compiler.GetRulesExact(ast.MustParseRef("data.authz." + name)) {
-			texts = append(texts, string(rule.Location.Text))
-		}
-		slices.Sort(texts)
-		if !slices.Equal(texts, embedded[name]) {
-			return false, nil
-		}
-	}
-	return true, nil
+	return maps.EqualFunc(allowingRules(compiler), embedded, slices.Equal), nil
 }
 
-// embeddedRules returns the texts of the embedded rules by their names, in order.
-func embeddedRules() (map[string][]string, error) {
-	texts := map[string][]string{}
-	for _, file := range []string{"authz/decision.rego", "authz/reasons.rego", "authz/roles.rego"} {
-		raw, err := fs.ReadFile(policies.Tree(), file)
-		if err != nil {
-			return nil, err
+// embeddedRules returns the embedded tree's rules by which a decision can allow.
+var embeddedRules = sync.OnceValues(func() (map[string][]string, error) {
+	modules := map[string]*ast.Module{}
+	files, err := fs.Glob(policies.Tree(), "authz/*.rego")
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.rego") || err != nil {
+			continue
 		}
-		module, err := ast.ParseModule(file, string(raw))
-		if err != nil {
-			return nil, err
+		var raw []byte
+		if raw, err = fs.ReadFile(policies.Tree(), file); err == nil {
+			modules[path.Base(file)], err = ast.ParseModule(file, string(raw))
 		}
-		for _, rule := range module.Rules {
-			name := rule.Head.Name.String()
-			texts[name] = append(texts[name], string(rule.Location.Text))
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := ast.NewCompiler()
+	if c.Compile(modules); c.Failed() {
+		return nil, c.Errors
+	}
+	return allowingRules(c), nil
+})
+
+// allowingRules returns the compiled texts of the rules on which decision depends, by name and sorted; restricting ones
+// are left out, with what only they depend on.
+func allowingRules(c *ast.Compiler) map[string][]string {
+	texts, seen := map[string][]string{}, map[*ast.Rule]bool{}
+	next := slices.Clone(c.GetRulesExact(ast.MustParseRef(EntryDecision)))
+	for len(next) > 0 {
+		rule := next[len(next)-1]
+		next = next[:len(next)-1]
+		name := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), "data.authz.")
+		if seen[rule] || slices.Contains(restricting(), name) {
+			continue
+		}
+		seen[rule] = true
+		texts[name] = append(texts[name], compiledText(rule))
+		for r := rule; r != nil; r = r.Else {
+			for dependency := range c.Graph.Dependencies(r) {
+				next = append(next, dependency.(*ast.Rule))
+			}
 		}
 	}
 	for _, of := range texts {
 		slices.Sort(of)
 	}
-	return texts, nil
+	return texts
+}
+
+var compilerVariable = regexp.MustCompile(`__local[0-9]+__`)
+
+// compiledText returns a compiled rule in Rego, without its annotations. It numbers the compiler's variables anew: the
+// compiler counts them over all files of a tree.
+func compiledText(rule *ast.Rule) string {
+	bare, numbers := *rule, map[string]int{}
+	bare.Annotations = nil
+	return compilerVariable.ReplaceAllStringFunc(bare.String(), func(name string) string {
+		if _, known := numbers[name]; !known {
+			numbers[name] = len(numbers)
+		}
+		return fmt.Sprintf("__local%d__", numbers[name])
+	})
 }

@@ -29,6 +29,21 @@ func TestTreeThatAllowsOtherwiseIsNotByRoles(t *testing.T) {
 
 deny contains "not today" if input.action.id == "account:project:delete"
 `), true},
+		"other words": {changed("authz/reasons.rego", "role %s grants {action}", "%s grants {action}"), true},
+		"other comments and names of variables": {changed("authz/roles.rego", `some pattern in input.action.patterns
+	permissions[pattern]`, `some p in input.action.patterns # one
+	permissions[p]`), true},
+		"a function in the place of a built-in": {embedded.With("authz/own.rego", `package authz
+
+min(all) := json.unmarshal("\"own\"") if count(all) == 0
+
+else := [one | some one in all][0]
+`), false},
+		"a function of the reasons": {changed("authz/reasons.rego", `allowed(code, values) := {"allow": true,`, `allowed(code, values) := {"allow": code != "x",`), false},
+		"a rule that it reaches": {embedded.With("authz/own.rego", `package authz
+
+_reaches("PROJECT") if input.action.scope == "account"
+`), false},
 		"a branch more of the decision": {changed("authz/decision.rego", "else := reason_no_role if preconditions_met", `else := allowed("self", []) if input.subject.id == "user-root-v1"
 
 else := reason_no_role if preconditions_met`), false},
