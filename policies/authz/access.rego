@@ -3,13 +3,13 @@ package authz
 # METADATA
 # title: May the caller make this request?
 # description: |
-#   The enforcement of a route. input.subject holds the caller's own facts in the account in question.
-#   Any one word of the route's access list is enough, and so is a role. The cheap ones come first, so that the roles
-#   are looked at only where they decide.
+#   The enforcement of a route. input.subject holds the caller's own facts in the account in
+#   question. Any one word of the route's access list is enough, and so is a role.
 # entrypoint: true
 default access := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 
-# Public means public: a suspended account named in passing changes nothing, and so is not given away.
+# Public means public: a suspended account named in passing changes nothing, and so is not given
+# away.
 access := allowed("public", []) if input.route.access.public
 
 else := allowed("service_scope", [service_scope]) if service_scope

@@ -6,8 +6,8 @@
 package authz_test
 
 # Data is part of the policy: what is misspelt here would silently grant nothing, or admit nobody.
-# Each row is held against it by itself, under the one name that the schema requires; a case of a thousand roles would
-# be one long step.
+# Each row is held against it by itself, under the one name that the schema requires; a case of a
+# thousand roles would be one long step.
 test_data_has_the_form_of_its_schema[table][name] if {
 	some table, [required, rows] in {"grants": ["account_admin", data.grants], "routes": ["authorization.check", data.routes]}
 	some name, row in rows
@@ -15,8 +15,8 @@ test_data_has_the_form_of_its_schema[table][name] if {
 	[true, []] == json.match_schema({required: row}, data.schemas[table])
 }
 
-# A built-in looks at all patterns of a role at once: some tree has a hundred thousand of them. The schema
-# refuses a text that is no scope at all.
+# A built-in looks at all patterns of a role at once: some tree has a hundred thousand of them. The
+# schema refuses a text that is no scope at all.
 test_system_roles_hold_patterns_of_their_own_scope[role] if {
 	some role, row in data.grants
 	foreign := object.get({"ACCOUNT": {"*:"}}, row.scope, {"*:", "account:"})

@@ -14,8 +14,9 @@ questions_in_order := {
 	)),
 }
 
-# The values that a field can have: those that rules name, one that none of them names, and the empty one. The action
-# and the target are changed as a whole, since the engine makes each of them in one piece.
+# The values that a field can have: those that rules name, one that none of them names, and the
+# empty one. The action and the target are changed as a whole, since the engine makes each of them
+# in one piece.
 field_values := {
 	"/action": [action("account:user:read"), action("project:disk:create"), action("resource:disk:list")],
 	"/principal/kind": ["service", "none", "robot", ""],
@@ -124,8 +125,8 @@ test_each_condition_has_its_reason[code] if {
 	result == {"allow": false, "code": code, "reason": conditions[code].says}
 }
 
-# Where a condition does not hold, and where no rule says how to meet it, nothing that rests on the account's facts is
-# allowed.
+# Where a condition does not hold, and where no rule says how to meet it, nothing that rests on the
+# account's facts is allowed.
 test_every_entry_point_asks_for_every_condition[note][code] if {
 	codes := authz.condition_codes
 	some code in (codes | {"needs_something_new"})

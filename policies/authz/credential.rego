@@ -2,7 +2,9 @@ package authz
 
 # METADATA
 # title: Does the caller's credential allow the verb?
-# description: A token allows everything its user may do. An API key is bounded by its scopes. Anything else allows nothing. The effect of a route, read or write, is asked like a verb.
+# description: |
+#   A token allows everything its user may do. An API key is bounded by its scopes. Anything else
+#   allows nothing. The effect of a route, read or write, is asked like a verb.
 credential_allows(_) if input.principal.credential == "token"
 
 credential_allows(verb) if {

@@ -6,8 +6,8 @@ now := 1767225600000
 
 never := 253402300799999
 
-# The question of which every case says only what is different: bob, a member without roles, asks by himself
-# about an instance in a project of his account.
+# The question of which every case says only what is different: bob, a member without roles, asks by
+# himself about an instance in a project of his account.
 base := {
 	"action": no_action,
 	"now": now,
@@ -43,8 +43,9 @@ action(id) := {"id": id, "scope": scope, "resource": resource, "verb": verb, "pa
 
 question(id, difference) := input_of([base, {"action": action(id)}, difference])
 
-# The cases say the texts, the assignments as a list of records, each with its project and resource, and the custom roles
-# by their permissions; of several parts the last one's list holds. The gateway makes the columns of them like this.
+# The cases say the texts, the assignments as a list of records, each with its project and resource,
+# and the custom roles by their permissions; of several parts the last one's list holds. The gateway
+# makes the columns of them like this.
 input_of(parts) := object.union(whole, {
 	"account": object.union(whole.account, {"named": whole.account.id != ""}),
 	"subject": object.union(

@@ -3,8 +3,8 @@ package authz
 # METADATA
 # title: Does the caller itself hold all that it would give away?
 # description: |
-#   At the place of the grant (the target; no project is account level), through this credential, and not ending
-#   before the grant does. The question names no action.
+#   At the place of the grant (the target; no project is account level), through this credential,
+#   and not ending before the grant does. The question names no action.
 # entrypoint: true
 default grantable := {"allow": false, "code": "incomplete", "reason": "the question is incomplete"}
 
@@ -38,7 +38,8 @@ _holds(pattern) if {
 	_held_at_account_level[wider]
 }
 
-# What is held in a project is never more than project: and resource: patterns; "*" as a scope has account: in it.
+# What is held in a project is never more than project: and resource: patterns; "*" as a scope has
+# account: in it.
 _holds(pattern) if {
 	[scope, _, verb] := split(pattern, ":")
 	scope in {"project", "resource"}
@@ -56,7 +57,6 @@ _generalisations(pattern) := {wider |
 	wider := concat(":", [s, r, v])
 }
 
-# Once for all patterns of the grant: `contains` would search for each of them, where it is asked for one.
 _held_at_account_level := {pattern |
 	some [level, pattern] in _held
 	level == "ACCOUNT"

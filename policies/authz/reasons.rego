@@ -3,9 +3,10 @@ package authz
 # METADATA
 # title: Every reason that this tree gives, by its code
 # description: |
-#   The codes are a closed list: tests, metrics and the services that ask go by them, people read the texts. The
-#   gateway puts the question's own values into the places in braces: {action}, {place} (the project, else the account),
-#   {account}, {project}, {resource} and {user}. What a rule has found takes the place of %s.
+#   The codes are a closed list: tests, metrics and the services that ask go by them, people read
+#   the texts. The gateway puts the question's own values into the places in braces: {action},
+#   {place} (the project, else the account), {account}, {project}, {resource} and {user}. What a
+#   rule has found takes the place of %s.
 reason_texts := {
 	# Conditions that do not hold.
 	"needs_active_member": "the user is not an active member of the account",
@@ -39,15 +40,23 @@ reason_texts := {
 # METADATA
 # title: The answers
 # description: The value of an entry point, made of a code and of the values for its text.
-allowed(code, values) := {"allow": true, "code": code, "reason": sprintf(reason_texts[code], values)}
+allowed(code, values) := {
+	"allow": true,
+	"code": code,
+	"reason": sprintf(reason_texts[code], values),
+}
 
-denied(code, values) := {"allow": false, "code": code, "reason": sprintf(reason_texts[code], values)}
+denied(code, values) := {
+	"allow": false,
+	"code": code,
+	"reason": sprintf(reason_texts[code], values),
+}
 
 # METADATA
 # title: All that speaks against the question, as pairs of reason and code
 # description: |
-#   The deny rules that fire, and each condition that does not hold. Of several the one with the smallest reason is told,
-#   so that equal questions have equal answers.
+#   The deny rules that fire, and each condition that does not hold. Of several the one with the
+#   smallest reason is told, so that equal questions have equal answers.
 refusals contains [reason, "deny_rule"] if some reason in data.authz.deny
 
 refusals contains [reason_texts[code], code] if some code in (unmet - _untold)
@@ -57,7 +66,9 @@ _untold contains "needs_active_account" if "needs_active_member" in unmet
 
 # METADATA
 # title: The refusals that may be told to anybody
-# description: They say nothing of what exists. Any other refusal is told only to those whom a role would let in.
+# description: |
+#   They say nothing of what exists. Any other refusal is told only to those whom a role would let
+#   in.
 public_reasons contains [reason, code] if {
 	some [reason, code] in refusals
 	code in {"needs_active_member", "needs_active_account", "needs_same_account"}
@@ -69,5 +80,6 @@ refused([reason, code]) := {"allow": false, "code": code, "reason": reason}
 
 # METADATA
 # title: The denial where no role grants the action
-# description: Made of the question alone, so that it is the same whether what it names exists or not.
+# description: |
+#   Made of the question alone, so that it is the same whether what it names exists or not.
 reason_no_role := denied("no_role", []) if is_string(input.action.id)

@@ -114,7 +114,8 @@ test_members_of_a_suspended_account if {
 	refused_access(account_page({"account": {"status": "SUSPENDED"}}), "needs_active_account")
 }
 
-# The route of authorization.check: about whom is asked stands in target.user, the place asked about is not the route's.
+# The route of authorization.check: about whom is asked stands in target.user, the place asked about
+# is not the route's.
 ask(difference) := input_of([
 	base, account_level, about("user-bob-v1"), {"action": action("account:authorization:check"), "target": {"account": ""}},
 	route({"asks_self", "service:authz:check"}, "read"), difference,

@@ -39,7 +39,7 @@ min(all) := json.unmarshal("\"own\"") if count(all) == 0
 
 else := [one | some one in all][0]
 `), false},
-		"a function of the reasons": {changed("authz/reasons.rego", `allowed(code, values) := {"allow": true,`, `allowed(code, values) := {"allow": code != "x",`), false},
+		"a function of the reasons": {changed("authz/reasons.rego", `	"allow": true,`, `	"allow": code != "x",`), false},
 		"a rule that it reaches": {embedded.With("authz/own.rego", `package authz
 
 _reaches("PROJECT") if input.action.scope == "account"
