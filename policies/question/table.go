@@ -42,11 +42,7 @@ func Table() []Row { return table() }
 
 var table = sync.OnceValue(func() []Row {
 	return []Row{
-		word("action.id", Open, nil, func(in *Input) string { return in.q.Action.ID }),
-		word("action.scope", Open, nil, func(in *Input) string { return in.q.Action.Scope }),
-		word("action.resource", Open, nil, func(in *Input) string { return in.q.Action.Resource }),
-		word("action.verb", Open, nil, func(in *Input) string { return in.q.Action.Verb }),
-		patterns(),
+		// The kind is first: where it decides which rows a key holds, the keys of two kinds differ in their first row.
 		word("principal.kind", Column, principalKinds(), (*Input).kind),
 		word("principal.credential", Column, credentials(), (*Input).credential),
 		words("principal.scopes", Open, nil, (*Input).scopes),
@@ -54,6 +50,11 @@ var table = sync.OnceValue(func() []Row {
 		word("principal.id", Text, nil, func(in *Input) string { return in.q.Principal.ID }),
 		word("principal.uuid", Text, nil, func(in *Input) string { return in.q.Principal.UUID }),
 		word("principal.account", Text, nil, func(in *Input) string { return in.q.Principal.AccountID }),
+		word("action.id", Open, nil, func(in *Input) string { return in.q.Action.ID }),
+		word("action.scope", Open, nil, func(in *Input) string { return in.q.Action.Scope }),
+		word("action.resource", Open, nil, func(in *Input) string { return in.q.Action.Resource }),
+		word("action.verb", Open, nil, func(in *Input) string { return in.q.Action.Verb }),
+		patterns(),
 		word("route.name", Open, nil, func(in *Input) string { return in.route.Name }),
 		words("route.access", Open, nil, func(in *Input) []string { return in.route.Access }),
 		word("route.effect", Column, []string{"", resources.EffectRead, resources.EffectWrite}, func(in *Input) string { return in.route.Effect }),

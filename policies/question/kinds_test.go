@@ -1,0 +1,49 @@
+package question_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/question"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// TestKeysOfTwoKindsDiffer guarantees that a user and a service share no key where the rules read other rows for the one
+// than for the other, even if these rows have the same values.
+func TestKeysOfTwoKindsDiffer(t *testing.T) {
+	module, err := ast.ParseModule("authz.rego", `package authz
+
+default decision := false
+
+decision if {
+	input.principal.kind == "user"
+	input.action.scope == "service"
+}
+
+decision if {
+	input.principal.kind == "service"
+	input.principal.id == "somebody"
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := ast.NewCompiler()
+	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
+		t.Fatal(compiler.Errors)
+	}
+	plan := question.NewPlan(compiler, "data.authz.decision", 0)
+	key := func(q resources.Question) []byte {
+		in := question.Of(&q)
+		return plan.Key(nil, &in)
+	}
+	user := key(resources.Question{
+		Principal: resources.Principal{Kind: resources.PrincipalUser}, Action: resources.Action{Scope: resources.PrincipalService},
+	})
+	service := key(resources.Question{Principal: resources.Principal{Kind: resources.PrincipalService, ID: resources.PrincipalUser}})
+	if bytes.Equal(user, service) {
+		t.Errorf("both have the key %q", user)
+	}
+}
