@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build configuration test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -58,8 +58,8 @@ run: build ## start the gateway on the embedded store, with demo data
 build: ## build the static binary bin/portcullis
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
 
-configuration: ## write the flags into the tables of cmd/portcullis/CONFIGURATION.md
-	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run ConfigurationPage ./cmd/portcullis
+reference: ## write the flags and the table of imports into docs/
+	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run 'ReferenceHas|PageHasTheTable' ./cmd/portcullis ./test
 
 # -count=1: the black-box tests build and start the program, and the test cache cannot see what it is made of.
 # -short leaves to make check what is long and not needed at each change: see test/tier.
@@ -79,7 +79,7 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 # all of their tests counted.
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
-	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/doors ./test/faults ./test/flood ./test/proxies \
+	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
-// TestPagesNameWhatExists: each metric and variable that an operator is told of.
+// TestPagesNameWhatExists: each metric and variable on a page exists, and the reference has every metric.
 func TestPagesNameWhatExists(t *testing.T) {
 	var metrics []byte
 	sources, err := filepath.Glob("observe/*.go")
@@ -31,7 +31,20 @@ func TestPagesNameWhatExists(t *testing.T) {
 	for _, cmd := range newRoot().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { variables[config.EnvName(f.Name)] = true })
 	}
-	for _, page := range slices.Concat([]string{"OPERATIONS.md", "SEEING.md", "STORE.md", "PROVISIONERS.md", "CHANGES.md", "CONFIGURATION.md", "../../README.md"}, deployed(t)) {
+	pages, err := filepath.Glob("../../docs/*/*.md")
+	if err != nil || len(pages) < 20 {
+		t.Fatal(pages, err)
+	}
+	reference, err := os.ReadFile("../../docs/reference/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`"(portcullis_[a-z_]+)"`).FindAllStringSubmatch(string(metrics), -1) {
+		if !strings.Contains(string(reference), "`"+name[1]) {
+			t.Errorf("the reference does not have the metric %s", name[1])
+		}
+	}
+	for _, page := range slices.Concat(pages, []string{"../../docs/architecture.md", "../../README.md"}, deployed(t)) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@ func reportChecked(ctx context.Context, set *engine.Set, tests int, where string
 			return err
 		}
 		lines = append(lines, fmt.Sprintf("  each such question is evaluated: %s here for an admin's, where a cached verdict takes half a microsecond;"+
-			" see Cached verdicts in policies/README.md for what to write instead", took))
+			" see docs/author/cache.md for what to write instead", took))
 	}
 	for _, line := range append(lines, nextSteps(where)) {
 		if _, err := fmt.Fprintln(out, line); err != nil {

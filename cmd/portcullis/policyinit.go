@@ -26,7 +26,7 @@ func newPolicyInit() *cobra.Command {
 				return err
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files in %s: policy %s\n"+
-				"next: edit %s (policies/README.md says how), then `portcullis policy test %[2]s` and `portcullis policy check %[2]s`\n",
+				"next: edit %s (see docs/author/rules.md), then `portcullis policy test %[2]s` and `portcullis policy check %[2]s`\n",
 				files, dir, src.Revision, filepath.Join(dir, "authz"))
 			return err
 		},

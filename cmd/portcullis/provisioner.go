@@ -35,7 +35,7 @@ func newProvisioner() *cobra.Command {
 			}
 			switch {
 			case !simulate:
-				return errors.New("--simulate is needed: this program makes no real clusters; PROVISIONERS.md says how to write a provisioner that does")
+				return errors.New("--simulate is needed: this program makes no real clusters; see docs/integrate/provisioners.md for how to write one that does")
 			case s.FailureRate < 0 || s.FailureRate > 1:
 				return fmt.Errorf("--failure-rate must be from 0 to 1, not %v", s.FailureRate)
 			case s.Step < 0 || s.Step > provision.LongestStep:

@@ -1,5 +1,5 @@
 // Package changes writes a record of each change of accounts, projects, roles, assignments, groups,
-// members, users and keys, in the transaction that makes it (CHANGES.md beside the commands).
+// members, users and keys, in the transaction that makes it (docs/integrate/changes.md).
 //
 // The store that the areas write to is wrapped: when an area's part of a transaction has succeeded, the
 // records that it has written tell what was changed, and the request's context tells who asked. So no

@@ -44,7 +44,7 @@ func (s *standIn) arrived() []*http.Request {
 	return s.seen
 }
 
-// TestServiceOfOnesOwnBehindTheGateway is the example of OPERATIONS.md: what is allowed arrives
+// TestServiceOfOnesOwnBehindTheGateway is the example of docs/integrate/own-service.md: what is allowed arrives
 // with the gateway's identity headers, what is not never arrives.
 func TestServiceOfOnesOwnBehindTheGateway(t *testing.T) {
 	t.Parallel()

@@ -76,7 +76,7 @@ func TestProvisionerIsAServiceWithTheScope(t *testing.T) {
 	}
 	suspended := 0
 	if harness.AreasElsewhere() {
-		suspended = 1 // a process behind gateways does not see accounts, as PROVISIONERS.md says
+		suspended = 1 // a process behind gateways does not see accounts, as docs/integrate/provisioners.md says
 		t.Log("clusters of suspended accounts are claimed in this set-up")
 	}
 	for _, c := range []struct {

@@ -115,7 +115,7 @@ func (w *world) awaitAt(node int, cl *cell, before int64) {
 	}
 }
 
-// restored has the database go back to a backup, as OPERATIONS.md says it is done.
+// restored has the database go back to a backup, as docs/operate/store.md says it is done.
 func restored(t testing.TB, binary string, _ time.Duration) (*world, *verdict) {
 	w := newWorld(t, binary, servers.Mongo(t, 1), shape{leases: []string{"200ms", "200ms"}, accounts: 1, perKind: 2})
 	c, kept, lost := newClient(w), w.cells[0], w.cells[1]

@@ -20,7 +20,7 @@ func CopyPolicies(t testing.TB) string {
 	return dir
 }
 
-// PoliciesWithWidgets is the policy tree with the row of OPERATIONS.md.
+// PoliciesWithWidgets is the policy tree with the row of docs/integrate/own-service.md.
 func PoliciesWithWidgets(t *testing.T) string {
 	t.Helper()
 	policies := CopyPolicies(t)
@@ -33,17 +33,17 @@ func PoliciesWithWidgets(t *testing.T) string {
 	return policies
 }
 
-// operationsRow is the row of the example in OPERATIONS.md, word for word.
+// operationsRow is the row of the example in docs/integrate/own-service.md, word for word.
 func operationsRow(t *testing.T) string {
 	t.Helper()
-	page, err := os.ReadFile("../../cmd/portcullis/OPERATIONS.md")
+	page, err := os.ReadFile("../../docs/integrate/own-service.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(page), "\"widget.list\": ")
 	row, _, ended := strings.Cut(rest, "\n```")
 	if !found || !ended || !json.Valid([]byte(row)) {
-		t.Fatalf("OPERATIONS.md has no example of a row: %q", row)
+		t.Fatalf("docs/integrate/own-service.md has no example of a row: %q", row)
 	}
 	return row
 }

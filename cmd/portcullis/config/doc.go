@@ -6,5 +6,5 @@
 // and the remedy; it changes nothing, and reads no file but the rights of those that are
 // named.
 //
-// The tables of ../CONFIGURATION.md are made from the flags: `make configuration`.
+// The lists of docs/reference/configuration.md are made from the flags: `make reference`.
 package config

@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestCodesAreThoseOfTheTree, and OPERATIONS lists them.
+// TestCodesAreThoseOfTheTree, and the reference lists them with the doors and the reasons of refused credentials.
 func TestCodesAreThoseOfTheTree(t *testing.T) {
 	rego, err := os.ReadFile("../../../policies/authz/reasons.rego")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../SEEING.md")
+	page, err := os.ReadFile("../../../docs/reference/codes.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 	if !slices.Equal(codes, known) {
 		t.Errorf("the tree has %q, the metric %q", codes, known)
 	}
-	for _, code := range append(known, codeNone, codeOther) {
+	for _, code := range slices.Concat(known, []string{codeNone, codeOther}, doorNames(), authn.Reasons()) {
 		if !strings.Contains(string(page), "`"+code+"`") {
 			t.Errorf("the page does not list %s", code)
 		}

@@ -1,6 +1,6 @@
 // Package forwardauth holds the doors for proxies that ask before each call: /forward-auth, to which
 // headers tell the call (nginx, Traefik, Caddy), and /verify/{original path}, whose own method and
-// path are the call's (Envoy over HTTP, HAProxy, Apache). README.md in gateway/doors shows both.
+// path are the call's (Envoy over HTTP, HAProxy, Apache). docs/integrate/proxies.md shows both.
 //
 // 200 lets the call pass, with what the service behind the proxy may rely on in headers; every other
 // status keeps it out. The rules of both are those of gateway/doors/original.

@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestReadmeNamesTheVersionsThatAreTested: the commands of resources/apidoc/README.md for making clients, and the tests, use the
+// TestPageNamesTheVersionsThatAreTested: the commands of docs/integrate/clients.md for making clients, and the tests, use the
 // same generators.
-func TestReadmeNamesTheVersionsThatAreTested(t *testing.T) {
+func TestPageNamesTheVersionsThatAreTested(t *testing.T) {
 	t.Parallel()
 	read := func(path string) []byte {
 		text, err := os.ReadFile(path)
@@ -27,10 +27,10 @@ func TestReadmeNamesTheVersionsThatAreTested(t *testing.T) {
 	if version == nil {
 		t.Fatal("the Makefile has no OAPI_CODEGEN_VERSION")
 	}
-	readme := string(read("../../resources/apidoc/README.md"))
+	page := string(read("../../docs/integrate/clients.md"))
 	for _, want := range []string{"/cmd/oapi-codegen@" + string(version[1]) + " ", "npx openapi-typescript@" + npm.DevDependencies["openapi-typescript"] + " "} {
-		if !strings.Contains(readme, want) {
-			t.Errorf("resources/apidoc/README.md does not have %q", want)
+		if !strings.Contains(page, want) {
+			t.Errorf("docs/integrate/clients.md does not have %q", want)
 		}
 	}
 }

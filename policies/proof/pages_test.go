@@ -11,11 +11,15 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestTheExamplesOfTheDocumentationAreTaken guarantees that the files which policies/README.md shows, each after its
-// name, are taken beside the shipped tree, and that the app among them answers as it says.
+// TestTheExamplesOfTheDocumentationAreTaken guarantees that the files which docs/author shows, each after its
+// name, are taken beside the shipped tree, and that the app among them answers as its page says.
 func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	must(t, err)
+	var text []byte
+	for _, page := range []string{"apps", "routes", "rules"} {
+		part, err := os.ReadFile("../../docs/author/" + page + ".md")
+		must(t, err)
+		text = append(text, part...)
+	}
 	tree, shown := policytest.Copy(t, policies.Tree()), 0
 	for _, file := range regexp.MustCompile("`((?:apps|authz|actions)/[^`]+\\.(?:rego|json))`[^\n]*\n\n```[a-z]+\n((?s:.*?))```\n").FindAllSubmatch(text, -1) {
 		tree, shown = tree.With(string(file[1]), string(file[2])), shown+1

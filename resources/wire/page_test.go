@@ -1,0 +1,39 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/wire"
+)
+
+// TestTheReferenceHasEveryError guarantees that the table of docs/reference/codes.md has the status and the codes of
+// every kind of error, in one row.
+func TestTheReferenceHasEveryError(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/codes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind := resources.KindInternal; kind <= resources.KindUnavailable; kind++ {
+		e := &resources.Error{Kind: kind}
+		row := fmt.Sprintf("\n| %d | `%s` |", wire.Status(kind), code(t, wire.ErrorBody(resources.AreaAccess, e)))
+		_, rest, found := strings.Cut(string(page), row)
+		if users, _, _ := strings.Cut(rest, "\n"); !found || !strings.Contains(users, "`"+code(t, wire.ErrorBody(resources.AreaUsers, e))+"`") {
+			t.Errorf("no row %q with the code of users", strings.TrimSpace(row))
+		}
+	}
+}
+
+// code returns the code in a body of access or users.
+func code(t *testing.T, body []byte) string {
+	t.Helper()
+	var read struct{ Error struct{ Code string } }
+	if err := json.Unmarshal(body, &read); err != nil || read.Error.Code == "" {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return read.Error.Code
+}
