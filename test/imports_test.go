@@ -146,6 +146,7 @@ var mayImport = map[string]row{
 	"test/cli":         {inside: []string{"store", "store/records", "store/sqlite", "test/servers"}, outside: []string{grpc, otlp, protobuf}},
 	"test/faults":      {},
 	"test/proxies":     {},
+	"test/docs":        {},
 	"test/doors":       {},
 	"test/raw":         {},
 	"test/consistency": {all: true},

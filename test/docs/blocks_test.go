@@ -1,0 +1,85 @@
+package docs_test
+
+import (
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// typed is a command of a page, and what it prints; … stands for lines that are left out.
+type typed struct {
+	command string
+	printed []string
+	// shown says that the page shows what the command prints.
+	shown bool
+}
+
+// block is a fenced block of commands: sh, or console with what they print.
+type block struct {
+	console bool
+	lines   []string
+}
+
+var fence = regexp.MustCompile("^( *)```([a-z]*)$")
+
+// blocks returns those of a page.
+func blocks(text string) (found []block) {
+	var open *block
+	indent, inside := "", false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		f := fence.FindStringSubmatch(line)
+		switch {
+		case f != nil && inside:
+			if open != nil {
+				found = append(found, *open)
+			}
+			open, inside = nil, false
+		case f != nil:
+			inside, indent = true, f[1]
+			if f[2] == "sh" || f[2] == "console" {
+				open = &block{console: f[2] == "console"}
+			}
+		case open != nil:
+			open.lines = append(open.lines, strings.TrimPrefix(line, indent))
+		}
+	}
+	return found
+}
+
+// commands returns the commands of a block, each with all of its lines.
+func (b block) commands(t *testing.T) (commands []typed) {
+	t.Helper()
+	begun := "" // the lines of a command that goes on
+	for _, line := range b.lines {
+		if b.console && begun == "" {
+			command, is := strings.CutPrefix(line, "$ ")
+			if !is && len(commands) > 0 {
+				last := &commands[len(commands)-1]
+				last.printed = append(last.printed, line)
+			}
+			if !is {
+				continue
+			}
+			line = command
+		}
+		if begun += line; unfinished(begun) {
+			begun += "\n"
+			continue
+		}
+		if text := strings.TrimSpace(begun); text != "" && !strings.HasPrefix(text, "#") {
+			commands = append(commands, typed{command: begun, shown: b.console})
+		}
+		begun = ""
+	}
+	if begun != "" {
+		t.Errorf("a command that does not end: %s", begun)
+	}
+	return commands
+}
+
+// unfinished says whether a command goes on in the next line: after a backslash, or within quotes.
+func unfinished(command string) bool {
+	return strings.HasSuffix(command, `\`) || exec.Command("bash", "-n", "-c", command).Run() != nil
+}
