@@ -27,6 +27,9 @@ type SMTP struct {
 	redact  func(string) string
 }
 
+// noSTARTTLS is how the library ends its error about a server that offers no STARTTLS.
+const noSTARTTLS = "does not support STARTTLS"
+
 // NewSMTP reads the URL of the mail server:
 //
 //	smtp://user:password@host:587    STARTTLS is required
@@ -88,6 +91,9 @@ func (s *SMTP) Deliver(ctx context.Context, m resources.Message) error {
 		return nil
 	}
 	said := errors.New(s.redact(err.Error()))
+	if strings.HasSuffix(err.Error(), noSTARTTLS) {
+		said = fmt.Errorf("%w; --smtp-url with ?tls=none sends mail to it in the clear", said)
+	}
 	if ctx.Err() != nil {
 		said = fmt.Errorf("the mail server did not accept it in time: %w", said)
 	}

@@ -18,8 +18,8 @@ type Mail struct {
 }
 
 func (m *Mail) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.SMTPURL, "smtp-url", "", "the `URL` of the mail server: smtp://user:password@host:587 (STARTTLS) or smtps://… (TLS), with ?from=address "+
-		"(default: mail goes to the log and to mail/ in the data folder)")
+	f.StringVar(&m.SMTPURL, "smtp-url", "", "the `URL` of the mail server: smtp://user:password@host:587 (STARTTLS), smtps://… (TLS) or "+
+		"smtp://host:25?tls=none (in the clear), each with ?from=address and ?helo=name (default: mail goes to the log and to mail/ in the data folder)")
 	DurationVar(f, &m.InvitationTTL, "invitation-ttl", users.DefaultInvitationTTL, "how long an invitation is valid")
 }
 
