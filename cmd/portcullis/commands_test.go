@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
 // TestEveryFlagOfATimeOrASizeTakesTheUnits, whatever the command.
@@ -98,6 +100,32 @@ func TestMistakesOnACommandLineAreTold(t *testing.T) {
 				if !strings.Contains(err.Error(), text) {
 					t.Errorf("%q does not say %q", err, text)
 				}
+			}
+		})
+	}
+}
+
+// TestHelpOfServeHasItsFlagsInGroups, each flag once and below the title of its concern, and examples.
+func TestHelpOfServeHasItsFlagsInGroups(t *testing.T) {
+	root := newRoot()
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs([]string{"serve", "--help"})
+	if err := root.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	help := out.String()
+	if !strings.Contains(help, "Examples:\n  portcullis serve --demo\n") {
+		t.Error("no examples")
+	}
+	for _, concern := range new(config.Config).Concerns() {
+		_, below, grouped := strings.Cut(help, "\n\n"+concern.Title+":\n")
+		group, _, _ := strings.Cut(below, "\n\n")
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		concern.AddFlags(flags)
+		flags.VisitAll(func(f *pflag.Flag) {
+			if flag := "      --" + f.Name + " "; !grouped || !strings.Contains(group, flag) || strings.Count(help, flag) != 1 {
+				t.Errorf("--%s is not below %q alone", f.Name, concern.Title)
 			}
 		})
 	}

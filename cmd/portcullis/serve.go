@@ -52,6 +52,7 @@ func newServe() *cobra.Command {
 		},
 	}
 	settings.AddFlags(cmd.Flags())
+	cmd.SetUsageFunc(usageByConcern)
 	return cmd
 }
 

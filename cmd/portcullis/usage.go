@@ -35,6 +35,19 @@ func group(root *cobra.Command) {
 	}
 }
 
+// usageByConcern writes the usage of serve, with its flags in the groups of CONFIGURATION.md.
+func usageByConcern(cmd *cobra.Command) error {
+	out := cmd.OutOrStderr()
+	fmt.Fprintf(out, "Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
+	for _, concern := range new(config.Config).Concerns() {
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.SortFlags = false
+		concern.AddFlags(flags)
+		fmt.Fprintf(out, "\n%s:\n%s", concern.Title, flags.FlagUsages())
+	}
+	return nil
+}
+
 // hideAllBut hides the flags of other commands that a command reads so that one file and one environment
 // serve them all.
 func hideAllBut(flags *pflag.FlagSet, names ...string) {
