@@ -24,7 +24,7 @@ type contents struct {
 	// file is the footprint of the data file. It is nil while this process writes to the file, which
 	// checkpoint alone does.
 	file atomic.Pointer[footprint]
-	// void is set once the data file has contents of somebody else. Nothing is read from it any more.
+	// void is set once the files have contents of somebody else. Nothing is read from them any more.
 	void atomic.Bool
 
 	// The holder of the writing session has the rest: the footprint of the log, what the data file holds
@@ -106,6 +106,7 @@ func (s *Store) ours() error {
 		return err
 	}
 	if log, here := s.footprintOf(s.path + "-wal"); !here || log != s.contents.log {
+		s.contents.void.Store(here) // a log that was moved away is still the one that the sessions read
 		return s.lose(errForeign(s.path + "-wal"))
 	}
 	return nil
