@@ -135,7 +135,15 @@ func (e *Edge) readLine(x *exchange) {
 		x.record.RequestID = e.cfg.IDs.ULID()
 	}
 	x.method = ownMethod(h.Method())
-	x.record.Method, x.record.Path = x.method, x.path
+	x.record.Method, x.record.Path, x.record.Scheme = x.method, x.path, e.scheme()
+}
+
+// scheme returns that of the URLs under which the edge is called.
+func (e *Edge) scheme() string {
+	if e.cfg.Certificates == nil {
+		return "http"
+	}
+	return "https"
 }
 
 // trace begins the request's span. Of several traceparent headers none counts.

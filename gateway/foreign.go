@@ -28,7 +28,7 @@ func (e *Edge) Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answe
 	started := e.cfg.Now()
 	life := &lifetime{parent: ctx, deadline: time.Now().Add(e.cfg.Limits.Handle)}
 	defer life.end()
-	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Route: c.Route, Original: c.Original}
+	r := &Record{RequestID: c.RequestID, Method: c.Method, Path: c.Path, Scheme: e.scheme(), Route: c.Route, Template: c.Path, Original: c.Original}
 	if !ValidRequestID(r.RequestID) {
 		r.RequestID = e.cfg.IDs.ULID()
 	}

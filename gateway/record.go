@@ -19,9 +19,12 @@ type Record struct {
 	Path string
 	// Original is the call of somebody else about which a door was asked; it is empty elsewhere.
 	Original doors.Original
-	// Route is the catalogue's name of the route; it is empty where none was found.
-	Route     string
-	Principal string
+	// Scheme is http or https, as the listener has it.
+	Scheme string
+	// Route is the catalogue's name of the route, Template the pattern of its path; both are empty where no route
+	// was found.
+	Route, Template string
+	Principal       string
 	// KeyID is the id of the API key that was the credential; it is no secret.
 	KeyID string
 	// Subject is the user about whom a door was asked; DecisionID names the verdict.

@@ -18,7 +18,7 @@ func (e *Edge) find(x *exchange) error {
 	switch {
 	case m.Found != nil:
 		x.entry, x.values = m.Found, m.Values
-		x.record.Route = m.Found.Row.Name
+		x.record.Route, x.record.Template = m.Found.Row.Name, m.Found.Row.Path
 		x.public = m.Found.Public
 		if m.Found.anyRequestID {
 			x.keepRequestID()

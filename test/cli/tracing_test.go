@@ -150,14 +150,11 @@ func TestTraceOfARequest(t *testing.T) { // not in parallel: it sets variables
 // checkTrace holds the spans of a proxied request to their order.
 func checkTrace(t *testing.T, all map[string]*trace.Span, caller, arrived string) {
 	t.Helper()
-	var root *trace.Span
-	for name, one := range all {
-		if strings.HasPrefix(name, "GET widget") {
-			root = one
-		}
-	}
+	const template, path = "/api/v1/accounts/{accountId}/projects/{projectId}/widgets", "/api/v1/accounts/acct-traced-v1/projects/proj-traced-v1/widgets"
+	root := all["GET "+template]
 	if root == nil || hex.EncodeToString(root.GetParentSpanId()) != caller || attribute(root, "portcullis.decision") != "allow" ||
-		attribute(root, "portcullis.reason_code") != "role" || attribute(root, "portcullis.policy.revision") == "" || attribute(root, "http.route") == "" {
+		attribute(root, "portcullis.reason_code") != "role" || attribute(root, "portcullis.policy.revision") == "" ||
+		attribute(root, "http.route") != template || attribute(root, "url.path") != path || attribute(root, "url.scheme") != "http" {
 		t.Fatalf("the request's span is %v of %v", root, all)
 	}
 	for name, parent := range map[string]*trace.Span{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -18,6 +19,7 @@ import (
 	api "go.opentelemetry.io/otel/trace"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // scope names the spans' library.
@@ -90,12 +92,13 @@ func (t *Tracer) Begin(ctx context.Context, method, parent string) (_ context.Co
 	}
 }
 
-// describe says of a request what its record says, but for what the client wrote.
+// describe says of a request what its record says. Of what the client wrote it has the path alone.
 func describe(span api.Span, r *gateway.Record) {
-	span.SetAttributes(attribute.String("http.request.method", known(r.Method)), attribute.Int("http.response.status_code", r.Status))
-	if r.Route != "" {
-		span.SetName(known(r.Method) + " " + r.Route)
-		span.SetAttributes(attribute.String("http.route", r.Route))
+	span.SetAttributes(attribute.String("http.request.method", known(r.Method)), attribute.Int("http.response.status_code", r.Status),
+		attribute.String("url.scheme", r.Scheme), attribute.String("url.path", shown(r.Path)))
+	if r.Template != "" {
+		span.SetName(known(r.Method) + " " + r.Template)
+		span.SetAttributes(attribute.String("http.route", r.Template))
 	}
 	if r.PolicyRevision != "" {
 		span.SetAttributes(attribute.String("portcullis.decision", decision(r.Allowed)),
@@ -104,6 +107,16 @@ func describe(span api.Span, r *gateway.Record) {
 	if r.Status >= http.StatusInternalServerError {
 		span.SetStatus(codes.Error, "")
 	}
+}
+
+// longestPath is how much of a path a span has at most, in bytes.
+const longestPath = 2048
+
+// shown returns a path without the credentials in it, and in UTF-8: one span of other bytes would keep all that are
+// exported with it.
+func shown(path string) string {
+	path = resources.MaskCredentials(path)
+	return strings.ToValidUTF8(path[:min(len(path), longestPath)], "\uFFFD")
 }
 
 // known returns a method of HTTP, and _OTHER for any other word, which the client chose.
