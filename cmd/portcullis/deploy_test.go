@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 )
 
 // deployed returns every file that installs the program.
@@ -65,6 +66,25 @@ func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 		if asked < 15 {
 			t.Errorf("%s asks for %d metrics", name, asked)
 		}
+	}
+}
+
+// TestMetricsTellAFullDiskFromALostFolder: of a folder that is lost the disk does not matter any more. Requests of Envoy
+// are counted with 0 from the start.
+func TestMetricsTellAFullDiskFromALostFolder(t *testing.T) {
+	for want, s := range map[observe.StoreState]storeStatus{
+		observe.StoreReadOnly: {State: observe.StoreReady, ReadOnly: true}, observe.StoreLost: {State: observe.StoreLost, ReadOnly: true},
+		observe.StoreReady: {State: observe.StoreReady}, observe.StoreUnavailable: {State: observe.StoreUnavailable, ReadOnly: true},
+	} {
+		if got := s.metric(); got != want {
+			t.Errorf("%v is %s, want %s", s, got, want)
+		}
+	}
+	a, _ := demoApp(t, func(c *config.Config) { c.Listeners.ExtAuthz = "127.0.0.1:0" })
+	rec := httptest.NewRecorder()
+	a.metrics.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+	if !strings.Contains(rec.Body.String(), `portcullis_requests_total{route="ext_authz.check",status="503"} 0`) {
+		t.Error("no requests of Envoy")
 	}
 }
 

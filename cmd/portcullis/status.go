@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
@@ -77,10 +78,18 @@ type refusedStatus struct {
 }
 
 type storeStatus struct {
-	Name     string `json:"name"`
-	State    string `json:"state"`
-	ReadOnly bool   `json:"read_only"`
-	Error    string `json:"error,omitempty"`
+	Name     string             `json:"name"`
+	State    observe.StoreState `json:"state"`
+	ReadOnly bool               `json:"read_only"`
+	Error    string             `json:"error,omitempty"`
+}
+
+// metric returns the state as metrics show it.
+func (s storeStatus) metric() observe.StoreState {
+	if s.ReadOnly && s.State == observe.StoreReady {
+		return observe.StoreReadOnly
+	}
+	return s.State
 }
 
 type leaseStatus struct {
@@ -168,17 +177,17 @@ func (a *app) policyStatus() policyStatus {
 
 // storeStatus returns the state of the store: ready, unavailable, or lost.
 func (a *app) storeStatus(ctx context.Context) storeStatus {
-	s := storeStatus{Name: a.settings.Store.Engine(), State: "ready"}
+	s := storeStatus{Name: a.settings.Store.Engine(), State: observe.StoreReady}
 	var lost error
 	if embedded, ok := a.opened.(*sqlite.Store); ok {
 		now := embedded.Condition()
 		s.ReadOnly, lost = now.ReadOnly, now.Lost
 	}
 	if err := a.store.Ping(ctx); err != nil {
-		s.State, s.Error = "unavailable", err.Error()
+		s.State, s.Error = observe.StoreUnavailable, err.Error()
 	}
 	if lost != nil {
-		s.State, s.Error = "lost", lost.Error()
+		s.State, s.Error = observe.StoreLost, lost.Error()
 	}
 	return s
 }

@@ -207,7 +207,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 		a.feed.Observe = a.metrics.WatchBundle(bundlefeed.Results()...)
 	}
 	a.policyInForce(a.policy.Revision())
-	a.metrics.WatchStore(a.opened.Bytes)
+	a.metrics.WatchStore(func(ctx context.Context) observe.StoreState { return a.storeStatus(ctx).metric() }, a.opened.Bytes)
 	a.metrics.WatchBounds(a.edge, a.allGates())
 	return a, nil
 }
@@ -246,6 +246,9 @@ func (a *app) policyInForce(revision string) {
 	a.state.took()
 	a.metrics.PolicyInForce(revision)
 	a.metrics.Routes(a.policy.Routes())
+	if a.checks != nil {
+		a.metrics.Routes([]resources.Route{{Name: extauthz.Route}})
+	}
 }
 
 // reloaded takes a new tree's catalogue into use.

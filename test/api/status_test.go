@@ -24,6 +24,9 @@ func TestStatusTellsOfEachPart(t *testing.T) {
 	if name := map[bool]string{true: "mongodb", false: "sqlite"}[harness.OnMongoDB()]; store["name"] != name || store["state"] != "ready" || store["read_only"] != false {
 		t.Errorf("the store is %v", store)
 	}
+	if harness.MetricOf(t, g, `portcullis_store_state{state="ready"}`) != 1 || harness.MetricOf(t, g, `portcullis_store_state{state="lost"}`) != 0 {
+		t.Error("the metric of the store's state differs")
+	}
 	harness.WriteFile(t, filepath.Join(policies, "authz", "broken.rego"), "package authz\n\nallow if {")
 	harness.Soon(t, "the refusal is told", func() bool { return harness.At(status().Body, "policy", "refused") != nil })
 	r = status()

@@ -58,6 +58,9 @@ func TestDataFileIsOverwrittenUnderTheGateway(t *testing.T) {
 			if harness.At(status.Body, "stores", 0, "state") != "lost" || !strings.Contains(string(status.Raw), "portcullis store restore") {
 				t.Errorf("/status: %s", status.Raw)
 			}
+			if harness.MetricOf(t, g, `portcullis_store_state{state="lost"}`) != 1 {
+				t.Error("the metric does not tell")
+			}
 			g.Terminate(t)
 			if code := g.Ended(t); code != 0 || !strings.Contains(g.Stderr.String(), "overwritten under the running process") {
 				t.Errorf("exit %d %s", code, g.Stderr.String())

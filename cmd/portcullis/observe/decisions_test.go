@@ -1,6 +1,8 @@
 package observe
 
 import (
+	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"regexp"
@@ -60,6 +62,7 @@ func TestDecisionsAreCountedOnce(t *testing.T) {
 		`portcullis_decisions_total{code="none",decision="deny",door="authzen"} 1`, `portcullis_decisions_total{code="other",decision="deny",door="authzen"} 1`,
 		`portcullis_decisions_total{code="other",decision="allow",door="edge"} 1`, `portcullis_decisions_total{code="no_role",decision="deny",door="authorization"} 0`,
 		`portcullis_requests_total{route="account.get",status="503"} 0`, `portcullis_requests_total{route="account.get",status="500"} 0`,
+		`portcullis_requests_total{route="none",status="503"} 0`, `portcullis_requests_total{route="none",status="500"} 0`, `portcullis_request_duration_seconds_count{route="none"} 0`,
 		`portcullis_unauthorized_total{reason="expired"} 0`, `portcullis_jwks_fetches_total{result="refused"} 0`, `portcullis_store_write_seconds_count 0`,
 	} {
 		if !strings.Contains(rec.Body.String(), want+"\n") {
@@ -68,5 +71,19 @@ func TestDecisionsAreCountedOnce(t *testing.T) {
 	}
 	if strings.Contains(rec.Body.String(), "invented") {
 		t.Error("a code of a tree is a label")
+	}
+}
+
+// TestStateOfTheStoreIsOneOfItsStates, and the others are shown with 0.
+func TestStateOfTheStoreIsOneOfItsStates(t *testing.T) {
+	m, now := NewMetrics(), StoreReady
+	m.WatchStore(func(context.Context) StoreState { return now }, func(context.Context) (int64, error) { return 1, nil })
+	for _, now = range []StoreState{StoreReady, StoreLost, StoreReadOnly, StoreUnavailable} {
+		rec := httptest.NewRecorder()
+		m.Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/metrics", nil))
+		if body := rec.Body.String(); !strings.Contains(body, fmt.Sprintf("portcullis_store_state{state=%q} 1\n", now)) ||
+			strings.Count(body, "portcullis_store_state{") != 4 || strings.Count(body, "\nportcullis_store_state{") != 4 {
+			t.Errorf("%s: %s", now, body)
+		}
 	}
 }

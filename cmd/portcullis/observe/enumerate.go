@@ -85,15 +85,51 @@ func (m *Metrics) Build(version, commit, goVersion string) {
 	m.registry.MustRegister(build)
 }
 
-// bytesTimeout bounds the time in which the size of the store is read for one scrape.
-const bytesTimeout = 2 * time.Second
+// storeTimeout bounds the time in which one scrape reads the size of the store, and its state.
+const storeTimeout = 2 * time.Second
 
-// WatchStore shows what the store takes on disk, or -1 where that cannot be read.
-func (m *Metrics) WatchStore(bytes func(context.Context) (int64, error)) {
+// StoreState is the state of the store, a value of the label state of portcullis_store_state.
+type StoreState string
+
+// The states of the store. StoreReadOnly is that of a full disk, StoreLost that of a data folder which was taken away,
+// overwritten or damaged.
+const (
+	StoreReady       StoreState = "ready"
+	StoreReadOnly    StoreState = "read_only"
+	StoreUnavailable StoreState = "unavailable"
+	StoreLost        StoreState = "lost"
+)
+
+// storeStates shows in which state the store is.
+type storeStates struct {
+	desc  *prometheus.Desc
+	state func(context.Context) StoreState
+}
+
+// Describe implements prometheus.Collector.
+func (s storeStates) Describe(to chan<- *prometheus.Desc) { to <- s.desc }
+
+// Collect implements prometheus.Collector.
+func (s storeStates) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	now := s.state(ctx)
+	for _, state := range []StoreState{StoreReady, StoreReadOnly, StoreUnavailable, StoreLost} {
+		value := 0.0
+		if state == now {
+			value = 1
+		}
+		to <- prometheus.MustNewConstMetric(s.desc, prometheus.GaugeValue, value, string(state))
+	}
+}
+
+// WatchStore shows the state of the store, and what it takes on disk, or -1 where that cannot be read.
+func (m *Metrics) WatchStore(state func(context.Context) StoreState, bytes func(context.Context) (int64, error)) {
+	m.registry.MustRegister(storeStates{prometheus.NewDesc("portcullis_store_state", "1 for the state of the store.", []string{"state"}, nil), state})
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "portcullis_store_bytes", Help: "What the store takes on disk, with its indexes and its log.",
 	}, func() float64 {
-		ctx, cancel := context.WithTimeout(context.Background(), bytesTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 		defer cancel()
 		n, err := bytes(ctx)
 		if err != nil {

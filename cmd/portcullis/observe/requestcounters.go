@@ -84,11 +84,14 @@ func (m *Metrics) newCounters(r *gateway.Record) *counters {
 // routeNone is the label of requests for which no route was found.
 const routeNone = "none"
 
-// Routes shows, before the first of them comes, the requests of these routes that fail for no fault of the
-// client.
+// Routes shows, before the first of them comes, the requests of these routes, and of none, that fail for no fault of
+// the client.
 func (m *Metrics) Routes(routes []resources.Route) {
+	names := []string{routeNone}
 	for i := range routes {
-		name := routes[i].Name
+		names = append(names, routes[i].Name)
+	}
+	for _, name := range names {
 		m.seconds.WithLabelValues(name)
 		for _, status := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable} {
 			m.requests.WithLabelValues(name, strconv.Itoa(status))

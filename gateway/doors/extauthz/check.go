@@ -13,8 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// nameInRecords is the door's name in records.
-const nameInRecords = "ext_authz.check"
+// Route is the name of the door in records, which the catalogue does not have.
+const Route = "ext_authz.check"
 
 // maxAudience bounds an audience in bytes.
 const maxAudience = 255
@@ -42,7 +42,7 @@ func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckRes
 	}
 	q, strict := question(in, named, h)
 	c := doors.Foreign{
-		Route: nameInRecords, Method: "POST", Path: auth.Authorization_Check_FullMethodName,
+		Route: Route, Method: "POST", Path: auth.Authorization_Check_FullMethodName,
 		Original: doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, Open: !forged && d.Judge.Open(q),
 	}
 	c.RequestID, _ = h.Identity("X-Request-ID")
