@@ -119,7 +119,7 @@ func (r *replaying) verify(cmd *cobra.Command) (notWhole []string, err error) {
 		s.DataDir = of
 	}
 	var master *resources.MasterKey
-	if _, absent := os.Stat(filepath.Join(s.DataDir, masterkey.FileName)); absent == nil || r.keyFile != "" {
+	if masterkey.Exists(s.DataDir) || r.keyFile != "" {
 		key, err := masterKeyFile(s).Read()
 		if err != nil {
 			return nil, err

@@ -13,14 +13,12 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/store/backup"
 	"github.com/portcullis-authz/portcullis/store/records"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 	"github.com/portcullis-authz/portcullis/store/transfer"
 )
-
-// copyFolder is the pattern of the folder in which a command works on a copy of the store.
-const copyFolder = ".portcullis-store-*"
 
 func newBackup() *cobra.Command {
 	settings := &config.Config{}
@@ -62,17 +60,17 @@ func backUp(ctx context.Context, dir, file string) (m backup.Manifest, err error
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return backup.Manifest{}, fmt.Errorf("%s is there already; name a file that is not", file)
 	}
-	work, err := os.MkdirTemp(filepath.Dir(file), copyFolder)
+	work, err := scratch.Make(filepath.Dir(file), tellSwept)
 	if err != nil {
 		return backup.Manifest{}, fmt.Errorf("FILE: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	copied := filepath.Join(work, "store.db")
+	defer func() { err = errors.Join(err, work.Remove()) }()
+	copied := work.File("store.db")
 	at, err := sqlite.Snapshot(ctx, dir, copied)
 	if err != nil {
 		return backup.Manifest{}, err
 	}
-	return backup.Write(file, copied, backup.Manifest{
+	return backup.Write(file, work.Path, copied, backup.Manifest{
 		Version: version(), MadeAt: time.Now().UTC().Truncate(time.Second), Generation: at.Generation, Epoch: at.Epoch,
 	})
 }
@@ -88,16 +86,16 @@ func newRestore() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			var err error
-			if settings.Store.MongoURL == "" {
-				err = restoreFolder(cmd.Context(), args[0], settings.Store.DataDir)
-			} else {
+			next, err := "bring the master key of that time, and start", error(nil)
+			if settings.Store.MongoURL != "" {
 				err = restoreDatabase(cmd, args[0], settings.Store)
+			} else if err = restoreFolder(cmd.Context(), args[0], settings.Store.DataDir); err == nil && masterkey.Exists(settings.Store.DataDir) {
+				next, err = holdKey(cmd.Context(), settings.Store.DataDir)
 			}
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "restored; bring the master key of that time, and start")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "restored; "+next)
 			return err
 		},
 	}
@@ -107,28 +105,48 @@ func newRestore() *cobra.Command {
 
 // restoreFolder brings a backup into a data folder without a store.
 func restoreFolder(ctx context.Context, file, dir string) (err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("--data-dir: %w", err)
-	}
-	for _, e := range entries {
-		if e.Name() != masterkey.FileName {
-			return fmt.Errorf("--data-dir: the folder %s holds %s; a backup is restored into an empty folder, or one with the master key alone", dir, e.Name())
-		}
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
-	work, err := os.MkdirTemp(dir, copyFolder)
+	work, err := scratch.Make(dir, tellSwept)
 	if err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	_, database, err := backup.Read(file, work)
+	defer func() { err = errors.Join(err, work.Remove()) }()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	for _, e := range entries {
+		switch e.Name() {
+		case masterkey.FileName, sqlite.LockName, filepath.Base(work.Path):
+		default:
+			return fmt.Errorf("--data-dir: the folder %s holds %s; a backup is restored into an empty folder, or one with the master key alone", dir, e.Name())
+		}
+	}
+	_, database, err := backup.Read(file, work.Path)
 	if err != nil {
 		return err
 	}
 	return sqlite.Restore(ctx, database, dir)
+}
+
+// holdKey holds the master key in a data folder against the store that was restored there, and returns what to do next.
+func holdKey(ctx context.Context, dir string) (next string, err error) {
+	s, c := config.Store{DataDir: dir}, records.NewCollections()
+	master, err := masterKeyFile(s).Read()
+	if err != nil {
+		return "", err
+	}
+	opened, err := openStore(ctx, s, c, nil)
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(masterkey.KnowsStore(ctx, opened, c, master), opened.Close())
+	if errors.Is(err, masterkey.ErrOtherKey) {
+		return fmt.Sprintf("bring the master key of that time in the place of the one in the folder, and start: %v", err), nil
+	}
+	return "start: the folder has the master key of the store", err
 }
 
 // restoreDatabase copies a backup into an empty database.

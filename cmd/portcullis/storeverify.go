@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/backup"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -73,12 +73,12 @@ func openBackup(ctx context.Context, file string, c records.Collections) (m back
 	if err != nil {
 		return m, nil, nil, err
 	}
-	m, database, err := backup.Read(file, work)
+	m, database, err := backup.Read(file, work.Path)
 	if err == nil {
 		opened, shut, err = openCopy(ctx, database, work, c)
 	}
 	if err != nil {
-		return m, nil, nil, errors.Join(err, os.RemoveAll(work))
+		return m, nil, nil, errors.Join(err, work.Remove())
 	}
 	return m, opened, shut, nil
 }
@@ -89,28 +89,33 @@ func openSnapshot(ctx context.Context, dir string, c records.Collections) (opene
 	if err != nil {
 		return nil, nil, err
 	}
-	copied := filepath.Join(work, "store.db")
+	copied := work.File("store.db")
 	if _, err = sqlite.Snapshot(ctx, dir, copied); err == nil {
 		opened, shut, err = openCopy(ctx, copied, work, c)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(work))
+		return nil, nil, errors.Join(err, work.Remove())
 	}
 	return opened, shut, nil
 }
 
 // workFolder makes a folder for a copy of a store.
-func workFolder() (string, error) {
-	work, err := os.MkdirTemp("", copyFolder)
+func workFolder() (scratch.Folder, error) {
+	work, err := scratch.Make("", tellSwept)
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for a copy of the store; name one in TMPDIR: %w", err)
+		return work, fmt.Errorf("there is no folder for a copy of the store; name one in TMPDIR: %w", err)
 	}
 	return work, nil
 }
 
+// tellSwept tells on standard error of a folder that a killed command had left.
+func tellSwept(path string) {
+	fmt.Fprintf(observe.Printable(os.Stderr), "removed %s, which a killed command had left\n", path)
+}
+
 // openCopy opens a database file in the folder work, which the returned function removes.
-func openCopy(ctx context.Context, database, work string, c records.Collections) (store.Store, func() error, error) {
-	dir := filepath.Join(work, "data")
+func openCopy(ctx context.Context, database string, work scratch.Folder, c records.Collections) (store.Store, func() error, error) {
+	dir := work.File("data")
 	if err := sqlite.Restore(ctx, database, dir); err != nil {
 		return nil, nil, err
 	}
@@ -118,7 +123,7 @@ func openCopy(ctx context.Context, database, work string, c records.Collections)
 	if err != nil {
 		return nil, nil, err
 	}
-	return opened, func() error { return errors.Join(opened.Close(), os.RemoveAll(work)) }, nil
+	return opened, func() error { return errors.Join(opened.Close(), work.Remove()) }, nil
 }
 
 // tellVerified writes what a check found, and returns errDamaged where that is damage.

@@ -122,7 +122,7 @@ func openCore(
 
 // masterKeyFile returns where the master key is.
 func masterKeyFile(s config.Store) masterkey.File {
-	return masterkey.File{Path: s.MasterKeyFile, DataDir: s.DataDir}
+	return masterkey.File{Path: s.MasterKeyFile, DataDir: s.DataDir, Swept: tellSwept}
 }
 
 // app is a running gateway, or a process behind gateways; that one has no outbox, no uses

@@ -33,12 +33,18 @@ func Read(path, dir string) (m Manifest, database string, err error) {
 		return Manifest{}, "", err
 	}
 	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return Manifest{}, "", errors.Join(err, fmt.Errorf("%s is a folder, and no backup", path))
+	}
 	in := tar.NewReader(f)
 	if m, err = readManifest(in); err != nil {
 		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
 	}
 	if database, err = extract(in, m, dir); err != nil {
 		return Manifest{}, "", fmt.Errorf("%s: %w", path, err)
+	}
+	if err := ended(in, f); err != nil {
+		return Manifest{}, "", errors.Join(fmt.Errorf("%s: %w", path, err), os.Remove(database))
 	}
 	return m, database, nil
 }
@@ -104,6 +110,18 @@ func extract(in *tar.Reader, m Manifest, dir string) (database string, err error
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return filepath.Clean(f.Name()), nil
+}
+
+// ended returns an error where something stands behind the database, which Write has not written and no sum is of.
+func ended(in *tar.Reader, f io.Reader) error {
+	_, err := in.Next()
+	if errors.Is(err, io.EOF) {
+		var rest int64
+		if rest, err = io.Copy(io.Discard, f); err == nil && rest == 0 {
+			return nil
+		}
+	}
+	return fmt.Errorf("something stands behind its database: %w", errors.Join(ErrDamaged, err))
 }
 
 // sparse says whether a member may be larger than what is in the file of it, which would fill the disk. Write makes none.

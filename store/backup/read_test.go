@@ -53,7 +53,7 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 	if err := os.WriteFile(database, []byte("all that is kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backup.Write(file, database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
+	if _, err := backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(file)
@@ -76,5 +76,46 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 		if _, _, err := backup.Read(file, dir); !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("byte %d of the manifest: %v", at-from, err)
 		}
+	}
+}
+
+// TestNothingStandsBehindTheDatabase: no member, and no bytes, of which the manifest has no sum. A folder is no backup, and
+// not a damaged one.
+func TestNothingStandsBehindTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	database, file := filepath.Join(dir, "database"), filepath.Join(dir, "good")
+	if err := os.WriteFile(database, []byte("all that is kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backup.Write(file, t.TempDir(), database, backup.Manifest{Version: "v1", Generation: "g", Epoch: 7}); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var more bytes.Buffer
+	w := tar.NewWriter(&more)
+	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "master.key", Mode: 0o600}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	const end = 1024 // two blocks of zeros
+	for name, bad := range map[string][]byte{
+		"a member": append(bytes.Clone(good[:len(good)-end]), more.Bytes()...), "a member behind the end": append(bytes.Clone(good), more.Bytes()...),
+		"bytes": append(bytes.Clone(good), "junk"...), "zeros": append(bytes.Clone(good), make([]byte, 512)...),
+	} {
+		file, to := filepath.Join(dir, "bad"), t.TempDir()
+		if err := os.WriteFile(file, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := backup.Read(file, to); !errors.Is(err, backup.ErrDamaged) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, err := os.ReadDir(to); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v %v", name, left, err)
+		}
+	}
+	if _, _, err := backup.Read(dir, dir); err == nil || errors.Is(err, backup.ErrDamaged) {
+		t.Errorf("a folder: %v", err)
 	}
 }

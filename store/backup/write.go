@@ -9,26 +9,27 @@ import (
 	"path/filepath"
 )
 
-// Write makes the backup file path, for the owner alone, of a database file. It takes the place of
-// no file, and leaves none behind where it fails. It returns the manifest that it has written.
-func Write(path, database string, m Manifest) (Manifest, error) {
+// Write makes the backup file path, for the owner alone, of a database file. It is whole from the first instant, takes the
+// place of no file, and is not there where Write fails. It is made in the folder work, on the same disk, which the
+// caller removes. Write returns the manifest that it has written.
+func Write(path, work, database string, m Manifest) (Manifest, error) {
 	about, err := describe(database)
 	if err != nil {
 		return Manifest{}, err
 	}
 	m.Format, m.Database = format, about
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(filepath.Join(work, "backup"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return Manifest{}, err
 	}
-	err = errors.Join(write(f, database, m), f.Sync(), f.Close())
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+	if err := errors.Join(write(f, database, m), f.Sync(), f.Close()); err != nil {
+		return Manifest{}, err
 	}
-	if err != nil {
-		return Manifest{}, errors.Join(err, os.Remove(path))
+	// A link, unlike a rename, never takes the place of a file.
+	if err := os.Link(f.Name(), path); err != nil {
+		return Manifest{}, err
 	}
-	return m, nil
+	return m, syncDir(filepath.Dir(path))
 }
 
 // write writes the manifest, its sum and the database.

@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// Names in the data folder.
-const (
-	fileName = "portcullis.db"
-	lockName = "portcullis.lock"
-)
+// LockName is the name of the file in the data folder that a process locks, which is empty and stays.
+const LockName = "portcullis.lock"
+
+// fileName is the name of the data file.
+const fileName = "portcullis.db"
 
 // prepare makes the folder and the file where they are absent, both for the owner alone. SQLite makes
 // its -wal and -shm with the mode of the file.
@@ -75,7 +75,7 @@ func syncDir(dir string) error {
 // lock locks the folder for this process. The kernel unlocks it when the process ends, in whatever way.
 // The lock file is never removed: two processes could then lock two files of one name.
 func lock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, LockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("the data folder can't be locked: %w", err)
 	}

@@ -30,6 +30,9 @@ func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 		return store.Freshness{}, err
 	}
 	err := whole(ctx, path, func(ses *session) error {
+		if err := made(ctx, ses); err != nil {
+			return err
+		}
 		_, err := ses.exec(ctx, "VACUUM INTO ?", into)
 		return err
 	})
@@ -52,7 +55,7 @@ func Restore(ctx context.Context, from, dir string) error {
 	if err := inspect(ctx, from); err != nil {
 		return err
 	}
-	if err := whole(ctx, from, func(*session) error { return nil }); err != nil {
+	if err := whole(ctx, from, func(ses *session) error { return made(ctx, ses) }); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -71,6 +74,12 @@ func Restore(ctx context.Context, from, dir string) error {
 		return fmt.Errorf("the store can't be put into the data folder: %w", err)
 	}
 	return syncDir(dir)
+}
+
+// made returns errNoRow for a file in which no store was made: Open would make one in it.
+func made(ctx context.Context, ses *session) error {
+	var one int64
+	return ses.one(ctx, "SELECT 1 FROM sqlite_schema WHERE name = 'authz_meta'", nil, []any{&one})
 }
 
 // whole checks every page and index of a file, and then runs fn on it.

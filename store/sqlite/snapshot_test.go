@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,5 +40,21 @@ func TestSnapshotWithoutRoomNamesTheFolderOfTheCopy(t *testing.T) {
 	limitFiles(t, ^uint64(0))
 	if err == nil || err.Error() != "there is no room for a copy of the store in "+into {
 		t.Error(err)
+	}
+}
+
+// TestFileWithoutAStoreIsNoBackup, neither an empty one nor one that SQLite has made without a table: Open would make a
+// store without an account in it.
+func TestFileWithoutAStoreIsNoBackup(t *testing.T) {
+	for name, statements := range map[string][]string{"empty": nil, "without tables": {"CREATE TABLE a (b)", "DROP TABLE a"}} {
+		dir, to := t.TempDir(), t.TempDir()
+		shell(t, `: >"$1"`, dataFile(dir))
+		alter(t, dir, statements...)
+		if _, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(to, "copy")); !errors.Is(err, sqlite.ErrCorrupt) {
+			t.Errorf("%s: a snapshot: %v", name, err)
+		}
+		if err := sqlite.Restore(t.Context(), dataFile(dir), to); !errors.Is(err, sqlite.ErrCorrupt) || sqlite.Exists(to) {
+			t.Errorf("%s: a restore: %v", name, err)
+		}
 	}
 }

@@ -5,8 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
+	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -225,6 +228,81 @@ func TestRestoreTakesTheFolderOfNobody(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other")
 	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", other, file), 0)
 	harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(other)...), "master.key is missing")
+}
+
+// TestRestoreHoldsTheMasterKeyOfTheFolder against the restored store: what is there is not asked for, and another one is
+// named before a start refuses it.
+func TestRestoreHoldsTheMasterKeyOfTheFolder(t *testing.T) {
+	t.Parallel()
+	dir, file := backedUp(t)
+	to := func() string { return filepath.Join(t.TempDir(), "to") }
+	none, same, other := to(), to(), to()
+	keep(t, dir, same)
+	harness.MasterKeyOf(t, other)
+	restored := func(dir string) harness.Outcome {
+		return harness.Command(t, nil, "store", "restore", "--data-dir", dir, file)
+	}
+	wantExit(t, restored(none), 0, "restored; bring the master key of that time, and start")
+	if o := restored(same); o.Code != 0 || o.Stdout != "restored; start: the folder has the master key of the store\n" {
+		t.Errorf("%+v", o)
+	}
+	wantExit(t, restored(other), 0, "restored; bring the master key of that time in the place of the one in the folder", "another master key")
+	harness.WantOneLine(t, harness.Command(t, nil, harness.Ephemeral(other)...), "another master key")
+}
+
+// leave makes a folder as a command that is killed leaves it.
+func leave(t *testing.T, dir string) string {
+	t.Helper()
+	left := filepath.Join(dir, ".portcullis-store-1")
+	if err := os.Mkdir(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, filepath.Join(left, "lock"), "")
+	harness.WriteFile(t, filepath.Join(left, "portcullis.db.1"), "a part of it")
+	return left
+}
+
+// TestNextCommandRemovesWhatAKilledOneLeft, and names it; a restore that was killed keeps no other one away.
+func TestNextCommandRemovesWhatAKilledOneLeft(t *testing.T) { // not in parallel: it sets TMPDIR
+	dir, file := backedUp(t)
+	key, next := filepath.Join(dir, "master.key"), t.TempDir()
+	harness.WriteFile(t, filepath.Join(next, "portcullis.lock"), "")
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, args := range [][]string{
+		{"store", "backup", "--data-dir", dir, filepath.Join(filepath.Dir(file), "b.backup")},
+		{"store", "restore", "--data-dir", next, file},
+		{"store", "verify", file},
+		{"store", "verify", "--data-dir", dir},
+		{"keys", "status", "--data-dir", dir},
+		{"keys", "rotate", "--data-dir", dir},
+		{"keys", "rotate", "--mongo-url", "mongodb://h/d", "--master-key-file", key},
+	} {
+		left := leave(t, map[string]string{"backup": filepath.Dir(file), "restore": next, "verify": os.TempDir(), "status": os.TempDir(), "rotate": dir}[args[1]])
+		o := harness.Command(t, nil, args...)
+		if o.Code != 0 || o.Stderr != "removed "+left+", which a killed command had left\n" {
+			t.Errorf("%q: %+v", args, o)
+		}
+		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q left it: %v", args, err)
+		}
+	}
+}
+
+// TestVerifyFindsWhatIsNoStore: a file of others is damage, not a command that could not look, and so is what stands behind
+// the database of a backup.
+func TestVerifyFindsWhatIsNoStore(t *testing.T) {
+	t.Parallel()
+	dir, file := backedUp(t)
+	empty := t.TempDir()
+	harness.WriteFile(t, filepath.Join(empty, "portcullis.db"), "")
+	wantExit(t, harness.Command(t, nil, "store", "verify", "--data-dir", empty), 1, "damaged", "portcullis.db")
+	if out, err := exec.CommandContext(t.Context(), "tar", "-rf", file, "-C", dir, "master.key").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	wantExit(t, harness.Command(t, nil, "store", "verify", file), 1, "damaged", "behind its database")
+	to := filepath.Join(t.TempDir(), "to")
+	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", to, file), 2, "behind its database")
+	wantExit(t, harness.Command(t, nil, "store", "verify", dir), 2, "is a folder")
 }
 
 // TestUnfinishedCopyIsServedByNobody, and the refusal says how to finish it.

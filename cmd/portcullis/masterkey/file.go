@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
@@ -24,6 +25,8 @@ type File struct {
 	Path string
 	// DataDir is the data folder.
 	DataDir string
+	// Swept is told of each folder that a killed command had left beside the file, and that was removed; it may be nil.
+	Swept func(path string)
 }
 
 // Read reads the master key.
@@ -45,7 +48,7 @@ func (f File) Read() (resources.MasterKey, error) {
 // folder has a store already; a named file is never made.
 func (f File) ReadOrMake() (resources.MasterKey, error) {
 	if f.Path == "" {
-		if err := makeKey(f.DataDir, f.path()); err != nil {
+		if err := f.makeKey(); err != nil {
 			return resources.MasterKey{}, fmt.Errorf("master key: %w", err)
 		}
 	}
@@ -92,7 +95,8 @@ func exposed(info fs.FileInfo, user int) bool {
 }
 
 // makeKey writes 32 random bytes, in one step and never over a file that is there.
-func makeKey(dir, path string) error {
+func (f File) makeKey() (err error) {
+	dir, path := f.DataDir, f.path()
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
@@ -107,19 +111,40 @@ func makeKey(dir, path string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, FileName+".*")
+	work, err := scratch.Make(dir, f.Swept)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // the link stays
-	_, err = tmp.WriteString(key + "\n")
-	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+	defer func() { err = errors.Join(err, work.Remove()) }()
+	made, err := write(work.File(FileName), key+"\n")
+	if err != nil {
 		return err
 	}
-	if err := os.Link(tmp.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := errors.Join(made.Sync(), made.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(made.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil
+}
+
+// write makes a file that its owner alone can read, and does not close it.
+func write(path, text string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Exists reports whether a data folder has a master key.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, FileName))
+	return err == nil
 }
 
 // newKey returns 32 random bytes as a line of the file.

@@ -3,12 +3,15 @@ package masterkey
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -22,6 +25,9 @@ const (
 	Last Place = false
 )
 
+// lockTime is how long a rotation waits for another one of the same file.
+const lockTime = 5 * time.Second
+
 // Add writes a new key into the file and returns its fingerprint.
 func (f File) Add(at Place) (fingerprint string, err error) {
 	text, err := newKey()
@@ -32,40 +38,46 @@ func (f File) Add(at Place) (fingerprint string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return m.Fingerprints()[0], f.edit(func(lines []string, keys []int) []string {
+	return m.Fingerprints()[0], f.edit(func(lines []string, keys []int) ([]string, error) {
 		if at == Last {
-			return append(lines, text)
+			return append(lines, text), nil
 		}
-		return slices.Insert(lines, keys[0], text)
+		return slices.Insert(lines, keys[0], text), nil
 	})
 }
 
 // Use moves the last key of the file in front of the others, and returns its fingerprint. It returns an
 // error where there is one key only.
 func (f File) Use() (fingerprint string, err error) {
-	m, err := f.Read()
-	if err != nil {
-		return "", err
-	}
-	prints := m.Fingerprints()
-	if len(prints) < 2 {
-		return "", fmt.Errorf("master key: %s has one key; add one first (`portcullis keys rotate`)", f.path())
-	}
-	return prints[len(prints)-1], f.edit(func(lines []string, keys []int) []string {
+	err = f.edit(func(lines []string, keys []int) ([]string, error) {
+		if len(keys) < 2 {
+			return nil, fmt.Errorf("master key: %s has one key; add one first (`portcullis keys rotate`)", f.path())
+		}
 		last := keys[len(keys)-1]
 		text := lines[last]
-		return slices.Insert(slices.Delete(lines, last, last+1), keys[0], text)
+		m, err := resources.ReadMasterKey(strings.NewReader(text))
+		if err != nil {
+			return nil, err
+		}
+		fingerprint = m.Fingerprints()[0]
+		return slices.Insert(slices.Delete(lines, last, last+1), keys[0], text), nil
 	})
+	return fingerprint, err
 }
 
-// edit replaces the file by one with other lines, in one step. The function is given the lines, and
-// which of them are keys.
-func (f File) edit(change func(lines []string, keys []int) []string) error {
+// edit replaces the file by one with other lines, in one step, while no other command does. The function is given the
+// lines, and which of them are keys.
+func (f File) edit(change func(lines []string, keys []int) ([]string, error)) error {
 	path := f.path()
 	if _, err := f.Read(); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(path)
+	locked, err := lock(path)
+	if err != nil {
+		return fmt.Errorf("master key: %s can't be locked: %w", path, err)
+	}
+	defer func() { _ = locked.Close() }()
+	raw, err := io.ReadAll(locked)
 	if err != nil {
 		return fmt.Errorf("master key: %w", err)
 	}
@@ -76,24 +88,48 @@ func (f File) edit(change func(lines []string, keys []int) []string) error {
 			keys = append(keys, i)
 		}
 	}
-	return replace(path, strings.Join(change(lines, keys), "\n")+"\n")
+	if lines, err = change(lines, keys); err != nil {
+		return err
+	}
+	if err := f.replace(strings.Join(lines, "\n") + "\n"); err != nil {
+		return fmt.Errorf("master key: %w", err)
+	}
+	return nil
+}
+
+// lock opens and locks the file, for which it waits for lockTime at most.
+func lock(path string) (*os.File, error) {
+	for end := time.Now().Add(lockTime); ; time.Sleep(10 * time.Millisecond) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		if err = scratch.Lock(f); err == nil {
+			return f, nil
+		}
+		if err = errors.Join(err, f.Close()); !errors.Is(err, scratch.ErrTaken) || time.Now().After(end) {
+			return nil, err
+		}
+	}
 }
 
 // replace writes a new file that its owner alone can read, and puts it in the place of the old one. Run by root, it has the
 // old one's owner.
-func replace(path, text string) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+func (f File) replace(text string) (err error) {
+	path := f.path()
+	work, err := scratch.Make(filepath.Dir(path), f.Swept)
 	if err != nil {
-		return fmt.Errorf("master key: %w", err)
+		return err
 	}
-	_, err = tmp.WriteString(text)
-	if err = errors.Join(err, giveAway(tmp, path), tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
+	defer func() { err = errors.Join(err, work.Remove()) }()
+	next, err := write(work.File(FileName), text)
 	if err != nil {
-		return fmt.Errorf("master key: %w", errors.Join(err, os.Remove(tmp.Name())))
+		return err
 	}
-	return nil
+	if err := errors.Join(giveAway(next, path), next.Sync(), next.Close()); err != nil {
+		return err
+	}
+	return os.Rename(next.Name(), path)
 }
 
 // giveAway makes the owner of the file at path that of another one: root may run the command, and the gateway's

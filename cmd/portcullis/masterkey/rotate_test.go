@@ -1,10 +1,12 @@
 package masterkey_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -60,6 +62,52 @@ func TestRotationKeepsOlderKeys(t *testing.T) {
 	}
 	if left, err := os.ReadDir(f.DataDir); err != nil || len(left) != 1 {
 		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+// TestRotationsAtOnceAllCount: none takes the key of another one out of the file, whether first or last, and what a
+// killed one had left is removed and told of.
+func TestRotationsAtOnceAllCount(t *testing.T) {
+	var mu sync.Mutex
+	var swept []string
+	f := masterkey.File{DataDir: t.TempDir(), Swept: func(path string) {
+		mu.Lock()
+		defer mu.Unlock()
+		swept = append(swept, path)
+	}}
+	if _, err := f.ReadOrMake(); err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(f.DataDir, ".portcullis-store-1")
+	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, "lock"), nil, 0o600),
+		os.WriteFile(filepath.Join(left, masterkey.FileName), []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	want := prints(t, f)
+	var rotations sync.WaitGroup
+	for n := range 12 {
+		rotations.Go(func() {
+			made, err := f.Add(masterkey.Place(n%2 == 0))
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			want = append(want, made)
+		})
+	}
+	rotations.Wait()
+	got := prints(t, f)
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d keys are in the file, want %d", len(got), len(want))
+	}
+	if !slices.Equal(swept, []string{left}) {
+		t.Errorf("told of %q", swept)
+	}
+	if all, err := os.ReadDir(f.DataDir); err != nil || len(all) != 1 {
+		t.Errorf("left behind: %v %v", all, err)
 	}
 }
 
