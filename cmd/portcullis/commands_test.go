@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
@@ -129,6 +130,39 @@ func TestHelpOfServeHasItsFlagsInGroups(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHelpHasExamples of each command that does something, which the command line takes.
+func TestHelpHasExamples(t *testing.T) {
+	var leaves func(cmd *cobra.Command)
+	leaves = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			leaves(sub)
+		}
+		if cmd.HasSubCommands() || cmd.Name() == "version" {
+			return
+		}
+		if cmd.Example == "" {
+			t.Errorf("%s has none", cmd.CommandPath())
+		}
+		for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
+			args := strings.Fields(strings.ReplaceAll(line, "'", ""))
+			if len(args) == 0 {
+				continue
+			}
+			found, rest, err := newRoot().Find(args[1:])
+			if err == nil {
+				err = found.ParseFlags(rest)
+			}
+			if err == nil && found.Args != nil {
+				err = found.Args(found, found.Flags().Args())
+			}
+			if err != nil || found.CommandPath() != cmd.CommandPath() {
+				t.Errorf("%q is %s: %v", line, found.CommandPath(), err)
+			}
+		}
+	}
+	leaves(newRoot())
 }
 
 // TestAStrangerAtAURLIsTold guarantees that what is no gateway's answer is no tree and no decision.

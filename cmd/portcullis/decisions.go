@@ -45,11 +45,20 @@ func newDecisions() *cobra.Command {
 	}
 	parent.AddCommand(
 		decisionsCommand(reading{
-			use: "tail", short: "Print the newest decisions, and with --follow those that are made from now on", limit: 10, reversed: true, follows: true,
+			use: "tail", example: "  portcullis decisions tail -f", short: "Print the newest decisions, and with --follow those that are made from now on", limit: 10, reversed: true, follows: true,
 		}),
-		decisionsCommand(reading{use: "search", short: "Find decisions, the newest first: exit 0 found, 1 none, 2 error", limit: 100, mustFind: true}),
-		decisionsCommand(reading{use: "show ID", short: "Print one decision whole: exit 0 found, 1 none, 2 error", limit: 1, byID: true, json: true, mustFind: true}),
-		decisionsCommand(reading{use: "export", short: "Print decisions as OPA's decision log events, one a line, the oldest first", json: true, oldest: true}),
+		decisionsCommand(reading{
+			use: "search", example: "  portcullis decisions search --user user-bob-v1 --verdict deny --since 24h",
+			short: "Find decisions, the newest first: exit 0 found, 1 none, 2 error", limit: 100, mustFind: true,
+		}),
+		decisionsCommand(reading{
+			use: "show ID", example: "  portcullis decisions show 01m8324b9vr5vs1j3q6kwbv04j",
+			short: "Print one decision whole: exit 0 found, 1 none, 2 error", limit: 1, byID: true, json: true, mustFind: true,
+		}),
+		decisionsCommand(reading{
+			use: "export", example: "  portcullis decisions export --since 24h",
+			short: "Print decisions as OPA's decision log events, one a line, the oldest first", json: true, oldest: true,
+		}),
 		newVerifyDecisions(),
 	)
 	return parent
@@ -57,7 +66,7 @@ func newDecisions() *cobra.Command {
 
 // reading is a command that reads decisions.
 type reading struct {
-	use, short string
+	use, short, example string
 	// limit is how many it prints where nobody says otherwise.
 	limit int
 	// reversed prints the newest last.
@@ -69,7 +78,7 @@ func decisionsCommand(r reading) *cobra.Command {
 	settings, q := &config.Config{}, &decisionsQuery{oldest: r.oldest}
 	private, asJSON := privateLog{settings: settings}, r.json
 	cmd := &cobra.Command{
-		Use: r.use, Short: r.short,
+		Use: r.use, Short: r.short, Example: r.example,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if !r.byID {
 				return noArguments(cmd, args)
@@ -238,6 +247,7 @@ func newVerifyDecisions() *cobra.Command {
 	keyFile := ""
 	cmd := &cobra.Command{
 		Use: "verify", Short: "Hold the decision log against its hashes, signatures and the store: exit 0 whole, 1 not, 2 error", Args: noArguments,
+		Example: "  portcullis decisions verify --data-dir ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

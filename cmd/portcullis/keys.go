@@ -32,6 +32,7 @@ func newKeysRotate() *cobra.Command {
 	var use bool
 	cmd := &cobra.Command{
 		Use: "rotate", Short: "Write the next master key into the file", Args: noArguments,
+		Example: "  portcullis keys rotate --data-dir ./data",
 		Long: "Writes a new random key into the master key's file: in front of the others for the embedded store,\n" +
 			"behind them with --mongo-url, where every gateway has to know a key before one uses it. Restart the\n" +
 			"gateways after each step.",
@@ -73,6 +74,7 @@ func newKeysStatus() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "status", Short: "Tell which master keys there are, and what still needs each of them", Args: noArguments,
+		Example: "  portcullis keys status --data-dir ./data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err

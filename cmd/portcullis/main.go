@@ -63,7 +63,8 @@ func newRoot() *cobra.Command {
 		Short: "A policy-engine-centred authorization gateway",
 		Long: "Portcullis decides with Rego whether a user may do an action on a path, and guards\n" +
 			"the services behind it with the same decision.\n\n" +
-			"Exit codes: 0 done, allowed, ready; 1 denied (check), not ready (health); 2 an error, in one line.",
+			"Exit codes: 0 done, allowed, ready; 1 denied (check, why), not ready (health), damage (verify), differences\n" +
+			"(policy diff, replay), nothing found (decisions); 2 an error, in one line; 3 not all could be judged (policy replay).",
 		Example: "  portcullis serve --demo\n" +
 			"  portcullis check --user user-bob-v1 --account acct-demo-v1 --action project:instance:read \\\n" +
 			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",

@@ -22,6 +22,7 @@ func newPolicyCheck() *cobra.Command {
 	var tree treeArgument
 	cmd := &cobra.Command{
 		Use: "check [DIR|BUNDLE]", Short: "Hold a policy tree to everything that a reload demands, and say what is wrong",
+		Example: "  portcullis policy check --against embedded ./policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := tree.fill(args); err != nil {
 				return err

@@ -33,8 +33,9 @@ type diffing struct {
 func newPolicyDiff() *cobra.Command {
 	var d diffing
 	cmd := &cobra.Command{
-		Use:   "diff OLD NEW",
-		Short: "Say what a change of the policy changes: exit 0 no difference, 1 differences, 2 error",
+		Use:     "diff OLD NEW",
+		Example: "  portcullis policy diff --fail-on new-access embedded ./policies",
+		Short:   "Say what a change of the policy changes: exit 0 no difference, 1 differences, 2 error",
 		Long: "Compares two policy trees, each a folder, a bundle, `embedded`, or `live` (the tree in force of the gateway at --url): who\n" +
 			"gains access, who loses it, and who is told another reason. All questions are asked that either tree can tell\n" +
 			"apart; what can't be asked exhaustively is said. With --data-dir, or --url and --token, it also says whom of the\n" +

@@ -14,7 +14,8 @@ import (
 func newPolicyInit() *cobra.Command {
 	return &cobra.Command{
 		Use: "init DIR", Short: "Write the embedded policy tree into a new folder, as a start for one of your own",
-		Args: arguments(1, 1, "the folder to make"),
+		Example: "  portcullis policy init own",
+		Args:    arguments(1, 1, "the folder to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			files, err := writeTree(dir)

@@ -25,6 +25,7 @@ func newPolicyTest() *cobra.Command {
 	watch := false
 	cmd := &cobra.Command{
 		Use: "test [DIR|BUNDLE]", Short: "Run a policy tree's own tests, and show what failed with the values that made it fail",
+		Example: "  portcullis policy test --run test_project_is_not own",
 		Long: "Runs the tests of a policy tree with OPA's own runner and prints what `opa test` prints. Of each test that\n" +
 			"fails it shows the expression that did not hold, with the values of its variables. Exit 0 all passed, 2 else.",
 		RunE: func(cmd *cobra.Command, args []string) error {

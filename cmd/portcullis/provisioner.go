@@ -27,6 +27,7 @@ func newProvisioner() *cobra.Command {
 	s := &provision.Simulator{}
 	cmd := &cobra.Command{
 		Use: "provisioner", Short: "Make the clusters of a running gateway, in play", Args: noArguments,
+		Example: "  portcullis provisioner --simulate --failure-rate 0.1 --step 2s",
 		Long: "Claims clusters and reports them as made or taken away, over HTTP alone. There are no machines\n" +
 			"behind them: it is the reference for a provisioner of your own.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

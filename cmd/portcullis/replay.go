@@ -37,8 +37,9 @@ type replaying struct {
 func newReplay() *cobra.Command {
 	var r replaying
 	cmd := &cobra.Command{
-		Use:   "replay NEW",
-		Short: "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error, 3 the same, and not all were judged",
+		Use:     "replay NEW",
+		Example: "  portcullis policy replay --decisions ./data/decisions ./policies",
+		Short:   "Judge recorded decisions anew by another tree: exit 0 the same verdicts, 1 others, 2 error, 3 the same, and not all were judged",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || r.decisions == "" {
 				return errors.New("replay takes --decisions and one argument, the new tree: a folder, a bundle, or embedded")

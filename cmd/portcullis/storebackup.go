@@ -24,6 +24,7 @@ func newBackup() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "backup FILE", Short: "Write the embedded store into one file, also while a server runs on it", Args: oneFile,
+		Example: "  portcullis store backup --data-dir ./data 2026-11-22.backup",
 		Long: "Writes the embedded store of --data-dir, as it is at one instant, into FILE, which must not exist. It\n" +
 			"is checked on the way. The master key is not in it: keep that apart. With --mongo-url use MongoDB's\n" +
 			"own backup.",
@@ -79,6 +80,7 @@ func newRestore() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Bring a backup into an empty data folder, or into an empty database", Args: oneFile,
+		Example: "  portcullis store restore --data-dir ./new 2026-11-22.backup",
 		Long: "Brings a backup into the data folder, in which nothing may be but the master key, or with --mongo-url\n" +
 			"into an empty database. All that gateways have cached is void then. The master key of the time of the\n" +
 			"backup is needed to start.",

@@ -25,6 +25,7 @@ func newVerify() *cobra.Command {
 	settings := &config.Config{}
 	cmd := &cobra.Command{
 		Use: "verify [FILE]", Short: "Check a backup, the embedded store or a database, also while servers run on it", Args: arguments(0, 1, "one FILE at most"),
+		Example: "  portcullis store verify 2026-11-22.backup",
 		Long: "Checks the pages of the file, that every record can be read, that what it names is there, revisions,\n" +
 			"and that each account has an admin. It changes nothing. Exit 0: good; 1: damage, a line for each fault;\n" +
 			"2: it could not look.",

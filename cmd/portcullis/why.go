@@ -27,6 +27,8 @@ func newWhy() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "why PATH", Short: "Say why a decision is what it is, and what would change it: exit 0 allowed, 1 denied, 2 error",
+		Example: "  portcullis why --user user-bob-v1 --account acct-demo-v1 --action project:instance:create \\\n" +
+			"    accounts/acct-demo-v1/projects/proj-demo-v1/instances",
 		Long: "Asks a running gateway to explain a decision: what speaks for and against it, and the smallest\n" +
 			"changes after which the same question is allowed. With --facts it asks about a made-up world,\n" +
 			"without a gateway, by the embedded policy tree or that of --policy-dir or --policy-bundle.",
