@@ -6,11 +6,11 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
 // tooLarge refuses a body over the limit: 413.
@@ -93,20 +93,20 @@ func (x *exchange) leaveBody() {
 func (e *Edge) checkMediaType(x *exchange) error {
 	if x.headers.encoded || len(x.body) > 0 && !x.toldJSON() {
 		return &resources.Error{
-			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json without a Content-Encoding.",
+			Kind: resources.KindUnsupportedMedia, Message: "A body must be application/json in UTF-8 without a Content-Encoding.",
 		}
 	}
 	return nil
 }
 
-// toldJSON says whether the one Content-Type is JSON, with any parameters.
+// toldJSON says whether the one Content-Type is JSON in UTF-8.
 func (x *exchange) toldJSON() bool {
 	kinds, odd := x.Values("Content-Type")
 	if odd || len(kinds) != 1 {
 		return false
 	}
-	kind, _, _ := strings.Cut(kinds[0], ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+	json, utf8 := wire.MediaType(kinds[0])
+	return json && utf8
 }
 
 // body returns the body that a head announces, of chunks that announce so many bytes at most. It can be read once.

@@ -33,7 +33,7 @@ func TestErrorBodyHasItsAreasShape(t *testing.T) {
 		"405":           {request("GET", "/api/v1/users/u", ""), 405, `{"error":{"code":"METHOD_NOT_ALLOWED","message":"This path has the methods PUT."}}`},
 		"413 users":     {request("PUT", "/api/v1/users/u", strings.Repeat(" ", bodyLimit+1)), 413, `{"success":false,"error":{"code":"REQ_001","type":"bad_request","message":"The body is too large.","details":""}}`},
 		"415 users":     {request("PUT", "/api/v1/users/u", "{}", bearer), 415, `{"success":false,"error":{"code":"REQ_001"`},
-		"415 firewall":  {request("POST", "/api/v1/projects/p/walls", "{}", bearer), 415, `{"error":"A body must be application/json without a Content-Encoding.","code":"UNSUPPORTED_MEDIA_TYPE"}`},
+		"415 firewall":  {request("POST", "/api/v1/projects/p/walls", "{}", bearer), 415, `{"error":"A body must be application/json in UTF-8 without a Content-Encoding.","code":"UNSUPPORTED_MEDIA_TYPE"}`},
 		"400 firewall":  {request("POST", "/api/v1/projects/p%20/walls", "{}", bearer, jsonType), 400, `{"error":"The request is not valid.","code":"BAD_REQUEST","details":{"project_id":"must be 1 to 128`},
 		"400 framing":   {request("PUT", "/api/v1/users/u", "", "Host: b"), 400, `{"error":{"code":"BAD_REQUEST","message":"The request is not valid.","details":["the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken"]}}`},
 		"400 unread":    {"PUT /api/v1/users/u HTTP/1.1\r\nHost : b\r\n\r\n", 400, `{"error":{"code":"BAD_REQUEST","message":"The request is not valid.","details":["the request is not well-formed HTTP/1.1 or HTTP/1.0; no other version is taken"]}}`},

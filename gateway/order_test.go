@@ -135,6 +135,8 @@ func TestBodyThatIsNotJSONIsRefused(t *testing.T) {
 		"json":              {200, []string{jsonType}},
 		"json with charset": {200, []string{"Content-Type: application/json; charset=utf-8"}},
 		"json in capitals":  {200, []string{"Content-Type: Application/JSON"}},
+		"in UTF-16":         {415, []string{"Content-Type: application/json; charset=utf-16"}},
+		"in two charsets":   {415, []string{"Content-Type: application/json; charset=utf-8; charset=utf-16"}},
 		"no type":           {415, nil},
 		"form":              {415, []string{"Content-Type: application/x-www-form-urlencoded"}},
 		"multipart":         {415, []string{"Content-Type: multipart/form-data; boundary=x"}},

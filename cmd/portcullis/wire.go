@@ -311,17 +311,19 @@ func (a *app) newJudge() *verdict.Judge {
 // newDoors returns the doors by the names of their routes.
 func (a *app) newDoors(originals *original.Judge) map[string]doors.Door {
 	judge, questions := originals.Verdicts, a.newQuestions(originals.Calls)
+	metadata := authzen.Metadata{Base: a.settings.Listeners.PublicURL}
 	return map[string]doors.Door{
-		"authorization.check":     e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
-		"authorization.explain":   a.newExplain(judge),
-		"authzen.evaluation":      authzen.Evaluation{Questions: questions},
-		"authzen.evaluations":     authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
-		"authzen.search_subject":  a.newSearch(authzen.Subjects, judge, questions),
-		"authzen.search_resource": a.newSearch(authzen.Resources, judge, questions),
-		"authzen.search_action":   a.newSearch(authzen.Actions, judge, questions),
-		"authzen.configuration":   authzen.Metadata{Base: a.settings.Listeners.PublicURL},
-		"forward_auth.check":      forwardauth.Door{Judge: originals},
-		"forward_auth.verify":     forwardauth.Verify{Judge: originals},
+		"authorization.check":           e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
+		"authorization.explain":         a.newExplain(judge),
+		"authzen.evaluation":            authzen.Evaluation{Questions: questions},
+		"authzen.evaluations":           authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
+		"authzen.search_subject":        a.newSearch(authzen.Subjects, judge, questions),
+		"authzen.search_resource":       a.newSearch(authzen.Resources, judge, questions),
+		"authzen.search_action":         a.newSearch(authzen.Actions, judge, questions),
+		"authzen.configuration":         metadata,
+		"authzen.configuration_of_path": metadata,
+		"forward_auth.check":            forwardauth.Door{Judge: originals},
+		"forward_auth.verify":           forwardauth.Verify{Judge: originals},
 	}
 }
 

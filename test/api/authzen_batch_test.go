@@ -141,6 +141,10 @@ func TestEachDecisionOfABatchHasItsID(t *testing.T) {
 	for i := range 50 {
 		batch = append(batch, question(entity("user", []string{s.Admin, s.Bob, s.Carol}[i%3]), "project:instance:read", entity("instances", fmt.Sprint(i), "project_id", s.Project)))
 	}
+	refused := evaluateAll(t, s.Scene, s.UserToken(t, s.Bob), object{"evaluations": []object{question(entity("user", s.Carol), "project:instance:read", entity("project", s.Project), "account_id", s.Account)}})
+	if id, _ := harness.At(refused.Body, "evaluations", 0, "context", "decision_id").(string); decisions(t, refused) != "403" || len(id) != 26 {
+		t.Errorf("a question that may not be asked: %s", refused.Raw)
+	}
 	r := evaluateAll(t, s.Scene, s.Checker, object{"evaluations": batch})
 	ids, revisions := map[any]bool{}, map[string]bool{}
 	for i := range batch {

@@ -32,6 +32,16 @@ func TestConfigurationNamesThePublicURL(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, r.Status, r.Raw)
 		}
 	}
+	if r := harness.Call(t, "GET", s.URL+path+"/elsewhere", "", ""); r.Status != 404 {
+		t.Errorf("below a path that is not the URL's: %d %s", r.Status, r.Raw)
+	}
+	const ofPath = "https://gateway.example/authz/v1"
+	below := harness.Start(t, "--public-url", ofPath)
+	for at, want := range map[string]int{"": 200, "/authz/v1": 200, "/authz": 404, "/authz/v1/x": 404, "/authz/v1/": 404, "/AUTHZ/v1": 404} {
+		if r := harness.Call(t, "GET", below.URL+path+at, "", ""); r.Status != want || want == 200 && r.Body["policy_decision_point"] != ofPath {
+			t.Errorf("%s of a URL with a path: %d %s", at, r.Status, r.Raw)
+		}
+	}
 	without := harness.Start(t)
 	if r := harness.Call(t, "GET", without.URL+path, "", ""); r.Status != 404 {
 		t.Errorf("%d %s", r.Status, r.Raw)

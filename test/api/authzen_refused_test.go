@@ -91,21 +91,22 @@ func TestEvaluationRefusesTheRequest(t *testing.T) {
 	inside := func(text string) string { return strings.Replace(good, `{"name":`, `{`+text+`,"name":`, 1) }
 	for _, path := range []string{"/access/v1/evaluation", "/access/v1/evaluations"} {
 		for name, c := range map[string]struct{ body, contentType, target string }{
-			"empty":               {"", "application/json", path},
-			"no JSON":             {"{", "application/json", path},
-			"two values":          {good + good, "application/json", path},
-			"a name twice":        {inside(`"x":1,"x":2`), "application/json", path},
-			"a name twice, deep":  {inside(`"properties":{"a":[{"b":1,"\u0062":2}]}`), "application/json", path},
-			"account twice":       {strings.Replace(good, `{"action"`, `{"context":{"account_id":"a","account_id":"b"},"action"`, 1), "application/json", path},
-			"invalid UTF-8":       {inside("\"x\":\"\xff\""), "application/json", path},
-			"lone surrogate":      {inside(`"x":"\ud800"`), "application/json", path},
-			"NUL":                 {inside(`"x":"\u0000"`), "application/json", path},
-			"NUL in a name":       {inside(`"\u0000":1`), "application/json", path},
-			"33 levels":           {inside(`"x":` + strings.Repeat("[", 31) + strings.Repeat("]", 31)), "application/json", path},
-			"other media type":    {good, "text/plain", path},
-			"JSON by another one": {good, "application/jsonx", path},
-			"no media type":       {good, "", path},
-			"a query":             {good, "application/json", path + "?x=1"},
+			"empty":                {"", "application/json", path},
+			"no JSON":              {"{", "application/json", path},
+			"two values":           {good + good, "application/json", path},
+			"a name twice":         {inside(`"x":1,"x":2`), "application/json", path},
+			"a name twice, deep":   {inside(`"properties":{"a":[{"b":1,"\u0062":2}]}`), "application/json", path},
+			"account twice":        {strings.Replace(good, `{"action"`, `{"context":{"account_id":"a","account_id":"b"},"action"`, 1), "application/json", path},
+			"invalid UTF-8":        {inside("\"x\":\"\xff\""), "application/json", path},
+			"lone surrogate":       {inside(`"x":"\ud800"`), "application/json", path},
+			"NUL":                  {inside(`"x":"\u0000"`), "application/json", path},
+			"NUL in a name":        {inside(`"\u0000":1`), "application/json", path},
+			"33 levels":            {inside(`"x":` + strings.Repeat("[", 31) + strings.Repeat("]", 31)), "application/json", path},
+			"other media type":     {good, "text/plain", path},
+			"JSON by another one":  {good, "application/jsonx", path},
+			"no media type":        {good, "", path},
+			"a query":              {good, "application/json", path + "?x=1"},
+			"malformed parameters": {good, "application/json; charset", path},
 		} {
 			headers := []string{"X-Request-ID", "r-1"}
 			if c.contentType != "" {
@@ -121,6 +122,9 @@ func TestEvaluationRefusesTheRequest(t *testing.T) {
 			if r := callRaw(t, s.URL, path, s.Checker, good, headers...); r.Status != 400 {
 				t.Errorf("%s, %s: %d %s", path, name, r.Status, r.Raw)
 			}
+		}
+		if r := callRaw(t, s.URL, path, s.Checker, good, "Content-Type", "application/json; charset=utf-16"); r.Status != 415 || len(problems(t, r)) > 0 {
+			t.Errorf("%s in UTF-16: %d %s", path, r.Status, r.Raw)
 		}
 		for _, contentType := range []string{"application/json; charset=utf-8", "Application/JSON"} {
 			if r := callRaw(t, s.URL, path, s.Checker, inside(`"x":{"y":[1,null]}`), "Content-Type", contentType); r.Status != 200 || r.Header.Get("Content-Type") != "application/json" {

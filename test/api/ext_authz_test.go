@@ -60,6 +60,23 @@ func TestEnvoyIsAnsweredAsForwardAuth(t *testing.T) {
 		"a false claim":     {"app.example", "GET", place + "/i", bob, 400, []string{"x-user-id", a.Admin}},
 		"another spelling":  {"app.example", "GET", place + "/i", bob, 400, []string{"x_user_id", a.Bob}},
 		"other consistency": {"app.example", "GET", place + "/i", bob, 400, []string{"x-consistency", "weak"}},
+		"empty consistency": {"app.example", "GET", place + "/i", bob, 400, []string{"x-consistency", ""}},
+		"other, for nobody": {"app.example", "GET", place + "/i", "", 401, []string{"x-consistency", "weak"}},
+		"other, no row":     {"other.example", "GET", "/widgets", bob, 404, []string{"x-consistency", "weak"}},
+		"false, no row":     {"other.example", "GET", "/widgets", bob, 404, []string{"x-user-id", a.Admin}},
+		"dots, no row":      {"other.example", "GET", "/a/%2e%2e", bob, 404, nil},
+		"nothing, no row":   {"other.example", "GET", "/a/%2e%2e", "", 401, nil},
+		"a foreign scheme":  {"app.example", "GET", place + "/i", "", 401, []string{"authorization", "Basic eA=="}},
+		"no token at all":   {"app.example", "GET", place + "/i", "", 401, []string{"authorization", "Bearer "}},
+		"an empty header":   {"app.example", "GET", place + "/i", "", 401, []string{"authorization", ""}},
+		"open, foreign":     {"", "GET", "/status", "", 200, []string{"authorization", "Basic eA==", "x-consistency", "strict"}},
+		"open, other":       {"", "GET", "/status", "", 400, []string{"x-consistency", "weak"}},
+		"open, both":        {"", "GET", "/status", "", 400, []string{"authorization", "Basic eA==", "x-consistency", "weak"}},
+		"open, a user":      {"", "GET", "/status", "", 200, []string{"x-user-id", a.Bob, "x-account-id", a.Account}},
+		"open, an action":   {"", "GET", "/status", "", 400, []string{"x-action", "project:instance:read"}},
+		"open, a fragment":  {"", "GET", "/status?a#b", "", 400, nil},
+		"open, two keys":    {"", "GET", "/status", "", 200, []string{"authorization", "Bearer x", "x-api-key", "y"}},
+		"open, underscores": {"", "GET", "/status", "", 400, []string{"x_api_key", "y"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			headers := q.more
@@ -254,10 +271,13 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	if _, err := auth.NewAuthorizationClient(c).Check(t.Context(), large); status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("a megabyte of headers: %v", err)
 	}
-	if h, err := grpc_health_v1.NewHealthClient(c).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{}); err != nil || h.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
-		t.Errorf("health: %v, %v", h, err)
+	const service = "envoy.service.auth.v3.Authorization"
+	for _, name := range []string{"", service} {
+		if h, err := grpc_health_v1.NewHealthClient(c).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{Service: name}); err != nil || h.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
+			t.Errorf("health of %q: %v, %v", name, h, err)
+		}
 	}
-	if names := services(t, c); !slices.Contains(names, "envoy.service.auth.v3.Authorization") {
+	if names := services(t, c); !slices.Contains(names, service) {
 		t.Errorf("services %q", names)
 	}
 	silent, err := net.Dial("tcp", a.Each()[0].ExtAuthz)

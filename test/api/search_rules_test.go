@@ -133,6 +133,7 @@ func TestPageTokenIsForItsCallerAndRequest(t *testing.T) {
 		want      int
 	}{
 		"200 the same":          {s.Checker, "action", with(2, same), 200},
+		"200 no limit":          {s.Checker, "action", with(2, func(a *searchBody) { delete(a.Page, "limit") }), 200},
 		"200 the same again":    {s.Checker, "action", with(2, same), 200},
 		"400 another limit":     {s.Checker, "action", with(3, same), 400},
 		"400 another caller":    {s.AdminToken, "action", with(2, same), 400},
@@ -200,6 +201,39 @@ func TestActionSearchOnARouteGivesItsMethods(t *testing.T) {
 	}
 }
 
+// TestActionSearchOnARowForAnyMethodIsNotComplete: it gives the methods that have a name, and evaluation allows others.
+func TestActionSearchOnARowForAnyMethodIsNotComplete(t *testing.T) {
+	t.Parallel()
+	a := app(t)
+	on := func(id, host string) *thing {
+		return &thing{Type: "route", ID: id, Properties: map[string]string{"account_id": a.Account, "host": host}}
+	}
+	place := "/api/v1/accounts/" + a.Account + "/projects/" + a.Project + "/i"
+	for name, c := range map[string]struct {
+		on       *thing
+		user     string
+		want     []string
+		complete bool
+	}{
+		"an admin":       {on(place, "app.example"), a.Admin, []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}, false},
+		"a reader":       {on(place, "app.example"), a.Bob, []string{"GET", "HEAD"}, false},
+		"another host":   {on(place, "other.example"), a.Admin, nil, true},
+		"named methods":  {on("/projects/"+a.Project+"/x", "other.example"), a.Bob, []string{"GET", "HEAD"}, true},
+		"without action": {on("/else", "app.example"), a.Bob, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := search(t, a.Gateway, "action", a.Checker, searchBody{Subject: &thing{Type: "user", ID: c.user}, Resource: c.on})
+			var got []string
+			for _, r := range out.Results {
+				got = append(got, r.Name)
+			}
+			if !slices.Equal(got, c.want) || out.Context.Complete != c.complete {
+				t.Errorf("%q, complete %t", got, out.Context.Complete)
+			}
+		})
+	}
+}
+
 // TestSearchOfUnknownTypesIsEmpty and says that it is not complete.
 func TestSearchOfUnknownTypesIsEmpty(t *testing.T) {
 	t.Parallel()
@@ -240,6 +274,10 @@ func TestUsersNameTheAccountOfOthers(t *testing.T) {
 		if r := post(t, s.Gateway, "search/"+c.of, s.AdminToken, c.body); r.Status != c.want || c.want == 400 && !strings.HasPrefix(problems(t, r)[0], "context.account_id: is missing") {
 			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 		}
+	}
+	nowhere := searchBody{Subject: &thing{Type: "user"}, Action: read, Resource: &thing{Type: "path", ID: "accounts/" + s.Account}}
+	if r := post(t, s.Gateway, "search/subject", s.Checker, nowhere); r.Status != 400 || !strings.HasPrefix(problems(t, r)[0], "context.account_id: is missing") {
+		t.Errorf("a service that names neither: %d %s", r.Status, r.Raw)
 	}
 	for _, on := range []*thing{{Type: "project", ID: s.Project}, {Type: "kubernetes_cluster", ID: "c-1", Properties: map[string]string{"project_id": s.Project}}} {
 		body := searchBody{Subject: &thing{Type: "user"}, Action: read, Resource: on, Context: map[string]any{"more": 1}}

@@ -114,6 +114,10 @@ func (b behind) check(t *testing.T) {
 			b.arrives(t, name, call{method: c.method, target: c.target}, c.identity, c.assertion)
 		}
 	}
+	if status := b.sendTo(t, "other.example", "GET", "/status", "", nil); status != http.StatusMisdirectedRequest && status != http.StatusForbidden {
+		t.Errorf("a host that is not served: %d", status)
+	}
+	b.arrives(t, "a host that is not served", call{}, "", false)
 	b.keepsIdentity(t, bob)
 	b.uploads(t, dan)
 	b.closes(t, bob)
@@ -215,14 +219,20 @@ func (b behind) closes(t *testing.T, token string) {
 	b.arrives(t, "a gateway that is gone", call{}, "", false)
 }
 
-// send makes a call and returns its status.
+// send makes a call to the host that is served and returns its status.
 func (b behind) send(t *testing.T, method, target, token string, body io.Reader, headers ...string) int {
+	t.Helper()
+	return b.sendTo(t, "widgets.example", method, target, token, body, headers...)
+}
+
+// sendTo makes a call and returns its status.
+func (b behind) sendTo(t *testing.T, host, method, target, token string, body io.Reader, headers ...string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, "http://"+b.address, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Host = "widgets.example"
+	r.Host = host
 	r.URL.Opaque, r.URL.RawQuery, _ = strings.Cut(target, "?")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header[headers[i]] = []string{headers[i+1]}

@@ -176,7 +176,7 @@ func (p proxy) start(t *testing.T, w *world, to *relay) string {
 	}
 	addresses := strings.NewReplacer(
 		"127.0.0.1:8080", gateway, `"127.0.0.1", 8080`, `"127.0.0.1", `+gatewayPort,
-		"127.0.0.1:7000", strings.TrimPrefix(w.service.URL, "http://"), "127.0.0.1:8000", address, "widgets.example:8000", "widgets.example:"+port,
+		"127.0.0.1:7000", strings.TrimPrefix(w.service.URL, "http://"), "127.0.0.1:8000", address, "widgets.example:8000", "widgets.example:"+port, "http://:8000", "http://:"+port,
 	)
 	for _, name := range p.files {
 		text := addresses.Replace(read(t, filepath.Join(examples, name)))

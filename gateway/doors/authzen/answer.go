@@ -12,7 +12,7 @@ import (
 // appendOutcome appends the JSON of a decision with its context. item is the item that it is of.
 func appendOutcome(to []byte, item *verdict.Item, o verdict.Outcome) []byte {
 	if o.Err != nil {
-		return appendError(to, o.Err)
+		return appendError(to, o)
 	}
 	to = append(strconv.AppendBool(append(to, `{"decision":`...), o.Allowed), `,"context":{`...)
 	for _, m := range o.Context {
@@ -31,9 +31,9 @@ func appendOutcome(to []byte, item *verdict.Item, o verdict.Outcome) []byte {
 	return append(to, "}}"...)
 }
 
-// appendError appends the JSON of an item without a verdict, which denies.
-func appendError(to []byte, err error) []byte {
-	e := resources.AsError(err)
+// appendError appends the JSON of an item that is an error, which denies. A verdict on the right to ask has an id.
+func appendError(to []byte, o verdict.Outcome) []byte {
+	e := resources.AsError(o.Err)
 	message := e.Message
 	for i, p := range e.Problems {
 		separator := "; "
@@ -43,7 +43,11 @@ func appendError(to []byte, err error) []byte {
 		message += separator + p.String()
 	}
 	to = strconv.AppendInt(append(to, `{"decision":false,"context":{"error":{"status":`...), int64(wire.Status(e.Kind)), 10)
-	return append(wire.AppendString(append(to, `,"message":`...), resources.MaskCredentials(message)), "}}}"...)
+	to = append(wire.AppendString(append(to, `,"message":`...), resources.MaskCredentials(message)), '}')
+	if o.ID != "" {
+		to = wire.AppendString(append(to, `,"decision_id":`...), o.ID)
+	}
+	return append(to, "}}"...)
 }
 
 var errNotAsked = errors.New("authzen: a question was left without an outcome")

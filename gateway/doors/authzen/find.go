@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -20,7 +21,7 @@ func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
 		return w, complete, err
 	case q.Of == Actions:
 		w, err = q.among(ctx, q.actions())
-		return w, true, err
+		return w, !q.anyMethod(), err
 	case q.Of == Subjects && (q.Subject.Type != typeUser || q.account == ""), q.Of == Resources && !stored(q.Resource.Type):
 		return q.newWalk(), false, nil
 	case q.differ || q.account == "":
@@ -143,6 +144,11 @@ func (q *search) actions() []candidate {
 		names = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} // those that rows have
 	}
 	return q.named(names)
+}
+
+// anyMethod reports whether a row for any method is for the route: evaluation may say true of methods that nobody can list.
+func (q *search) anyMethod() bool {
+	return q.Resource.Type == typeRoute && q.Calls.AnyMethod(original.Request{Host: q.Resource.Properties.Host, Path: q.Resource.ID})
 }
 
 // named returns the question with each of the actions.

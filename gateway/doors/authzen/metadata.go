@@ -3,13 +3,15 @@ package authzen
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// Metadata answers `GET /.well-known/authzen-configuration`.
+// Metadata answers `GET /.well-known/authzen-configuration`, and the same with the path of the base behind it, where
+// clients look for it (Authorization API 1.0, 9.2).
 type Metadata struct {
 	// Base is the URL under which clients reach the gateway, without a slash at its end; without it
 	// there is no document. A client checks it against the URL by which it came, so that no header of
@@ -27,7 +29,7 @@ type document struct {
 	SearchAction        string `json:"search_action_endpoint"`
 }
 
-// Answer implements doors.Door: 404 without a base.
+// Answer implements doors.Door: 404 without a base, and for another path than the base's.
 func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) {
 	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action", "Authorization", "X-API-Key"))
 	for field, sent := range map[string]bool{"body": len(c.Body) > 0 || c.Encoded, "query": c.HasQuery} {
@@ -40,11 +42,20 @@ func (m Metadata) Answer(_ context.Context, c doors.Call) (doors.Answer, error) 
 		return doors.Answer{}, resources.BadRequest(problems...)
 	case m.Base == "":
 		return doors.Answer{}, resources.NotFound("document: the gateway does not know under which URL its clients reach it (--public-url)")
+	case c.Path != "" && c.Path != m.path():
+		return doors.Answer{}, resources.NotFound("document: it is that of --public-url")
 	}
 	body, err := wire.Render(document{
 		m.Base, m.Base + pathEvaluation, m.Base + pathEvaluations, m.Base + pathSearch + "subject", m.Base + pathSearch + "resource", m.Base + pathSearch + "action",
 	})
 	return doors.Answer{Status: 200, Body: body}, err
+}
+
+// path returns the base's path without its first slash.
+func (m Metadata) path() string {
+	_, host, _ := strings.Cut(m.Base, "://")
+	_, path, _ := strings.Cut(host, "/")
+	return path
 }
 
 // The paths of the API below its base (Authorization API 1.0, 10.1).

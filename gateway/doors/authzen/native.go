@@ -235,6 +235,9 @@ func (n *native) readRoute(calls *original.Calls) {
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		n.denied = "no route has this method and path"
+		for _, text := range route.PathProblems(strings.TrimPrefix(n.Resource.ID, "/")) {
+			n.problem("resource.id", "the path "+text)
+		}
 	case err != nil:
 		for _, p := range resources.AsError(err).Problems {
 			if p.Field == "method" {

@@ -2,6 +2,7 @@ package authzen
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"strconv"
@@ -19,8 +20,15 @@ const (
 // page is the page that a search asks for.
 type page struct {
 	Tuple
+	// limit is 0 until it was read.
 	limit int
 	token string
+}
+
+// mark is what a token holds: where its page begins, and the limit of the first page.
+type mark struct {
+	Place
+	Limit int `json:"l"`
 }
 
 // member reads the page, if the member is that.
@@ -58,7 +66,7 @@ func (p *page) readLimit(r *reader) {
 }
 
 // binding names what a token of the search is for: the same caller, and the same request but for the
-// token, whatever the order of its members.
+// page, whatever the order of its members.
 func (p *page) binding(route string, caller resources.Principal) (string, error) {
 	entities := make([]any, 0, 4)
 	for _, sent := range p.sent() {
@@ -72,7 +80,7 @@ func (p *page) binding(route string, caller resources.Principal) (string, error)
 		}
 		entities = append(entities, v)
 	}
-	raw, err := json.Marshal([]any{route, caller.Kind, caller.ID, p.limit, entities})
+	raw, err := json.Marshal([]any{route, caller.Kind, caller.ID, entities})
 	if err != nil {
 		return "", err
 	}
@@ -98,20 +106,29 @@ func (p *page) sent() [4][]byte {
 	return out
 }
 
-// after opens the token: the place after which the page begins, the zero value for the first page.
-func (p *page) after(tokens wire.PageTokens, binding string) (at Place) {
+// after opens the token: the place after which the page begins, the zero value for the first page. The limit
+// of every further page is that of the first one.
+func (p *page) after(tokens wire.PageTokens, binding string) Place {
 	if p.token == "" {
+		p.limit = cmp.Or(p.limit, defaultLimit)
 		return Place{}
 	}
+	var of mark
 	raw, ok := tokens.Open(p.token, binding)
-	if !ok || json.Unmarshal(raw, &at) != nil {
+	switch {
+	case !ok || json.Unmarshal(raw, &of) != nil:
 		p.problem("page.token", "is not a token of this caller and this request; begin again without it")
+	case p.limit != 0 && p.limit != of.Limit:
+		p.problem("page.limit", "must be that of the first page, or not be sent")
 	}
-	return at
+	p.limit = of.Limit
+	return of.Place
 }
 
-// marshal renders the place for a token.
-func (p Place) marshal() []byte { return marshal(p) }
+// seal returns the token of the page after that place.
+func (p *page) seal(tokens wire.PageTokens, binding string, last Place) string {
+	return tokens.Seal(marshal(mark{last, p.limit}), binding)
+}
 
 // marshal renders the result as an entity or an action of a question.
 func (r result) marshal() []byte { return marshal(r) }

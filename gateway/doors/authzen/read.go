@@ -2,7 +2,6 @@ package authzen
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -10,13 +9,15 @@ import (
 )
 
 // read reads a call's body into the tuple. further reads the members of the body that are no entities,
-// and says of each whether it did. The error is a 400 of the request as such; the tuple's problems are
+// and says of each whether it did. The error is a 400 or a 415 of the request as such; the tuple's problems are
 // none.
 func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
 	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
-	if kinds, odd := c.Headers.Values("Content-Type"); odd || len(kinds) != 1 || !isJSON(kinds[0]) {
+	if json, utf8 := mediaType(c.Headers); !json {
 		note("Content-Type", "must be application/json, sent once")
+	} else if !utf8 {
+		return &resources.Error{Kind: resources.KindUnsupportedMedia, Message: "The charset of a body must be UTF-8."}
 	}
 	if c.Encoded {
 		note("Content-Encoding", "must not be sent")
@@ -47,10 +48,13 @@ func oddHeaders(h doors.Headers, names ...string) (problems []resources.Problem)
 	return problems
 }
 
-// isJSON says whether the media type is JSON, with any parameters.
-func isJSON(contentType string) bool {
-	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+// mediaType is wire.MediaType of the one Content-Type.
+func mediaType(h doors.Headers) (json, utf8 bool) {
+	kinds, odd := h.Values("Content-Type")
+	if odd || len(kinds) != 1 {
+		return false, false
+	}
+	return wire.MediaType(kinds[0])
 }
 
 // told says whether a problem of the field is known.

@@ -38,15 +38,12 @@ type Search struct {
 
 // Answer implements doors.Door.
 func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
-	q := search{Search: s, caller: c.Caller, door: c.Route, page: page{limit: defaultLimit}, policy: s.Batches.Pin(), now: s.Batches.Now()}
+	q := search{Search: s, caller: c.Caller, door: c.Route, policy: s.Batches.Pin(), now: s.Batches.Now()}
 	if err := read(c, &q.Tuple, q.member); err != nil {
 		return doors.Answer{}, err
 	}
 	binding, err := q.begin(ctx)
 	if err != nil {
-		return doors.Answer{}, err
-	}
-	if err := c.Rates.Charge((q.limit - 1) / defaultLimit); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
 	asked := verdict.Question{Door: c.Route, SubjectID: q.subject, AccountID: q.account}
@@ -60,6 +57,7 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 		return doors.Answer{Question: asked, Verdict: may}, err
 	}
 	w, complete, err := q.find(ctx)
+	c.Rates.Owe(max(0, w.judged-1) / judgedForOne) // one was charged for the call
 	if err == nil && w.judged > 0 && q.account != "" && w.revision < may.AccountRevision {
 		err = errOldSnapshot
 	}
@@ -74,11 +72,14 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 		out.Context.AccountRevision = &revision
 	}
 	if w.more {
-		out.Page.NextToken = s.Tokens.Seal(w.last.marshal(), binding)
+		out.Page.NextToken = q.seal(s.Tokens, binding, w.last)
 	}
 	body, err := json.Marshal(out)
 	return doors.Answer{Status: 200, Body: body, Question: asked, Verdict: may}, err
 }
+
+// judgedForOne is how many candidates a search judges for one of its caller's rate.
+const judgedForOne = 100
 
 // errOldSnapshot is the error of a store that breaks its contract: what was found is of a revision before that by which
 // the caller may search.
@@ -134,6 +135,9 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 		q.Context = &of
 	}
 	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
+	if q.Of == Subjects && q.account == "" && !t.AsksAboutOther("") && q.forUsersNowhere(t) {
+		q.problem("context.account_id", "is missing; a search for users names an account or a project")
+	}
 	if len(q.Problems) > 0 {
 		return "", resources.BadRequest(q.Problems...)
 	}
@@ -146,6 +150,11 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 		err = q.probe.Err
 	}
 	return binding, err
+}
+
+// forUsersNowhere reports whether users are looked for and the resource, which no app claims, names no project.
+func (q *search) forUsersNowhere(t translator) bool {
+	return q.Subject != nil && q.Subject.Type == typeUser && q.Resource != nil && !t.Claims(q.Resource.Type) && !q.namesProject()
 }
 
 // translator judges by the tree and at the time of the search, on the facts that are given.

@@ -28,12 +28,13 @@ type searched struct {
 	looks, looked int
 	// behind is how many revisions a snapshot is behind what is known.
 	behind int64
-	// charged is what searches were charged beside one for each call.
-	charged int
+	// owed is what searches were charged beside one for each call.
+	owed int
 	// err is the error of the part that fails.
-	access, decide, facts, holders, look, rate error
-	app                                        *resources.App
-	decided                                    int
+	access, decide, facts, holders, look error
+	app                                  *resources.App
+	// decided is how many questions were decided, failAfter how many of them without the error.
+	decided, failAfter int
 }
 
 func (s *searched) Access(context.Context, resources.Question) (resources.Decision, error) {
@@ -41,7 +42,9 @@ func (s *searched) Access(context.Context, resources.Question) (resources.Decisi
 }
 
 func (s *searched) Decide(_ context.Context, q resources.Question) (resources.Decision, error) {
-	s.decided++
+	if s.decided++; s.decided <= s.failAfter {
+		return resources.Decision{Allowed: s.allowed(q.Facts.Subject.UserID)}, nil
+	}
 	return resources.Decision{Allowed: s.allowed(q.Facts.Subject.UserID)}, s.decide
 }
 
@@ -87,13 +90,10 @@ func (s *searched) Look(_ context.Context, _ string, fn func(authzen.Snapshot) e
 }
 
 // Owe implements doors.Rates.
-func (s *searched) Owe(int) {}
+func (s *searched) Owe(further int) { s.owed += further }
 
 // Charge implements doors.Rates.
-func (s *searched) Charge(further int) error {
-	s.charged += further
-	return s.rate
-}
+func (s *searched) Charge(int) error { return errors.New("a search is charged by what it judged") }
 
 func (s *searched) Holders(_ context.Context, _ authzen.Grant, _ resources.Target, after string, limit int) ([]string, error) {
 	from, found := slices.BinarySearch(s.users, after)
@@ -217,17 +217,54 @@ func TestOldSnapshotIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestSearchIsChargedByItsLimit: one for each hundred, and nothing is judged where the rate refuses.
-func TestSearchIsChargedByItsLimit(t *testing.T) {
-	for limit, want := range map[int]int{1: 0, 100: 0, 101: 1, 1000: 9} {
-		s := &searched{users: numbered(1), allowed: func(string) bool { return true }, looks: 1}
-		body := whoReads + fmt.Sprintf(`,"page":{"limit":%d}}`, limit)
-		if _, _, _, err := s.ask(t, authzen.Subjects, body); err != nil || s.charged != want {
-			t.Errorf("limit %d: %d, %v", limit, s.charged, err)
+// TestSearchIsChargedByWhatItJudged: one for each hundred candidates, also beside an error, whatever its limit.
+func TestSearchIsChargedByWhatItJudged(t *testing.T) {
+	for _, c := range []struct{ users, limit, want int }{{0, 1000, 0}, {1, 1000, 0}, {100, 1000, 0}, {101, 1000, 1}, {250, 100, 0}, {1000, 1000, 9}} {
+		s := &searched{users: numbered(c.users), allowed: func(string) bool { return true }, looks: 1}
+		if _, _, _, err := s.ask(t, authzen.Subjects, whoReads+fmt.Sprintf(`,"page":{"limit":%d}}`, c.limit)); err != nil || s.owed != c.want {
+			t.Errorf("%d users, limit %d: %d, %v", c.users, c.limit, s.owed, err)
 		}
-		s = &searched{looks: 1, rate: &resources.Error{Kind: resources.KindRateLimited}}
-		if _, _, _, err := s.ask(t, authzen.Subjects, body); !resources.IsKind(err, resources.KindRateLimited) || s.looked > 0 {
-			t.Errorf("limit %d: %d reads, %v", limit, s.looked, err)
+	}
+	s := &searched{users: numbered(10_000), allowed: func(string) bool { return false }, looks: 1}
+	if _, _, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1}}`); err != nil || s.owed != s.decided/100-1 {
+		t.Errorf("nobody among %d: %d, %v", s.decided, s.owed, err)
+	}
+	s = &searched{users: numbered(500), allowed: func(string) bool { return false }, looks: 1, failAfter: 300, decide: errors.New("broken")}
+	if _, _, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{"limit":1000}}`); err == nil || s.owed != 2 {
+		t.Errorf("an error after 300: %d, %v", s.owed, err)
+	}
+}
+
+// TestLimitOfAFurtherPage is that of the first one where none is sent, and another one is a 400.
+func TestLimitOfAFurtherPage(t *testing.T) {
+	s := &searched{users: numbered(300), allowed: func(string) bool { return true }, looks: 1}
+	for _, c := range []struct {
+		first, further string
+		want           int // 0 is a 400
+	}{
+		{`"limit":2,`, ``, 2},
+		{`"limit":2,`, `"limit":2,`, 2},
+		{`"limit":2,`, `"limit":3,`, 0},
+		{`"limit":2,`, `"limit":100,`, 0},
+		{``, ``, 100},
+		{``, `"limit":100,`, 100},
+		{``, `"limit":2,`, 0},
+	} {
+		page := func(limit, token string) ([]string, string, error) {
+			got, next, _, err := s.ask(t, authzen.Subjects, whoReads+`,"page":{`+limit+`"token":"`+token+`"}}`)
+			return got, next, err
+		}
+		first, next, err := page(c.first, "")
+		if err != nil || next == "" {
+			t.Fatalf("%+v: %d, %q, %v", c, len(first), next, err)
+		}
+		got, _, err := page(c.further, next)
+		if c.want == 0 {
+			if !resources.IsKind(err, resources.KindBadRequest) || !strings.HasPrefix(resources.AsError(err).Problems[0].String(), "page.limit: ") {
+				t.Errorf("%+v: %d, %v", c, len(got), err)
+			}
+		} else if err != nil || !slices.Equal(got, s.users[c.want:2*c.want]) {
+			t.Errorf("%+v: %q, %v", c, got, err)
 		}
 	}
 }

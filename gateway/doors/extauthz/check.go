@@ -86,13 +86,14 @@ func question(in *auth.CheckRequest, named map[string]string, h headers) (q orig
 	http := in.GetAttributes().GetRequest().GetHttp()
 	q = original.Question{Headers: h}
 	note := func(field, text string) { q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text}) }
+	further := func(field, text string) { q.Further = append(q.Further, resources.Problem{Field: field, Text: text}) }
 	if http == nil {
 		note("attributes.request.http", "must be sent")
 	}
 	q.Method = http.GetMethod()
 	q.Path, q.Query, q.HasQuery = strings.Cut(http.GetPath(), "?")
 	if strings.Contains(q.Query, "#") {
-		note("query", "holds a #, at which some servers end it")
+		further("query", "holds a #, at which some servers end it")
 	}
 	var ok bool
 	if q.Host, ok = route.ParseHost(http.GetHost()); !ok && http.GetHost() != "" {
@@ -101,9 +102,9 @@ func question(in *auth.CheckRequest, named map[string]string, h headers) (q orig
 	consistency, problem := h.Identity("X-Consistency")
 	switch {
 	case problem != "":
-		note("X-Consistency", problem)
+		further("X-Consistency", problem)
 	case h.sent("X-Consistency") && consistency != resources.ConsistencyStrict:
-		note("X-Consistency", "must be "+resources.ConsistencyStrict+", or not be sent")
+		further("X-Consistency", "must be "+resources.ConsistencyStrict+", or not be sent")
 	}
 	if name, sent := named["action"]; sent {
 		action, err := resources.ParseAction(name)

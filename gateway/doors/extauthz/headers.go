@@ -6,6 +6,7 @@ import (
 
 	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -96,7 +97,8 @@ func (h headers) Identity(name string) (value, problem string) {
 		} else {
 			plain++
 		}
-		if one.value != value || one.value != textproto.TrimString(one.value) || one.odd() {
+		padded := one.value != textproto.TrimString(one.value) && (name != "Authorization" || !authn.HoldsNothing(one.value))
+		if one.value != value || padded || one.odd() {
 			problem = sentOnce
 		}
 	}

@@ -66,6 +66,7 @@ func NewServer(door *Door, l Limits, trust Trust, log *slog.Logger) *Server {
 		grpc.UnaryInterceptor(survivor(log)),
 	)}
 	auth.RegisterAuthorizationServer(s.grpc, door)
+	s.health.SetServingStatus(auth.Authorization_ServiceDesc.ServiceName, grpc_health_v1.HealthCheckResponse_SERVING)
 	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
 	reflection.Register(s.grpc)
 	return s

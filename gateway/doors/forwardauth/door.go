@@ -45,7 +45,7 @@ func originalOf(judge *original.Judge, q original.Question) (of doors.Original, 
 // answer has the call judged that was told.
 func answer(ctx context.Context, judge *original.Judge, c doors.Call, q original.Question) (doors.Answer, error) {
 	q.Caller, q.Headers, q.RequestID = c.Caller, c.Headers, c.RequestID
-	q.Problems = append(q.Problems, c.Problems...)
+	q.Further = append(q.Further, c.Problems...)
 	a, err := judge.Judge(ctx, q)
 	return doors.Answer{Status: 200, Headers: a.Headers, Body: []byte("{}"), Question: a.Asked, Verdict: a.Verdict}, err
 }
@@ -102,7 +102,7 @@ func finish(h doors.Headers, q original.Question) original.Question {
 		note(&q, field, route.HostRule)
 	}
 	if strings.Contains(q.Query, "#") {
-		note(&q, "query", "holds a #, at which some servers end it")
+		q.Further = append(q.Further, resources.Problem{Field: "query", Text: "holds a #, at which some servers end it"})
 	}
 	return q
 }

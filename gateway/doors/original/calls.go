@@ -76,8 +76,8 @@ func insert(t *table, r resources.Route) error {
 }
 
 // Find returns the call of a row, as the edge would judge it. The account in question is the path's,
-// else own. Errors are *resources.Error: KindBadRequest with all problems of the request, and
-// KindNotFound where no row is for it.
+// else own. Errors are *resources.Error: KindBadRequest with all problems of a request that is not one of HTTP,
+// KindNotFound where no row is for it, and KindBadRequest with all problems of the path.
 func (c *Calls) Find(r Request, own string) (verdict.Call, error) {
 	if problems := r.problems(); len(problems) > 0 {
 		return verdict.Call{}, resources.BadRequest(problems...)
@@ -93,16 +93,27 @@ func (c *Calls) Find(r Request, own string) (verdict.Call, error) {
 	return found.Call(own, target, found.path.Named(values)), nil
 }
 
-// Public says whether a row is for the call that is open to callers without a credential.
-func (c *Calls) Public(r Request) bool {
-	if len(r.problems()) > 0 {
-		return false
-	}
+// AnyMethod reports whether a row for any method is for the path.
+func (c *Calls) AnyMethod(r Request) bool {
+	r.Method = unnamed
 	found, _ := c.find(r)
-	return found != nil && found.Public
+	return found != nil
 }
 
-// find looks up a request without problems.
+// unnamed is a method that no row names.
+const unnamed = "UNNAMED"
+
+// Public says whether a row is for the call that is open to callers without a credential.
+func (c *Calls) Public(r Request) bool {
+	found, values := c.find(r)
+	if found == nil || !found.Public {
+		return false
+	}
+	_, problems := found.path.Read(r.Path, values)
+	return len(problems) == 0
+}
+
+// find looks up a request.
 func (c *Calls) find(r Request) (*row, []string) {
 	t := c.rows.Load()
 	if t == nil {
@@ -116,17 +127,13 @@ func (c *Calls) find(r Request) (*row, []string) {
 	return m.Found, m.Values
 }
 
-// problems returns what two servers could read differently in the request.
+// problems returns what no row can be looked up by.
 func (r Request) problems() (out []resources.Problem) {
 	if !route.ValidMethod(r.Method) {
 		out = append(out, resources.Problem{Field: "method", Text: "must be an HTTP method in capital letters"})
 	}
-	path, rooted := strings.CutPrefix(r.Path, "/")
-	if !rooted || path == "" {
-		return append(out, resources.Problem{Field: "path", Text: "must begin with / and have a segment"})
-	}
-	for _, text := range route.PathProblems(path) {
-		out = append(out, resources.Problem{Field: "path", Text: text})
+	if !strings.HasPrefix(r.Path, "/") {
+		out = append(out, resources.Problem{Field: "path", Text: "must begin with /"})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package original
 
 import (
 	"context"
+	"slices"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
@@ -30,8 +31,8 @@ type Question struct {
 	RequestID string
 	// Named is what the proxy's own configuration says, in place of a row.
 	Named Named
-	// Problems are those that the door has found.
-	Problems []resources.Problem
+	// Problems are those of the request, by which no row can be looked up; Further are those of the rest of the call.
+	Problems, Further []resources.Problem
 }
 
 // Answer is the verdict about a question.
@@ -54,14 +55,15 @@ func (j *Judge) Open(q Question) bool {
 // KindUnavailable.
 func (j *Judge) Judge(ctx context.Context, q Question) (Answer, error) {
 	claims, problems := readClaims(q.Headers)
-	problems = append(problems, q.Problems...)
+	problems = slices.Concat(problems, q.Problems, q.Further)
 	call, err := j.find(q)
 	if resources.IsKind(err, resources.KindBadRequest) && (q.Path != "" || len(problems) == 0) {
 		problems = append(problems, resources.AsError(err).Problems...)
 	}
 	anonymous := q.Caller.Kind == resources.PrincipalNone
+	noRow := len(q.Problems) == 0 && resources.IsKind(err, resources.KindNotFound)
 	switch {
-	case len(problems) > 0:
+	case len(problems) > 0 && !noRow:
 		return Answer{}, resources.BadRequest(problems...)
 	case anonymous && (err != nil || !call.Route.Public): // which rows there are is told to callers alone
 		return Answer{}, &resources.Error{Kind: resources.KindNoCredential, Message: "This needs a credential."}
@@ -69,9 +71,12 @@ func (j *Judge) Judge(ctx context.Context, q Question) (Answer, error) {
 		return Answer{}, err
 	}
 	caller := q.Caller
-	if call.Route.Public { // as at the edge, which looks at no credential there
+	if call.Route.Public { // as at the edge, which looks at no credential there, and at no claim about its holder
 		caller = resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone}
-		call.AccountID = call.Target.AccountID
+		if call.AccountID = call.Target.AccountID; call.AccountID == "" {
+			delete(claims, "X-Account-ID")
+		}
+		delete(claims, "X-User-ID")
 	}
 	a := Answer{Asked: verdict.Question{SubjectID: caller.ID, AccountID: call.AccountID, Action: call.Route.Action, Target: call.Target}}
 	if problems := claims.against(a.Asked); len(problems) > 0 {
@@ -119,21 +124,18 @@ func (j *Judge) headers(q Question, caller resources.Principal, call verdict.Cal
 // claims are what a call says of its caller, by the header's name.
 type claims map[string]string
 
-// readClaims reads the claims that were sent. It refuses a key of repeats of which an assertion would
-// vouch for one reading.
+// readClaims reads the claims that were sent. It refuses each identity header that two servers could read differently,
+// also a credential that nobody looks at.
 func readClaims(h doors.Headers) (claims, []resources.Problem) {
 	out := claims{}
 	var problems []resources.Problem
-	for _, name := range [...]string{"X-User-ID", "X-Account-ID", "X-Action"} {
+	for _, name := range [...]string{"X-User-ID", "X-Account-ID", "X-Action", "Authorization", "X-API-Key", "Idempotency-Key"} {
 		value, problem := h.Identity(name)
 		if problem != "" {
 			problems = append(problems, resources.Problem{Field: name, Text: problem})
 		} else if value != "" {
 			out[name] = value
 		}
-	}
-	if _, problem := h.Identity("Idempotency-Key"); problem != "" {
-		problems = append(problems, resources.Problem{Field: "Idempotency-Key", Text: problem})
 	}
 	return out, problems
 }

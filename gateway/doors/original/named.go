@@ -1,6 +1,8 @@
 package original
 
 import (
+	"strings"
+
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -35,10 +37,15 @@ func (j *Judge) find(q Question) (verdict.Call, error) {
 // named returns the call of the action that the configuration of the proxy names, at the place that the path says. No row
 // is looked for. The account is the one in the path, else the caller's.
 func (q Question) named() (verdict.Call, error) {
-	if problems := q.problems(); len(problems) > 0 {
+	problems := q.problems()
+	path := strings.TrimPrefix(q.Path, "/")
+	for _, text := range route.PathProblems(path) {
+		problems = append(problems, resources.Problem{Field: "path", Text: text})
+	}
+	if len(problems) > 0 {
 		return verdict.Call{}, resources.BadRequest(problems...)
 	}
-	target, problem := route.ParseTarget(q.Path[1:])
+	target, problem := route.ParseTarget(path)
 	if problem != "" {
 		return verdict.Call{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
 	}

@@ -129,13 +129,16 @@ func TestACallIsFoundAsTheEdgeWouldJudgeIt(t *testing.T) {
 		{"", "GET", "/own/user-c-v1", resources.KindNotFound},
 		{"", "GET", "/accounts/acct-b-v1/projects/widget/x", resources.KindBadRequest},
 		{"", "GET", place + "/projects/x", resources.KindBadRequest},
-		{"", "GET", place + "/", resources.KindBadRequest},
+		{"", "GET", place + "/", resources.KindNotFound},
+		{"", "GET", place + "/x/", resources.KindBadRequest},
 		{"", "get", "/open", resources.KindBadRequest},
 		{"", "", "/open", resources.KindBadRequest},
 		{"", "GET", "open", resources.KindBadRequest},
-		{"", "GET", "/", resources.KindBadRequest},
 		{"", "GET", "", resources.KindBadRequest},
-		{"", "GET", "/open?x", resources.KindBadRequest},
+		{"", "GET", "/", resources.KindNotFound},
+		{"", "GET", "/open?x", resources.KindNotFound},
+		{"", "GET", "/%2e/open", resources.KindNotFound},
+		{"", "GET", place + "/%2e%2e", resources.KindBadRequest},
 	} {
 		r := original.Request{Host: c.host, Method: c.method, Path: c.path}
 		if got, err := calls.Find(r, ""); !resources.IsKind(err, c.want) || got.Route != nil || calls.Public(r) {
@@ -209,7 +212,8 @@ func TestNoErrorLetsACallPass(t *testing.T) {
 		"another user":            {parts{access: yes}, read, alice, headers{"X-User-ID": "user-bob-v1"}, resources.KindBadRequest},
 		"another account":         {parts{access: yes}, read, alice, headers{"X-Account-ID": "acct-a-v1"}, resources.KindBadRequest},
 		"another action":          {parts{access: yes}, read, alice, headers{"X-Action": "project:widget:write"}, resources.KindBadRequest},
-		"a claim about nobody":    {parts{access: yes}, original.Request{Method: "GET", Path: "/open"}, alice, headers{"X-User-ID": alice.ID}, resources.KindBadRequest},
+		"a claim and no row":      {parts{access: yes}, original.Request{Method: "GET", Path: "/none"}, alice, headers{"X-User-ID": "user-bob-v1"}, resources.KindNotFound},
+		"an action of nobody's":   {parts{access: yes}, original.Request{Method: "GET", Path: "/open"}, alice, headers{"X-Action": "project:widget:read"}, resources.KindBadRequest},
 		"a public call is denied": {parts{}, original.Request{Method: "GET", Path: "/open"}, alice, nil, resources.KindForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,7 +237,8 @@ func TestADenialSaysWhatTheQuestionWouldSay(t *testing.T) {
 // TestAnybodyIsNobodyOnAPublicCall: a credential that came along changes nothing, as at the edge.
 func TestAnybodyIsNobodyOnAPublicCall(t *testing.T) {
 	p := &parts{access: yes}
-	a, err := judge(t, p).Judge(t.Context(), original.Question{Request: original.Request{Method: "GET", Path: "/open"}, Caller: alice, Headers: headers{}, RequestID: "r"})
+	claims := headers{"X-User-ID": "user-bob-v1", "X-Account-ID": "acct-b-v1"} // which the edge doesn't look at, either
+	a, err := judge(t, p).Judge(t.Context(), original.Question{Request: original.Request{Method: "GET", Path: "/open"}, Caller: alice, Headers: claims, RequestID: "r"})
 	if err != nil || len(a.Headers) != 5 || p.facts != 0 || p.asked[0].Principal.Kind != resources.PrincipalNone || p.asked[0].AccountID != "" {
 		t.Fatalf("%+v, %v", a, err)
 	}
