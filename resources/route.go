@@ -43,6 +43,9 @@ type Route struct {
 	// Path is a pattern such as /api/v1/accounts/{accountId}/roles. A last segment {rest+}
 	// matches one or more further segments, {proxy+} any rest of a path, also an empty one.
 	Path string `json:"path"`
+	// Place says where in the path of a row with a host the account and the project stand; the zero value is where E3
+	// has them.
+	Place RoutePlace `json:"place,omitzero"`
 	// Action is the action that policy decides about; "" where Access alone decides.
 	Action string `json:"action,omitempty"`
 	// Access holds further conditions that allow: self, asks_self, member, public,
@@ -58,4 +61,10 @@ type Route struct {
 	// Area is "" for a route of the operator, whose errors have the shape of AreaAccess.
 	Area     string `json:"area,omitempty"`
 	Upstream string `json:"upstream"`
+}
+
+// RoutePlace names the parameters of a path, as {name}, that are the account and the project; "" is that it names none.
+type RoutePlace struct {
+	Account string `json:"account,omitempty"`
+	Project string `json:"project,omitempty"`
 }

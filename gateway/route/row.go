@@ -14,19 +14,24 @@ type Row struct {
 	Pattern
 	// slash says that the pattern ends with a /, as no other path may.
 	slash bool
+	// stated is where a row says that its place stands; nil is where E3 has it.
+	stated *stated
 }
 
 var errSlash = errors.New("the path must not end with /; only a row with a host may")
 
 // ReadRow reads the path of a row. The error says why no call of it could be judged.
-func ReadRow(r resources.Route) (Row, error) {
-	p, err := ParsePattern(r.Path)
-	if err != nil {
+func ReadRow(r resources.Route) (row Row, err error) {
+	if row.Pattern, err = ParsePattern(r.Path); err != nil {
 		return Row{}, err
 	}
-	row := Row{Pattern: p, slash: strings.HasSuffix(r.Path, "/")}
-	if row.slash && r.Host == "" {
+	if row.slash = strings.HasSuffix(r.Path, "/"); row.slash && r.Host == "" {
 		return Row{}, errSlash
+	}
+	if r.Place != (resources.RoutePlace{}) {
+		if row.stated, err = row.readPlace(r); err != nil {
+			return Row{}, err
+		}
 	}
 	return row, row.check()
 }
@@ -34,12 +39,12 @@ func ReadRow(r resources.Route) (Row, error) {
 // Read returns the place that a path names which fits the row, or all that is wrong with the path. The values are those
 // of Find.
 func (r Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
+	if path == "/" && r.Path == path {
+		return resources.Target{}, nil
+	}
 	path = strings.TrimPrefix(path, "/")
 	if r.slash {
 		path = strings.TrimSuffix(path, "/")
-	}
-	if path == "" && r.slash {
-		return resources.Target{}, nil
 	}
 	var problems []resources.Problem
 	for _, text := range PathProblems(path) {
@@ -48,7 +53,7 @@ func (r Row) Read(path string, values []string) (resources.Target, []resources.P
 	if problems = append(problems, r.Problems(values)...); len(problems) > 0 {
 		return resources.Target{}, problems
 	}
-	target, problem := r.target(path)
+	target, problem := r.target(path, values)
 	if problem != "" {
 		return resources.Target{}, []resources.Problem{{Field: fieldPath, Text: problem}}
 	}
@@ -60,7 +65,10 @@ const fieldPath = "path"
 
 // target reads the place from a path without problems. The collection of all accounts, which a row names as a whole,
 // names no account.
-func (r Row) target(path string) (resources.Target, string) {
+func (r Row) target(path string, values []string) (resources.Target, string) {
+	if r.stated != nil {
+		return r.stated.target(path, values)
+	}
 	if r.Path == "/"+path && (path == wordAccounts || path == "api/v1/"+wordAccounts) {
 		return resources.Target{Rest: wordAccounts}, ""
 	}

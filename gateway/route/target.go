@@ -37,11 +37,16 @@ func ParseTarget(path string) (resources.Target, string) {
 			return resources.Target{}, "names an account or project that is not 1 to 128 characters of [A-Za-z0-9._@-]"
 		}
 	}
-	t.Rest = rest
-	if first, second, _, ok := twoSegments(rest); ok {
-		t.Resource = rest[:len(first)+len("/")+len(second)]
-	}
+	t.Rest, t.Resource = rest, resourceIn(rest)
 	return t, ""
+}
+
+// resourceIn returns the resource that a path names in its place, "" for none: its first two segments.
+func resourceIn(rest string) string {
+	if first, second, _, ok := twoSegments(rest); ok {
+		return rest[:len(first)+len("/")+len(second)]
+	}
+	return ""
 }
 
 // twoSegments cuts the first two segments from a path.

@@ -53,8 +53,8 @@ func checkRow(route resources.Route, problem func(field, format string, args ...
 	if route.Host != "" && !resources.ValidHost(route.Host) {
 		problem("host", "host %q must be the name of a host, without a port and without a dot at its end", route.Host)
 	}
-	if !strings.HasPrefix(route.Path, "/") || strings.HasSuffix(route.Path, "/") || strings.ContainsAny(route.Path, " ?#%\\") || strings.Contains(route.Path, "//") {
-		problem("path", "path %q must begin with /, be plain segments or {names}, and not end with /", route.Path)
+	if !strings.HasPrefix(route.Path, "/") || strings.HasSuffix(route.Path, "/") && route.Host == "" || strings.ContainsAny(route.Path, " ?#%\\") || strings.Contains(route.Path, "//") {
+		problem("path", "path %q must begin with /, be plain segments or {names}, and end with / only on a row with a host", route.Path)
 	}
 	if route.Claims && slices.Contains(route.Access, "public") {
 		problem("claims", "claims are those of a caller, and a public row looks at no credential; leave one of them out")

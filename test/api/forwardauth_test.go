@@ -23,6 +23,10 @@ const appRows = `
 "app.preflight": {"method": "OPTIONS", "host": "app.example", "path": "/{rest+}", "access": ["public"], "effect": "read", "upstream": "external"},
 "app.status": {"method": "GET", "path": "/status", "access": ["public"], "effect": "read", "audience": "status", "upstream": "external"},
 "app.own_project": {"method": "GET", "path": "/projects/{projectId:proj}/x", "action": "project:instance:read", "effect": "read", "upstream": "external"},
+"own.read": {"method": "GET", "host": "own.example", "path": "/v1/{tenant}/projects/{p}/{rest+}", "place": {"account": "{tenant}", "project": "{p}"}, "action": "project:instance:read", "effect": "read", "upstream": "external"},
+"own.project": {"method": "GET", "host": "own.example", "path": "/v2/projects/{p}", "place": {"project": "{p}"}, "action": "project:instance:read", "effect": "read", "upstream": "external"},
+"own.home": {"method": "GET", "host": "own.example", "path": "/", "access": ["member"], "effect": "read", "upstream": "external"},
+"own.list": {"method": "GET", "host": "own.example", "path": "/list/", "access": ["member"], "effect": "read", "upstream": "external"},
 "app.account": {"method": "GET", "path": "/settings", "action": "account:role:read", "effect": "read", "upstream": "external"},`
 
 // policiesWith is the policy tree with further rows.
@@ -114,6 +118,18 @@ func TestCallsBehindAProxy(t *testing.T) {
 		"another's project":      {"", "DELETE", of + foreign, a.AdminToken, 403, "", gone},
 		"no role, another's":     {"", "DELETE", of + foreign, bob, 403, "", "no active role of the user grants account:project:delete in " + a.Account},
 		"two accounts":           {"app.example", "GET", place + "/accounts/x", bob, 400, "", ""},
+		"a place of one's own":   {"own.example", "GET", "/v1/" + a.Account + "/projects/" + a.Project + "/i", bob, 200, a.Bob + " " + a.Account + " project:instance:read user", ""},
+		"there, a stranger":      {"own.example", "GET", "/v1/" + a.Account + "/projects/" + a.Project + "/i", carol, 403, "", "no active role of the user grants project:instance:read in " + a.Project},
+		"there, another account": {"own.example", "GET", "/v1/acct-other-v1/projects/" + a.Project + "/i", bob, 403, "", "the user is not an active member of the account"},
+		"there, another project": {"own.example", "GET", "/v1/" + a.Account + "/projects/" + foreign + "/i", a.AdminToken, 403, "", gone},
+		"there, two projects":    {"own.example", "GET", "/v1/" + a.Account + "/projects/" + a.Project + "/projects/x", bob, 400, "", ""},
+		"of one's own account":   {"own.example", "GET", "/v2/projects/" + a.Project, bob, 200, a.Bob + " " + a.Account + " project:instance:read user", ""},
+		"another's there":        {"own.example", "GET", "/v2/projects/" + foreign, a.AdminToken, 403, "", gone},
+		"the root":               {"own.example", "GET", "/", carol, 200, a.Carol + " " + a.Account + "  user", ""},
+		"the root with a query":  {"own.example", "GET", "/?x=1", carol, 200, a.Carol + " " + a.Account + "  user", ""},
+		"two slashes":            {"own.example", "GET", "//", carol, 404, "", ""},
+		"a list":                 {"own.example", "GET", "/list/", carol, 200, a.Carol + " " + a.Account + "  user", ""},
+		"a list without a slash": {"own.example", "GET", "/list", carol, 404, "", ""},
 		"dots":                   {"app.example", "GET", "/anything/%2e%2e/else", bob, 400, "", ""},
 		"a slash at the end":     {"app.example", "GET", "/anything/", bob, 400, "", ""},
 	} {

@@ -112,6 +112,8 @@ func fields(r *resources.Route) [][2]string {
 		{"method", r.Method},
 		{"host", r.Host},
 		{"path", r.Path},
+		{"place.account", r.Place.Account},
+		{"place.project", r.Place.Project},
 		{"claims", claims},
 		{"audience", r.Audience},
 		{"area", r.Area},

@@ -9,7 +9,7 @@ import (
 // placeOf names the calls that a row is for, and of what they are asked: a row of another place is another row.
 func placeOf(row *resources.Route) string {
 	scope, _, _ := strings.Cut(row.Action, ":")
-	parts := []string{row.Name, row.Method, strings.ToLower(row.Host), row.Path, scope}
+	parts := []string{row.Name, row.Method, strings.ToLower(row.Host), row.Path, row.Place.Account, row.Place.Project, scope}
 	if row.Upstream == "authorize" {
 		parts = append(parts, row.Upstream)
 	}

@@ -1,0 +1,88 @@
+package route
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// stated is where the place stands in the paths of a row that says so. account and project are the values that they are,
+// negative for none; before is how many segments come before what follows the place.
+type stated struct{ account, project, before int }
+
+var (
+	errPlaceOfEveryHost = errors.New("place: only a row with a host may say where its place stands")
+	errPlaceTwice       = errors.New("place: account and project must be two parameters")
+)
+
+// readPlace reads where a row says that its place stands. Its path names no other account or project.
+func (p Pattern) readPlace(r resources.Route) (*stated, error) {
+	if r.Host == "" {
+		return nil, errPlaceOfEveryHost
+	}
+	out := &stated{}
+	segments := strings.Split(r.Path[1:], "/")
+	for _, of := range [...]struct {
+		what, param string
+		value       *int
+	}{{"account", r.Place.Account, &out.account}, {"project", r.Place.Project, &out.project}} {
+		if *of.value = -1; of.param == "" {
+			continue
+		}
+		name, form, ok := param(of.param)
+		*of.value = slices.Index(p.Params, name)
+		if !ok || form != "" || *of.value < 0 {
+			return nil, fmt.Errorf("place: %s must be a parameter of the path, as {name}", of.what)
+		}
+		at := slices.IndexFunc(segments, func(segment string) bool { of, _, ok := param(segment); return ok && of == name })
+		out.before = max(out.before, at+1)
+	}
+	if out.account == out.project {
+		return nil, errPlaceTwice
+	}
+	return out, p.otherPlace(segments, r.Place)
+}
+
+// otherPlace returns an error where the path names an account or a project that is not its place.
+func (p Pattern) otherPlace(segments []string, place resources.RoutePlace) error {
+	for i, segment := range segments[:len(segments)-1] {
+		if !isPlaceWord(segment) {
+			continue
+		}
+		what, want := "account", place.Account
+		if strings.EqualFold(segment, wordProjects) {
+			what, want = "project", place.Project
+		}
+		next := segments[i+1]
+		if name, _, ok := param(next); next != "" && (!ok || "{"+name+"}" != want) {
+			return fmt.Errorf("the path names the %s %s, which must be the one of place", what, next)
+		}
+	}
+	return nil
+}
+
+// target reads the place from a path without problems and its values. No value may name a place.
+func (s *stated) target(path string, values []string) (t resources.Target, problem string) {
+	for _, value := range values {
+		for segment := range strings.SplitSeq(value, "/") {
+			if isPlaceWord(segment) {
+				return resources.Target{}, "is ambiguous: accounts and projects may stand only where the row has them"
+			}
+		}
+	}
+	if s.account >= 0 {
+		t.AccountID = values[s.account]
+	}
+	if s.project >= 0 {
+		t.ProjectID = values[s.project]
+	}
+	t.Rest = path
+	for range s.before {
+		_, t.Rest, _ = strings.Cut(t.Rest, "/")
+	}
+	t.Resource = resourceIn(t.Rest)
+	return t, ""
+}
