@@ -41,6 +41,7 @@ func TestEvaluationRefusesWhatIsNotAQuestion(t *testing.T) {
 		"malformed account":         {resource("account", "a b"), []string{"resource.id: must be 1 to 128"}},
 		"malformed context account": {but("context", object{"account_id": "a/b"}), []string{"context.account_id: must be 1 to 128"}},
 		"ill-typed project":         {but("resource", object{"type": "x", "id": "1", "properties": object{"project_id": 7}}), []string{"resource.properties.project_id: must be a string"}},
+		"ill-typed own project":     {but("resource", object{"type": "project", "id": s.Project, "properties": object{"project_id": 7}}), []string{"resource.properties.project_id: must be a string"}},
 		"malformed project":         {resource("project", "p/../q"), []string{"resource.id: must be 1 to 128"}},
 		"malformed project inside":  {resource("x", "1", "project_id", "p/q"), []string{"resource.properties.project_id: must be 1 to 128"}},
 		"type of two segments":      {resource("a/b", "1", "project_id", s.Project), []string{"resource.type: must be one segment"}},

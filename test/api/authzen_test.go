@@ -82,6 +82,8 @@ func TestAccountInQuestion(t *testing.T) {
 		"two that differ":                {question(entity("user", s.Admin), action, entity("project", s.Project, "account_id", s.Account), "account_id", other.Account), false, "differ"},
 		"the resource and a property":    {question(entity("user", s.Admin), action, entity("account", s.Account, "account_id", other.Account)), false, "differ"},
 		"the resource and the context":   {question(entity("user", s.Admin), action, entity("account", s.Account), "account_id", other.Account), false, "differ"},
+		"two projects that differ":       {question(entity("user", s.Admin), action, entity("project", s.Project, "project_id", other.Project)), false, "two projects are named"},
+		"a project twice":                {question(entity("user", s.Admin), action, entity("project", s.Project, "project_id", s.Project)), true, "role"},
 		"a null is none":                 {question(entity("user", s.Admin), action, object{"type": "project", "id": s.Project, "properties": object{"account_id": nil}}), true, "role"},
 		"a subject's property is none":   {question(entity("user", s.Admin, "account_id", other.Account), action, own), true, "role"},
 		"a type's own in another's path": {question(entity("user", s.Admin), action, entity("path", "accounts/"+other.Account+"/x")), false, "another account"},

@@ -188,6 +188,9 @@ func (n *native) read(calls *original.Calls) {
 		n.path = "accounts/" + of.ID
 	case typeProject:
 		n.plain("resource.id", of.ID)
+		if n.namesInProject() && of.Properties.Project != of.ID {
+			n.denied = "two projects are named, and they differ"
+		}
 		n.path, n.inAccount = "projects/"+of.ID, true
 	default:
 		n.readInProject()
@@ -207,14 +210,9 @@ func (n *native) read(calls *original.Calls) {
 // readInProject reads a resource of a project. Without a project it is of a type that nobody knows.
 func (n *native) readInProject() {
 	of := n.Resource
-	switch {
-	case of.Properties.OddProject:
-		n.problem("resource.properties.project_id", "must be a string that is not empty")
-	case of.Properties.Project == "":
+	if !n.namesInProject() && !of.Properties.OddProject {
 		n.denied = "there are no resources of this type outside of a project"
 		return
-	default:
-		n.plain("resource.properties.project_id", of.Properties.Project)
 	}
 	if strings.Contains(of.Type, "/") {
 		n.problem("resource.type", "must be one segment of a path")
@@ -223,6 +221,21 @@ func (n *native) readInProject() {
 		n.problem("resource.id", "must be one segment of a path; a longer one is asked about as type path")
 	}
 	n.path, n.inAccount = "projects/"+of.Properties.Project+"/"+collection(of.Type)+"/"+of.ID, true
+}
+
+// namesInProject reports whether project_id was sent as the id of a project, and notes what else it is.
+func (n *native) namesInProject() bool {
+	const field = "resource.properties.project_id"
+	at := &n.Resource.Properties
+	switch {
+	case at.OddProject:
+		n.problem(field, "must be a string that is not empty")
+		return false
+	case at.Project == "":
+		return false
+	}
+	n.plain(field, at.Project)
+	return true
 }
 
 // readRoute reads a call of the platform, whose action and place are those of its row.
