@@ -72,6 +72,35 @@ func (c Collection[T]) Delete(ctx context.Context, tx Tx, rec Record[T]) error {
 	return tx.Delete(ctx, c.schema, c.key(&rec.Value), rec.Revision)
 }
 
+// DeleteAll removes the records that the query matches; see Tx.DeleteAll.
+func (c Collection[T]) DeleteAll(ctx context.Context, tx Tx, q Query) error {
+	return tx.DeleteAll(ctx, c.schema, q)
+}
+
+// GetAll reads several records together, and returns those that there are by their keys.
+func (c Collection[T]) GetAll(ctx context.Context, tx Tx, keys []string) (map[string]Record[T], error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	reads := make([]Read, len(keys))
+	for i, key := range keys {
+		reads[i] = Read{Schema: c.schema, Key: key}
+	}
+	found, err := ReadAll(ctx, tx, reads)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Record[T], len(keys))
+	for i, rows := range found {
+		for _, row := range rows {
+			if out[keys[i]], err = c.decode(row); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
 // Find returns the records that the query matches, in the order of its index.
 func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], error) {
 	rows, err := tx.Find(ctx, c.schema, q)

@@ -27,3 +27,13 @@ func ReadOne(ctx context.Context, tx Tx, r Read) ([]Row, error) {
 	}
 	return []Row{row}, nil
 }
+
+// ReadAll makes several reads together, and one alone as it costs least.
+func ReadAll(ctx context.Context, tx Tx, reads []Read) ([][]Row, error) {
+	if len(reads) == 1 {
+		rows, err := ReadOne(ctx, tx, reads[0])
+		return [][]Row{rows}, err
+	}
+	_, found, err := tx.Together(ctx, "", reads...)
+	return found, err
+}

@@ -80,6 +80,8 @@ type Tx interface {
 	Replace(ctx context.Context, schema *Schema, row Row) error
 	// Delete removes the record at that revision. Its errors are those of Replace.
 	Delete(ctx context.Context, schema *Schema, key string, revision int64) error
+	// DeleteAll removes the records that the query matches, whatever its After and Limit and whatever their revisions.
+	DeleteAll(ctx context.Context, schema *Schema, query Query) error
 	// Find returns the records that the query matches, in the index's order.
 	Find(ctx context.Context, schema *Schema, query Query) ([]Row, error)
 	// Scan returns the places of the records that the query matches, in the index's order. It reads the

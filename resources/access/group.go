@@ -119,10 +119,11 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		group := rec.Value
 		of := records.RoleChange{AccountID: group.AccountID, Caller: r.Principal, Now: s.now(), GroupID: group.ID}
 		return s.c.KeepAdmins(ctx, tx, of, func() error {
-			if err := s.deleteMembers(ctx, tx, group.ID); err != nil {
+			err := s.c.Members.DeleteAll(ctx, tx, store.Query{Index: records.ByGroup, Equal: []store.Value{store.String(group.ID)}})
+			if err != nil {
 				return err
 			}
-			err := s.deleteAssignments(ctx, tx, records.ByAssignee, group.AccountID, resources.AssigneeGroup, group.ID)
+			err = s.deleteAssignments(ctx, tx, records.ByAssignee, group.AccountID, resources.AssigneeGroup, group.ID)
 			if err != nil {
 				return err
 			}
@@ -133,22 +134,6 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 		return wire.Response{}, err
 	}
 	return done("The group was deleted.")
-}
-
-// deleteMembers deletes all memberships of a group.
-func (s *Service) deleteMembers(ctx context.Context, tx store.Tx, group string) error {
-	found, err := s.c.Members.Find(ctx, tx, store.Query{
-		Index: records.ByGroup, Equal: []store.Value{store.String(group)},
-	})
-	if err != nil {
-		return err
-	}
-	for _, rec := range found {
-		if err := s.c.Members.Delete(ctx, tx, rec); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // pathGroup reads the group in the path; 404 where there is none in the account of the path.

@@ -24,7 +24,7 @@ type place struct {
 // the members.
 //
 // A group may have thousands of assignments. mayShare asks policy once for each place, and reads
-// each role and each project once.
+// the roles together, and the projects.
 func (s *Service) mayShare(
 	ctx context.Context, tx store.Tx, caller resources.Principal, actor resources.Facts, g resources.Group,
 ) error {
@@ -35,20 +35,20 @@ func (s *Service) mayShare(
 	if err != nil {
 		return err
 	}
-	places, granted, err := s.byPlace(ctx, tx, held)
+	places, granted, err := s.byPlace(ctx, tx, g.AccountID, held)
 	if err != nil {
 		return err
 	}
-	states := map[string]string{"": ""}
+	projects := make([]string, len(places))
+	for i, at := range places {
+		projects[i] = at.project
+	}
+	states, err := s.c.ProjectStates(ctx, tx, g.AccountID, projects)
+	if err != nil {
+		return err
+	}
 	for _, at := range places {
-		state, known := states[at.project]
-		if !known {
-			if state, err = s.c.ProjectState(ctx, tx, g.AccountID, at.project); err != nil {
-				return err
-			}
-			states[at.project] = state
-		}
-		actor.ProjectState = state
+		actor.ProjectState = states[at.project]
 		err := s.mayGrant(ctx, resources.Question{
 			Principal: caller, AccountID: g.AccountID, Facts: actor, Target: resources.TargetAt(at.project, at.resource),
 			Grant: &resources.Grant{Permissions: granted[at], Until: at.until},
@@ -61,21 +61,21 @@ func (s *Service) mayShare(
 }
 
 // byPlace returns the places of the assignments in their order, and the patterns that are granted
-// at each place.
+// at each place. A role that does not exist has none.
 func (s *Service) byPlace(
-	ctx context.Context, tx store.Tx, held []store.Record[resources.Assignment],
+	ctx context.Context, tx store.Tx, account string, held []store.Record[resources.Assignment],
 ) (places []place, granted map[place][]string, err error) {
-	roles := map[string][]string{}
+	ids := make([]string, len(held))
+	for i, rec := range held {
+		ids[i] = rec.Value.RoleID
+	}
+	roles, err := s.findRoles(ctx, tx, account, ids)
+	if err != nil {
+		return nil, nil, err
+	}
 	granted = map[place][]string{}
 	for _, rec := range held {
-		a := rec.Value
-		permissions, known := roles[a.RoleID]
-		if !known {
-			if permissions, err = s.permissions(ctx, tx, a.AccountID, a.RoleID); err != nil {
-				return nil, nil, err
-			}
-			roles[a.RoleID] = permissions
-		}
+		a, permissions := rec.Value, roles[rec.Value.RoleID].Permissions
 		at := place{a.ProjectID, a.ResourceID, a.ExpiresAt, len(permissions) == 0}
 		if _, known := granted[at]; !known {
 			places = append(places, at)
@@ -83,13 +83,4 @@ func (s *Service) byPlace(
 		granted[at] = append(granted[at], permissions...)
 	}
 	return places, granted, nil
-}
-
-// permissions returns the patterns of a role. A role that does not exist has none.
-func (s *Service) permissions(ctx context.Context, tx store.Tx, account, role string) ([]string, error) {
-	rec, err := s.findRole(ctx, tx, account, role)
-	if err != nil || rec == nil {
-		return nil, err
-	}
-	return rec.Value.Permissions, nil
 }

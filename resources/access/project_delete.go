@@ -110,16 +110,7 @@ func (s *Service) deleteAssignments(ctx context.Context, tx store.Tx, index stri
 	for _, v := range equal {
 		q.Equal = append(q.Equal, store.String(v))
 	}
-	found, err := s.c.Assignments.Find(ctx, tx, q)
-	if err != nil {
-		return err
-	}
-	for _, rec := range found {
-		if err := s.c.Assignments.Delete(ctx, tx, rec); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.c.Assignments.DeleteAll(ctx, tx, q)
 }
 
 // deleteProjectRoles deletes the custom roles of the project and their assignments.

@@ -86,3 +86,22 @@ func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string)
 	}
 	return rec, nil
 }
+
+// findRoles is findRole for several roles, by their ids.
+func (s *Service) findRoles(ctx context.Context, tx store.Tx, account string, ids []string) (map[string]resources.Role, error) {
+	slices.Sort(ids)
+	found, err := s.c.Roles.GetAll(ctx, tx, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]resources.Role{}
+	for id, rec := range found {
+		if rec.Value.AccountID == account {
+			out[id] = rec.Value
+		}
+	}
+	for _, role := range s.Judge.Roles() {
+		out[role.ID] = role
+	}
+	return out, nil
+}

@@ -89,6 +89,26 @@ func (w *watched) Delete(ctx context.Context, schema *store.Schema, key string, 
 	return err
 }
 
+// DeleteAll implements store.Tx. It reads what it removes.
+func (w *watched) DeleteAll(ctx context.Context, schema *store.Schema, query store.Query) error {
+	if _, ok := w.kinds[schema.Name]; !ok {
+		return w.Tx.DeleteAll(ctx, schema, query)
+	}
+	query.After, query.Limit = nil, 0
+	rows, err := w.Tx.Find(ctx, schema, query)
+	if err != nil {
+		return err
+	}
+	w.note(schema, rows...)
+	if err := w.Tx.DeleteAll(ctx, schema, query); err != nil {
+		return err
+	}
+	for _, row := range rows {
+		w.wrote(schema, row.Key, row.Body, nil)
+	}
+	return nil
+}
+
 // before returns a record's body as it is before a write of this transaction.
 func (w *watched) before(ctx context.Context, schema *store.Schema, key string) ([]byte, error) {
 	if _, ok := w.kinds[schema.Name]; !ok {

@@ -55,43 +55,33 @@ func (s *Service) join(ctx context.Context, tx store.Tx, u *resources.User, acco
 func (s *Service) leave(ctx context.Context, tx store.Tx, u *resources.User, now resources.Time) error {
 	account, user := store.String(u.AccountID), store.String(u.ExternalID)
 	held := store.Query{Index: records.ByAssignee, Equal: []store.Value{account, store.String(resources.AssigneeUser), user}}
-	if err := deleteAll(ctx, tx, s.c.Assignments, held); err != nil {
+	if err := s.c.Assignments.DeleteAll(ctx, tx, held); err != nil {
 		return err
 	}
 	theirs := store.Query{Index: records.ByUser, Equal: []store.Value{account, user}}
-	if err := deleteAll(ctx, tx, s.c.Members, theirs); err != nil {
+	if err := s.c.Members.DeleteAll(ctx, tx, theirs); err != nil {
 		return err
 	}
 	keys, err := s.c.APIKeys.Find(ctx, tx, theirs)
 	if err != nil {
 		return err
 	}
-	for _, key := range keys {
-		use, err := store.Lookup(s.c.KeyUses.Get(ctx, tx, key.Value.ID))
-		if err == nil && use != nil {
-			err = s.c.KeyUses.Delete(ctx, tx, *use)
-		}
-		if err != nil {
-			return err
-		}
-		if err := s.c.APIKeys.Delete(ctx, tx, key); err != nil {
-			return err
-		}
+	ids := make([]string, len(keys))
+	for i, key := range keys {
+		ids[i] = key.Value.ID
 	}
-	u.AccountID, u.MemberSince, u.UpdatedAt = "", 0, now
-	return nil
-}
-
-// deleteAll deletes all records that the query finds.
-func deleteAll[T any](ctx context.Context, tx store.Tx, c store.Collection[T], q store.Query) error {
-	found, err := c.Find(ctx, tx, q)
+	uses, err := s.c.KeyUses.GetAll(ctx, tx, ids)
 	if err != nil {
 		return err
 	}
-	for _, rec := range found {
-		if err := c.Delete(ctx, tx, rec); err != nil {
+	for _, use := range uses {
+		if err := s.c.KeyUses.Delete(ctx, tx, use); err != nil {
 			return err
 		}
 	}
+	if err := s.c.APIKeys.DeleteAll(ctx, tx, theirs); err != nil {
+		return err
+	}
+	u.AccountID, u.MemberSince, u.UpdatedAt = "", 0, now
 	return nil
 }

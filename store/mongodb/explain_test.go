@@ -83,7 +83,7 @@ func useEverything(t *testing.T, s *mongodb.Store, schemas []*store.Schema) {
 			row := store.Row{Key: "a", Body: []byte("{}"), Columns: values(schema.Columns, "v", 1)}
 			all = errors.Join(all, tx.Insert(ctx, schema, row))
 			row.Revision, row.Columns = 1, values(schema.Columns, "w", 2)
-			all = errors.Join(all, tx.Replace(ctx, schema, row), queryAll(t, tx, schema), tx.Delete(ctx, schema, "a", 2))
+			all = errors.Join(all, tx.Replace(ctx, schema, row), queryAll(t, tx, schema), tx.Delete(ctx, schema, "a", 2), deleteAll(t, tx, schema))
 		}
 		return all
 	})
@@ -116,6 +116,15 @@ func queryAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
 				store.Read{Schema: schema, Key: "a"}, store.Read{Schema: schema, Key: "b"})
 			all = errors.Join(all, found, scanned, counted, behind, together)
 		}
+	}
+	return all
+}
+
+// deleteAll deletes by each index.
+func deleteAll(t *testing.T, tx store.Tx, schema *store.Schema) (all error) {
+	for _, ix := range schema.Indexes {
+		first := schema.Columns[slices.IndexFunc(schema.Columns, func(c store.Column) bool { return c.Name == ix.Columns[0] })]
+		all = errors.Join(all, tx.DeleteAll(t.Context(), schema, store.Query{Index: ix.Name, Equal: values([]store.Column{first}, "w", 2)}))
 	}
 	return all
 }

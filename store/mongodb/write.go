@@ -89,6 +89,21 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	return t.fail(ctx, err)
 }
 
+// DeleteAll implements store.Tx.
+func (t *tx) DeleteAll(ctx context.Context, schema *store.Schema, q store.Query) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	filter, err := tab.filter(q, false)
+	if err != nil || filter == nil {
+		return err
+	}
+	t.wrote = true
+	_, err = t.s.collection(tab).DeleteMany(t.in(ctx), filter, options.DeleteMany().SetHint(tab.indexName(schema.Index(q.Index))))
+	return t.fail(ctx, err)
+}
+
 // at returns the record at a revision, or why there is none.
 func (t *tx) at(ctx context.Context, tab *table, key string, revision int64) (store.Row, error) {
 	row, err := t.Get(ctx, tab.schema, key)

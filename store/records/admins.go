@@ -2,6 +2,7 @@ package records
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -114,7 +115,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]bool{}
+	forever := map[string]bool{}
 	for _, rec := range found {
 		a := rec.Value
 		// An assignment that gives no permissions in policy makes no admin here either.
@@ -126,16 +127,18 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 			return nil, err
 		}
 		for _, id := range users {
-			u, err := store.Lookup(c.Users.Get(ctx, tx, id))
-			if err != nil {
-				return nil, err
-			}
-			if u != nil && u.Value.Status == resources.StatusActive && u.Value.AccountID == account {
-				out[id] = out[id] || a.ExpiresAt == 0
-			}
+			forever[id] = forever[id] || a.ExpiresAt == 0
 		}
 	}
-	return out, nil
+	users, err := c.Users.GetAll(ctx, tx, slices.Collect(maps.Keys(forever)))
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(forever, func(id string, _ bool) bool {
+		u, there := users[id]
+		return !there || u.Value.Status != resources.StatusActive || u.Value.AccountID != account
+	})
+	return forever, nil
 }
 
 // assignees returns the users whom an assignment reaches.

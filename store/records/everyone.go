@@ -63,8 +63,18 @@ func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map
 	err = s.View(ctx, func(tx store.Tx) error {
 		out = map[string]UserFacts{}
 		for account, about := range byAccount {
-			shared, states := ReadOnce(), map[string]string{}
+			shared := ReadOnce()
 			facts, err := c.LoadFactsOf(ctx, tx, account, about, func(int64) ReadThrough { return shared })
+			if err != nil {
+				return err
+			}
+			var held []string
+			for _, of := range facts {
+				for _, role := range of.Subject.Assignments {
+					held = append(held, role.ProjectID)
+				}
+			}
+			states, err := c.ProjectStates(ctx, tx, account, held)
 			if err != nil {
 				return err
 			}
@@ -74,16 +84,9 @@ func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map
 				}
 				projects := map[string]string{}
 				for _, held := range of.Subject.Assignments {
-					id := held.ProjectID
-					if id == "" {
-						continue
+					if id := held.ProjectID; id != "" {
+						projects[id] = states[id]
 					}
-					if _, known := states[id]; !known {
-						if states[id], err = c.ProjectState(ctx, tx, account, id); err != nil {
-							return err
-						}
-					}
-					projects[id] = states[id]
 				}
 				out[of.Subject.UserID] = UserFacts{of.Subject, projects}
 			}

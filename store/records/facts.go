@@ -38,18 +38,21 @@ func (c Collections) LoadFactsOf(
 		return nil, err
 	}
 	r := factsReader{Collections: c, tx: tx, account: account, through: caching(revision)}
-	subjects := map[string]*resources.Subject{}
+	subjects, err := r.subjects(ctx, at, found)
+	if err != nil {
+		return nil, err
+	}
+	projects := make([]string, len(of))
+	for i, about := range of {
+		projects[i] = about.ProjectID
+	}
+	states, err := r.projectStates(ctx, projects)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]resources.Facts, len(of))
 	for i, about := range of {
-		if subjects[about.UserID] == nil {
-			if subjects[about.UserID], err = r.subject(ctx, about.UserID, found[at[about.UserID]:][:readsPerUser]); err != nil {
-				return nil, err
-			}
-		}
-		out[i] = resources.Facts{Revision: revision, Subject: subjects[about.UserID]}
-		if out[i].ProjectState, err = r.projectState(ctx, about.ProjectID); err != nil {
-			return nil, err
-		}
+		out[i] = resources.Facts{Revision: revision, Subject: subjects[about.UserID], ProjectState: states[about.ProjectID]}
 	}
 	return out, nil
 }
@@ -67,13 +70,20 @@ func (c Collections) readsOf(account, user string) [readsPerUser]store.Read {
 	}
 }
 
-// ProjectState returns the project's state as the facts of the account have it: absent where there is
-// none, or a deleted one, or another account's; "" for no project.
+// ProjectState is ProjectStates of one project.
 func (c Collections) ProjectState(ctx context.Context, tx store.Tx, account, project string) (string, error) {
-	return factsReader{Collections: c, tx: tx, account: account}.projectState(ctx, project)
+	states, err := c.ProjectStates(ctx, tx, account, []string{project})
+	return states[project], err
 }
 
-// factsReader reads facts from one snapshot, through a cache where that is not nil.
+// ProjectStates returns the states of projects by their ids, as the facts of the account have them: absent for one that is
+// not there, or deleted, or another account's; "" for "", which is no project.
+func (c Collections) ProjectStates(ctx context.Context, tx store.Tx, account string, projects []string) (map[string]string, error) {
+	return factsReader{Collections: c, tx: tx, account: account}.projectStates(ctx, projects)
+}
+
+// factsReader reads facts from one snapshot, through a cache where that is not nil. It reads what several users need
+// together: on some engines each read costs a round trip.
 type factsReader struct {
 	Collections
 	tx      store.Tx
@@ -81,34 +91,67 @@ type factsReader struct {
 	through ReadThrough
 }
 
-// subject returns the subject of what was found: the user, memberships, assignments and keys.
-func (r factsReader) subject(ctx context.Context, user string, found [][]store.Row) (*resources.Subject, error) {
-	s := &resources.Subject{AccountID: r.account, UserID: user}
-	acct, err := readThrough(r.through, SharedAccount, r.account, func() (*store.Record[resources.Account], error) {
-		return store.Lookup(r.Accounts.Get(ctx, r.tx, r.account))
+// member is what was found of a member of the account.
+type member struct {
+	subject     *resources.Subject
+	memberships []memberFacts
+	assigned    []assignmentFacts
+}
+
+// subjects returns the subjects of what was found of users, whose own reads begin at those places: the user, memberships,
+// assignments and keys.
+func (r factsReader) subjects(ctx context.Context, at map[string]int, found [][]store.Row) (map[string]*resources.Subject, error) {
+	accounts, err := readThrough(r.through, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
+		return pointers(r.Accounts.GetAll(ctx, r.tx, ids))
 	})
 	if err != nil {
 		return nil, err
 	}
-	if acct != nil {
-		s.AccountExists, s.AccountStatus = true, acct.Value.Status
+	out, members := make(map[string]*resources.Subject, len(at)), make([]*member, 0, len(at))
+	for user, from := range at {
+		s := &resources.Subject{AccountID: r.account, UserID: user}
+		if acct := accounts[r.account]; acct != nil {
+			s.AccountExists, s.AccountStatus = true, acct.Value.Status
+		}
+		out[user] = s
+		m, err := r.member(s, found[from:][:readsPerUser])
+		if err != nil {
+			return nil, err
+		}
+		if m != nil {
+			members = append(members, m)
+		}
 	}
+	return out, r.assign(ctx, members)
+}
+
+// member adds what was found of a user to the subject; nil for one who is not a member of the account.
+func (r factsReader) member(s *resources.Subject, found [][]store.Row) (*member, error) {
 	users, err := decoded[userFacts](r.Users.Schema(), found[0])
 	if err != nil || len(users) == 0 {
-		return s, err
+		return nil, err
 	}
 	u := users[0]
 	s.UserExists, s.UserUUID, s.UserStatus = true, u.UUID, u.Status
 	s.PartnerID, s.HomeID = u.PartnerID, u.AccountID
 	s.Member = u.AccountID == r.account && r.account != ""
 	if !s.Member {
-		return s, nil
+		return nil, nil
 	}
-	if s.Assignments, err = r.heldRoles(ctx, user, found[1], found[2]); err != nil {
+	if s.Keys, err = r.usableKeys(found[3]); err != nil {
 		return nil, err
 	}
-	s.Keys, err = r.usableKeys(found[3])
-	return s, err
+	return r.holding(s, found[1], found[2])
+}
+
+// holding returns a member with what was found of their memberships and assignments.
+func (r factsReader) holding(s *resources.Subject, memberships, assigned []store.Row) (m *member, err error) {
+	m = &member{subject: s}
+	if m.memberships, err = decoded[memberFacts](r.Members.Schema(), memberships); err != nil {
+		return nil, err
+	}
+	m.assigned, err = decoded[assignmentFacts](r.Assignments.Schema(), assigned)
+	return m, err
 }
 
 // usableKeys returns the keys that were not revoked. The decision checks whether they have expired.
@@ -135,37 +178,71 @@ func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user s
 	if err != nil {
 		return nil, err
 	}
-	return factsReader{Collections: c, tx: tx, account: account}.heldRoles(ctx, user, found[0], found[1])
+	r := factsReader{Collections: c, tx: tx, account: account}
+	m, err := r.holding(&resources.Subject{}, found[0], found[1])
+	if err != nil {
+		return nil, err
+	}
+	err = r.assign(ctx, []*member{m})
+	return m.subject.Assignments, err
 }
 
-// heldRoles returns the roles that a user holds by themselves and through groups.
-func (r factsReader) heldRoles(ctx context.Context, user string, members, assigned []store.Row) ([]resources.HeldRole, error) {
-	memberships, err := decoded[memberFacts](r.Members.Schema(), members)
+// assign gives members the roles that they hold by themselves and through groups.
+func (r factsReader) assign(ctx context.Context, members []*member) error {
+	var groups []string
+	var direct []assignmentFacts
+	for _, m := range members {
+		direct = append(direct, m.assigned...)
+		for _, of := range m.memberships {
+			groups = append(groups, of.GroupID)
+		}
+	}
+	byGroup, err := readThrough(r.through, SharedGroup, groups, func(ids []string) (map[string][]resources.HeldRole, error) {
+		return r.heldByGroups(ctx, ids)
+	})
+	if err != nil {
+		return err
+	}
+	roles, err := r.roles(ctx, direct)
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		held := r.held("", m.assigned, roles)
+		for _, of := range m.memberships {
+			held = append(held, byGroup[of.GroupID]...)
+		}
+		m.subject.Assignments = held
+	}
+	return nil
+}
+
+// heldByGroups returns the roles that members of groups hold through each.
+func (r factsReader) heldByGroups(ctx context.Context, groups []string) (map[string][]resources.HeldRole, error) {
+	reads := make([]store.Read, len(groups))
+	for i, group := range groups {
+		reads[i] = store.Read{Schema: r.Assignments.Schema(), Query: assignedTo(r.account, resources.AssigneeGroup, group)}
+	}
+	found, err := store.ReadAll(ctx, r.tx, reads)
 	if err != nil {
 		return nil, err
 	}
-	held, err := r.held(ctx, resources.AssigneeUser, user, assigned)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range memberships {
-		group, err := readThrough(r.through, SharedGroup, m.GroupID, func() ([]resources.HeldRole, error) {
-			return r.heldByGroup(ctx, m.GroupID)
-		})
-		if err != nil {
+	assigned, all := make([][]assignmentFacts, len(groups)), []assignmentFacts(nil)
+	for i, rows := range found {
+		if assigned[i], err = decoded[assignmentFacts](r.Assignments.Schema(), rows); err != nil {
 			return nil, err
 		}
-		held = append(held, group...)
+		all = append(all, assigned[i]...)
 	}
-	return held, nil
-}
-
-func (r factsReader) heldByGroup(ctx context.Context, group string) ([]resources.HeldRole, error) {
-	rows, err := r.tx.Find(ctx, r.Assignments.Schema(), assignedTo(r.account, resources.AssigneeGroup, group))
+	roles, err := r.roles(ctx, all)
 	if err != nil {
 		return nil, err
 	}
-	return r.held(ctx, resources.AssigneeGroup, group, rows)
+	out := make(map[string][]resources.HeldRole, len(groups))
+	for i, group := range groups {
+		out[group] = r.held(group, assigned[i], roles)
+	}
+	return out, nil
 }
 
 // membershipsOf finds the user's memberships in groups of the account.
@@ -178,28 +255,26 @@ func assignedTo(account, kind, assignee string) store.Query {
 	return store.Query{Index: ByAssignee, Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)}}
 }
 
-// held returns the roles of an assignee's own assignments.
-func (r factsReader) held(ctx context.Context, kind, assignee string, assigned []store.Row) ([]resources.HeldRole, error) {
-	found, err := decoded[assignmentFacts](r.Assignments.Schema(), assigned)
-	if err != nil {
-		return nil, err
+// roles returns the custom roles of assignments by their ids, nil for one that is not there.
+func (r factsReader) roles(ctx context.Context, assigned []assignmentFacts) (map[string]*store.Record[resources.Role], error) {
+	ids := make([]string, len(assigned))
+	for i, a := range assigned {
+		ids[i] = a.RoleID
 	}
-	out := make([]resources.HeldRole, 0, len(found))
-	for _, a := range found {
+	return readThrough(r.through, SharedRole, ids, func(ids []string) (map[string]*store.Record[resources.Role], error) {
+		return pointers(r.Roles.GetAll(ctx, r.tx, ids))
+	})
+}
+
+// held returns the roles of a user's own assignments, or of those of a group.
+func (r factsReader) held(group string, assigned []assignmentFacts, roles map[string]*store.Record[resources.Role]) []resources.HeldRole {
+	out := make([]resources.HeldRole, 0, len(assigned))
+	for _, a := range assigned {
 		held := resources.HeldRole{
 			RoleID: a.RoleID, RoleScope: a.RoleScope, RoleStatus: resources.StatusActive, ProjectID: a.ProjectID, ResourceID: a.ResourceID,
-			Status: a.Status, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
+			GroupID: group, Status: a.Status, ExpiresAt: a.ExpiresAt, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
 		}
-		if kind == resources.AssigneeGroup {
-			held.GroupID = assignee
-		}
-		role, err := readThrough(r.through, SharedRole, a.RoleID, func() (*store.Record[resources.Role], error) {
-			return store.Lookup(r.Roles.Get(ctx, r.tx, a.RoleID))
-		})
-		if err != nil {
-			return nil, err
-		}
-		if role != nil {
+		if role := roles[a.RoleID]; role != nil {
 			held.Custom, held.RoleScope, held.RoleStatus = true, role.Value.Scope, role.Value.Status
 			if role.Value.AccountID == r.account {
 				held.Permissions = role.Value.Permissions
@@ -207,22 +282,32 @@ func (r factsReader) held(ctx context.Context, kind, assignee string, assigned [
 		}
 		out = append(out, held)
 	}
-	return out, nil
+	return out
 }
 
-// projectState returns the state of a project of the account, absent for one that is deleted or another account's.
-func (r factsReader) projectState(ctx context.Context, project string) (string, error) {
-	if project == "" {
-		return "", nil
-	}
-	return readThrough(r.through, SharedProject, project, func() (string, error) {
-		p, err := store.Lookup(r.Projects.Get(ctx, r.tx, project))
+// projectStates returns the states of projects of the account, absent for one that is deleted or another account's.
+func (r factsReader) projectStates(ctx context.Context, projects []string) (map[string]string, error) {
+	return readThrough(r.through, SharedProject, projects, func(ids []string) (map[string]string, error) {
+		found, err := r.Projects.GetAll(ctx, r.tx, ids)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if p == nil || p.Value.AccountID != r.account || p.Value.State == resources.ProjectDeleted {
-			return resources.ProjectAbsent, nil
+		out := make(map[string]string, len(ids))
+		for _, id := range ids {
+			p, there := found[id]
+			if out[id] = p.Value.State; !there || p.Value.AccountID != r.account || p.Value.State == resources.ProjectDeleted {
+				out[id] = resources.ProjectAbsent
+			}
 		}
-		return p.Value.State, nil
+		return out, nil
 	})
+}
+
+// pointers returns records so that one that is not there is nil.
+func pointers[T any](found map[string]store.Record[T], err error) (map[string]*store.Record[T], error) {
+	out := make(map[string]*store.Record[T], len(found))
+	for id, rec := range found {
+		out[id] = &rec
+	}
+	return out, err
 }

@@ -1,5 +1,7 @@
 package records
 
+import "slices"
+
 // Shared is a kind of facts that many users of an account share.
 type Shared string
 
@@ -11,10 +13,10 @@ const (
 	SharedProject Shared = "project"
 )
 
-// ReadThrough is a read-through cache of what users of an account share at one revision. It returns the
-// result of read, or that of an earlier read for the same kind and id. Callers do not change the
-// result. An error is not cached, nor the result of a read in a view that fails.
-type ReadThrough func(kind Shared, id string, read func() (any, error)) (any, error)
+// ReadThrough is a read-through cache of what users of an account share at one revision. It returns the results for several
+// ids of a kind, in their order: those of earlier reads, and that of read for all others. Callers do not change the
+// results. An error is not cached, nor the result of a read in a view that fails.
+type ReadThrough func(kind Shared, ids []string, read func(missing []string) ([]any, error)) ([]any, error)
 
 // ReadOnce caches for one snapshot: thousands of assignments can be of a few roles.
 func ReadOnce() ReadThrough {
@@ -23,29 +25,70 @@ func ReadOnce() ReadThrough {
 		id   string
 	}
 	known := map[name]any{}
-	return func(kind Shared, id string, read func() (any, error)) (any, error) {
-		n := name{kind, id}
-		v, ok := known[n]
-		if !ok {
-			var err error
-			if v, err = read(); err != nil {
-				return nil, err
+	return Through(
+		func(kind Shared, id string) (v any, ok bool) { v, ok = known[name{kind, id}]; return v, ok },
+		func(kind Shared, id string, v any) { known[name{kind, id}] = v },
+	)
+}
+
+// Through returns the cache that looks results up and keeps them so.
+func Through(get func(kind Shared, id string) (v any, ok bool), put func(kind Shared, id string, v any)) ReadThrough {
+	return func(kind Shared, ids []string, read func([]string) ([]any, error)) ([]any, error) {
+		out, missing, places := make([]any, len(ids)), []string(nil), []int(nil)
+		for i, id := range ids {
+			v, ok := get(kind, id)
+			if out[i] = v; !ok {
+				missing, places = append(missing, id), append(places, i)
 			}
-			known[n] = v
 		}
-		return v, nil
+		if len(missing) == 0 {
+			return out, nil
+		}
+		found, err := read(missing)
+		if err != nil {
+			return nil, err
+		}
+		for j, i := range places {
+			out[i] = found[j]
+			put(kind, ids[i], found[j])
+		}
+		return out, nil
 	}
 }
 
-// readThrough reads through the cache where there is one.
-func readThrough[T any](cache ReadThrough, kind Shared, id string, read func() (T, error)) (T, error) {
-	if cache == nil {
-		return read()
+// readThrough reads through the cache where there is one. It returns the results by their ids, of which it leaves out "".
+func readThrough[T any](cache ReadThrough, kind Shared, ids []string, read func(missing []string) (map[string]T, error)) (map[string]T, error) {
+	asked := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if id != "" {
+			asked = append(asked, id)
+		}
 	}
-	v, err := cache(kind, id, func() (any, error) { return read() })
+	slices.Sort(asked)
+	asked = slices.Compact(asked)
+	switch {
+	case len(asked) == 0:
+		return nil, nil
+	case cache == nil:
+		return read(asked)
+	}
+	found, err := cache(kind, asked, func(missing []string) ([]any, error) {
+		read, err := read(missing)
+		if err != nil {
+			return nil, err
+		}
+		all := make([]any, len(missing))
+		for i, id := range missing {
+			all[i] = read[id]
+		}
+		return all, nil
+	})
 	if err != nil {
-		var none T
-		return none, err
+		return nil, err
 	}
-	return v.(T), nil
+	out := make(map[string]T, len(asked))
+	for i, id := range asked {
+		out[id] = found[i].(T)
+	}
+	return out, nil
 }

@@ -226,20 +226,14 @@ func (c *Cache) put(k key, project string, facts resources.Facts) {
 // sharing returns the reader of what users of the account share at that revision. It adds to found
 // what it had to read.
 func (c *Cache) sharing(k key, found map[sharedKey]any) records.ReadThrough {
-	return func(kind records.Shared, id string, read func() (any, error)) (any, error) {
+	return records.Through(func(kind records.Shared, id string) (any, bool) {
 		named := k.of(kind, id)
 		if v := c.shared.Get(named); v != nil {
-			return *v, nil
+			return *v, true
 		}
-		if v, ok := found[named]; ok {
-			return v, nil
-		}
-		v, err := read()
-		if err == nil {
-			found[named] = v
-		}
-		return v, err
-	}
+		v, ok := found[named]
+		return v, ok
+	}, func(kind records.Shared, id string, v any) { found[k.of(kind, id)] = v })
 }
 
 // named returns the name of the user's or the project's value of the same revision.

@@ -2,6 +2,7 @@ package rolecache_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -40,6 +41,7 @@ func (g gets) Get(ctx context.Context, schema *store.Schema, key string) (store.
 
 // Together implements store.Tx.
 func (g gets) Together(ctx context.Context, account string, reads ...store.Read) (int64, [][]store.Row, error) {
+	g.got["reads together"]++
 	for _, r := range reads {
 		if r.Query.Index == "" {
 			g.got[r.Schema.Name]++
@@ -131,9 +133,44 @@ func TestWhatUsersShareIsReadOnce(t *testing.T) {
 			}
 		}
 	}
+	delete(s.got, "reads together")
 	want := map[string]int{"accounts": 1, "projects": 1, "roles": 2, "users": members}
 	if !maps.Equal(s.got, want) {
 		t.Errorf("records were got %v, want %v", s.got, want)
+	}
+}
+
+// TestFactsOfManyAreReadInFewSteps guarantees that the facts of many users who share nothing cost no read for each of them: on
+// some engines each is a round trip.
+func TestFactsOfManyAreReadInFewSteps(t *testing.T) {
+	s := newSharing(t, members, 10_000)
+	var all []resources.About
+	s.change(t, func(ctx context.Context, tx store.Tx) (err error) {
+		for i := 0; i < 256 && err == nil; i++ {
+			id := func(prefix string) string { return fmt.Sprintf("%s-own%d-v1", prefix, i) }
+			all = append(all, resources.About{UserID: id("user"), ProjectID: id("proj")})
+			u := resources.User{ExternalID: id("user"), UUID: id("user"), Email: id("user"), AccountID: account, Status: resources.StatusActive}
+			role := resources.Role{ID: id("role"), Name: id("role"), AccountID: account, Scope: resources.RoleScopeProject, Status: resources.StatusActive, Permissions: []string{"project:a:read"}}
+			err = errors.Join(
+				s.c.Users.Insert(ctx, tx, u), s.c.Projects.Insert(ctx, tx, resources.Project{ID: id("proj"), AccountID: account, Name: id("proj"), State: resources.ProjectActive}),
+				s.c.Roles.Insert(ctx, tx, role), s.hold(ctx, tx, resources.AssigneeUser, id("user"), id("role")), s.hold(ctx, tx, resources.AssigneeGroup, id("group"), id("role")),
+				s.c.Members.Insert(ctx, tx, resources.GroupMember{ID: records.MemberID(id("group"), id("user")), AccountID: account, GroupID: id("group"), UserID: id("user")}),
+			)
+		}
+		return err
+	})
+	clear(s.got)
+	facts, err := s.cache.FactsOf(t.Context(), account, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range facts {
+		if len(f.Subject.Assignments) != 2 || f.Subject.Assignments[1].Permissions == nil || f.ProjectState != resources.ProjectActive || f.Subject.UserID != all[i].UserID {
+			t.Errorf("%+v", f)
+		}
+	}
+	if got := s.got["reads together"]; got > 4*7 { // for each 64 users: their own, the account, groups and their roles, roles, projects
+		t.Errorf("%d reads", got)
 	}
 }
 

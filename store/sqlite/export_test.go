@@ -20,6 +20,9 @@ func (s *Store) Queries() map[string]string {
 		for sh, text := range t.scan {
 			out[text] = t.schema.Name + "." + sh.index
 		}
+		for sh, text := range t.deleteAll {
+			out[text] = t.schema.Name + "." + sh.index
+		}
 		for sh, text := range t.count {
 			out[text] = t.schema.Name + "." + sh.index
 		}

@@ -23,6 +23,7 @@ type table struct {
 	find                                   map[shape]string
 	scan                                   map[shape]string
 	count                                  map[shape]string
+	deleteAll                              map[shape]string
 }
 
 // record lists the columns that reads return. A further one would cost as much as one of these.
@@ -63,6 +64,7 @@ func newTable(s *store.Schema) (*table, error) {
 		find:      map[shape]string{},
 		scan:      map[shape]string{},
 		count:     map[shape]string{},
+		deleteAll: map[shape]string{},
 	}
 	for _, ix := range s.Indexes {
 		t.addIndex(ix)
@@ -77,7 +79,9 @@ func (t *table) addIndex(ix store.Index) {
 			join(columnsOf(ix), " AND ", " = ?") + " AND key <> ?"
 	}
 	for n := range len(ix.Columns) + 1 {
-		t.count[shape{ix.Name, n, false}] = "SELECT count(*) FROM " + from(t.schema, ix) + where(ix, n, false)
+		matched := " FROM " + from(t.schema, ix) + where(ix, n, false)
+		t.count[shape{ix.Name, n, false}] = "SELECT count(*)" + matched
+		t.deleteAll[shape{ix.Name, n, false}] = "DELETE" + matched
 		for _, after := range []bool{false, true} {
 			found := " FROM " + from(t.schema, ix) + where(ix, n, after) + " ORDER BY " + join(order(ix, n), ", ", direction(ix)) + limit
 			t.find[shape{ix.Name, n, after}] = "SELECT " + record + found

@@ -74,6 +74,21 @@ func (t *tx) Delete(ctx context.Context, schema *store.Schema, key string, revis
 	return t.changed(ctx, tab, key, n, err)
 }
 
+// DeleteAll implements store.Tx.
+func (t *tx) DeleteAll(ctx context.Context, schema *store.Schema, q store.Query) error {
+	tab, err := t.writing(ctx, schema)
+	if err != nil {
+		return err
+	}
+	args, err := tab.equal(nil, q)
+	if err != nil {
+		return err
+	}
+	n, err := t.ses.exec(ctx, tab.deleteAll[shape{q.Index, len(q.Equal), false}], args...)
+	t.wrote = t.wrote || n > 0
+	return t.fail(ctx, err)
+}
+
 // changed returns why a change at a revision found no record.
 func (t *tx) changed(ctx context.Context, tab *table, key string, n int64, err error) error {
 	if err != nil {

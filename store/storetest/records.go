@@ -18,6 +18,8 @@ func records() []testCase {
 		{"a replace leaves the indexes with the new values only", replaceMovesIndexes},
 		{"a delete removes the record and its place in the indexes", deleteRemoves},
 		{"a delete at an old revision is ErrRevision and removes nothing", oldDeleteIsRefused},
+		{"all that a query matches are deleted, whatever its cursor and limit", allAreDeleted},
+		{"records of several keys are read together", severalAreRead},
 		{"a deleted key starts again at revision 1", deletedKeyStartsAgain},
 		{"rows carry key, revision and body", rowsCarryTheirRecord},
 		{"collections do not see each other's keys", collectionsAreApart},
@@ -107,6 +109,44 @@ func oldDeleteIsRefused(t *testing.T, e *env) {
 	if _, err := e.get(t, "a"); err != nil {
 		t.Fatalf("removed: %v", err)
 	}
+}
+
+func allAreDeleted(t *testing.T, e *env) {
+	e.putRanked(t)
+	x := store.String("x")
+	q := rank(byRank, x, store.Int(2))
+	q.Limit, q.After = 1, &store.Cursor{Key: "c"}
+	e.do(t, func(tx store.Tx) error {
+		if err := e.things.Insert(e.ctx, tx, thing{ID: "new", Account: "x", Name: "new", Rank: 2}); err != nil {
+			return err
+		}
+		return errors.Join(e.things.DeleteAll(e.ctx, tx, rank(byRank, store.String("nobody"))), e.things.DeleteAll(e.ctx, tx, rank(byTag, store.Value{})),
+			e.things.DeleteAll(e.ctx, tx, q))
+	})
+	wantIDs(t, e.list(t, rank(byRank)), "c", "e", "a")
+	wantIDs(t, e.list(t, rank(byName, x)), "c", "e")
+	wantIs(t, "in a view", e.View(e.ctx, func(tx store.Tx) error { return e.things.DeleteAll(e.ctx, tx, q) }), store.ErrReadOnly)
+	gone := errors.New("given up")
+	wantIs(t, "given up", e.Transact(e.ctx, func(tx store.Tx) error {
+		return errors.Join(e.things.DeleteAll(e.ctx, tx, rank(byRank, x)), gone)
+	}), gone)
+	wantIDs(t, e.list(t, rank(byRank)), "c", "e", "a")
+	e.do(t, func(tx store.Tx) error { return e.things.DeleteAll(e.ctx, tx, rank(byLatest, x)) })
+	wantIDs(t, e.list(t, rank(byRank)), "a")
+}
+
+func severalAreRead(t *testing.T, e *env) {
+	e.putRanked(t)
+	e.see(t, func(tx store.Tx) error {
+		found, err := e.things.GetAll(e.ctx, tx, []string{"e", "nobody", "a", "e"})
+		if err != nil || len(found) != 2 || found["e"].Value.Rank != 10 || found["a"].Value.Account != "y" || found["a"].Revision != 1 {
+			t.Errorf("%+v, %v", found, err)
+		}
+		if found, err = e.things.GetAll(e.ctx, tx, nil); err != nil || len(found) != 0 {
+			t.Errorf("no keys: %+v, %v", found, err)
+		}
+		return nil
+	})
 }
 
 func deletedKeyStartsAgain(t *testing.T, e *env) {

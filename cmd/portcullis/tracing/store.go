@@ -176,6 +176,11 @@ func (c commands) Delete(ctx context.Context, schema *store.Schema, key string, 
 	return c.write(ctx, "delete", schema, func(ctx context.Context) error { return c.Tx.Delete(ctx, schema, key, revision) })
 }
 
+// DeleteAll implements store.Tx.
+func (c commands) DeleteAll(ctx context.Context, schema *store.Schema, query store.Query) error {
+	return c.write(ctx, "delete all", schema, func(ctx context.Context) error { return c.Tx.DeleteAll(ctx, schema, query) })
+}
+
 func (c commands) write(ctx context.Context, operation string, schema *store.Schema, do func(context.Context) error) error {
 	ctx, span := c.begin(ctx, operation, schema)
 	err := do(ctx)
