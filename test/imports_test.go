@@ -83,6 +83,7 @@ var mayImport = map[string]row{
 	"resources/areatest": {
 		inside: []string{"policies", "policies/engine", "policies/proof", "resources", "resources/idempotency", "resources/wire", "store", "store/records", "store/sqlite"},
 	},
+	"resources/atonce": {},
 	"resources/memo":   {},
 	"resources/outbox": {inside: []string{"resources", "store", "store/records"}, outside: []string{mail}},
 
@@ -95,7 +96,7 @@ var mayImport = map[string]row{
 	"store/sqlite":      {inside: []string{"store"}, outside: []string{sqlite}},
 	"store/decisionlog": {inside: []string{"resources"}, outside: []string{json, zstd}},
 	"store/redis":       {outside: []string{breaker, redis}},
-	"store/rolecache":   {inside: []string{"store", "store/records", "resources", "resources/gate", "resources/memo"}},
+	"store/rolecache":   {inside: []string{"store", "store/records", "resources", "resources/atonce", "resources/gate", "resources/memo"}},
 
 	"policies":                  {},
 	"policies/builtins":         {inside: []string{"resources"}, outside: []string{opa}},
@@ -116,7 +117,7 @@ var mayImport = map[string]row{
 	"gateway":                   {inside: []string{"resources", "resources/gate", "resources/wire", "gateway/authn", "gateway/peer/assertion", "gateway/doors", "gateway/doors/original", "gateway/listen", "gateway/peer", "gateway/ratelimit", "gateway/route", "gateway/verdict"}, outside: []string{fiber, fasthttp, netx}},
 	"gateway/peer":              {inside: []string{"resources", "resources/wire", "gateway/peer/assertion"}, outside: []string{netx}},
 	"gateway/route":             {inside: []string{"resources"}},
-	"gateway/verdict":           {inside: []string{"resources"}},
+	"gateway/verdict":           {inside: []string{"resources", "resources/atonce"}},
 	"gateway/doors":             {inside: []string{"resources", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/explain":     {inside: []string{"resources", "gateway/doors", "gateway/verdict"}},
 	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/doors", "gateway/doors/original", "gateway/route", "gateway/verdict"}, outside: []string{grpc, envoy, genproto, protobuf}},

@@ -76,6 +76,8 @@ type Batch struct {
 	accounts map[string]*inAccount
 	// rests are what the items rest on, in their order.
 	rests []rest
+	// begun says that the facts of an account were gathered.
+	begun bool
 	// byUser says that the right to ask is judged for each subject, and not for all of an account.
 	byUser bool
 	// room is how many items there are; the first account has room for all of them.
@@ -259,7 +261,7 @@ func (b *Batch) Ask(ctx context.Context, items []Item, more func(Outcome) bool) 
 		outcome := Outcome{Err: items[i].Err}
 		if outcome.Err == nil {
 			of := b.rests[i]
-			if err := of.in.gather(ctx); err != nil {
+			if err := b.gatherFor(ctx, of.in); err != nil {
 				return err
 			}
 			var told *resources.Judgement

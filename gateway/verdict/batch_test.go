@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,19 +17,29 @@ import (
 // many are what batches work with; each can be made to fail.
 type many struct {
 	parts
+	mu       sync.Mutex
 	gathered [][]resources.About
-	homes    map[string]string
-	looked   []string
-	err      error
-	homeErr  error
-	short    bool
-	app      resources.AppDecision
-	appErr   error
-	byUser   func(kind string) bool
-	asked    []resources.AppQuestion
+	// gathering, where it is not nil, is called before the facts of an account are given.
+	gathering func(ctx context.Context, account string) error
+	homes     map[string]string
+	looked    []string
+	err       error
+	homeErr   error
+	short     bool
+	app       resources.AppDecision
+	appErr    error
+	byUser    func(kind string) bool
+	asked     []resources.AppQuestion
 }
 
-func (m *many) FactsOf(_ context.Context, account string, of []resources.About) ([]resources.Facts, error) {
+func (m *many) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
+	if m.gathering != nil {
+		if err := m.gathering(ctx, account); err != nil {
+			return nil, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.gathered = append(m.gathered, of)
 	var out []resources.Facts
 	for _, about := range of {
@@ -191,6 +203,54 @@ func TestItemsAreJudgedAlone(t *testing.T) {
 	}
 	if slices.Contains(m.parts.asked, "decide") {
 		t.Error("policy was asked for a caller who may not ask")
+	}
+}
+
+// TestABatchAboutManyAccountsGathersSeveralAtOnce: on some engines each costs several round trips. It fails as a whole where
+// the facts of one can't be had.
+func TestABatchAboutManyAccountsGathersSeveralAtOnce(t *testing.T) {
+	m := &many{parts: parts{decide: yes, access: yes}}
+	var items []verdict.Item
+	for n := range 100 {
+		items = append(items, item(t, "user-bob-v1", fmt.Sprintf("acct-%d-v1", n), ""))
+	}
+	arrived, enough := make(chan struct{}, len(items)), make(chan struct{})
+	m.gathering = func(ctx context.Context, account string) error {
+		if account == "acct-0-v1" { // alone
+			return nil
+		}
+		if arrived <- struct{}{}; len(arrived) == 16 {
+			close(enough)
+		}
+		select {
+		case <-enough:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var pins int
+	told := 0
+	err := batches(m, &pins).Begin(alice(), question(t).Door).Ask(ctx, items, func(o verdict.Outcome) bool {
+		if told++; o.Err != nil {
+			t.Error(o.Err)
+		}
+		return true
+	})
+	if err != nil || told != len(items) || len(m.gathered) != len(items) {
+		t.Errorf("%d outcomes, %d accounts, %v", told, len(m.gathered), err)
+	}
+	broken := errors.New("broken")
+	m.gathering = func(_ context.Context, account string) error {
+		if account == "acct-57-v1" {
+			return broken
+		}
+		return nil
+	}
+	if _, err := m.ask(t, items...); !resources.IsKind(err, resources.KindUnavailable) || !errors.Is(err, broken) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -139,3 +139,36 @@ func TestHomeIsTheUsersAccount(t *testing.T) {
 		t.Errorf("%q, %v", homes, err)
 	}
 }
+
+// TestHomesInManyAccountsAreReadAtOnce: on some engines an account costs several round trips.
+func TestHomesInManyAccountsAreReadAtOnce(t *testing.T) {
+	w := newWorld(t)
+	var asked, want []string
+	for i := range 40 {
+		name, home := fmt.Sprintf("user-h%d-v1", i), fmt.Sprintf("acct-h%d-v1", i)
+		w.set(name, func(u *resources.User) { u.AccountID, u.Status = home, "ACTIVE" })
+		asked, want = append(asked, name), append(want, home)
+	}
+	view, first := w.view, make(chan struct{}, 1)
+	arrived, enough := make(chan struct{}, len(asked)), make(chan struct{})
+	w.view = func(ctx context.Context, fn func(store.Tx) error) error {
+		select {
+		case first <- struct{}{}: // of all users together
+		default:
+			if arrived <- struct{}{}; len(arrived) == 16 {
+				close(enough)
+			}
+			select {
+			case <-enough:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return view(ctx, fn)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), tooLong)
+	defer cancel()
+	if homes, err := w.cache.Homes(ctx, asked); !slices.Equal(homes, want) || err != nil {
+		t.Errorf("%q, %v", homes, err)
+	}
+}

@@ -2,11 +2,16 @@ package rolecache
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/atonce"
 	"github.com/portcullis-authz/portcullis/store"
 )
+
+// accountsAtOnce is the number of accounts whose facts are read at once to confirm homes.
+const accountsAtOnce = 16
 
 // Homes returns the account of which each user is a member, "" where there is no such user. On an error
 // that is not known.
@@ -52,22 +57,22 @@ func (c *Cache) confirmHomes(ctx context.Context, users, hinted, homes []string)
 			in[account] = append(in[account], i)
 		}
 	}
-	for account, places := range in {
-		of := make([]resources.About, len(places))
-		for j, i := range places {
+	return atonce.Each(ctx, slices.Collect(maps.Keys(in)), accountsAtOnce, func(ctx context.Context, account string) error {
+		of := make([]resources.About, len(in[account]))
+		for j, i := range in[account] {
 			of[j].UserID = users[i]
 		}
 		facts, err := c.FactsOf(ctx, account, of)
 		if err != nil {
 			return err
 		}
-		for j, i := range places {
+		for j, i := range in[account] {
 			if s := facts[j].Subject; s.UserExists && s.HomeID == account {
 				homes[i] = account
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // findHomes reads from the store where the users in those places may be found, as find does.
