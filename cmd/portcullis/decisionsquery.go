@@ -135,11 +135,7 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 				return err
 			}
 		}
-		e, err := rec.Event(engine.RecordedInput)
-		if err == nil {
-			err = fn(e)
-		}
-		if err != nil {
+		if err := fn(rec.Event(engine.RecordedInput)); err != nil {
 			return err
 		}
 		if count++; count == q.limit && !q.follow {

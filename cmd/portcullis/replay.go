@@ -153,11 +153,7 @@ func (r *replaying) judge(ctx context.Context, set *engine.Set) (*replay.Report,
 			anew.Add(ctx, j)
 			return ctx.Err()
 		}
-		e, err := rec.Event(engine.RecordedInput)
-		if err != nil {
-			anew.Missing(0, 0, 1)
-			return ctx.Err()
-		}
+		e := rec.Event(engine.RecordedInput)
 		anew.AddMasked(ctx, &replay.Masked{
 			Masked: engine.Masked{Path: e.Path, At: rec.At, Input: e.Input, Parts: e.LeftOut(decisionlog.PartInput)},
 			ID:     e.DecisionID, Policy: e.PolicyRevision(), Unasked: e.Unasked(),

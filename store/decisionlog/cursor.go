@@ -37,19 +37,20 @@ func (r *Record) Judgement() *resources.Judgement {
 	return r.told.judgement(r.subject)
 }
 
-// Event returns the record with its whole input.
-func (r *Record) Event(input Input) (Event, error) {
+// Event returns the record with its whole input, and without it where that can't be made.
+func (r *Record) Event(input Input) Event {
 	if r.event != nil {
-		return *r.event, nil
+		return *r.event
 	}
-	e, err := newEvent(r.Log, r.Version, r.told.judgement(r.subject), input)
+	j := r.told.judgement(r.subject)
+	e, err := newEvent(r.Log, r.Version, j, input)
 	if err != nil {
-		return Event{}, fmt.Errorf("record %s: %w", r.told.ID, err)
+		e = erased(r.Log, r.Version, j, err)
 	}
 	if r.changed || r.told.Changed {
 		e.credential()
 	}
-	return e, nil
+	return e
 }
 
 // segmentReader turns the lines of one segment into records. Lines are given to it in their order.

@@ -46,6 +46,9 @@ const (
 // newEvent returns a verdict as an event.
 func newEvent(log, version string, j *resources.Judgement, input Input) (Event, error) {
 	in, err := input(j)
+	if err == nil && !jsontext.Value(in).IsValid() {
+		err = errNotJSON
+	}
 	if err != nil {
 		return Event{}, err
 	}

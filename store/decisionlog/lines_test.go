@@ -109,7 +109,7 @@ func TestOneBadRecordCostsNoOther(t *testing.T) {
 		o.Mask = &mask{}
 		o.Input = func(j *resources.Judgement) ([]byte, error) {
 			if j.ID == "id-000001" {
-				return nil, errors.New("no input")
+				return nil, errors.New("no input of \xff")
 			}
 			return input(j)
 		}
@@ -119,16 +119,50 @@ func TestOneBadRecordCostsNoOther(t *testing.T) {
 	must(t, l.Close())
 	var erased []string
 	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
-		e, err := r.Event(input)
+		e := r.Event(input)
 		if e.MaskError != "" && e.Input == nil {
 			erased = append(erased, e.DecisionID)
 		}
-		return err
+		return nil
 	}))
 	if !slices.Equal(erased, []string{"id-000001"}) {
 		t.Errorf("without input are %v", erased)
 	}
 	w.wantWhole(t, 3)
+}
+
+// TestAnInputThatCannotBeMadeIsOneGap: readers give the record without it, and all others whole.
+func TestAnInputThatCannotBeMadeIsOneGap(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 3)
+	must(t, l.Close())
+	for name, made := range map[string]struct {
+		input []byte
+		err   error
+	}{"fails": {nil, errors.New("no input of \xff")}, "no JSON": {[]byte(`{"a":1,"a":2}`), nil}} {
+		var whole, without []string
+		must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{}, func(r *decisionlog.Record) error {
+			e := r.Event(func(j *resources.Judgement) ([]byte, error) {
+				if j.ID == "id-000001" {
+					return made.input, made.err
+				}
+				return input(j)
+			})
+			if _, err := e.JSON(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if e.Input == nil && e.MaskError != "" && len(e.LeftOut(decisionlog.PartInput)) == 1 {
+				without = append(without, e.DecisionID)
+			} else {
+				whole = append(whole, e.DecisionID)
+			}
+			return nil
+		}))
+		if !slices.Equal(whole, []string{"id-000000", "id-000002"}) || !slices.Equal(without, []string{"id-000001"}) {
+			t.Errorf("%s: whole are %v, without an input %v", name, whole, without)
+		}
+	}
 }
 
 // FuzzEveryLineIsRead guarantees that whatever callers send, each line that is written can be read, each verdict has its
@@ -171,10 +205,8 @@ func FuzzEveryLineIsRead(f *testing.F) {
 			t.Fatalf("%d records, %v: %s", len(records), err, written)
 		}
 		for i, r := range records {
-			e, err := r.Event(appInput)
-			if err == nil {
-				_, err = e.JSON()
-			}
+			e := r.Event(appInput)
+			_, err := e.JSON()
 			if err != nil || e.DecisionID != all[i].ID {
 				t.Errorf("%s, want %s, %v", e.DecisionID, all[i].ID, err)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -64,7 +65,7 @@ func erased(log, version string, j *resources.Judgement, why error) Event {
 	return Event{
 		Labels: labels(log, version, j), DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path,
 		Result: result(&resources.Judgement{App: j.App, Decision: resources.Decision{Allowed: j.Decision.Allowed}}),
-		Erased: []string{"/" + PartInput}, MaskError: why.Error(), Timestamp: j.Question.Now.String(),
+		Erased: []string{"/" + PartInput}, MaskError: strings.ToValidUTF8(why.Error(), "\ufffd"), Timestamp: j.Question.Now.String(),
 	}
 }
 

@@ -52,8 +52,7 @@ func masked(t *testing.T, m *mask) (events []map[string]any, disk []byte) {
 		if r.Judgement() != nil {
 			t.Error("a masked record is given as what was judged")
 		}
-		e, err := r.Event(input)
-		must(t, err)
+		e := r.Event(input)
 		raw, err := e.JSON()
 		must(t, err)
 		var event map[string]any
@@ -151,11 +150,11 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 			if r.Judgement() != nil {
 				t.Error("a changed record is given as what was judged")
 			}
-			e, err := r.Event(input)
+			e := r.Event(input)
 			if parts := e.LeftOut(decisionlog.PartInput); len(parts) == 1 && len(parts[0]) == 0 {
 				changed++
 			}
-			return err
+			return nil
 		}))
 		if changed < 4 { // the stand-in has no app in its input, and the reason is none
 			t.Errorf("%d records say that their input was changed", changed)

@@ -153,8 +153,9 @@ func (s *shipper) batch() (b batch, err error) {
 		if len(records) >= s.most || size > maxBatchBytes {
 			return errStop
 		}
-		e, raw := r.sendable(s.o.Input)
-		b.last, records, size = e, append(records, raw), size+len(raw)
+		b.last = r.Event(s.o.Input)
+		raw, _ := b.last.JSON() // of texts that were read from JSON
+		records, size = append(records, raw), size+len(raw)
 		return nil
 	})
 	b.count = len(records)
@@ -162,20 +163,6 @@ func (s *shipper) batch() (b batch, err error) {
 		b.body = pack(records...)
 	}
 	return b, err
-}
-
-// sendable returns the record's event, without its input where that can't be made.
-func (r *Record) sendable(input Input) (Event, []byte) {
-	e, err := r.Event(input)
-	if err == nil {
-		var raw []byte
-		if raw, err = e.JSON(); err == nil {
-			return e, raw
-		}
-	}
-	e = erased(r.Log, r.Version, r.told.judgement(r.subject), err)
-	raw, _ := e.JSON() // its texts were read from JSON
-	return e, raw
 }
 
 // pack returns events as a gzipped array.
