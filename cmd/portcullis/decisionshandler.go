@@ -82,32 +82,62 @@ func (a *app) sendDecisions(ctx context.Context, to answer, v *visitor, q *decis
 	})
 }
 
-// withoutStrangers returns the input of a decision as a user may read it: of a subject who is not a member of the account
-// it has the id alone, as of a user who does not exist.
+// withoutStrangers returns the input of a decision as a user may read it: of a subject who is not a member of the account it
+// has the id alone, as of a user who does not exist, and it does not say of which account a caller is who is not of this one.
 func withoutStrangers(input []byte) []byte {
-	var in, of map[string]json.RawMessage
-	if json.Unmarshal(input, &in) != nil {
+	in, ok := membersOf(input)
+	if !ok {
 		return nil // erased
 	}
-	about := "subject"
-	if in["facts"] != nil { // an app's, whose subject is what the client sent
-		about = "facts"
+	asked, isApp := membersOf(in["facts"]) // an app's, whose subject is what the client sent
+	if !isApp {
+		asked = in
 	}
-	if json.Unmarshal(in[about], &of) != nil || string(of["member"]) == "true" {
+	account, _ := membersOf(asked["account"])
+	changed := blank(asked, "principal", `""`, func(p members) bool { return string(p["account"]) != string(account["id"]) }, "account", "uuid")
+	isStranger := func(s members) bool { return string(s["member"]) != "true" }
+	switch {
+	case isApp:
+		in["facts"] = asked.render()
+		changed = blank(in, "facts", `""`, isStranger, "status") || changed
+	case in["facts"] == nil:
+		changed = blank(in, "subject", `""`, isStranger, "status") || changed
+		changed = blank(in, "subject", "false", isStranger, "exists") || changed
+	}
+	if !changed {
 		return input
 	}
-	for name, value := range map[string]string{"exists": "false", "status": `""`} {
-		if of[name] != nil {
-			of[name] = json.RawMessage(value)
-		}
-	}
-	blank, err := json.Marshal(of)
-	if err == nil {
-		in[about] = blank
-		blank, err = json.Marshal(in)
-	}
+	return in.render()
+}
+
+// members are those of a JSON object.
+type members map[string]json.RawMessage
+
+// membersOf returns those of a value; false is that it is not an object.
+func membersOf(raw []byte) (m members, ok bool) {
+	return m, json.Unmarshal(raw, &m) == nil && m != nil
+}
+
+func (m members) render() []byte {
+	raw, err := json.Marshal(m)
 	if err != nil {
 		return nil
 	}
-	return blank
+	return raw
+}
+
+// blank gives members of an object in a document the value, where they are there and the object is one of these. It
+// reports whether it is.
+func blank(in members, name, value string, these func(members) bool, of ...string) bool {
+	object, ok := membersOf(in[name])
+	if !ok || !these(object) {
+		return false
+	}
+	for _, name := range of {
+		if object[name] != nil {
+			object[name] = json.RawMessage(value)
+		}
+	}
+	in[name] = object.render()
+	return true
 }
