@@ -101,7 +101,7 @@ var mayImport = map[string]row{
 	"policies":                  {},
 	"policies/builtins":         {inside: []string{"resources"}, outside: []string{opa}},
 	"policies/bundles":          {inside: []string{"policies"}, outside: []string{opa}},
-	"policies/question":         {inside: []string{"resources"}, outside: []string{opa}},
+	"policies/question":         {inside: []string{"policies/builtins", "resources"}, outside: []string{opa}},
 	"policies/shadow":           {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}},
 	"policies/analysis/replay":  {inside: []string{"policies/engine", "resources"}, outside: []string{opa}},
 	"policies/proof":            {inside: []string{"policies", "policies/builtins", "policies/engine", "resources"}, outside: []string{opa}},

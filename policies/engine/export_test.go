@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -72,7 +74,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 	parts := map[string]func(*question.Plan) *question.Plan{
 		"the entry point": func(p *question.Plan) *question.Plan {
 			if p != nil {
-				p = &question.Plan{ByKind: p.ByKind}
+				p = &question.Plan{ByKind: p.ByKind, Compared: p.Compared}
 			}
 			return p
 		},
@@ -92,7 +94,7 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 			if p == nil {
 				return nil
 			}
-			same := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+			same := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}, Compared: p.Compared}
 			for other := range p.ByKind {
 				same.ByKind[other] = p.ByKind[kind]
 			}
@@ -100,11 +102,31 @@ func KeyParts() map[string]func(*question.Plan) *question.Plan {
 		}
 	}
 	for _, row := range question.Table() {
-		if row.Path != "now" { // which no plan has
-			parts[row.Path] = func(p *question.Plan) *question.Plan { return without(p, row.Path) }
-		}
+		parts[row.Path] = func(p *question.Plan) *question.Plan { return without(p, row.Path) }
 	}
+	parts["a constant"] = lessCompared(func(c *question.Compared) {
+		c.Constants = slices.DeleteFunc(slices.Clone(c.Constants), func(v ast.Value) bool { _, isText := v.(ast.String); return isText })
+	})
+	parts["a time"] = lessCompared(func(c *question.Compared) {
+		c.Constants = slices.DeleteFunc(slices.Clone(c.Constants), func(v ast.Value) bool { _, isTime := v.(ast.Number); return isTime })
+	})
 	return parts
+}
+
+// lessCompared is a plan whose keys do not tell some texts apart.
+func lessCompared(change func(*question.Compared)) func(*question.Plan) *question.Plan {
+	return func(p *question.Plan) *question.Plan {
+		if p == nil {
+			return nil
+		}
+		less := &question.Plan{Entry: p.Entry, ByKind: p.ByKind, Compared: map[int]*question.Compared{}}
+		for i, of := range p.Compared {
+			copied := *of
+			change(&copied)
+			less.Compared[i] = &copied
+		}
+		return less
+	}
 }
 
 func principalKinds() []string {
@@ -116,7 +138,7 @@ func without(p *question.Plan, path string) *question.Plan {
 	if p == nil {
 		return nil
 	}
-	less := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}}
+	less := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}, Compared: p.Compared}
 	for kind, rows := range p.ByKind {
 		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return question.Table()[i].Path == path })
 	}

@@ -10,7 +10,9 @@ import (
 
 // Against says why no verdict of a rule is cached, one line with its place for each rule that it rests on and that is
 // no function of what a key can hold. It is empty where there is a plan.
-func Against(c *ast.Compiler, rule string) []string { return against(c, rule, "input.now", readsTime) }
+func Against(c *ast.Compiler, rule string, uses *Uses) []string {
+	return against(c, rule, "input.now", uses.readsTime)
+}
 
 // AgainstApp is Against for the rule of an app.
 func AgainstApp(c *ast.Compiler, rule string) []string {
@@ -58,11 +60,11 @@ func notPure(rule *ast.Rule) (why string) {
 			if len(x.With) > 0 {
 				note("has a with")
 			}
-			if x.IsCall() && changeable(x.Operator()) {
+			if x.IsCall() && changeable(x.Operator().String()) {
 				note(fmt.Sprintf("calls %s, which answers differently at different times", x.Operator()))
 			}
 		case ast.Call:
-			if operator, isRef := x[0].Value.(ast.Ref); isRef && changeable(operator) {
+			if operator, isRef := x[0].Value.(ast.Ref); isRef && changeable(operator.String()) {
 				note(fmt.Sprintf("calls %s, which answers differently at different times", operator))
 			}
 		}

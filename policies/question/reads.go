@@ -45,12 +45,12 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 	visitor = ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
 		case *ast.Expr:
-			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator()) {
+			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator().String()) {
 				ok = false
 			}
 		case ast.Call:
 			if operator, isRef := x[0].Value.(ast.Ref); isRef {
-				ok = ok && !changeable(operator)
+				ok = ok && !changeable(operator.String())
 			}
 		case ast.Ref:
 			if isInput(x[0].Value) {
@@ -93,8 +93,7 @@ func dotted(ref ast.Ref) string {
 }
 
 // changeable says whether a built-in can answer the same question in two ways.
-func changeable(operator ast.Ref) bool {
-	name := operator.String()
+func changeable(name string) bool {
 	builtin, ok := ast.BuiltinMap[name]
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
