@@ -120,7 +120,7 @@ var mayImport = map[string]row{
 	"gateway/verdict":           {inside: []string{"resources", "resources/atonce"}},
 	"gateway/doors":             {inside: []string{"resources", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/explain":     {inside: []string{"resources", "gateway/doors", "gateway/verdict"}},
-	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/doors", "gateway/doors/original", "gateway/route", "gateway/verdict"}, outside: []string{grpc, envoy, genproto, protobuf}},
+	"gateway/doors/extauthz":    {inside: []string{"resources", "resources/wire", "gateway/authn", "gateway/doors", "gateway/doors/original", "gateway/route"}, outside: []string{grpc, envoy, genproto, protobuf}},
 	"gateway/doors/forwardauth": {inside: []string{"resources", "gateway/doors", "gateway/doors/original", "gateway/route"}},
 	"gateway/doors/original":    {inside: []string{"resources", "gateway/doors", "gateway/peer/assertion", "gateway/route", "gateway/verdict"}},
 	"gateway/doors/e3":          {inside: []string{"resources", "resources/wire", "gateway/doors", "gateway/verdict"}},
