@@ -34,7 +34,7 @@ decision if {
 	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
 		t.Fatal(compiler.Errors)
 	}
-	plan := question.NewPlan(compiler, "data.authz.decision", 0)
+	plan := question.NewPlan(compiler, "data.authz.decision", 0, nil)
 	key := func(q resources.Question) []byte {
 		in := question.Of(&q)
 		return plan.Key(nil, &in)
