@@ -19,12 +19,12 @@ default decision := false
 
 decision if {
 	input.principal.kind == "user"
-	input.action.scope == "service"
+	lower(input.action.scope) == "service"
 }
 
 decision if {
 	input.principal.kind == "service"
-	input.principal.id == "somebody"
+	lower(input.principal.id) == "somebody"
 }
 `)
 	if err != nil {
@@ -34,7 +34,11 @@ decision if {
 	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
 		t.Fatal(compiler.Errors)
 	}
-	plan := question.NewPlan(compiler, "data.authz.decision", 0, nil)
+	uses, err := question.UsesOf(compiler, "data.authz.decision", func(ast.Ref) (ast.Value, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := question.NewPlan(compiler, "data.authz.decision", 0, uses)
 	key := func(q resources.Question) []byte {
 		in := question.Of(&q)
 		return plan.Key(nil, &in)
