@@ -190,7 +190,8 @@ func TestFilesNamePagesThatExist(t *testing.T) {
 	}
 }
 
-// TestTheMapHasEveryFolder: the README names each folder at the top with those right below it, and no other.
+// TestTheMapHasEveryFolder: the README names each folder at the top with those right below it, and no other. The layout
+// of the architecture has them, too.
 func TestTheMapHasEveryFolder(t *testing.T) {
 	t.Parallel()
 	shown := map[string]string{}
@@ -200,10 +201,19 @@ func TestTheMapHasEveryFolder(t *testing.T) {
 	for _, problem := range unmapped(t, shown) {
 		t.Error(problem)
 	}
+	_, layout, _ := strings.Cut(read(t, "docs/architecture.md"), "\n## Layout\n")
+	layout, _, _ = strings.Cut(layout, "\n## ")
+	for top, below := range folders(t) {
+		for _, sub := range below {
+			if top != "test" && top != "docs" && !regexp.MustCompile(`(?m)[ (]`+sub+`(/|,|\))`).MatchString(layout) {
+				t.Errorf("the layout does not have %s/%s", top, sub)
+			}
+		}
+	}
 }
 
-// unmapped returns the folders that the rows of the map lack or invent. The folders of test have a page of their own.
-func unmapped(t *testing.T, shown map[string]string) (problems []string) {
+// folders returns the folders at the top of the repository, each with those right below it.
+func folders(t *testing.T) map[string][]string {
 	t.Helper()
 	folders := map[string][]string{}
 	walk(t, func(name string) {
@@ -220,6 +230,13 @@ func unmapped(t *testing.T, shown map[string]string) (problems []string) {
 			folders[top] = []string{}
 		}
 	})
+	return folders
+}
+
+// unmapped returns the folders that the rows of the map lack or invent. The folders of test have a page of their own.
+func unmapped(t *testing.T, shown map[string]string) (problems []string) {
+	t.Helper()
+	folders := folders(t)
 	for top, below := range folders {
 		text, is := shown[top]
 		if !is {
