@@ -398,9 +398,3 @@ func TestForbiddenImportIsFound(t *testing.T) {
 		})
 	}
 }
-
-func TestPackageWithoutImportsNeedsARow(t *testing.T) {
-	if len(forbidden("utils", nil, false)) == 0 {
-		t.Error("a package without a row was not found")
-	}
-}

@@ -110,3 +110,9 @@ func (r row) String() string {
 	}
 	return cmp.Or(strings.Join(may, ", "), "nothing")
 }
+
+func TestPackageWithoutImportsNeedsARow(t *testing.T) {
+	if len(forbidden("utils", nil, false)) == 0 {
+		t.Error("a package without a row was not found")
+	}
+}
