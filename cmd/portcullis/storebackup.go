@@ -88,12 +88,7 @@ func newRestore() *cobra.Command {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			next, err := "bring the master key of that time, and start", error(nil)
-			if settings.Store.MongoURL != "" {
-				err = restoreDatabase(cmd, args[0], settings.Store)
-			} else if err = restoreFolder(cmd.Context(), args[0], settings.Store.DataDir); err == nil && masterkey.Exists(settings.Store.DataDir) {
-				next, err = holdKey(cmd.Context(), settings.Store.DataDir)
-			}
+			next, err := restore(cmd, args[0], settings.Store)
 			if err != nil {
 				return err
 			}
@@ -103,6 +98,18 @@ func newRestore() *cobra.Command {
 	}
 	settings.AddFlags(cmd.Flags(), "config", "data-dir", "mongo-url")
 	return cmd
+}
+
+// restore brings a backup into the data folder or the database, and returns what to do next.
+func restore(cmd *cobra.Command, file string, s config.Store) (next string, err error) {
+	next = "bring the master key of that time, and start"
+	if s.MongoURL != "" {
+		return next, restoreDatabase(cmd, file, s)
+	}
+	if err := restoreFolder(cmd.Context(), file, s.DataDir); err != nil || !masterkey.Exists(s.DataDir) {
+		return next, err
+	}
+	return holdKey(cmd.Context(), s.DataDir)
 }
 
 // restoreFolder brings a backup into a data folder without a store.

@@ -104,15 +104,15 @@ func TestNothingStandsBehindTheDatabase(t *testing.T) {
 		"a member": append(bytes.Clone(good[:len(good)-end]), more.Bytes()...), "a member behind the end": append(bytes.Clone(good), more.Bytes()...),
 		"bytes": append(bytes.Clone(good), "junk"...), "zeros": append(bytes.Clone(good), make([]byte, 512)...),
 	} {
-		file, to := filepath.Join(dir, "bad"), t.TempDir()
+		file, folder := filepath.Join(dir, "bad"), t.TempDir()
 		if err := os.WriteFile(file, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := backup.Read(file, to); !errors.Is(err, backup.ErrDamaged) {
+		if _, _, err := backup.Read(file, folder); !errors.Is(err, backup.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if left, err := os.ReadDir(to); err != nil || len(left) > 0 {
-			t.Errorf("%s: left behind: %v %v", name, left, err)
+		if rest, err := os.ReadDir(folder); err != nil || len(rest) > 0 {
+			t.Errorf("%s: left behind: %v %v", name, rest, err)
 		}
 	}
 	if _, _, err := backup.Read(dir, dir); err == nil || errors.Is(err, backup.ErrDamaged) {

@@ -47,13 +47,13 @@ func TestSnapshotWithoutRoomNamesTheFolderOfTheCopy(t *testing.T) {
 // store without an account in it.
 func TestFileWithoutAStoreIsNoBackup(t *testing.T) {
 	for name, statements := range map[string][]string{"empty": nil, "without tables": {"CREATE TABLE a (b)", "DROP TABLE a"}} {
-		dir, to := t.TempDir(), t.TempDir()
+		dir, next := t.TempDir(), t.TempDir()
 		shell(t, `: >"$1"`, dataFile(dir))
 		alter(t, dir, statements...)
-		if _, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(to, "copy")); !errors.Is(err, sqlite.ErrCorrupt) {
+		if _, err := sqlite.Snapshot(t.Context(), dir, filepath.Join(next, "copy")); !errors.Is(err, sqlite.ErrCorrupt) {
 			t.Errorf("%s: a snapshot: %v", name, err)
 		}
-		if err := sqlite.Restore(t.Context(), dataFile(dir), to); !errors.Is(err, sqlite.ErrCorrupt) || sqlite.Exists(to) {
+		if err := sqlite.Restore(t.Context(), dataFile(dir), next); !errors.Is(err, sqlite.ErrCorrupt) || sqlite.Exists(next) {
 			t.Errorf("%s: a restore: %v", name, err)
 		}
 	}

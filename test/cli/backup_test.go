@@ -235,8 +235,8 @@ func TestRestoreTakesTheFolderOfNobody(t *testing.T) {
 func TestRestoreHoldsTheMasterKeyOfTheFolder(t *testing.T) {
 	t.Parallel()
 	dir, file := backedUp(t)
-	to := func() string { return filepath.Join(t.TempDir(), "to") }
-	none, same, other := to(), to(), to()
+	folder := func() string { return filepath.Join(t.TempDir(), "restored") }
+	none, same, other := folder(), folder(), folder()
 	keep(t, dir, same)
 	harness.MasterKeyOf(t, other)
 	restored := func(dir string) harness.Outcome {
@@ -253,13 +253,13 @@ func TestRestoreHoldsTheMasterKeyOfTheFolder(t *testing.T) {
 // leave makes a folder as a command that is killed leaves it.
 func leave(t *testing.T, dir string) string {
 	t.Helper()
-	left := filepath.Join(dir, ".portcullis-store-1")
-	if err := os.Mkdir(left, 0o700); err != nil {
+	work := filepath.Join(dir, ".portcullis-store-1")
+	if err := os.Mkdir(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	harness.WriteFile(t, filepath.Join(left, "lock"), "")
-	harness.WriteFile(t, filepath.Join(left, "portcullis.db.1"), "a part of it")
-	return left
+	harness.WriteFile(t, filepath.Join(work, "lock"), "")
+	harness.WriteFile(t, filepath.Join(work, "portcullis.db.1"), "a part of it")
+	return work
 }
 
 // TestNextCommandRemovesWhatAKilledOneLeft, and names it; a restore that was killed keeps no other one away.
@@ -277,12 +277,12 @@ func TestNextCommandRemovesWhatAKilledOneLeft(t *testing.T) { // not in parallel
 		{"keys", "rotate", "--data-dir", dir},
 		{"keys", "rotate", "--mongo-url", "mongodb://h/d", "--master-key-file", key},
 	} {
-		left := leave(t, map[string]string{"backup": filepath.Dir(file), "restore": next, "verify": os.TempDir(), "status": os.TempDir(), "rotate": dir}[args[1]])
+		work := leave(t, map[string]string{"backup": filepath.Dir(file), "restore": next, "verify": os.TempDir(), "status": os.TempDir(), "rotate": dir}[args[1]])
 		o := harness.Command(t, nil, args...)
-		if o.Code != 0 || o.Stderr != "removed "+left+", which a killed command had left\n" {
+		if o.Code != 0 || o.Stderr != "removed "+work+", which a killed command had left\n" {
 			t.Errorf("%q: %+v", args, o)
 		}
-		if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(work); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q left it: %v", args, err)
 		}
 	}
@@ -300,8 +300,8 @@ func TestVerifyFindsWhatIsNoStore(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	wantExit(t, harness.Command(t, nil, "store", "verify", file), 1, "damaged", "behind its database")
-	to := filepath.Join(t.TempDir(), "to")
-	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", to, file), 2, "behind its database")
+	next := filepath.Join(t.TempDir(), "next")
+	wantExit(t, harness.Command(t, nil, "store", "restore", "--data-dir", next, file), 2, "behind its database")
 	wantExit(t, harness.Command(t, nil, "store", "verify", dir), 2, "is a folder")
 }
 

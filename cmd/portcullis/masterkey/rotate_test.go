@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
+	"github.com/portcullis-authz/portcullis/cmd/portcullis/scratch"
 )
 
 // prints returns the fingerprints of a file's keys.
@@ -65,8 +66,8 @@ func TestRotationKeepsOlderKeys(t *testing.T) {
 	}
 }
 
-// TestRotationsAtOnceAllCount: none takes the key of another one out of the file, whether first or last, and what a
-// killed one had left is removed and told of.
+// TestRotationsAtOnceAllCount, or are refused: none takes the key of another one out of the file, whether first or last, and
+// what a killed one had left is removed and told of.
 func TestRotationsAtOnceAllCount(t *testing.T) {
 	var mu sync.Mutex
 	var swept []string
@@ -78,9 +79,9 @@ func TestRotationsAtOnceAllCount(t *testing.T) {
 	if _, err := f.ReadOrMake(); err != nil {
 		t.Fatal(err)
 	}
-	left := filepath.Join(f.DataDir, ".portcullis-store-1")
-	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, "lock"), nil, 0o600),
-		os.WriteFile(filepath.Join(left, masterkey.FileName), []byte("x"), 0o600)); err != nil {
+	killed := filepath.Join(f.DataDir, ".portcullis-store-1")
+	if err := errors.Join(os.Mkdir(killed, 0o700), os.WriteFile(filepath.Join(killed, "lock"), nil, 0o600),
+		os.WriteFile(filepath.Join(killed, masterkey.FileName), []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	want := prints(t, f)
@@ -88,6 +89,9 @@ func TestRotationsAtOnceAllCount(t *testing.T) {
 	for n := range 12 {
 		rotations.Go(func() {
 			made, err := f.Add(masterkey.Place(n%2 == 0))
+			if errors.Is(err, scratch.ErrTaken) { // it has waited too long, on a slow machine
+				return
+			}
 			if err != nil {
 				t.Error(err)
 			}
@@ -103,7 +107,7 @@ func TestRotationsAtOnceAllCount(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%d keys are in the file, want %d", len(got), len(want))
 	}
-	if !slices.Equal(swept, []string{left}) {
+	if !slices.Equal(swept, []string{killed}) {
 		t.Errorf("told of %q", swept)
 	}
 	if all, err := os.ReadDir(f.DataDir); err != nil || len(all) != 1 {

@@ -40,13 +40,13 @@ func TestFoldersOfKilledCommandsAreRemoved(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	var told []string
-	made, err := scratch.Make(dir, func(path string) { told = append(told, path) })
+	var named []string
+	made, err := scratch.Make(dir, func(path string) { named = append(named, path) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(told, []string{killed}) {
-		t.Errorf("%q", told)
+	if !slices.Equal(named, []string{killed}) {
+		t.Errorf("%q", named)
 	}
 	if info, err := os.Stat(made.Path); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v %v", info, err)
@@ -54,11 +54,11 @@ func TestFoldersOfKilledCommandsAreRemoved(t *testing.T) {
 	if err := errors.Join(made.Remove(), running.Remove()); err != nil {
 		t.Error(err)
 	}
-	if left := names(t, dir); !slices.Equal(left, []string{".portcullis-other", ".portcullis-store-file", ".portcullis-store-link"}) {
-		t.Errorf("left are %q", left)
+	if rest := names(t, dir); !slices.Equal(rest, []string{".portcullis-other", ".portcullis-store-file", ".portcullis-store-link"}) {
+		t.Errorf("left are %q", rest)
 	}
-	if left := names(t, elsewhere); len(left) > 0 {
-		t.Errorf("behind the link: %q", left)
+	if rest := names(t, elsewhere); len(rest) > 0 {
+		t.Errorf("behind the link: %q", rest)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestCommandsAtOnceHaveFoldersOfTheirOwn(t *testing.T) {
 		})
 	}
 	running.Wait()
-	if left := names(t, dir); len(left) > 0 {
-		t.Errorf("left are %q", left)
+	if rest := names(t, dir); len(rest) > 0 {
+		t.Errorf("left are %q", rest)
 	}
 }
