@@ -234,6 +234,8 @@ func TestPathsThatNoRuleTellsApartShareAVerdict(t *testing.T) {
 		`not startswith(input.target.rest, input.target.kind)`:             4,
 		`object.get(data.names, input.target.rest, "open") != "open"`:      4,
 		`input.target.rest != input.target.resource`:                       4,
+		`some w in {input.target.rest: 1, "closed/a": 2}; w == 1`:          2,
+		`[p | some p in ({input.target.rest} | {"m"})][0] == "m"`:          4,
 		`startswith(concat("", [input.target.rest, "/"]), "closed/")`:      4,
 		`startswith(input.target.rest, "closed/"); input.target.rest > ""`: 4,
 	} {

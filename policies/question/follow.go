@@ -166,6 +166,7 @@ func (f *follower) term(t *ast.Term) *flow {
 		return f.ref(v)
 	case *ast.ArrayComprehension:
 		f.body(v.Body)
+		f.ordered(v)
 		return f.term(v.Term)
 	case *ast.SetComprehension:
 		f.body(v.Body)
@@ -204,6 +205,34 @@ func (f *follower) term(t *ast.Term) *flow {
 	return newFlow()
 }
 
+// ordered takes down the texts that may decide the order of a list: the elements of sets and the names of objects are gone
+// through in order.
+func (f *follower) ordered(list *ast.ArrayComprehension) {
+	if list.Term.IsGround() { // all elements are equal
+		return
+	}
+	note := func(of *flow) {
+		for path := range of.texts() {
+			f.other(path, "a part of what a list is made of")
+		}
+	}
+	ast.WalkTerms(list, func(t *ast.Term) bool {
+		switch v := t.Value.(type) {
+		case ast.Var:
+			note(f.variable(v))
+		case ast.Ref:
+			if isInput(v[0].Value) {
+				of, _ := f.input(v)
+				note(of)
+			} else if v[0].Equal(ast.DefaultRootDocument) {
+				of, _ := f.data(v)
+				note(of)
+			}
+		}
+		return false
+	})
+}
+
 // object returns an object, with its members where their names are constant.
 func (f *follower) object(o ast.Object) *flow {
 	out, names := newFlow(), newFlow()
@@ -215,6 +244,11 @@ func (f *follower) object(o ast.Object) *flow {
 			out.fields[string(name)] = of
 			return
 		}
+		o.Foreach(func(other, _ *ast.Term) {
+			if other != key { // equal names override each other
+				f.compare(f.term(key), f.term(other))
+			}
+		})
 		names.merge(f.term(key).all())
 		names.merge(of.all())
 	})
