@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,7 +41,7 @@ func (s *Set) Unfilled(ctx context.Context, entry string, q resources.Question, 
 	return s.evaluate(ctx, entry, &in, within)
 }
 
-// Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of KeyParts, "" for none.
+// Keys names the verdicts of a set, by whole keys and by keys that lack a part: one of PartsOfKeys, "" for none.
 type Keys struct {
 	set   *Set
 	plans map[string]map[string]*question.Plan // by part and entry point
@@ -51,11 +52,23 @@ func NewKeys(s *Set) *Keys { return &Keys{s, map[string]map[string]*question.Pla
 
 // Of names the verdict of a question at an entry point; "" where none is cached.
 func (k *Keys) Of(part, entry string, q *resources.Question) string {
+	if alike := hereParts()[part]; alike != nil {
+		rest := k.Of(here, entry, q)
+		if rest == "" {
+			return ""
+		}
+		return rest + k.Of(onlyHere, entry, alikeHere(q, alike))
+	}
 	plans := k.plans[part]
 	if plans == nil {
 		plans = map[string]*question.Plan{}
 		for entry, q := range k.set.queries {
-			if plans[entry] = q.plan; part != "" {
+			switch part {
+			case "":
+				plans[entry] = q.plan
+			case onlyHere:
+				plans[entry] = filtered(q.plan, func(path string) bool { return path == here })
+			default:
 				plans[entry] = KeyParts()[part](q.plan)
 			}
 		}
@@ -69,7 +82,53 @@ func (k *Keys) Of(part, entry string, q *resources.Question) string {
 	return string(plan.Key(nil, &in))
 }
 
-// KeyParts are what tells verdicts apart, by name, each with what makes a plan without it.
+const here, onlyHere = "subject.here", "only subject.here"
+
+// hereParts are the members of an assignment in subject.here, each with what makes it alike for all assignments.
+func hereParts() map[string]func(q *resources.Question, h *resources.HeldRole) {
+	return map[string]func(q *resources.Question, h *resources.HeldRole){
+		here + "[].role":           func(_ *resources.Question, h *resources.HeldRole) { h.RoleID = "" },
+		here + "[].custom":         func(_ *resources.Question, h *resources.HeldRole) { h.Custom = true },
+		here + "[].permissions":    func(_ *resources.Question, h *resources.HeldRole) { h.Permissions = nil },
+		here + "[].role_scope":     func(_ *resources.Question, h *resources.HeldRole) { h.RoleScope = "" },
+		here + "[].role_status":    func(_ *resources.Question, h *resources.HeldRole) { h.RoleStatus = "" },
+		here + "[].status":         func(_ *resources.Question, h *resources.HeldRole) { h.Status = "" },
+		here + "[].outlasts_grant": func(q *resources.Question, _ *resources.HeldRole) { q.Grant = nil },
+		here + "[].running": func(q *resources.Question, h *resources.HeldRole) {
+			if question.EndOf(h.ExpiresAt) <= q.Now {
+				h.ExpiresAt = q.Now + 1
+			}
+		},
+		here + "[].level": func(q *resources.Question, h *resources.HeldRole) {
+			if h.ProjectID == q.Target.ProjectID && (h.ResourceID == "" || h.ResourceID == q.Target.Resource && h.ProjectID != "") {
+				h.ProjectID, h.ResourceID = "", ""
+			}
+		},
+	}
+}
+
+// alikeHere returns the question with assignments that are made alike.
+func alikeHere(q *resources.Question, alike func(*resources.Question, *resources.HeldRole)) *resources.Question {
+	changed := *q
+	if q.Facts.Subject == nil {
+		return &changed
+	}
+	subject := q.Facts.Subject.Clone()
+	subject.Assignments = slices.Clone(subject.Assignments)
+	for i := range subject.Assignments {
+		alike(&changed, &subject.Assignments[i])
+	}
+	changed.Facts.Subject = subject
+	return &changed
+}
+
+// PartsOfKeys returns the names of all that tells verdicts apart.
+func PartsOfKeys() []string {
+	return slices.Sorted(slices.Values(slices.AppendSeq(slices.Collect(maps.Keys(KeyParts())), maps.Keys(hereParts()))))
+}
+
+// KeyParts are what tells verdicts apart, by name, each with what makes a plan without it. Those of subject.here's
+// assignments are hereParts.
 func KeyParts() map[string]func(*question.Plan) *question.Plan {
 	parts := map[string]func(*question.Plan) *question.Plan{
 		"the entry point": func(p *question.Plan) *question.Plan {
@@ -135,12 +194,17 @@ func principalKinds() []string {
 
 // without is a plan whose keys lack a row.
 func without(p *question.Plan, path string) *question.Plan {
+	return filtered(p, func(other string) bool { return other != path })
+}
+
+// filtered is a plan whose keys have some of its rows.
+func filtered(p *question.Plan, has func(path string) bool) *question.Plan {
 	if p == nil {
 		return nil
 	}
 	less := &question.Plan{Entry: p.Entry, ByKind: map[string]question.Rows{}, Compared: p.Compared}
 	for kind, rows := range p.ByKind {
-		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return question.Table()[i].Path == path })
+		less.ByKind[kind] = slices.DeleteFunc(slices.Clone(rows), func(i int) bool { return !has(question.Table()[i].Path) })
 	}
 	return less
 }
