@@ -107,7 +107,7 @@ var mayImport = map[string]row{
 	"policies/analysis/diff":    {inside: []string{"policies/analysis/matrix", "policies/analysis/people", "policies/engine", "resources"}},
 	"policies/analysis/people":  {inside: []string{"policies/analysis/matrix", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/analysis/guards":  {inside: []string{"policies/analysis/diff", "policies/analysis/matrix", "policies/engine", "resources"}, outside: []string{opa}},
-	"policies/policytest":       {inside: []string{"policies", "resources"}},
+	"policies/policytest":       {inside: []string{"policies", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/engine":           {inside: []string{"policies", "policies/builtins", "policies/question", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},
 	"policies/analysis/why":     {inside: []string{"policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"gateway/ratelimit":         {},
