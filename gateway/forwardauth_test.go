@@ -53,14 +53,14 @@ func TestAProxyIsToldThatThereIsNoVerdict(t *testing.T) {
 	}
 }
 
-// TestOrderOfRefusalsOfAProxysCall is framing, 401, 429, 400, 404, 403; no body is too large.
+// TestOrderOfRefusalsOfAProxysCall is framing, 401, 429, 404, 400, 403; no body is too large.
 func TestOrderOfRefusalsOfAProxysCall(t *testing.T) {
 	checkOrderOf(t, func() draft {
 		return draft{method: "GET", target: "/verify/api/v1/accounts/acct-a-v1/roles", headers: []string{bearer}}
 	}, []fault{
 		framingFault, tokenFault, busyFault,
-		{"400 path", 400, func(d *draft) { d.target += "//" }},
 		{"404", 404, func(d *draft) { d.target += "/none" }},
+		{"400 claim", 400, func(d *draft) { d.add("X-User-ID: user-else-v1") }},
 		deniedFault,
 	}, asking)
 }
