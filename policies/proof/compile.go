@@ -103,8 +103,7 @@ func newCompiler(ctx context.Context, store storage.Store, txn storage.Transacti
 		WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
 		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
 		WithStageAfterID(ast.StageRewriteRegoMetadataCalls, ast.CompilerStageDefinition{Name: "CheckReach", Stage: builtins.CheckReach}).
-		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckUnfolded", Stage: builtins.CheckUnfolded}).
-		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckCycles", Stage: builtins.CheckCycles})
+		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckWritten", Stage: builtins.CheckWritten})
 }
 
 // newStore shares the documents' values, which are never changed, with every other store.

@@ -48,6 +48,11 @@ func exhausting() map[string]struct{ rules, want string } {
 		"taken apart and put together": {"p := v if {\n\tv0 := [input.now]\n" +
 			lines(40, "\t[a$N, b$N] := [v$P, v$P]\n\tv$N := {a$N, [b$N]}") + "\tv := v40\n}", literal},
 
+		"functions replaced": {"f(x) := x\n\ng(x) := [x, x]\n\nh(x) := " + strings.Repeat("f(", 40) + "x" + strings.Repeat(")", 40) +
+			"\n\np := v if v := h(input.now) with data.x.f as data.x.g", literal},
+		"below a with": {"r0 := [input.now]\n" + lines(12, "r$N := [r$P, r$P]") + "s0 := [1]\n" + lines(12, "s$N := [s$P, input.now, s$P]") +
+			"q := count(r12)\n\np := n if n := q with input as {\"now\": s12}", literal},
+
 		"a part of itself":           {some + "p if { [x, y, x, a, a] = [{\"x\": x}, {\"x\": y}, y, x, y] }", "x.rego:4: limit_error: " + cycle},
 		"a part of itself, in short": {"p if { [x, 1] = [{\"x\": x}, x]; x = 1 }", "x.rego:3: limit_error: " + cycle},
 		"in a comprehension":         {some + "p := [1 | [x, x, a] = [{\"x\": x}, {\"x\": {\"x\": x}}, x]]", "x.rego:4: limit_error: " + cycle},
@@ -55,7 +60,8 @@ func exhausting() map[string]struct{ rules, want string } {
 			some + "q contains [{\"x\": x}, {\"x\": {\"x\": x}}, x] if x := a\n\np if {\n\tsome y\n\tq[[y, y, y]]\n\ty == 1\n}",
 			"limit_error: " + cycle,
 		},
-		"by two keys that are one": {some + "q contains [b, c] if [b, b, a] = [[c], [[c]], c]\n\np if {\n\tsome y\n\tq[[y, y]]\n\ty == 1\n}", "x.rego:4: limit_error: " + cycle},
+		"by two keys of which one holds the other": {some + "q contains [b, c] if [b, c, a] = [e, e, e]\n\np if {\n\tsome y\n\tq[[[y], y]]\n\ty == 1\n}", "limit_error: " + cycle},
+		"by two keys that are one":                 {some + "q contains [b, c] if [b, b, a] = [[c], [[c]], c]\n\np if {\n\tsome y\n\tq[[y, y]]\n\ty == 1\n}", "x.rego:4: limit_error: " + cycle},
 
 		"a nested term":    {"p := " + strings.Repeat("[1 | ", 3000) + "true" + strings.Repeat("]", 3000), "x.rego:3: terms or bodies are " + deep},
 		"a long sum":       {"p := 1" + strings.Repeat(" + 1", 30_000), deep},
