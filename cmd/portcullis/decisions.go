@@ -83,8 +83,8 @@ func decisionsCommand(r reading) *cobra.Command {
 			if !r.byID {
 				return noArguments(cmd, args)
 			}
-			if len(args) != 1 {
-				return fmt.Errorf("show takes one argument, the id of a decision as in X-Decision-ID, not %d", len(args))
+			if len(args) != 1 || args[0] == "" {
+				return fmt.Errorf("show takes one argument, the id of a decision as in X-Decision-ID, not %q", args)
 			}
 			q.id = args[0]
 			return nil

@@ -166,6 +166,9 @@ drop if input.path == "authz/access"
 			t.Errorf("%+v", o)
 		}
 	}
+	if o := harness.Command(t, nil, "decisions", "show", "", "--data-dir", g.DataDir); o.Code != 2 || o.Stdout != "" {
+		t.Errorf("of no id: %+v", o)
+	}
 	replay := harness.Command(t, nil, "policy", "replay", "--decisions", filepath.Join(g.DataDir, "decisions"), policies)
 	if replay.Code != 3 || !strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input.subject.here\n") ||
 		!strings.Contains(replay.Stdout, "1 not judged: masked, and the tree reads it: input\n") ||

@@ -29,7 +29,8 @@ const (
 	codeOther = "other"
 )
 
-// allowCodes and denyCodes are the codes of the embedded policy tree (policies/authz/reasons.rego).
+// allowCodes and denyCodes are the codes of the embedded policy tree (policies/authz/reasons.rego) and the one of the
+// engine, needs_known_action.
 func allowCodes() []string {
 	return []string{"role", "public", "service_scope", "asks_self", "self", "self_by_token", "member", "holds_all"}
 }
@@ -37,7 +38,7 @@ func allowCodes() []string {
 func denyCodes() []string {
 	return []string{
 		"needs_active_member", "needs_active_account", "needs_same_account", "needs_account_level", "needs_active_project", "needs_credential_scope",
-		"incomplete", "deny_rule", "no_role", "no_credential", "no_service_scope", "not_own", "not_a_user", "nothing_to_grant", "not_held",
+		"needs_known_action", "incomplete", "deny_rule", "no_role", "no_credential", "no_service_scope", "not_own", "not_a_user", "nothing_to_grant", "not_held",
 	}
 }
 
