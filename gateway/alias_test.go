@@ -32,11 +32,11 @@ func TestNothingKeptFromARequestChanges(t *testing.T) {
 			current.question = q
 			return allow(ctx, q)
 		}
-		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			d, err := keep(ctx, q)
 			kept = append(kept, current)
 			return d, err
-		}, keep}
+		}, keep}.pin()
 		c.Handlers["access"]["create"] = func(_ context.Context, r *wire.Request) (wire.Response, error) {
 			current.request = *r
 			kept = append(kept, current)
@@ -94,10 +94,10 @@ func checkKept(t *testing.T, i int, x string, k seen, record gateway.Record) {
 func TestIdentityEndsWithItsRequest(t *testing.T) {
 	var last resources.Question
 	e := start(t, func(c *gateway.Config) {
-		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			last = q
 			return allow(ctx, q)
-		}}
+		}}.pin()
 	})
 	l := e.dial(t)
 	for range 3 {

@@ -32,7 +32,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 	var asked, access resources.Question
 	var about []string
 	e := start(t, func(c *gateway.Config) {
-		c.Judge.Policy = policy{
+		c.Judge.Pin = policy{
 			func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 				asked = q
 				return allow(ctx, q)
@@ -41,7 +41,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 				access = q
 				return allow(ctx, q)
 			},
-		}
+		}.pin()
 		c.Judge.Facts = facts{func(_ context.Context, account, user, project string) (resources.Facts, error) {
 			about = append(about, account+" "+user+" "+project)
 			return resources.Facts{Revision: 41, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
@@ -75,7 +75,7 @@ func TestQuestionReachesPolicyAsItWasAsked(t *testing.T) {
 func TestDenyIsAnAnswer(t *testing.T) {
 	for _, status := range []int{200, 403} {
 		e := start(t, func(c *gateway.Config) {
-			c.Judge.Policy, c.Doors["authorization.check"] = policy{deny, allow}, e3.Door{Judge: c.Judge, DenyStatus: status}
+			c.Judge.Pin, c.Doors["authorization.check"] = policy{deny, allow}.pin(), e3.Door{Judge: c.Judge, DenyStatus: status}
 		})
 		r := e.send(t, question("x"))
 		if r.Status != status || r.Body != `{"allowed":false,"reason":"a test says no"}` || r.Header.Get("X-Decision-ID") == "" || e.last(t).Allowed {
@@ -91,10 +91,10 @@ func TestDenyIsAnAnswer(t *testing.T) {
 // TestWhoMayNotAskIsNotAnswered: 403 in the error shape, and no decision is made.
 func TestWhoMayNotAskIsNotAnswered(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
-		c.Judge.Policy = policy{func(context.Context, resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{func(context.Context, resources.Question) (resources.Decision, error) {
 			t.Error("a decision was made")
 			return resources.Decision{}, nil
-		}, deny}
+		}, deny}.pin()
 	})
 	r := e.send(t, question("x"))
 	if r.Status != 403 || strings.Contains(r.Body, "allowed") || !strings.Contains(r.Body, "FORBIDDEN") || r.Header.Get("X-Decision-ID") == "" {
@@ -119,7 +119,7 @@ func TestDoorAtAPathOfItsOwnIsAskedAboutNone(t *testing.T) {
 
 // TestAllProblemsOfAQuestionAreToldAtOnce, and nothing is asked of policy.
 func TestAllProblemsOfAQuestionAreToldAtOnce(t *testing.T) {
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{}.pin() })
 	r := e.send(t, request("POST", "/api/v1/authorize/a//b/..?q", "{}", bearer, "X-User-ID: a,b", "X-User-ID: c", "X-Action: fly"))
 	got := details(t, r.Body)
 	for _, want := range []string{"path: holds an empty segment", "path: holds a . or ..", "path: holds a ?", "X-User-ID: must be sent once", "X-User-ID: must be 1 to 128", "X-Account-ID: is missing", "X-Action: must have the form", "body: must be empty"} {
@@ -134,7 +134,7 @@ func TestAllProblemsOfAQuestionAreToldAtOnce(t *testing.T) {
 
 // TestIdentityHeadersReadInTwoWaysAreRefused: on E3 each is a 400 that names the header.
 func TestIdentityHeadersReadInTwoWaysAreRefused(t *testing.T) {
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{}.pin() })
 	for _, h := range []struct{ name, good string }{{"X-User-ID", "user-a-v1"}, {"X-Account-ID", "acct-a-v1"}, {"X-Action", "project:x:read"}} {
 		under, small := strings.ReplaceAll(h.name, "-", "_"), strings.ToLower(h.name)
 		for name, lines := range map[string][]string{
@@ -165,7 +165,7 @@ func TestIdentityHeadersReadInTwoWaysAreRefused(t *testing.T) {
 
 // TestIdentityHeadersSentTwiceAreRefused on every other route too, credentials included.
 func TestIdentityHeadersSentTwiceAreRefused(t *testing.T) {
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{}.pin() })
 	const target = "/api/v1/accounts/acct-a-v1/roles"
 	if r := e.send(t, request("GET", target, "", "Authorization: Bearer "+badToken, bearer)); r.Status != 400 {
 		t.Errorf("two credentials, the first of them bad: %d; none of them is to be tried", r.Status)
@@ -194,11 +194,11 @@ func TestOtherHeadersDecideNothing(t *testing.T) {
 	var seen []resources.Question
 	e := start(t, func(c *gateway.Config) {
 		c.Now = fixedNow
-		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			q.Facts.Subject = nil
 			seen = append(seen, q)
 			return allow(ctx, q)
-		}, allow}
+		}, allow}.pin()
 	})
 	plain := e.send(t, question("x"))
 	for _, h := range []string{
@@ -233,7 +233,7 @@ func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
 			say := func(context.Context, resources.Question) (resources.Decision, error) {
 				return resources.Decision{Allowed: allowed, Reason: reason}, nil
 			}
-			e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{say, allow} })
+			e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{say, allow}.pin() })
 			if r := e.send(t, question("x")); r.Body != string(want) {
 				t.Errorf("answered %s, want %s", r.Body, want)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway"
 	credential "github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
@@ -41,7 +42,7 @@ func realPolicy(b *testing.B) func(*gateway.Config) {
 	}
 	nobody := &resources.Subject{AccountID: "acct-a-v1", AccountExists: true, AccountStatus: resources.StatusActive}
 	return func(c *gateway.Config) {
-		c.Judge.Policy = e
+		c.Judge.Pin = func() verdict.Tree { return e.Pin() }
 		for _, r := range e.Routes() {
 			if r.Name == "authorization.check" {
 				c.Catalogue, c.Handlers, c.Upstreams = []resources.Route{r}, nil, nil

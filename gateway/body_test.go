@@ -75,10 +75,10 @@ func TestBodyAtTheLimitIsTaken(t *testing.T) {
 func TestBodyHidesNoSecondRequest(t *testing.T) {
 	judged := 0
 	e := start(t, func(c *gateway.Config) {
-		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			judged++
 			return allow(ctx, q)
-		}, allow}
+		}, allow}.pin()
 	})
 	hidden := question("x")
 	for name, raw := range map[string]string{

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 
+	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -13,7 +14,7 @@ func (e *Edge) identify(x *exchange) error {
 	if x.public {
 		return e.authenticate(x)
 	}
-	return e.cfg.Rates.ofFailures(x.ctx, &x.record, func() string { return addressOf(x.raw) }, func() error { return e.authenticate(x) })
+	return e.cfg.Rates.ofFailures(x.ctx, &x.record, x.address, func() error { return e.authenticate(x) })
 }
 
 // authenticate finds out who calls. A public call takes an anonymous caller.
@@ -22,13 +23,11 @@ func (e *Edge) authenticate(x *exchange) error {
 	if x.public {
 		return nil
 	}
-	for _, name := range []string{"authorization", "x-api-key"} {
-		if x.headers.ambiguous(name) {
-			return resources.BadRequest(resources.Problem{Field: name, Text: sentOnce})
-		}
+	authorization, apiKey, err := x.credentials()
+	if err != nil {
+		return err
 	}
-	h := &x.raw.Request.Header
-	principal, err := e.cfg.Authn.Authenticate(x.ctx, sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...))
+	principal, err := e.cfg.Authn.Authenticate(x.ctx, authorization, apiKey)
 	if err != nil {
 		return err
 	}
@@ -39,6 +38,31 @@ func (e *Edge) authenticate(x *exchange) error {
 		return err
 	}
 	return x.checkClaims()
+}
+
+// address returns the address of the client.
+func (x *exchange) address() string {
+	if x.foreign != nil {
+		return listen.PeerOf(x.foreign.Peer).String()
+	}
+	return addressOf(x.raw)
+}
+
+// credentials returns the values of the credential's headers: 400 for what two servers could read differently.
+func (x *exchange) credentials() (authorization, apiKey []string, err error) {
+	if c := x.foreign; c != nil {
+		if len(c.CredentialProblems) > 0 {
+			err = resources.BadRequest(c.CredentialProblems...)
+		}
+		return c.Authorization, c.APIKey, err
+	}
+	for _, name := range []string{"authorization", "x-api-key"} {
+		if x.headers.ambiguous(name) {
+			return nil, nil, resources.BadRequest(resources.Problem{Field: name, Text: sentOnce})
+		}
+	}
+	h := &x.raw.Request.Header
+	return sent(h, "Authorization", x.room.authorization[:]...), sent(h, "X-API-Key", x.room.apiKey[:]...), nil
 }
 
 // turnsOf returns whose turns the work for the caller takes: a user's account's, whichever they ask about. A service has none
@@ -54,7 +78,7 @@ func turnsOf(caller *resources.Principal) string {
 // another account or another user is 401 (specification, E1 and E2). A header that was sent twice is
 // a 400 of a later step.
 func (x *exchange) checkClaims() error {
-	if !x.entry.Row.Claims {
+	if x.entry == nil || !x.entry.Route.Claims {
 		return nil
 	}
 	h := &x.raw.Request.Header
@@ -95,7 +119,7 @@ func (e *Edge) charge(x *exchange, requests int) error {
 
 // tellRated sets the headers of the caller's rates.
 func (x *exchange) tellRated() {
-	if x.rated != nil {
+	if x.rated != nil && x.raw != nil {
 		tellRate(&x.raw.Response.Header, x.rated)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -22,15 +21,15 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, authorization, apiKey []string) (resources.Principal, error)
 }
 
-// Config holds the parts of an edge. Every field but Calls, Upstreams, Certificates, Rates, Observe and Tracing is
+// Config holds the parts of an edge. Every field but SubRequests, Upstreams, Certificates, Rates, Observe and Tracing is
 // needed.
 type Config struct {
 	Judge *verdict.Judge
 	Authn Authenticator
 	// Doors answer the rows whose upstream is resources.UpstreamAuthorize, by the row's name.
 	Doors map[string]doors.Door
-	// Calls, where it is not nil, finds rows of the catalogue in force for doors that judge other calls.
-	Calls *original.Calls
+	// SubRequests read, from the calls of such rows, the calls of others that are asked about.
+	SubRequests map[string]doors.SubRequest
 	// Catalogue is bound to Doors, Handlers and Upstreams; a row that does not fit is an error.
 	Catalogue []resources.Route
 	// Handlers are this process's, by upstream name.

@@ -27,8 +27,8 @@ func TestNoRefusalShowsACredential(t *testing.T) {
 	tells := func(_ context.Context, q resources.Question) (resources.Decision, error) {
 		return resources.Decision{Reason: fmt.Sprintf("%s may not in %s of %s", q.Target.UserID, q.Target.ProjectID, q.AccountID), PolicyRevision: "rev-1"}, nil
 	}
-	refusing := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{tells, tells} })
-	deciding := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{tells, allow} })
+	refusing := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{tells, tells}.pin() })
+	deciding := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{tells, allow}.pin() })
 	for _, credential := range shapedLikeCredentials() {
 		for name, c := range map[string]struct {
 			to     *edge

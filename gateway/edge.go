@@ -10,8 +10,9 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
@@ -31,8 +32,10 @@ type Edge struct {
 	leaving atomic.Bool
 	// bodies are those of the requests under way.
 	bodies bodies
-	// steps are the order of refusals: the first that applies answers.
-	steps   []step
+	// steps are the order of refusals: the first that applies answers. foreign are those of calls in other protocols.
+	steps, foreign []step
+	// quiet reaches verdicts that nobody is told.
+	quiet   *verdict.Judge
 	waiting waiting
 }
 
@@ -50,8 +53,10 @@ func New(cfg Config) (*Edge, error) {
 	e := newBounded(cfg)
 	e.rows = slices.Clone[[]resources.Route]
 	e.steps = []step{
-		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
+		e.frame, e.find, e.readBody, e.admit, e.identify, e.limit, e.answerProxy, e.throughDoor, e.checkMediaType, e.checkHeaders, e.authorize, e.answer,
 	}
+	e.foreign = []step{e.admit, e.identify, e.limit, e.answerProxy}
+	e.quiet = cfg.Judge.Quiet()
 	e.waiting.longest, e.waiting.again = outerWait, []step{e.admit, e.identify, e.authorizeAgain}
 	if err := e.unusedUpstream(); err != nil {
 		return nil, err
@@ -90,11 +95,12 @@ func (e *Edge) start() (*Edge, error) {
 
 // CheckCatalogue says whether the edge could serve these rows.
 func (e *Edge) CheckCatalogue(routes []resources.Route) error {
-	if _, err := newTable(e.rows(routes), e.serve); err != nil {
-		return err
-	}
-	return original.Check(routes)
+	_, err := newTable(e.rows(routes), e.serve)
+	return err
 }
+
+// Rows returns the rows in use.
+func (e *Edge) Rows() *catalogue.Index { return e.routes.Load().Index }
 
 // SetCatalogue takes other rows into use; requests under way keep theirs. On an
 // error the rows in use stay.
@@ -102,11 +108,6 @@ func (e *Edge) SetCatalogue(routes []resources.Route) error {
 	t, err := newTable(e.rows(routes), e.serve)
 	if err != nil {
 		return err
-	}
-	if e.cfg.Calls != nil {
-		if err := e.cfg.Calls.Set(routes); err != nil {
-			return err
-		}
 	}
 	e.routes.Store(t)
 	return nil

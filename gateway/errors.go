@@ -17,16 +17,9 @@ import (
 // refuse answers with an error in the shape of the route's area. A door has a body of its own where
 // there is no verdict.
 func (e *Edge) refuse(x *exchange, err error) {
-	domain := resources.AsError(err)
-	x.record.Err = loggable(err, domain)
-	x.record.Unauthorized = authn.ReasonOf(err)
-	if x.record.Reason == "" { // no decision was reached
-		x.record.Reason = domain.Message
-	}
+	domain := x.record.failed(err)
 	h := &x.raw.Response.Header
 	switch domain.Kind {
-	case resources.KindBadRequest:
-		x.record.Problems = inOneLine(domain.Problems)
 	case resources.KindNoCredential, resources.KindBadCredential:
 		h.Set("WWW-Authenticate", "Bearer")
 	case resources.KindUnavailable, resources.KindRateLimited:
@@ -34,7 +27,7 @@ func (e *Edge) refuse(x *exchange, err error) {
 	}
 	area := ""
 	if x.entry != nil {
-		area = x.entry.Row.Area
+		area = x.entry.Route.Area
 		if x.entry.door != nil && domain.Kind == resources.KindUnavailable {
 			if body := x.entry.door.Unavailable(err); body != nil {
 				send(x.raw, wire.Status(domain.Kind), body)
@@ -43,6 +36,19 @@ func (e *Edge) refuse(x *exchange, err error) {
 		}
 	}
 	send(x.raw, wire.Status(domain.Kind), wire.ErrorBody(area, domain))
+}
+
+// failed records an error that is the answer, and returns it as one of the domain.
+func (r *Record) failed(err error) *resources.Error {
+	domain := resources.AsError(err)
+	r.Err, r.Unauthorized = loggable(err, domain), authn.ReasonOf(err)
+	if r.Reason == "" { // no decision was reached
+		r.Reason = domain.Message
+	}
+	if domain.Kind == resources.KindBadRequest {
+		r.Problems = inOneLine(domain.Problems)
+	}
+	return domain
 }
 
 // loggable returns the error of a request for the log, nil for one that says nothing more than its

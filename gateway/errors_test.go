@@ -14,7 +14,7 @@ import (
 
 // TestErrorBodyHasItsAreasShape, word for word.
 func TestErrorBodyHasItsAreasShape(t *testing.T) {
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{deny, deny} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{deny, deny}.pin() })
 	for name, c := range map[string]struct {
 		raw    string
 		status int
@@ -99,7 +99,7 @@ func TestProblemsOfA400AreRecorded(t *testing.T) {
 
 // TestParametersArePlainIdentifiers on ordinary routes, all problems at once.
 func TestParametersArePlainIdentifiers(t *testing.T) {
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{}.pin() })
 	for target, want := range map[string]string{
 		"/api/v1/accounts/a%20b/roles": "accountId: must be", "/api/v1/accounts/a:b/roles": "accountId: must be", "/api/v1/accounts/a%2Fb/roles": "path: holds an encoded /",
 		"/api/v1/accounts/../roles": "path: holds a . or .. segment", "/api/v1/accounts/%2e%2e/roles": "path: holds an encoded .", "/api/v1/accounts/accounts/roles": "path: is ambiguous",

@@ -10,8 +10,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -31,8 +32,16 @@ type exchange struct {
 	headers  headers
 	// consistency says that X-Consistency was sent.
 	consistency bool
-	entry       *entry
-	values      []string
+	// rows are those in use; entry is the request's own.
+	rows  *catalogue.Index
+	entry *entry
+	// match is the row by which the call is judged: the entry's, or that of the call which is asked about.
+	match catalogue.Match
+	// original is the call of somebody else that is asked about, nil for none. foreign is the call in another protocol that
+	// asks, which has no raw; vouched is the answer to it.
+	original *doors.Original
+	foreign  *doors.Foreign
+	vouched  []doors.Header
 	// public says that no credential is looked at.
 	public    bool
 	body      []byte
@@ -44,12 +53,11 @@ type exchange struct {
 	// shared is the account as whose the request is counted there, "" for none.
 	shared string
 	rated  *ratelimit.Verdict
-	// call is the call as it is judged; account is the account in question.
-	call    verdict.Call
+	// account is the account in question, unless the path names one.
 	account string
 	record  Record
-	// factsRevision is that of the facts of the recorded verdict.
-	factsRevision int64
+	// accountRevision is that of the recorded verdict.
+	accountRevision int64
 	// endTrace is nil where the request is not traced.
 	endTrace func(*Record)
 	// answered ends the steps.
@@ -81,32 +89,28 @@ func (e *Edge) handle(raw *fasthttp.RequestCtx) {
 		x.lifetime.parent = resources.WithStrict(x.lifetime.parent)
 	}
 	e.readLine(x)
-	e.trace(x)
+	x.trace()
 	raw.Response.Header.Set("X-Request-ID", x.record.RequestID)
 	defer func() {
 		x.leave()
 		e.bodies.held.Add(-x.bodyHeld)
-		x.record.ended(started, e.cfg.Now())
 		x.record.Status = raw.Response.StatusCode()
-		if x.endTrace != nil {
-			x.endTrace(&x.record)
-		}
-		e.observe(x.record)
+		x.ended(started)
 	}()
-	if err := e.run(x); err != nil {
+	if err := e.run(x, e.steps); err != nil {
 		e.refuse(x, err)
 	}
 	x.leaveBody()
 }
 
 // run goes through the steps; a panic becomes an internal error.
-func (e *Edge) run(x *exchange) (err error) {
+func (e *Edge) run(x *exchange, steps []step) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("gateway: panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	for _, s := range e.steps {
+	for _, s := range steps {
 		if err := s(x); err != nil || x.answered {
 			return err
 		}
@@ -146,16 +150,27 @@ func (e *Edge) scheme() string {
 	return "https"
 }
 
-// trace begins the request's span. Of several traceparent headers none counts.
-func (e *Edge) trace(x *exchange) {
-	if e.cfg.Tracing == nil {
+// trace begins the request's span, inside the caller's. Of several traceparent headers none counts.
+func (x *exchange) trace() {
+	if x.edge.cfg.Tracing == nil {
 		return
 	}
 	parent := ""
-	if values := sent(&x.raw.Request.Header, "Traceparent"); len(values) == 1 {
-		parent = values[0]
+	if x.raw != nil {
+		if values := sent(&x.raw.Request.Header, "Traceparent"); len(values) == 1 {
+			parent = values[0]
+		}
 	}
-	x.lifetime.parent, x.record.TraceID, x.endTrace = e.cfg.Tracing.Begin(x.lifetime.parent, x.method, parent)
+	x.lifetime.parent, x.record.TraceID, x.endTrace = x.edge.cfg.Tracing.Begin(x.lifetime.parent, x.method, parent)
+}
+
+// ended records the request when it has been answered.
+func (x *exchange) ended(started time.Time) {
+	x.record.ended(started, x.edge.cfg.Now())
+	if x.endTrace != nil {
+		x.endTrace(&x.record)
+	}
+	x.edge.observe(x.record)
 }
 
 // sent returns copies of a header's values, in room where they fit there.

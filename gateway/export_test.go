@@ -8,6 +8,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -47,9 +48,9 @@ func Find(routes []resources.Route, method, path string) (name string, values, a
 	if err != nil {
 		return "", nil, nil, err
 	}
-	m := t.Find("", method, path, nil)
+	m := t.Served(catalogue.Call{Method: method, Path: path}, nil)
 	if m.Found != nil {
-		name = m.Found.Row.Name
+		name = m.Found.Route.Name
 	}
 	return name, m.Values, m.Allow, nil
 }

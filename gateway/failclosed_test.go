@@ -56,7 +56,7 @@ func TestWhatCanNotBeDecidedIsNotAllowed(t *testing.T) {
 							return d, fail(here) // an allow beside an error is none
 						}
 					}
-					c.Judge.Policy = policy{yes(part == "decide"), yes(part == "access")}
+					c.Judge.Pin = policy{yes(part == "decide"), yes(part == "access")}.pin()
 					good := c.Judge.Facts
 					c.Judge.Facts = facts{func(ctx context.Context, account, user, project string) (resources.Facts, error) {
 						f, _ := good.Facts(ctx, account, user, project)
@@ -114,12 +114,12 @@ func TestABoundOfPolicyIsToldApart(t *testing.T) {
 		undecided := func(context.Context, resources.Question) (resources.Decision, error) {
 			return resources.Decision{Allowed: true}, resources.Unavailable("The decision could not be made.", fmt.Errorf("%s: %w", secret, bound))
 		}
-		e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{undecided, allow} })
+		e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{undecided, allow}.pin() })
 		r := e.send(t, question("x"))
 		if want := `{"allowed":false,"reason":"` + bound.Error() + `"}`; r.Status != 503 || r.Body != want || r.Header.Get("Retry-After") != "1" {
 			t.Errorf("E3: %d %s, want %s", r.Status, r.Body, want)
 		}
-		e = start(t, func(c *gateway.Config) { c.Judge.Policy = policy{allow, undecided} })
+		e = start(t, func(c *gateway.Config) { c.Judge.Pin = policy{allow, undecided}.pin() })
 		r = e.send(t, request("GET", "/api/v1/accounts/acct-a-v1/roles", "", bearer))
 		if checkSilent(t, r); r.Status != 503 {
 			t.Errorf("route: %d %s", r.Status, r.Body)
@@ -132,11 +132,11 @@ func TestZeroDecisionDenies(t *testing.T) {
 	zero := func(context.Context, resources.Question) (resources.Decision, error) {
 		return resources.Decision{}, nil
 	}
-	e := start(t, func(c *gateway.Config) { c.Judge.Policy = policy{zero, allow} })
+	e := start(t, func(c *gateway.Config) { c.Judge.Pin = policy{zero, allow}.pin() })
 	if r := e.send(t, question("x")); r.Body != `{"allowed":false,"reason":""}` {
 		t.Errorf("E3: %s", r.Body)
 	}
-	e = start(t, func(c *gateway.Config) { c.Judge.Policy = policy{allow, zero} })
+	e = start(t, func(c *gateway.Config) { c.Judge.Pin = policy{allow, zero}.pin() })
 	for _, raw := range []string{question("x"), request("GET", "/api/v1/accounts/acct-a-v1/roles", "", bearer), request("POST", "/public", "")} {
 		if r := e.send(t, raw); r.Status != 403 {
 			t.Errorf("%.40s: %d", raw, r.Status)

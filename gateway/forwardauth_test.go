@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // asking has an edge answer proxies about calls of its own catalogue.
 func asking(c *gateway.Config) {
-	c.Calls = &original.Calls{}
-	judge := &original.Judge{Verdicts: c.Judge, Calls: c.Calls, Assertions: c.Assertions}
-	c.Doors["forward_auth.check"], c.Doors["forward_auth.verify"] = forwardauth.Door{Judge: judge}, forwardauth.Verify{Judge: judge}
+	c.SubRequests = map[string]doors.SubRequest{"forward_auth.check": forwardauth.InHeaders, "forward_auth.verify": forwardauth.InPath}
 	for name, path := range map[string]string{"forward_auth.check": "/forward-auth", "forward_auth.verify": "/verify/{proxy+}"} {
 		c.Catalogue = append(c.Catalogue, resources.Route{Name: name, Method: "*", Path: path, Access: []string{"asks_self"}, Upstream: "authorize"})
 	}
@@ -27,13 +25,13 @@ func TestAProxyIsToldThatThereIsNoVerdict(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			broken := true
 			e := start(t, func(c *gateway.Config) {
-				c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+				c.Judge.Pin = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 					d, _ := allow(ctx, q)
 					if broken {
 						return d, failing.fail()
 					}
 					return d, nil
-				}}
+				}}.pin()
 			}, asking)
 			for _, raw := range []string{
 				request("GET", "/verify"+list, "", bearer),

@@ -21,10 +21,10 @@ func FuzzPath(f *testing.F) {
 	}
 	var seen *resources.Question
 	e := start(f, func(c *gateway.Config) {
-		c.Judge.Policy = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			seen = &q
 			return allow(ctx, q)
-		}, allow}
+		}, allow}.pin()
 	})
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		p := string(raw)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -41,6 +42,27 @@ func (p policy) Access(ctx context.Context, q resources.Question) (resources.Dec
 	return p.access(ctx, q)
 }
 
+func (p policy) pin() func() verdict.Tree {
+	var of verdict.Tree = tree{policy: &p}
+	return func() verdict.Tree { return of }
+}
+
+// tree is a policy tree that decides by a policy.
+type tree struct {
+	verdict.Tree
+	policy *policy
+}
+
+func (t tree) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return t.policy.Decide(ctx, q)
+}
+
+func (t tree) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	return t.policy.Access(ctx, q)
+}
+
+func (tree) AccessByUser(string) bool { return true }
+
 type authn struct {
 	verify func(context.Context, string) (resources.Principal, error)
 }
@@ -59,6 +81,19 @@ type facts struct {
 
 func (f facts) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	return f.get(ctx, account, user, project)
+}
+
+func (f facts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) (err error) {
+	for i, about := range of {
+		if into[i], err = f.get(ctx, account, about.UserID, about.ProjectID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (facts) Homes(context.Context, []string) ([]string, error) {
+	return nil, errors.New("nobody is looked for")
 }
 
 // goodToken is the one the fake authenticator takes; secret marks what no answer and
@@ -140,7 +175,7 @@ func config() gateway.Config {
 	nowhere := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
 	judge := &verdict.Judge{
-		Policy: policy{allow, allow},
+		Pin: policy{allow, allow}.pin(),
 		Facts: facts{func(_ context.Context, account, user, _ string) (resources.Facts, error) {
 			return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, nil
 		}},

@@ -47,14 +47,14 @@ func NewInner(cfg Config, areas map[string]Area) (*Edge, error) {
 // accept takes a gateway's word for who calls: 401 without one.
 func (e *Edge) accept(x *exchange) error {
 	said, err := peer.Accept(e.cfg.Assertions, sent(&x.raw.Request.Header, assertion.Header), assertion.Statement{
-		Upstream: cmp.Or(x.entry.Row.Audience, x.entry.Row.Upstream), RequestID: x.record.RequestID, Method: x.method,
+		Upstream: cmp.Or(x.entry.Route.Audience, x.entry.Route.Upstream), RequestID: x.record.RequestID, Method: x.method,
 		Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(), Body: x.body,
-	}, x.entry.Row.Action)
+	}, x.entry.Route.Action)
 	if err != nil {
 		x.raw.Response.Header.Set(peer.RefusedHeader, "1")
 		return err
 	}
-	if problems := x.entry.path.Problems(x.values); len(problems) > 0 {
+	if problems := x.match.Problems(x.match.Values); len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
 	x.principal, x.account = said.Principal, said.Account

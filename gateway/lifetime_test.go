@@ -63,10 +63,10 @@ func TestARequestsContextEnds(t *testing.T) {
 func TestAContextEndsWithItsRequest(t *testing.T) {
 	var kept context.Context
 	e := start(t, func(c *gateway.Config) {
-		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			kept = ctx
 			return allow(ctx, q)
-		}}
+		}}.pin()
 	})
 	e.send(t, question("x"))
 	select {

@@ -62,12 +62,12 @@ func checkOrderOf(t *testing.T, fresh func() draft, faults []fault, change func(
 			}
 			return p, err
 		}}
-		c.Judge.Policy = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{allow, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			if refuse {
 				return deny(ctx, q)
 			}
 			return allow(ctx, q)
-		}}
+		}}.pin()
 	})
 	try := func(name string, want int, faults ...fault) {
 		d := fresh()

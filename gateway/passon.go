@@ -36,8 +36,8 @@ func (e *Edge) passOn(x *exchange) error {
 	}
 	ctx, header, end := e.tracePass(x)
 	a, err := to.Pass(ctx, assertion.Statement{
-		Upstream: x.entry.Row.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
-		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Row.Action,
+		Upstream: x.entry.Route.Audience, RequestID: x.record.RequestID, Method: x.method, Target: string(x.raw.Request.Header.RequestURI()), IdempotencyKey: x.idempotencyKey(),
+		Body: x.body, Principal: x.principal, Account: x.account, Action: x.entry.Route.Action,
 	}, header)
 	if err != nil {
 		end(0, err)
@@ -72,7 +72,7 @@ func (e *Edge) tracePass(x *exchange) (context.Context, http.Header, func(status
 	if e.cfg.Tracing == nil {
 		return x.ctx, header, func(int, error) {}
 	}
-	ctx, end := e.cfg.Tracing.Pass(x.ctx, x.entry.Row.Upstream, x.method, header)
+	ctx, end := e.cfg.Tracing.Pass(x.ctx, x.entry.Route.Upstream, x.method, header)
 	return ctx, header, end
 }
 

@@ -97,7 +97,7 @@ func TestUpstreamGetsPathAndQueryAsTheyWereSent(t *testing.T) {
 // TestRefusedCallsDoNotReachTheUpstream.
 func TestRefusedCallsDoNotReachTheUpstream(t *testing.T) {
 	u := newUpstream(t, nil)
-	denied := u.behind(t, "", func(c *gateway.Config) { c.Judge.Policy = policy{allow, deny} })
+	denied := u.behind(t, "", func(c *gateway.Config) { c.Judge.Pin = policy{allow, deny}.pin() })
 	if r := denied.send(t, request("GET", things+"a", "", bearer)); r.Status != 403 {
 		t.Errorf("denied: %d", r.Status)
 	}

@@ -1,10 +1,11 @@
 package gateway
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -18,7 +19,7 @@ type Record struct {
 	// Path is as it was sent, without the query.
 	Path string
 	// Original is the call of somebody else about which a door was asked; it is empty elsewhere.
-	Original doors.Original
+	Original catalogue.Call
 	// Scheme is http or https, as the listener has it.
 	Scheme string
 	// Route is the catalogue's name of the route, Template the pattern of its path; both are empty where no route
@@ -50,20 +51,26 @@ type Record struct {
 	Err error
 }
 
-// judged records a verdict.
-func (r *Record) judged(v verdict.Verdict) {
-	r.Allowed, r.Code, r.Reason, r.PolicyRevision, r.DecisionID = v.Allowed, v.Code, v.Reason, v.PolicyRevision, v.ID
-}
-
 // headerDecisionID names the verdict of an answer.
 const headerDecisionID = "X-Decision-ID"
 
 // judged records a verdict and names it in the answer.
-func (x *exchange) judged(v verdict.Verdict) {
-	x.record.judged(v)
-	x.factsRevision = v.AccountRevision
-	if v.ID != "" {
-		x.raw.Response.Header.Set(headerDecisionID, v.ID)
+func (x *exchange) judged(o *verdict.Outcome) {
+	r := &x.record
+	r.Allowed, r.Code, r.Reason, r.PolicyRevision, r.DecisionID = o.Allowed, o.Code, o.Reason, o.PolicyRevision, o.ID
+	if x.accountRevision = o.AccountRevision; o.ID != "" && x.raw != nil {
+		x.raw.Response.Header.Set(headerDecisionID, o.ID)
+	}
+}
+
+// tellRevisions names in the answer by which policy and facts the verdict was reached.
+func (x *exchange) tellRevisions(o *verdict.Outcome) {
+	h := &x.raw.Response.Header
+	h.Set("X-Policy-Revision", o.PolicyRevision)
+	var room [20]byte
+	h.SetBytesV("X-Account-Revision", strconv.AppendInt(room[:0], o.AccountRevision, 10))
+	if bundle := o.BundleRevision; bundle != "" {
+		h.Set("X-Policy-Bundle-Revision", bundle)
 	}
 }
 

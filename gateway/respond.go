@@ -23,13 +23,13 @@ func (e *Edge) throughDoor(x *exchange) error {
 		call.Problems = []resources.Problem{{Field: headerConsistency, Text: problem}}
 	}
 	a, err := x.entry.door.Answer(x.ctx, call)
-	x.record.Account, x.record.Subject, x.record.Action = a.Question.AccountID, a.Question.SubjectID, a.Question.Action.ID
-	x.judged(a.Verdict)
+	x.record.Account, x.record.Subject, x.record.Action = a.Account, a.Subject, a.Action
+	x.judged(&a.Outcome)
 	if err != nil {
 		return err
 	}
-	for _, h := range a.Headers {
-		x.raw.Response.Header.Set(h.Name, h.Value)
+	if a.Revisions {
+		x.tellRevisions(&a.Outcome)
 	}
 	send(x.raw, a.Status, a.Body)
 	return nil
@@ -38,11 +38,11 @@ func (e *Edge) throughDoor(x *exchange) error {
 // doorCall returns the call as a door sees it.
 func (x *exchange) doorCall() doors.Call {
 	call := doors.Call{
-		Caller: x.principal, Route: &x.entry.Route, RequestID: x.record.RequestID, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
+		Caller: &x.principal, Row: x.entry.Row, Rows: x.rows, Method: x.method, HasQuery: x.hasQuery, Query: x.query,
 		Headers: x, Rates: x, Body: x.body, Encoded: x.headers.encoded,
 	}
-	if n := len(x.values); n > 0 {
-		call.Path = x.values[n-1]
+	if n := len(x.match.Values); n > 0 {
+		call.Path = x.match.Values[n-1]
 	}
 	return call
 }
@@ -73,7 +73,7 @@ func (e *Edge) call(x *exchange) error {
 	}
 	body, err := wire.Render(response.Body)
 	if err != nil {
-		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Row.Name, err)
+		return fmt.Errorf("gateway: rendering the answer of %s: %w", x.entry.Route.Name, err)
 	}
 	send(x.raw, response.Status, body)
 	return nil

@@ -3,13 +3,10 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
-	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/route"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -17,62 +14,44 @@ import (
 // paramAccount is the path parameter with which an account header is compared.
 const paramAccount = "accountId"
 
-// entry is a route that is ready to be served.
+// entry is a row that is ready to be served.
 type entry struct {
-	verdict.Route
-	path route.Row
-	// One of the three serves it.
-	door doors.Door
-	// asked is the door, where it is one that is asked about other calls; else nil.
-	asked doors.SubRequest
+	*catalogue.Row
+	// One of the four serves it.
+	door     doors.Door
+	asked    doors.SubRequest
+	handler  wire.Handler
+	upstream *upstream
 	// anyRequestID says that the door takes any request id.
 	anyRequestID bool
-	handler      wire.Handler
-	upstream     *upstream
 }
 
-// table finds entries by method and raw path.
-type table = route.Table[entry]
+// table is a catalogue with what serves its rows.
+type table struct {
+	*catalogue.Index
+	// entries are those of the rows by their numbers. One that is judged for a proxy alone has none.
+	entries []*entry
+}
 
 // newTable binds every row of the catalogue to its server. The error lists every row without a server,
-// every handler without a row, and every two rows for one method, host and path.
+// every handler without a row, and what else is wrong with the rows.
 func newTable(routes []resources.Route, serve server) (*table, error) {
-	t := &table{}
-	var problems []string
-	used := map[string]bool{}
-	for _, r := range routes {
-		if r.Upstream == resources.UpstreamExternal {
-			continue // it is judged for a proxy, and is no route of the edge
+	index, err := catalogue.New(routes)
+	t := &table{Index: index, entries: make([]*entry, len(index.Rows()))}
+	problems := []error{err}
+	for _, row := range index.Rows() {
+		if row.Route.Upstream == resources.UpstreamExternal {
+			continue
 		}
-		e, err := serve.bind(r)
-		if err == nil {
-			err = insert(t, e)
+		if t.entries[row.Number], err = serve.bind(row); err != nil {
+			problems = append(problems, catalogue.Problem(row.Route, err))
 		}
-		if err != nil {
-			problems = append(problems, fmt.Sprintf("route %s (%s %s%s): %v", r.Name, r.Method, r.Host, r.Path, err))
-		}
-		used[r.Upstream+"\x00"+r.Name] = true
 	}
-	problems = append(problems, serve.unbound(used)...)
-	if len(problems) > 0 {
-		sort.Strings(problems)
-		return nil, fmt.Errorf("the catalogue and the handlers do not fit: %s", strings.Join(problems, "; "))
+	problems = append(problems, serve.unbound(routes)...)
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("the catalogue and the handlers do not fit: %w", err)
 	}
 	return t, nil
-}
-
-// insert adds an entry under its method and path.
-func insert(t *table, e *entry) (err error) {
-	if e.path, err = route.ReadRow(e.Row); err != nil {
-		return err
-	}
-	if e.Row.Claims && !slices.Contains(e.path.Params, paramAccount) {
-		return fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
-	}
-	if other := t.Insert(route.KeyOf(e.Row), e.path.Pattern, e); other != nil {
-		return fmt.Errorf("has the method, host and path of route %s", other.Row.Name)
-	}
-	return nil
 }
 
 var (
@@ -84,12 +63,13 @@ var (
 // server is all that can serve a route.
 type server struct {
 	doors     map[string]doors.Door
+	asked     map[string]doors.SubRequest
 	handlers  map[string]wire.Routes
 	upstreams map[string]*upstream
 }
 
 func newServer(cfg Config) server {
-	s := server{doors: cfg.Doors, handlers: cfg.Handlers, upstreams: map[string]*upstream{}}
+	s := server{doors: cfg.Doors, asked: cfg.SubRequests, handlers: cfg.Handlers, upstreams: map[string]*upstream{}}
 	for name, base := range cfg.Upstreams {
 		s.upstreams[name] = newUpstream(name, base, cfg.Limits, cfg.Assertions)
 	}
@@ -97,17 +77,16 @@ func newServer(cfg Config) server {
 }
 
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
-func (s server) bind(r resources.Route) (*entry, error) {
-	of, err := verdict.NewRoute(r)
-	if err != nil {
-		return nil, err
+func (s server) bind(row *catalogue.Row) (*entry, error) {
+	r, e := &row.Route, &entry{Row: row}
+	if r.Claims && !row.HasParam(paramAccount) {
+		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
-	e := &entry{Route: of}
 	if r.Upstream == resources.UpstreamAuthorize {
-		if e.door = s.doors[r.Name]; e.door == nil {
+		e.door, e.asked = s.doors[r.Name], s.asked[r.Name]
+		if e.door == nil && e.asked == nil {
 			return nil, fmt.Errorf("upstream %q: %w", r.Upstream, errNoDoor)
 		}
-		e.asked, _ = e.door.(doors.SubRequest)
 		_, e.anyRequestID = e.door.(doors.AnyRequestID)
 		return e, nil
 	}
@@ -125,15 +104,18 @@ func (s server) bind(r resources.Route) (*entry, error) {
 }
 
 // unbound lists the handlers that no row of the catalogue names.
-func (s server) unbound(used map[string]bool) []string {
-	var out []string
+func (s server) unbound(routes []resources.Route) (problems []error) {
+	used := map[string]bool{}
+	for _, r := range routes {
+		used[r.Upstream+"\x00"+r.Name] = true
+	}
 	for upstream, handlers := range s.handlers {
 		for name := range handlers {
 			if s.upstreams[upstream] == nil && !used[upstream+"\x00"+name] {
-				out = append(out, fmt.Sprintf("handler %s of %s has no row in the catalogue", name, upstream))
+				problems = append(problems, fmt.Errorf("handler %s of %s has no row in the catalogue", name, upstream))
 			}
 		}
 	}
-	sort.Strings(out)
-	return out
+	sort.Slice(problems, func(i, k int) bool { return problems[i].Error() < problems[k].Error() })
+	return problems
 }

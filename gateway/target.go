@@ -3,6 +3,7 @@ package gateway
 import (
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -14,17 +15,18 @@ func (e *Edge) find(x *exchange) error {
 	if t.ByHost() { // frame has found it well-formed
 		host, _ = route.ParseHost(string(x.raw.Request.Header.Host()))
 	}
-	m := t.Find(host, x.method, x.path, x.room.values[:0])
+	x.rows = t.Index
+	m := t.Served(catalogue.Call{Host: host, Method: x.method, Path: x.path}, x.room.values[:0])
 	switch {
 	case m.Found != nil:
-		x.entry, x.values = m.Found, m.Values
-		x.record.Route, x.record.Template = m.Found.Row.Name, m.Found.Row.Path
-		x.public = m.Found.Public
-		if m.Found.anyRequestID {
+		x.entry, x.match = t.entries[m.Found.Number], catalogue.Match{Row: m.Found, Values: m.Values}
+		x.record.Route, x.record.Template, x.public = m.Found.Route.Name, m.Found.Route.Path, m.Found.Public
+		if x.entry.anyRequestID {
 			x.keepRequestID()
 		}
-		if m.Found.asked != nil { // about another call, which decides
-			x.record.Original, x.public = m.Found.asked.Told(x.doorCall())
+		if x.entry.asked != nil {
+			asked := x.entry.asked(x.doorCall())
+			x.askedAbout(&asked)
 		}
 		return nil
 	case len(m.Allow) > 0:
@@ -36,12 +38,12 @@ func (e *Edge) find(x *exchange) error {
 }
 
 // params returns the path's parameters by name.
-func (x *exchange) params() map[string]string { return x.entry.path.Named(x.values) }
+func (x *exchange) params() map[string]string { return x.match.Params(x.match.Values) }
 
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.
 func (e *Edge) checkHeaders(x *exchange) error {
-	target, problems := x.entry.path.Read(x.path, x.values)
+	target, problems := x.match.Read(x.path, x.match.Values)
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 	if len(problems) == 0 { // else it is not known whether the path names an account
 		var problem string
@@ -63,9 +65,7 @@ func (e *Edge) checkHeaders(x *exchange) error {
 	if len(problems) > 0 {
 		return resources.BadRequest(problems...)
 	}
-	if x.call = x.entry.Call(x.account, target, x.params()); x.entry.Row.Spec != "" {
-		x.call.Through = "" // their handlers say what there is of a project
-	}
+	x.match.Place = target
 	x.lifetime.of(x.account) // a service has none of its own
 	return nil
 }
@@ -107,11 +107,24 @@ func (x *exchange) accountInQuestion(target resources.Target) (account, problem 
 	return named, ""
 }
 
+// question returns what policy is asked about the call. A call that somebody else asks about has its caller as subject.
+func (x *exchange) question() resources.Question {
+	q := x.match.Question(x.account, x.match.Place, x.match.Values)
+	switch {
+	case x.original != nil:
+		q.SubjectID = x.principal.ID
+	case x.match.Route.Spec != "":
+		q.Through = "" // their handlers say what there is of a project
+	}
+	return q
+}
+
 // authorize has the call judged: 403, 503.
 func (e *Edge) authorize(x *exchange) error {
-	x.record.Action, x.record.Account = x.entry.Action.ID, x.account
-	v, err := e.cfg.Judge.Enter(x.ctx, x.principal, x.call)
-	x.judged(v)
-	x.ctx = resources.WithDecision(x.ctx, v.ID)
-	return err
+	q := x.question()
+	x.record.Action, x.record.Account, x.record.Subject = q.Action.ID, q.AccountID, q.SubjectID
+	o := e.cfg.Judge.Enter(x.ctx, &x.principal, x.match.Row, q)
+	x.judged(&o)
+	x.ctx = resources.WithDecision(x.ctx, o.ID)
+	return o.Err
 }

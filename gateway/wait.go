@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -36,12 +37,24 @@ func (w *waiting) end() { w.once.Do(func() { close(w.over) }) }
 
 // respond asks the handler, and while the client waits and there is nothing to answer, asks it again.
 func (e *Edge) respond(x *exchange, r *wire.Request) (wire.Response, error) {
-	response, err := x.entry.handler(x.ctx, r)
+	response, err := e.handler(x, r)
 	for err == nil && response.Wait > 0 && e.pause(x, response.Wait) {
 		r.Place = response.Place
 		response, err = e.askAgain(x, r)
 	}
 	return response, err
+}
+
+// handler calls the handler of an allowed call. What it asks policy is recorded before the answer.
+func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, err error) {
+	err = e.cfg.Judge.Handle(x.ctx, func(ctx context.Context) (err error) {
+		response, err = x.entry.handler(ctx, r)
+		return err
+	})
+	if err != nil {
+		return wire.Response{}, err
+	}
+	return response, nil
 }
 
 // pause lets some time pass outside of the bound of requests under way. It returns false where the
@@ -79,15 +92,15 @@ func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
 		}
 	}
 	r.Principal = x.principal
-	return x.entry.handler(x.ctx, r)
+	return e.handler(x, r)
 }
 
 // authorizeAgain has the call judged as authorize does. A verdict equal to the last one, on facts of the
 // same revision, is not recorded again: the client is told one, and the decision log has it.
 func (e *Edge) authorizeAgain(x *exchange) error {
-	v, err := e.cfg.Judge.Permit(x.ctx, x.principal, x.call)
-	if err == nil && v.Code == x.record.Code && v.Reason == x.record.Reason &&
-		v.PolicyRevision == x.record.PolicyRevision && v.AccountRevision == x.factsRevision {
+	o := e.quiet.Enter(x.ctx, &x.principal, x.match.Row, x.question())
+	if o.Err == nil && o.Code == x.record.Code && o.Reason == x.record.Reason &&
+		o.PolicyRevision == x.record.PolicyRevision && o.AccountRevision == x.accountRevision {
 		x.ctx = resources.WithDecision(x.ctx, x.record.DecisionID)
 		return nil
 	}

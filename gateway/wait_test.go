@@ -70,12 +70,12 @@ func TestWhoWaitsHoldsNoPlace(t *testing.T) {
 func TestWhoWaitsIsAuthorizedAnew(t *testing.T) {
 	var out, gone atomic.Bool
 	e, _, each := waiting(t, 1000, time.Minute, func(c *gateway.Config) {
-		c.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+		c.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 			if out.Load() {
 				return deny(ctx, q)
 			}
 			return allow(ctx, q)
-		}}
+		}}.pin()
 		c.Authn = authn{func(ctx context.Context, token string) (resources.Principal, error) {
 			if gone.Load() {
 				token = badToken
@@ -126,13 +126,13 @@ func TestWaitIsRecordedOnce(t *testing.T) {
 			log := &verdicts{}
 			e, _, _ := waiting(t, 3, time.Minute, func(cfg *gateway.Config) {
 				cfg.Judge.Log = log
-				cfg.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+				cfg.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 					d, err := allow(ctx, q)
 					if c.change != nil {
 						c.change(judged.Add(1), &d)
 					}
 					return d, err
-				}}
+				}}.pin()
 				cfg.Judge.Facts = facts{func(_ context.Context, account, user, _ string) (resources.Facts, error) {
 					revision := int64(7)
 					if c.change == nil && read.Add(1) > 1 {
@@ -176,12 +176,12 @@ func TestHandlerKnowsItsVerdict(t *testing.T) {
 			var judged atomic.Int64
 			var known []string
 			e := start(t, func(c *gateway.Config) {
-				c.Judge.Policy = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
+				c.Judge.Pin = policy{deny, func(ctx context.Context, q resources.Question) (resources.Decision, error) {
 					ctx.Done()
 					d, err := allow(ctx, q)
 					d.Reason = reason(judged.Add(1))
 					return d, err
-				}}
+				}}.pin()
 				c.Handlers["access"]["list"] = func(ctx context.Context, _ *wire.Request) (wire.Response, error) {
 					known = append(known, resources.DecisionOf(ctx))
 					answer, err := wire.OK(struct{}{})

@@ -115,19 +115,31 @@ func TargetAt(project, resource string) Target {
 	return Target{ProjectID: project, Resource: resource, Rest: resource}
 }
 
-// Question is the question of one decision: may the principal do the action there?
+// Question is the question of one decision: may the subject do the action there?
 type Question struct {
+	// Principal is the caller, who asks.
 	Principal Principal
+	// SubjectID is the external id of the user in question, "" for a subject that is not a user. A call of a route names
+	// none, unless somebody else asks about it: then the caller of that call.
+	SubjectID string
 	// Action is the zero value for a route without one.
 	Action Action
 	// AccountID is the account in question.
 	AccountID string
 	Facts     Facts
 	Target    Target
+	// Through is the project to which the path of an account action goes on, "" for none. The question is denied where that
+	// is not an active project of the account.
+	Through string
+	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" where policy
+	// decides.
+	Denied string
 	// Route is the row of the call or the door, nil where none is asked at. Nothing changes it.
 	Route *Route
 	// Grant is what the caller wants to give away; nil where that is not the question.
 	Grant *Grant
+	// App holds what an app of the policy tree decides about; nil where the platform's own rules decide.
+	App *Entities
 	// Now is the deciding replica's clock.
 	Now Time
 }

@@ -18,10 +18,8 @@ type Judgement struct {
 	ID, ParentID string
 	// Path says what was asked.
 	Path string
-	// Question is what was asked. Of an app it has who asked, the account, the facts and the time.
+	// Question is what was asked.
 	Question Question
-	// App is what was asked at a path of an app; else nil.
-	App      *AppQuestion
 	Decision Decision
 	// Context is what an app says beside its decision.
 	Context []Member

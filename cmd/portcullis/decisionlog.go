@@ -52,7 +52,7 @@ func (a *app) openDecisions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--decision-log: %w", err)
 	}
-	a.decisions, a.inside.log = log, log
+	a.decisions = log
 	a.metrics.WatchDecisions(log)
 	a.state.parts["decision_log"] = func(context.Context) any {
 		now := log.Stats()

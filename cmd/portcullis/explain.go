@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors/explain"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/policies/analysis/why"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -15,8 +14,8 @@ import (
 )
 
 // newExplain returns the door of explanations.
-func (a *app) newExplain(judge *verdict.Judge) explain.Door {
-	return explain.Door{Judge: judge, Now: time.Now, Explainer: explainer{a.store, a.collections, a.policy, a.gates.searches}}
+func (a *app) newExplain() explain.Door {
+	return explain.Door{Judge: a.judge, Now: time.Now, Explainer: explainer{a.store, a.collections, a.policy, a.gates.searches}}
 }
 
 // explainer implements explain.Explainer over the store.
@@ -30,10 +29,10 @@ type explainer struct {
 
 // Explain implements explain.Explainer. Facts and roles are of one snapshot, which ends before policy is asked: an
 // evaluation waits for its turn. Whom a change concerns is counted at their revision, too, or not at all.
-func (e explainer) Explain(ctx context.Context, q resources.Question, user string) (x resources.Explanation, judged int, err error) {
-	read := accountRead{explainer: e, account: q.AccountID, user: user}
+func (e explainer) Explain(ctx context.Context, q resources.Question) (x resources.Explanation, judged int, err error) {
+	read := accountRead{explainer: e, account: q.AccountID, user: q.SubjectID}
 	err = e.look(ctx, q.AccountID, func(tx store.Tx) (err error) {
-		if q.Facts, err = e.collections.LoadFacts(ctx, tx, q.AccountID, user, q.Target.ProjectID); err != nil {
+		if q.Facts, err = e.collections.LoadFacts(ctx, tx, q.AccountID, q.SubjectID, q.Target.ProjectID); err != nil {
 			return err
 		}
 		read.roles, err = e.rolesOf(ctx, tx, q.AccountID)

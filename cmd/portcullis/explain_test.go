@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -55,7 +55,7 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := verdict.NewRoute(resources.Route{Action: "account:authorization:explain"})
+	row, err := catalogue.NewRow(resources.Route{Path: "/explain", Action: "account:authorization:explain"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,9 +66,9 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := explainer{between{a.store, c.happens}, a.collections, a.policy, a.gates.searches}
 			x, judged, err := e.Explain(t.Context(), resources.Question{
-				Principal: signedIn(demoAlice), Action: action, AccountID: demoAccount, Route: &row.Row, Now: now,
+				Principal: signedIn(demoAlice), Action: action, AccountID: demoAccount, SubjectID: demoCarol, Route: &row.Route, Now: now,
 				Target: resources.Target{AccountID: demoAccount, ProjectID: demoProject, Resource: "instances/i", Rest: "instances/i"},
-			}, demoCarol)
+			})
 			if err != nil || x.Allowed || len(x.Fixes) < 3 || x.Complete != c.counted || judged < 50 {
 				t.Fatalf("%v, judged %d: %+v", err, judged, x)
 			}

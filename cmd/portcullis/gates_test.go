@@ -14,9 +14,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
@@ -109,19 +108,16 @@ func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	originals := a.newOriginals(t)
 	return map[string]func(*request) error{
 		"a credential": func(r *request) error {
 			_, err := a.state.authenticator.Authenticate(r, []string{"Bearer " + token}, nil)
 			return err
 		},
 		"a call of Envoy": func(r *request) error {
-			_, _, err := a.edge.Foreign(r, doors.Foreign{
+			_, err := a.edge.Foreign(r, &doors.Foreign{
 				Route: "ext_authz", Peer: &net.TCPAddr{}, Authorization: []string{"Bearer " + token},
-				Answer: func(ctx context.Context, caller resources.Principal, _ string) (doors.Answer, error) {
-					call := original.Request{Method: "GET", Path: "/api/v1/accounts/" + demoAccount + "/roles"}
-					judged, err := originals.Judge(ctx, original.Question{Request: call, Caller: caller, Headers: sentHeaders{}})
-					return doors.Answer{Status: 200, Verdict: judged.Verdict}, err
+				Original: doors.Original{
+					Call: catalogue.Call{Method: "GET", Path: "/api/v1/accounts/" + demoAccount + "/roles"}, Headers: sentHeaders{},
 				},
 			})
 			return err
@@ -138,16 +134,6 @@ func heldOthers(t *testing.T, a *app) map[string]func(*request) error {
 	}
 }
 
-// newOriginals returns what judges calls of others by the rows in force.
-func (a *app) newOriginals(t *testing.T) *original.Judge {
-	t.Helper()
-	calls := &original.Calls{}
-	if err := calls.Set(a.policy.Routes()); err != nil {
-		t.Fatal(err)
-	}
-	return &original.Judge{Verdicts: a.newJudge(), Calls: calls, Assertions: a.assertions}
-}
-
 // heldDoors are calls of every door.
 func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 	t.Helper()
@@ -159,7 +145,6 @@ func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 		projects = `"resource":{"type":"project","properties":{"account_id":"` + demoAccount + `"}}`
 	)
 	asked := sentHeaders{"X-User-ID": demoCarol, "X-Account-ID": demoAccount, "X-Action": "project:instance:create"}
-	told := sentHeaders{"X-Original-Method": "GET", "X-Original-URI": "/api/v1/accounts/" + demoAccount + "/roles", "Host": "h"}
 	json := sentHeaders{"Content-Type": "application/json"}
 	calls := map[string]doors.Call{
 		"authorization.check":     {Path: place + "/instances", Headers: asked},
@@ -170,24 +155,15 @@ func heldDoors(t *testing.T, a *app) map[string]func(*request) error {
 		"authzen.search_resource": {Headers: json, Body: []byte(`{"subject":{"type":"user","id":"` + demoBob + `"},"action":{"name":"project:instance:read"},` + projects + "}")},
 		"authzen.search_action":   {Headers: json, Body: []byte("{" + subject + "," + resource + "}")},
 		"authzen.configuration":   {Headers: sentHeaders{}},
-		"forward_auth.check":      {Method: "GET", Headers: told},
-		"forward_auth.verify":     {Method: "GET", Path: "api/v1/" + place + "/kubernetes", Headers: sentHeaders{"Host": "h"}},
-	}
-	rows := map[string]resources.Route{}
-	for _, row := range a.policy.Routes() {
-		rows[row.Name] = row
 	}
 	all := map[string]func(*request) error{}
-	for name, door := range a.newDoors(a.newOriginals(t)) {
+	for name, door := range a.newDoors() {
 		call, known := calls[name]
 		if !known {
 			t.Errorf("%s: nobody calls it here", name)
 		}
-		row, err := verdict.NewRoute(rows[name])
-		if err != nil {
-			t.Fatal(err)
-		}
-		call.Route, call.Caller, call.Rates = &row, signedIn(demoAlice), noRates{}
+		caller := signedIn(demoAlice)
+		call.Row, call.Rows, call.Caller, call.Rates = a.edge.Rows().Named(name), a.edge.Rows(), &caller, noRates{}
 		all[name] = func(r *request) error {
 			_, err := door.Answer(r, call)
 			return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/proof"
@@ -33,7 +33,7 @@ func newPolicyCheck() *cobra.Command {
 			}
 			set, tests, err := proof.Prove(cmd.Context(), src)
 			if err == nil {
-				err = original.Check(set.Routes()) // as the gateway reads them
+				_, err = catalogue.New(set.Routes()) // as the gateway reads them
 			}
 			if err != nil {
 				return tellProblems(cmd, err)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
@@ -24,12 +23,12 @@ type searchStore struct {
 }
 
 // newSearch returns the door of a search.
-func (a *app) newSearch(of authzen.Wanted, judge *verdict.Judge, questions authzen.Questions) authzen.Search {
+func (a *app) newSearch(of authzen.Wanted, questions authzen.Questions) authzen.Search {
 	local := a.localAreas()
 	_, firewall := local[config.UpstreamFirewall]
 	_, clusters := local[config.UpstreamClusters]
 	return authzen.Search{
-		Questions: questions, Of: of, Judge: judge, Directory: searchStore{a.store, a.collections, a.gates.searches}, Tokens: a.tokens,
+		Questions: questions, Of: of, Directory: searchStore{a.store, a.collections, a.gates.searches}, Tokens: a.tokens,
 		Elsewhere: map[string]bool{
 			authzen.TypeSecurityGroup: !firewall, authzen.TypeKubernetesCluster: !clusters, authzen.TypeGPUCluster: !clusters,
 		},
@@ -65,12 +64,11 @@ type snapshot struct {
 	last resources.Facts
 }
 
-// FactsOf implements verdict.Gatherer.
-func (s *snapshot) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
+// FactsOf implements verdict.Facts.
+func (s *snapshot) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
 	if account != s.account {
-		return nil, errElsewhere
+		return errElsewhere
 	}
-	all := make([]resources.Facts, len(of))
 	var others []resources.About
 	for _, about := range of {
 		if !s.isLast(about.UserID) {
@@ -79,17 +77,24 @@ func (s *snapshot) FactsOf(ctx context.Context, account string, of []resources.A
 	}
 	read, err := s.read(ctx, others)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, about := range of {
-		if all[i] = s.last; !s.isLast(about.UserID) {
-			all[i], read = read[0], read[1:]
+		if into[i] = s.last; !s.isLast(about.UserID) {
+			into[i], read = read[0], read[1:]
 		}
-		if all[i].ProjectState, err = s.state(ctx, about.ProjectID); err != nil {
-			return nil, err
+		if into[i].ProjectState, err = s.state(ctx, about.ProjectID); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
+}
+
+// Facts implements verdict.Facts.
+func (s *snapshot) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
+	var facts [1]resources.Facts
+	err := s.FactsOf(ctx, account, []resources.About{{UserID: user, ProjectID: project}}, facts[:])
+	return facts[0], err
 }
 
 // load reads the facts of a user into last. A search for resources asks for those of one user again and
@@ -126,7 +131,7 @@ func (s *snapshot) state(ctx context.Context, project string) (string, error) {
 	return state, nil
 }
 
-// Homes implements verdict.Gatherer.
+// Homes implements verdict.Facts.
 func (s *snapshot) Homes(ctx context.Context, users []string) ([]string, error) {
 	return s.collections.HomesOf(ctx, s.tx, users)
 }

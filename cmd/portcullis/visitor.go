@@ -2,12 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -28,7 +27,7 @@ type visitor struct {
 	// judged is when the credential was last checked; known is what was judged since.
 	judged time.Time
 	known  map[string]bool
-	routes []verdict.Route
+	rows   []*catalogue.Row
 }
 
 // admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 for a user who may not call
@@ -68,34 +67,15 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 	case err != nil || v.caller.Kind != resources.PrincipalUser && v.caller.Kind != resources.PrincipalService:
 		return &resources.Error{Kind: resources.KindNoCredential, Message: "send the token of a caller who may explain decisions"}
 	}
-	if v.routes, err = routesOf(v.app.policy.Routes(), v.rights); err != nil {
-		return err
+	v.rows = nil
+	for _, name := range v.rights {
+		v.rows = append(v.rows, v.app.edge.Rows().Named(name))
 	}
 	may, err := v.may(ctx, v.caller.AccountID)
 	if err == nil && !may {
 		err = &resources.Error{Kind: resources.KindForbidden, Message: fmt.Sprintf("policy lets the caller call %v in no account", v.rights)}
 	}
 	return err
-}
-
-// routesOf returns the rows of those names; nil where one is missing, which nobody may call then.
-func routesOf(rows []resources.Route, names []string) (found []verdict.Route, err error) {
-	for _, name := range names {
-		for _, row := range rows {
-			if row.Name != name {
-				continue
-			}
-			route, err := verdict.NewRoute(row)
-			if err != nil {
-				return nil, fmt.Errorf("route %s: %w", name, err)
-			}
-			found = append(found, route)
-		}
-	}
-	if len(found) != len(names) {
-		return nil, nil
-	}
-	return found, nil
 }
 
 // sees reports whether the visitor may be told what was made in the account at that time, 0 for what is there now. What was
@@ -114,14 +94,17 @@ func (v *visitor) may(ctx context.Context, account string) (bool, error) {
 	if may, known := v.known[account]; known {
 		return may, nil
 	}
-	judge := &verdict.Judge{Policy: v.app.policy, Facts: v.app.cache, IDs: v.app.ids, Now: time.Now}
-	may := len(v.routes) > 0
-	for i := range v.routes {
-		_, err := judge.Permit(ctx, v.caller, verdict.Call{Route: &v.routes[i], AccountID: account})
-		if refused := (*resources.Error)(nil); errors.As(err, &refused) && refused.Kind == resources.KindForbidden {
+	judge, may := v.app.judge.Quiet(), len(v.rows) > 0
+	for _, row := range v.rows {
+		if row == nil { // which nobody may call
 			may = false
-		} else if err != nil {
-			return false, err
+			continue
+		}
+		switch o := judge.Enter(ctx, &v.caller, row, row.Question(account, resources.Target{}, nil)); {
+		case resources.IsKind(o.Err, resources.KindForbidden):
+			may = false
+		case o.Err != nil:
+			return false, o.Err
 		}
 	}
 	v.known[account] = may

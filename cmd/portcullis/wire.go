@@ -23,7 +23,6 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
 	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -65,8 +64,8 @@ type core struct {
 	firewall *firewall.Service
 	ids      resources.IDs
 	tokens   wire.PageTokens
-	// inside is the policy for handlers.
-	inside *insideJudge
+	// judge reaches every verdict. A process behind gateways has its part for handlers alone.
+	judge *verdict.Judge
 	// assertions vouch for callers between processes.
 	assertions *assertion.Keys
 	// opened is the store itself, without what is around it.
@@ -85,7 +84,7 @@ func openCore(
 	if c.policy, c.feed, err = openPolicy(ctx, settings, options, log); err != nil {
 		return nil, err
 	}
-	c.inside = &insideJudge{Inside: c.policy.Inside(), ids: c.ids}
+	c.judge = &verdict.Judge{Inside: c.policy.Inside(), IDs: c.ids, Now: time.Now}
 	if c.assertions, err = assertion.NewKeys(c.master, c.ids.Now); err != nil {
 		return nil, err
 	}
@@ -108,12 +107,12 @@ func openCore(
 	if err != nil {
 		return nil, errors.Join(err, c.store.Close())
 	}
-	c.recorded = judged{c.newRecorder().Wrap(c.store)}
+	c.recorded = tried{c.newRecorder().Wrap(c.store)}
 	keeper := idempotency.New(c.recorded, c.collections, time.Now)
 	c.users, c.keys = c.newUsers(keeper, tokens), c.newKeys(keeper)
 	c.firewall, c.clusters = c.newAreas(keeper, tokens)
 	c.access = access.New(access.Config{
-		Store: c.recorded, Collections: c.collections, Judge: c.inside, Tokens: tokens, IDs: c.ids, Now: time.Now,
+		Store: c.recorded, Collections: c.collections, Judge: c.judge, SystemRoles: c.policy.Roles, Tokens: tokens, IDs: c.ids, Now: time.Now,
 		Idempotency: keeper, Invite: c.users.SendInvitation, Release: c.users.Release,
 		Occupants: c.occupants(), ChangeRetention: settings.Store.ChangeRetention,
 	})
@@ -281,49 +280,48 @@ func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
 	for name, routes := range map[string]wire.Routes{
 		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
 	} {
-		handlers[name] = a.inside.recording(changes.Attributed(routes))
+		handlers[name] = changes.Attributed(routes)
 	}
 	for name, area := range a.localAreas() {
 		handlers[name] = area.Routes
 	}
-	judge, calls := a.newJudge(), &original.Calls{}
-	originals := &original.Judge{Verdicts: judge, Calls: calls, Assertions: a.assertions}
+	a.completeJudge()
 	a.state.authenticator = authenticator
 	edge, err := gateway.New(gateway.Config{
-		Judge: judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Calls: calls, Doors: a.newDoors(originals),
-		Catalogue: a.policy.Routes(), Handlers: handlers,
+		Judge: a.judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Doors: a.newDoors(),
+		SubRequests: map[string]doors.SubRequest{"forward_auth.check": forwardauth.InHeaders, "forward_auth.verify": forwardauth.InPath},
+		Catalogue:   a.policy.Routes(), Handlers: handlers,
 		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, Certificates: a.certificates,
 		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
 	})
 	if err == nil && a.settings.Listeners.ExtAuthz != "" {
 		l := a.settings.Limits.Edge
-		a.checks = extauthz.NewServer(&extauthz.Door{Edge: edge, Judge: originals},
+		a.checks = extauthz.NewServer(&extauthz.Door{Edge: edge},
 			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle, Handle: l.Handle, Requests: l.Requests}, a.certificates.Proxy, a.log.Logger)
 	}
 	return edge, err
 }
 
-// newJudge returns the judge of calls and of single questions.
-func (a *app) newJudge() *verdict.Judge {
-	return &verdict.Judge{Policy: a.tracing.Policy(a.policy), Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo()}
+// completeJudge gives the judge what only a gateway has.
+func (a *app) completeJudge() {
+	a.judge.Pin = func() verdict.Tree { return a.tracing.Tree(a.policy.Pin()) }
+	a.judge.Facts, a.judge.Log = a.tracing.Facts(a.cache), a.recordTo()
 }
 
 // newDoors returns the doors by the names of their routes.
-func (a *app) newDoors(originals *original.Judge) map[string]doors.Door {
-	judge, questions := originals.Verdicts, a.newQuestions(originals.Calls)
+func (a *app) newDoors() map[string]doors.Door {
+	questions := authzen.Questions{Judge: a.judge, Observe: a.metrics.Decided}
 	metadata := authzen.Metadata{Base: a.settings.Listeners.PublicURL}
 	return map[string]doors.Door{
-		"authorization.check":           e3.Door{Judge: judge, DenyStatus: a.settings.Policy.DenyStatus},
-		"authorization.explain":         a.newExplain(judge),
+		"authorization.check":           e3.Door{Judge: a.judge, DenyStatus: a.settings.Policy.DenyStatus},
+		"authorization.explain":         a.newExplain(),
 		"authzen.evaluation":            authzen.Evaluation{Questions: questions},
 		"authzen.evaluations":           authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
-		"authzen.search_subject":        a.newSearch(authzen.Subjects, judge, questions),
-		"authzen.search_resource":       a.newSearch(authzen.Resources, judge, questions),
-		"authzen.search_action":         a.newSearch(authzen.Actions, judge, questions),
+		"authzen.search_subject":        a.newSearch(authzen.Subjects, questions),
+		"authzen.search_resource":       a.newSearch(authzen.Resources, questions),
+		"authzen.search_action":         a.newSearch(authzen.Actions, questions),
 		"authzen.configuration":         metadata,
 		"authzen.configuration_of_path": metadata,
-		"forward_auth.check":            forwardauth.Door{Judge: originals},
-		"forward_auth.verify":           forwardauth.Verify{Judge: originals},
 	}
 }
 
@@ -333,18 +331,6 @@ func (a *app) edgeTracing() gateway.Tracing {
 		return nil
 	}
 	return a.tracing
-}
-
-// newQuestions returns what the doors of AuthZEN judge with.
-func (a *app) newQuestions(calls *original.Calls) authzen.Questions {
-	pin := func() verdict.Pinned {
-		policy := a.policy.Pin()
-		return verdict.Pinned{
-			Policy: policy, Revision: policy.Revision(), Apps: policy, AccessByUser: policy.AccessByUser,
-			ByRoles: policy.ByRoles(), Granting: policy.Granting, Actions: policy.Actions,
-		}
-	}
-	return authzen.Questions{Batches: &verdict.Batches{Pin: pin, Facts: a.tracing.Facts(a.cache), IDs: a.ids, Now: time.Now, Log: a.recordTo(), Observe: a.metrics.Decided}, Calls: calls}
 }
 
 // keySetRoutes serves the public keys of the data folder, unless an outside issuer signs

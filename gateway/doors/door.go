@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -11,24 +12,11 @@ import (
 // Door answers the calls of one route by verdicts.
 type Door interface {
 	// Answer reads the question, has it judged and renders the verdict. Errors are
-	// *resources.Error; the answer's question and verdict are recorded beside one, too.
+	// *resources.Error; the answer's question and outcome are recorded beside one, too.
 	Answer(ctx context.Context, c Call) (Answer, error)
 	// Unavailable is the body of a 503 for that error; nil is the body of the route's area.
 	Unavailable(err error) []byte
 }
-
-// SubRequest is a door that a proxy, or a service, asks before each of its own calls. A body of its
-// calls is not read, since it is that of the other call, and its own row keeps nobody out.
-type SubRequest interface {
-	Door
-	// Told returns the other call, as far as it was told. Open says that it may be answered without a
-	// credential: the edge then looks at none.
-	Told(c Call) (of Original, open bool)
-}
-
-// Original is a call of somebody else, about which a door is asked. A part that was not told is empty. Path is
-// without the query.
-type Original struct{ Host, Method, Path string }
 
 // AnyRequestID is a door whose protocol takes any text as the id of a request, which the answer has
 // again.
@@ -39,11 +27,11 @@ type AnyRequestID interface {
 
 // Call is a call of a door. Its headers are valid until the door has answered.
 type Call struct {
-	Caller resources.Principal
-	Route  *verdict.Route
-	// RequestID is the call's id, as in the log.
-	RequestID string
-	Method    string
+	Caller *resources.Principal
+	// Row is the door's own, Rows are those of the catalogue in force.
+	Row    *catalogue.Row
+	Rows   *catalogue.Index
+	Method string
 	// Path is the raw path behind the door's own; it is empty where the route's path takes none.
 	Path string
 	// HasQuery says that a ? was sent, Query is what follows it.
@@ -77,35 +65,93 @@ type Rates interface {
 	Owe(further int)
 }
 
-// Foreign is a call in a protocol that the edge does not speak itself.
-type Foreign struct {
-	// Route names the door in records.
-	Route string
-	// RequestID is the original call's. Method and Path are the door's own.
-	RequestID, Method, Path string
-	Original                Original
-	// Peer is the address of the connection.
-	Peer net.Addr
-	// Authorization and APIKey are the values of the credential's headers; Open says that none is
-	// looked at. Problems are those of these headers.
-	Authorization, APIKey []string
-	Open                  bool
-	Problems              []resources.Problem
-	// Answer answers a call of this caller under this id.
-	Answer func(ctx context.Context, caller resources.Principal, requestID string) (Answer, error)
-}
-
 // Answer is a door's answer.
 type Answer struct {
-	Status  int
-	Headers []Header
+	Status int
 	// Body is JSON. It is the edge's from then on.
 	Body []byte
-	// Question is as far as it was read, Verdict as far as it was reached. Of a batch they are what
-	// its questions have in common, and how many were allowed.
-	Question verdict.Question
-	Verdict  verdict.Verdict
+	// Revisions says that headers name the revisions of policy and account by which the outcome was reached.
+	Revisions bool
+	// Subject, Account and Action are the question's, as far as it was read. Of a batch they are what its questions have in
+	// common.
+	Subject, Account, Action string
+	// Outcome is as far as it was reached; of a batch it says how many questions were allowed.
+	Outcome verdict.Outcome
 }
 
-// Header is a header of the answer.
+// About returns the answer to a question that is not judged yet.
+func About(q *resources.Question) Answer {
+	return Answer{Subject: q.SubjectID, Account: q.AccountID, Action: q.Action.ID}
+}
+
+// SubRequest reads, from a call of a door, the call of somebody else that is asked about. The edge judges that one as it
+// judges its own. The body is that of the other call, and is not read; the door's own row keeps nobody out.
+type SubRequest func(Call) Original
+
+// Original is a call that somebody else is about to serve, and asks about first.
+type Original struct {
+	catalogue.Call
+	// HasQuery says that the call has a ?, Query is what follows it. Neither is part of the question.
+	HasQuery bool
+	Query    string
+	// Headers are the call's. Those that name a user, an account or an action are claims.
+	Headers Headers
+	// Action and Audience are what the proxy's own configuration says, which no client can: what the call does, so that no
+	// row is needed, and for which service its assertion is. Each is empty for the row's.
+	Action   resources.Action
+	Audience string
+	// Problems are those of the request, by which no row can be looked up; Further are those of the rest of the call.
+	Problems, Further []resources.Problem
+}
+
+// Public reports whether the call is for anybody, so that no credential is looked at.
+func (o *Original) Public(rows *catalogue.Index) bool {
+	return len(o.Problems) == 0 && o.Action.ID == "" && rows.Public(o.Call)
+}
+
+// Find returns the row of the call, or one of the action that is named. Errors are those of catalogue.Index.Find.
+func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
+	find := rows.Find
+	if o.Action.ID != "" {
+		find = func(c catalogue.Call) (catalogue.Match, error) { return c.Unlisted(o.Action) }
+	}
+	m, err := find(o.Call)
+	if err == nil && o.Audience != "" {
+		row := *m.Row
+		row.Route.Audience = o.Audience
+		m.Row = &row
+	}
+	return m, err
+}
+
+// Foreign is a call about an original one in a protocol that the edge does not speak itself.
+type Foreign struct {
+	Original
+	// Route names the door in records.
+	Route string
+	// RequestID is the original call's. DoorMethod and DoorPath are the door's own.
+	RequestID, DoorMethod, DoorPath string
+	// Peer is the address of the connection.
+	Peer net.Addr
+	// Authorization and APIKey are the values of the credential's headers. CredentialProblems are those of these headers.
+	Authorization, APIKey []string
+	CredentialProblems    []resources.Problem
+	// Strict says that the facts are read anew.
+	Strict bool
+	// Refused is why the peer may not ask this, "" where it may.
+	Refused string
+}
+
+// Vouched is what the service behind a proxy may take for the gateway's word.
+type Vouched struct {
+	// Headers are all of the identity headers, "" where there is no value, so that they replace what a client sent under
+	// these names. A call that is not allowed has none.
+	Headers []Header
+	// RequestID is there beside an error, too.
+	RequestID                          string
+	DecisionID, Reason, PolicyRevision string
+	AccountRevision                    int64
+}
+
+// Header is a header of an answer.
 type Header struct{ Name, Value string }

@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/route"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // ReadQuestion reads a question from the path and the headers, with all of its problems: the path behind the door's own
 // is the one in question, X-User-ID, X-Account-ID and X-Action name the rest, and there is no body.
-func ReadQuestion(c Call) (verdict.Question, []resources.Problem) {
+func ReadQuestion(c Call) (resources.Question, []resources.Problem) {
 	problems := c.Problems
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
 	target, texts := readPath(c)
@@ -40,14 +39,14 @@ func ReadQuestion(c Call) (verdict.Question, []resources.Problem) {
 	if len(c.Body) > 0 || c.Encoded {
 		note("body", "must be empty; everything is in the path and the headers")
 	}
-	return verdict.Question{Door: c.Route, SubjectID: subject, AccountID: account, Action: action, Target: target}, problems
+	return resources.Question{SubjectID: subject, AccountID: account, Action: action, Target: target}, problems
 }
 
 // readPath reads the place, or gives what is wrong with the path.
 func readPath(c Call) (resources.Target, []string) {
 	problems := route.PathProblems(c.Path)
 	if c.Path == "" {
-		problems = []string{"is empty; the path in question follows " + strings.TrimSuffix(c.Route.Row.Path, "{proxy+}")}
+		problems = []string{"is empty; the path in question follows " + strings.TrimSuffix(c.Row.Route.Path, "{proxy+}")}
 	}
 	if c.HasQuery {
 		problems = append(problems, "holds a ?; a query is not part of what is authorized")

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -20,7 +20,7 @@ func TestEmptyPathIsToldWhereItBelongs(t *testing.T) {
 	t.Parallel()
 	for _, own := range []string{"/api/v1/authorize/", "/api/v1/explain/"} {
 		row := resources.Route{Path: own + "{proxy+}"}
-		_, problems := doors.ReadQuestion(doors.Call{Route: &verdict.Route{Row: row}, Headers: headers{}})
+		_, problems := doors.ReadQuestion(doors.Call{Row: &catalogue.Row{Route: row}, Headers: headers{}})
 		if want := (resources.Problem{Field: "path", Text: "is empty; the path in question follows " + own}); !slices.Contains(problems, want) {
 			t.Errorf("%s: %v", own, problems)
 		}

@@ -2,11 +2,8 @@ package verdict_test
 
 import (
 	"context"
-	"crypto/rand"
 	"testing"
-	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -23,24 +20,11 @@ func (s *stated) Facts(ctx context.Context, account, user, project string) (f re
 	return f, err
 }
 
-func (s *stated) FactsOf(ctx context.Context, account string, of []resources.About) (out []resources.Facts, err error) {
-	for _, one := range of {
-		f, _ := s.Facts(ctx, account, one.UserID, one.ProjectID)
-		out = append(out, f)
+func (s *stated) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+	for i, about := range of {
+		into[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
 	}
-	return out, nil
-}
-
-func (s *stated) Homes(context.Context, []string) ([]string, error) { return nil, nil }
-
-// account is a route whose action is the account's.
-func accountRoute(t *testing.T) *verdict.Route {
-	t.Helper()
-	of, err := verdict.NewRoute(resources.Route{Name: "settings", Action: "account:project:read"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &of
+	return nil
 }
 
 // TestTheProjectOfAnAccountActionIsJudged: what policy allows in the account is denied on the path of a project that is
@@ -61,33 +45,31 @@ func TestTheProjectOfAnAccountActionIsJudged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, log := &stated{parts{access: c.policy, decide: c.policy}, c.state}, &recorder{}
-			call := accountRoute(t).Call("acct-own-v1", named, nil)
-			j := &verdict.Judge{Policy: s, Facts: s, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now, Log: log}
-			v, err := j.EnterAndSay(t.Context(), alice(), call)
-			if v.Reason != c.reason || v.Allowed != (c.reason == "yes") || v.Allowed == resources.IsKind(err, resources.KindForbidden) {
-				t.Errorf("a call: %+v, %v", v, err)
+			r := row(t, resources.Route{Name: "settings", Path: "/x", Action: "account:project:read"})
+			q := r.Question("acct-own-v1", named, nil)
+			j := judge(&s.parts)
+			j.Facts, j.Log = s, log
+			asked := q
+			asked.SubjectID = "user-alice-v1" // somebody else asks
+			o := j.Enter(t.Context(), alice(), r, asked)
+			if o.Reason != c.reason || o.Allowed != (c.reason == "yes") || o.Allowed == resources.IsKind(o.Err, resources.KindForbidden) {
+				t.Errorf("a call: %+v", o)
 			}
-			asked := s.questions[0].Target
-			if asked.ProjectID != "" || asked.AccountID != "acct-a-v1" || asked.Resource != "x/y" || s.questions[0].Facts.ProjectState != "" {
-				t.Errorf("policy was asked about %+v", s.questions[0])
+			for _, judged := range s.questions {
+				if at := judged.Target; at.ProjectID != "" || at.AccountID != "acct-a-v1" || at.Resource != "x/y" || judged.Facts.ProjectState != "" {
+					t.Errorf("policy was asked about %+v", judged)
+				}
 			}
 			if last := log.told[len(log.told)-1]; last.Unasked == c.own || last.Unasked && (last.Question.Target.ProjectID != "proj-a-v1" || last.Question.Facts.ProjectState != c.state) {
 				t.Errorf("recorded: %+v", last)
 			}
 
 			s.access, log.told = yes, nil // the right to ask
-			batches := verdict.Batches{
-				Pin: func() verdict.Pinned { return verdict.Pinned{Policy: s} }, Facts: s, IDs: j.IDs, Now: time.Now, Log: log,
+			if o = j.One(t.Context(), alice(), door(t), asked); o.Err != nil || o.Reason != c.reason || o.Allowed != (c.reason == "yes") {
+				t.Errorf("a question: %+v", o)
 			}
-			item := verdict.Item{Question: verdict.Question{SubjectID: "user-alice-v1", AccountID: "acct-a-v1", Action: call.Route.Action, Target: call.Target, Through: call.Through}}
-			err = batches.Begin(alice(), question(t).Door).Ask(t.Context(), []verdict.Item{item}, func(o verdict.Outcome) bool {
-				if o.Err != nil || o.Reason != c.reason || o.Allowed != (c.reason == "yes") {
-					t.Errorf("an item: %+v", o)
-				}
-				return true
-			})
-			if err != nil || len(log.told) != 1 || log.told[0].Unasked == c.own {
-				t.Errorf("%v, recorded %+v", err, log.told)
+			if len(log.told) != 1 || log.told[0].Unasked == c.own {
+				t.Errorf("recorded %+v", log.told)
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,179 +8,124 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Policy decides (policies/engine). An error is never an allow.
-type Policy interface {
+// Tree is one policy tree (policies/engine). An error is never an allow.
+type Tree interface {
 	// Decide says whether the question's subject may do its action there.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Access says whether the caller may make the request.
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// DecideApp has the app decide that claims the question's type.
+	DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error)
+	// App returns the app that answers for resources of the type, false where none does.
+	App(resourceType string) (resources.App, bool)
+	// AccessByUser reports whether Access for a principal of the kind may depend on the user whom the target names.
+	AccessByUser(kind string) bool
+	// Revision names the tree.
+	Revision() string
+	// ByRoles reports whether the tree allows by roles alone that are assigned, as the embedded one does.
+	ByRoles() bool
+	// Granting returns the system roles that grant an action.
+	Granting(action resources.Action) []string
+	// Actions returns the actions that the tree names.
+	Actions() []string
 }
 
-// Facts gives the facts on which a decision about the user, the account and the project rests, all
-// of one revision and at least as new as the last change that was answered before the call
-// (store/rolecache). An empty user is nobody's facts, an empty project no project's.
+// Inside is policy for those who ask while they hold a transaction: it waits for no gate (policies/engine).
+type Inside interface {
+	// Decide is Tree.Decide.
+	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
+	// Grantable says whether the caller holds all that the question's grant gives.
+	Grantable(ctx context.Context, q resources.Question) (resources.Decision, error)
+}
+
+// Facts gives the facts for questions (store/rolecache), at least as new as the last change that was answered before the
+// call.
 type Facts interface {
+	// FactsOf puts the facts of users and projects of the account into a list of the same length, all of one revision.
+	// An empty user is nobody's facts, an empty project no project's.
+	FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error
+	// Facts is FactsOf of one user and project.
 	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
+	// Homes returns the account of which each user is a member, "" where there is no such user.
+	Homes(ctx context.Context, users []string) (accounts []string, err error)
 }
 
-// Judge reaches verdicts. All of its fields but Log are needed. It is safe for concurrent use.
+// Judge reaches verdicts. It is safe for concurrent use.
 type Judge struct {
-	Policy Policy
+	// Pin returns the tree in force.
+	Pin func() Tree
+	// Inside is needed by Decide and Grantable alone.
+	Inside Inside
 	Facts  Facts
 	IDs    resources.IDs
 	Now    func() time.Time
 	// Log takes every verdict before it is told; nil records none.
 	Log resources.DecisionLog
+	// quiet judges name no verdict.
+	quiet bool
 }
 
-// Verdict is policy's decision with what it was decided on. The zero value denies.
-type Verdict struct {
+// Outcome is the verdict on a question, or why there is none. The zero value denies.
+type Outcome struct {
 	resources.Decision
+	// Context is what an app says beside its decision.
+	Context []resources.Member
 	// AccountRevision is the revision of the account's facts, as the caller may know it (RevisionFor).
 	AccountRevision int64
 	// ID names the verdict; it is empty where there is none.
 	ID string
-	// unasked says that it is not policy's.
+	// Err is of KindBadRequest, KindForbidden or KindUnavailable. The decision denies beside one.
+	Err error
+	// unasked says that the decision is not policy's.
 	unasked bool
 }
 
-// Route is a row of the catalogue with its action parsed.
-type Route struct {
-	Row resources.Route
-	// Action is the zero value for a row without one.
-	Action resources.Action
-	// Public routes are open to callers without a credential.
-	Public bool
+// Pinned returns the judge by the tree in force and at the time of now, for questions that are asked one after the other.
+func (j *Judge) Pinned() *Judge {
+	tree, now, out := j.Pin(), j.Now(), *j
+	out.Pin, out.Now = func() Tree { return tree }, func() time.Time { return now }
+	return &out
 }
 
-// Call is a call of a route.
-type Call struct {
-	Route *Route
-	// AccountID is the account in question; it is empty where the call names none.
-	AccountID string
-	Target    resources.Target
-	// Through is the project to which the path of an account action goes on; it must be an active one of the account.
-	Through string
+// Quiet returns the judge for verdicts that nobody is told: they have no id, and are not recorded.
+func (j *Judge) Quiet() *Judge {
+	out := *j
+	out.Log, out.quiet = nil, true
+	return &out
 }
 
-// Question is whether a subject may do an action at a place.
-type Question struct {
-	// Door is the route on which the question is asked: its action is the right to ask.
-	Door *Route
-	// SubjectID is the user's external id.
-	SubjectID string
-	AccountID string
-	Action    resources.Action
-	Target    resources.Target
-	// Through is that of the call that is asked about.
-	Through string
+// name gives a verdict its id.
+func (j *Judge) name(o *Outcome) {
+	if !j.quiet {
+		o.ID = j.IDs.ULID()
+	}
 }
 
-// Enter judges whether the caller may make the call. Errors are *resources.Error: KindForbidden,
-// with the verdict that denies beside it, and KindUnavailable.
-func (j *Judge) Enter(ctx context.Context, caller resources.Principal, c Call) (Verdict, error) {
-	v, q, err := j.enter(ctx, caller, c)
-	if err == nil && !c.Route.Public { // which is no decision
-		v, err = j.tell(ctx, resources.PathAccess, "", v, &q)
+// record has the log take verdicts. An error means that none of them may be told.
+func (j *Judge) record(ctx context.Context, told ...*resources.Judgement) error {
+	if j.Log == nil || len(told) == 0 {
+		return nil
 	}
-	return denied(v, err)
-}
-
-// Permit is Enter for a call whose verdict is no decision that is recorded: the verdict has no id.
-func (j *Judge) Permit(ctx context.Context, caller resources.Principal, c Call) (Verdict, error) {
-	v, _, err := j.enter(ctx, caller, c)
-	return denied(v, err)
-}
-
-// denied adds the error of a call that policy denies.
-func denied(v Verdict, err error) (Verdict, error) {
-	if err == nil && !v.Allowed {
-		err = resources.Denied(v.Reason)
+	if err := j.Log.Record(ctx, told...); err != nil {
+		return unavailable(err)
 	}
-	return v, err
-}
-
-// enter judges the call, and tells nobody.
-func (j *Judge) enter(ctx context.Context, caller resources.Principal, c Call) (Verdict, resources.Question, error) {
-	q := resources.Question{
-		Principal: caller, Action: c.Route.Action, AccountID: c.AccountID, Target: c.Target, Route: &c.Route.Row,
-	}
-	if !c.Route.Public {
-		known := "" // services are looked for in no account
-		if caller.Kind == resources.PrincipalUser {
-			known = caller.ID
-		}
-		var err error
-		if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, known, cmp.Or(q.Target.ProjectID, c.Through)); err != nil {
-			return Verdict{}, q, unavailable(err)
-		}
-	}
-	state := takeState(c.Through, &q)
-	q.Now = resources.At(j.Now())
-	decision, err := j.Policy.Access(ctx, q)
-	if err != nil {
-		return Verdict{}, q, unavailable(err)
-	}
-	v := Verdict{Decision: decision, AccountRevision: RevisionFor(caller, q.AccountID, q.Facts.Revision)}
-	if !c.Route.Public {
-		v.through(c.Through, state, &q)
-	}
-	return v, q, nil
-}
-
-// decide judges the question about a user, and tells nobody.
-func (j *Judge) decide(ctx context.Context, user string, q *resources.Question) (Verdict, error) {
-	var err error
-	if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, user, q.Target.ProjectID); err != nil {
-		return Verdict{}, unavailable(err)
-	}
-	q.Now = resources.At(j.Now())
-	decision, err := j.Policy.Decide(ctx, *q)
-	if err != nil {
-		return Verdict{}, unavailable(err)
-	}
-	return Verdict{Decision: decision, AccountRevision: RevisionFor(q.Principal, q.AccountID, q.Facts.Revision)}, nil
-}
-
-// tell names a verdict and has the log take it. An error means that it may not be told.
-func (j *Judge) tell(ctx context.Context, path, parent string, v Verdict, q *resources.Question) (Verdict, error) {
-	v.ID = j.IDs.ULID()
-	if j.Log == nil {
-		return v, nil
-	}
-	err := j.Log.Record(ctx, &resources.Judgement{ID: v.ID, ParentID: parent, Path: path, Question: *q, Decision: v.Decision, Unasked: v.unasked})
-	if err != nil {
-		return Verdict{}, unavailable(err)
-	}
-	return v, nil
-}
-
-// Ask judges whether the caller may ask about the subject, and then the question itself. Errors
-// are those of Enter, for the right to ask: a question that policy denies is a verdict.
-func (j *Judge) Ask(ctx context.Context, caller resources.Principal, q Question) (Verdict, error) {
-	asking := Call{Route: q.Door, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
-	may, right, err := j.enter(ctx, caller, asking)
-	if err == nil && !may.Allowed { // which is told in place of the answer
-		may, err = j.tell(ctx, resources.PathAccess, "", may, &right)
-	}
-	if may, err = denied(may, err); err != nil {
-		return may, err
-	}
-	asked := resources.Question{Principal: caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: &q.Door.Row}
-	v, err := j.decide(ctx, q.SubjectID, &asked)
-	if err != nil {
-		return Verdict{}, err
-	}
-	return j.tell(ctx, resources.PathDecision, "", v, &asked)
+	return nil
 }
 
 // RevisionFor returns the revision of an account as the caller may know it: services and members of the account see it,
 // everybody else sees 0, the revision of an account that does not exist.
-func RevisionFor(caller resources.Principal, account string, revision int64) int64 {
+func RevisionFor(caller *resources.Principal, account string, revision int64) int64 {
 	if caller.Kind == resources.PrincipalService || caller.Kind == resources.PrincipalUser && caller.AccountID == account {
 		return revision
 	}
 	return 0
+}
+
+// refuse makes a denial an error of KindForbidden.
+func (o *Outcome) refuse() {
+	if o.Err == nil && !o.Allowed {
+		o.Err = resources.Denied(o.Reason)
+	}
 }
 
 // unavailable makes any error of the decision path one of KindUnavailable.

@@ -4,15 +4,18 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // parts are what a judge works with; each can be made to fail.
 type parts struct {
+	verdict.Tree
 	decide, access resources.Decision
 	decideErr      error
 	accessErr      error
@@ -36,30 +39,59 @@ func (p *parts) Facts(_ context.Context, account, user, project string) (resourc
 	return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, p.factsErr[user]
 }
 
+func (p *parts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) (err error) {
+	for i, about := range of {
+		f, failed := p.Facts(ctx, account, about.UserID, about.ProjectID)
+		into[i], err = f, errors.Join(err, failed)
+	}
+	return err
+}
+
+func (p *parts) Homes(context.Context, []string) ([]string, error) { return nil, nil }
+
+func (p *parts) AccessByUser(string) bool { return true }
+
+func (p *parts) Revision() string { return "rev-1" }
+
 var yes = resources.Decision{Allowed: true, Reason: "yes", PolicyRevision: "rev-1"}
 
 func judge(p *parts) *verdict.Judge {
-	return &verdict.Judge{Policy: p, Facts: p, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now}
+	return &verdict.Judge{Pin: func() verdict.Tree { return p }, Facts: p, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now}
 }
 
-func alice() resources.Principal {
-	return resources.Principal{Kind: resources.PrincipalUser, ID: "user-alice-v1", AccountID: "acct-a-v1"}
+func alice() *resources.Principal {
+	return &resources.Principal{Kind: resources.PrincipalUser, ID: "user-alice-v1", AccountID: "acct-a-v1"}
 }
 
-func question(t *testing.T) verdict.Question {
+// door is a door whose action is the right to ask.
+func door(t *testing.T) *catalogue.Row {
+	return row(t, resources.Route{Name: "door", Path: "/ask", Action: "account:authorization:check"})
+}
+
+func row(t *testing.T, r resources.Route) *catalogue.Row {
 	t.Helper()
-	check, err := resources.ParseAction("account:authorization:check")
+	out, err := catalogue.NewRow(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return out
+}
+
+func question(t *testing.T) resources.Question {
+	t.Helper()
 	read, err := resources.ParseAction("project:instance:read")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return verdict.Question{
-		Door: &verdict.Route{Action: check}, SubjectID: "user-bob-v1", AccountID: "acct-a-v1", Action: read,
-		Target: resources.Target{AccountID: "acct-a-v1", ProjectID: "proj-a-v1"},
+	return resources.Question{
+		SubjectID: "user-bob-v1", AccountID: "acct-a-v1", Action: read, Target: resources.Target{AccountID: "acct-a-v1", ProjectID: "proj-a-v1"},
 	}
+}
+
+// one asks a single question.
+func one(t *testing.T, p *parts, by *resources.Principal, q resources.Question) verdict.Outcome {
+	t.Helper()
+	return judge(p).One(t.Context(), by, door(t), q)
 }
 
 // TestNoErrorAllows: facts and policy that fail give a verdict that denies and a 503, even beside a
@@ -77,9 +109,16 @@ func TestNoErrorAllows(t *testing.T) {
 		} {
 			t.Run(where+" "+cause, func(t *testing.T) {
 				p.decide, p.access = yes, yes
-				v, err := judge(p).Ask(t.Context(), alice(), question(t))
-				if v != (verdict.Verdict{}) || !resources.IsKind(err, resources.KindUnavailable) {
-					t.Errorf("%+v, %v", v, err)
+				o := one(t, p, alice(), question(t))
+				if o.Decision != (resources.Decision{}) || o.ID != "" || !resources.IsKind(o.Err, resources.KindUnavailable) {
+					t.Errorf("%+v", o)
+				}
+				if p.factsErr["user-bob-v1"] != nil || p.decideErr != nil {
+					return
+				}
+				o = judge(p).Enter(t.Context(), alice(), door(t), resources.Question{AccountID: "acct-a-v1"})
+				if o.Decision != (resources.Decision{}) || o.ID != "" || !resources.IsKind(o.Err, resources.KindUnavailable) {
+					t.Errorf("a call: %+v", o)
 				}
 			})
 		}
@@ -90,21 +129,21 @@ func TestNoErrorAllows(t *testing.T) {
 // the question is not judged.
 func TestCallerWhoMayNotAskGetsNoVerdict(t *testing.T) {
 	p := &parts{decide: yes, access: resources.Decision{Reason: "no role"}}
-	v, err := judge(p).Ask(t.Context(), alice(), question(t))
-	if v.Allowed || v.Reason != "no role" || v.ID == "" || !resources.IsKind(err, resources.KindForbidden) {
-		t.Errorf("%+v, %v", v, err)
+	o := one(t, p, alice(), question(t))
+	if o.Allowed || o.Reason != "no role" || o.ID == "" || !resources.IsKind(o.Err, resources.KindForbidden) {
+		t.Errorf("%+v", o)
 	}
-	if len(p.asked) != 2 || p.asked[0] != "facts of acct-a-v1/user-alice-v1/" || p.asked[1] != "access" {
-		t.Errorf("asked %q", p.asked)
+	if asked := strings.Join(p.asked, ", "); asked != "facts of acct-a-v1/user-alice-v1/, facts of acct-a-v1/user-bob-v1/proj-a-v1, access" {
+		t.Errorf("asked %s", asked)
 	}
 }
 
 // TestQuestionIsJudgedOnTheSubjectsFacts, and the right to ask on the caller's.
 func TestQuestionIsJudgedOnTheSubjectsFacts(t *testing.T) {
 	p := &parts{decide: yes, access: yes}
-	v, err := judge(p).Ask(t.Context(), alice(), question(t))
-	if err != nil || !v.Allowed || v.AccountRevision != 7 || len(v.ID) != 26 || v.PolicyRevision != "rev-1" {
-		t.Fatalf("%+v, %v", v, err)
+	v := one(t, p, alice(), question(t))
+	if v.Err != nil || !v.Allowed || v.AccountRevision != 7 || len(v.ID) != 26 || v.PolicyRevision != "rev-1" {
+		t.Fatalf("%+v", v)
 	}
 	access, decide := p.questions[0], p.questions[1]
 	if access.Facts.Subject.UserID != "user-alice-v1" || access.Target != (resources.Target{UserID: "user-bob-v1"}) || access.Action.Resource != "authorization" {
@@ -114,38 +153,38 @@ func TestQuestionIsJudgedOnTheSubjectsFacts(t *testing.T) {
 		t.Errorf("decide %+v", decide)
 	}
 	p.decide = resources.Decision{Reason: "no role"}
-	if v, err := judge(p).Ask(t.Context(), alice(), question(t)); err != nil || v.Allowed || v.ID == "" {
-		t.Errorf("a denied question is a verdict: %+v, %v", v, err)
+	if v := one(t, p, alice(), question(t)); v.Err != nil || v.Allowed || v.ID == "" {
+		t.Errorf("a denied question is a verdict: %+v", v)
 	}
 }
 
 // TestServiceIsLookedForInNoAccount, and a public route asks for no facts at all.
 func TestServiceIsLookedForInNoAccount(t *testing.T) {
 	p := &parts{access: yes}
-	service := resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
-	if v, err := judge(p).Enter(t.Context(), service, verdict.Call{Route: &verdict.Route{}, AccountID: "acct-a-v1"}); err != nil || !v.Allowed || v.ID == "" {
-		t.Errorf("%+v, %v", v, err)
+	service := &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
+	if o := judge(p).Enter(t.Context(), service, door(t), resources.Question{AccountID: "acct-a-v1"}); o.Err != nil || !o.Allowed || o.ID == "" {
+		t.Errorf("%+v", o)
 	}
 	if p.asked[0] != "facts of acct-a-v1//" {
 		t.Errorf("asked %q", p.asked)
 	}
 	p.asked = nil
-	if _, err := judge(p).Enter(t.Context(), resources.Principal{}, verdict.Call{Route: &verdict.Route{Public: true}}); err != nil || len(p.asked) != 1 {
-		t.Errorf("%v, asked %q", err, p.asked)
+	public := row(t, resources.Route{Path: "/open", Access: []string{"public"}})
+	if o := judge(p).Enter(t.Context(), &resources.Principal{}, public, resources.Question{}); o.Err != nil || o.ID != "" || len(p.asked) != 1 {
+		t.Errorf("%+v, asked %q", o, p.asked)
 	}
 }
 
 // TestRevisionOfAnAccountIsForItsMembers and services: to anybody else it is 0, as where there is no account.
 func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
-	p := &many{parts: parts{decide: yes, access: yes}}
-	pins := 0
+	p := &parts{decide: yes, access: yes}
 	for name, c := range map[string]struct {
 		caller  resources.Principal
 		account string
 		want    int64
 	}{
-		"a member":               {alice(), "acct-a-v1", 7},
-		"a user of another":      {alice(), "acct-b-v1", 0},
+		"a member":               {*alice(), "acct-a-v1", 7},
+		"a user of another":      {*alice(), "acct-b-v1", 0},
 		"a service":              {resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, "acct-b-v1", 7},
 		"nobody":                 {resources.Principal{Kind: resources.PrincipalNone, AccountID: "acct-a-v1"}, "acct-a-v1", 0},
 		"a caller of no kind":    {resources.Principal{AccountID: "acct-a-v1"}, "acct-a-v1", 0},
@@ -154,22 +193,46 @@ func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
 	} {
 		q := question(t)
 		q.AccountID = c.account
-		asked, err := judge(&p.parts).Ask(t.Context(), c.caller, q)
-		if err != nil || asked.AccountRevision != c.want {
-			t.Errorf("%s asks: %d, %v", name, asked.AccountRevision, err)
+		if o := one(t, p, &c.caller, q); o.Err != nil || o.AccountRevision != c.want {
+			t.Errorf("%s asks: %+v", name, o)
 		}
-		entered, err := judge(&p.parts).Enter(t.Context(), c.caller, verdict.Call{Route: &verdict.Route{}, AccountID: c.account})
-		if err != nil || entered.AccountRevision != c.want {
-			t.Errorf("%s enters: %d, %v", name, entered.AccountRevision, err)
+		if o := judge(p).Enter(t.Context(), &c.caller, door(t), resources.Question{AccountID: c.account}); o.Err != nil || o.AccountRevision != c.want {
+			t.Errorf("%s enters: %+v", name, o)
 		}
-		err = batches(p, &pins).Begin(c.caller, q.Door).Ask(t.Context(), []verdict.Item{{Question: q}}, func(o verdict.Outcome) bool {
-			if o.Err != nil || o.AccountRevision != c.want {
-				t.Errorf("%s asks with others: %d, %v", name, o.AccountRevision, o.Err)
-			}
-			return true
-		})
-		if err != nil {
-			t.Error(err)
+	}
+}
+
+// TestADenialThatSomebodyElseAsksAboutSaysWhy: with the reason that the question about the caller would have, to users alone.
+// Where that question is allowed, the denial stands in its own words. Neither lets anybody in.
+func TestADenialThatSomebodyElseAsksAboutSaysWhy(t *testing.T) {
+	said, service := resources.Decision{Reason: "of the question"}, &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
+	for name, c := range map[string]struct {
+		by      *resources.Principal
+		subject string
+		action  string
+		decide  resources.Decision
+		err     error
+		want    string
+	}{
+		"a user":             {alice(), "user-alice-v1", "account:role:read", said, nil, "of the question"},
+		"nobody asks":        {alice(), "", "account:role:read", said, nil, "of the call"},
+		"a service":          {service, "service-a", "account:role:read", said, nil, "of the call"},
+		"without an action":  {alice(), "user-alice-v1", "", said, nil, "of the call"},
+		"the question turns": {alice(), "user-alice-v1", "account:role:read", yes, nil, "of the call"},
+		"no answer":          {alice(), "user-alice-v1", "account:role:read", yes, errors.New("broken"), ""},
+	} {
+		p, log := &parts{access: resources.Decision{Reason: "of the call"}, decide: c.decide, decideErr: c.err}, &recorder{}
+		j := judge(p)
+		j.Log = log
+		r := row(t, resources.Route{Path: "/x", Action: c.action})
+		q := r.Question("acct-a-v1", resources.Target{}, nil)
+		q.SubjectID = c.subject
+		o := j.Enter(t.Context(), c.by, r, q)
+		if o.Allowed || o.Reason != c.want || resources.IsKind(o.Err, resources.KindForbidden) != (c.err == nil) || resources.IsKind(o.Err, resources.KindUnavailable) == (c.err == nil) {
+			t.Errorf("%s: %+v", name, o)
+		}
+		if last := log.told[len(log.told)-1]; c.err == nil && (last.ID != o.ID || last.Decision.Reason != o.Reason) || len(log.told) == 2 && last.ParentID != log.told[0].ID {
+			t.Errorf("%s: recorded %+v", name, log.told)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestAnAnswerOfAnAppIsReusedForAllItDoesNotRead(t *testing.T) {
 	counted := newCounted(t, withApp(t, `decision := input.resource.properties.owner == input.subject.id`), 0)
 	for i := range 5 {
 		q := about(fmt.Sprintf(`{"owner": "x", "n": %d}`, i))
-		q.Context, q.Now = fmt.Appendf(nil, `{"n": %d}`, i), resources.Time(i)
+		q.App.Context, q.Now = fmt.Appendf(nil, `{"n": %d}`, i), resources.Time(i)
 		q.Principal.ID = fmt.Sprint(i)
 		q.Facts.Subject = policytest.ActiveSubject()
 		if d, err := counted.DecideApp(t.Context(), q); err != nil || d.Allowed {
@@ -152,19 +152,21 @@ func firstDifference(ctx context.Context, cached, fresh *engine.Engine, seed uin
 			account = one("acct-demo-v1", "")
 		}
 		kind := one("doc", "page", "other", "same")
-		q := resources.AppQuestion{
+		sent := &resources.Entities{
 			ResourceType: kind,
 			Subject:      []byte(one(`{"id":"a"}`, `{"id":`+one(values...)+`}`, `{}`)),
 			Action:       []byte(one(`{"name":"read"}`, `{"name":"write"}`, `{}`)),
 			Resource:     []byte(`{"type":"` + kind + `"` + one(``, `,"a":1`, `,"properties":`+one(values...), `,"properties":{"a":`+one(values...)+`}`) + `}`),
 			Context:      []byte(one(`{}`, `{"x":`+one(values...)+`}`, `{"x":1}`)),
-			Facts:        resources.Facts{Subject: s}, AccountID: account, Now: resources.Time(random.IntN(4)),
+		}
+		q := resources.Question{
+			App: sent, Facts: resources.Facts{Subject: s}, AccountID: account, Now: resources.Time(random.IntN(4)),
 			Principal: resources.Principal{Kind: resources.PrincipalService, ID: one("service-a", "service-b"), Credential: resources.CredentialToken},
 		}
 		got, gotErr := cached.DecideApp(ctx, q)
 		want, wantErr := fresh.DecideApp(ctx, q)
 		if got.Allowed != want.Allowed || got.Reason != want.Reason || contextOf(got) != contextOf(want) || (gotErr == nil) != (wantErr == nil) {
-			return fmt.Sprintf("%s %s %s: %v %s, fresh %v %s", q.Subject, q.Resource, q.Context, got.Allowed, contextOf(got), want.Allowed, contextOf(want))
+			return fmt.Sprintf("%s %s %s: %v %s, fresh %v %s", sent.Subject, sent.Resource, sent.Context, got.Allowed, contextOf(got), want.Allowed, contextOf(want))
 		}
 	}
 	return ""

@@ -25,18 +25,22 @@ type appInput struct {
 }
 
 // newAppInput reads what was sent. The error is a *resources.Error of KindBadRequest.
-func newAppInput(q *resources.AppQuestion, sent sentTerms) (*appInput, error) {
+func newAppInput(q *resources.Question, known sentTerms) (*appInput, error) {
 	in := &appInput{Input: question.Of(&resources.Question{
 		Principal: q.Principal, AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
 	})}
 	if q.Facts.Subject != nil && q.Facts.Subject.AccountID != q.AccountID {
 		return nil, &failed{FailureFacts, errOtherAccount}
 	}
+	var sent resources.Entities
+	if q.App != nil {
+		sent = *q.App
+	}
 	for _, part := range [...]struct {
 		name string
 		sent []byte
-	}{{"subject", q.Subject}, {"action", q.Action}, {"resource", q.Resource}, {"context", q.Context}} {
-		value, problem := sent.object(part.sent)
+	}{{"subject", sent.Subject}, {"action", sent.Action}, {"resource", sent.Resource}, {"context", sent.Context}} {
+		value, problem := known.object(part.sent)
 		if problem != "" {
 			return nil, resources.BadRequest(resources.Problem{Field: part.name, Text: problem})
 		}

@@ -95,18 +95,22 @@ func (e *Engine) App(resourceType string) (resources.App, bool) {
 	return e.current.Load().App(resourceType)
 }
 
-// DecideApp has the app decide that claims the type. Errors are as for Decide, and a *resources.Error of KindBadRequest
-// for a question that no policy is given; each comes with the zero decision.
-func (e *Engine) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
-	return e.decideApp(ctx, q, nil)
+// DecideApp has the app decide that claims the question's type. Errors are as for Decide, and a *resources.Error of
+// KindBadRequest for a question that policy is not given; each comes with the zero decision.
+func (e *Engine) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
+	return e.Pin().DecideApp(ctx, q)
 }
 
-// decideApp is DecideApp with what was read of the same bytes before.
-func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent sentTerms) (d resources.AppDecision, err error) {
-	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
+// decideApp is DecideApp by that tree, with what was read of the same bytes before.
+func (e *Engine) decideApp(ctx context.Context, set *Set, q resources.Question, known sentTerms) (d resources.AppDecision, err error) {
+	start, hit, rejected := time.Time{}, false, false
+	var kind string
+	if q.App != nil {
+		kind = q.App.ResourceType
+	}
 	defer func() {
 		if r := recover(); r != nil { // while the key was made; judgeApp recovers by itself
-			err = &failed{FailurePanic, fmt.Errorf("app of %q: panic: %v", q.ResourceType, r)}
+			err = &failed{FailurePanic, fmt.Errorf("app of %q: panic: %v", kind, r)}
 		}
 		if !rejected && (err != nil || !hit) {
 			_, err = e.finish(entryApp, start, resources.Decision{}, err)
@@ -115,17 +119,17 @@ func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent se
 			d = resources.AppDecision{}
 		}
 	}()
-	a := set.apps.byType[q.ResourceType]
+	a := set.apps.byType[kind]
 	if a == nil {
-		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", q.ResourceType)}
+		return d, &failed{FailureFacts, fmt.Errorf("no app decides about resources of type %q", kind)}
 	}
-	in, err := newAppInput(&q, sent)
+	in, err := newAppInput(&q, known)
 	if err != nil {
 		rejected = resources.AsError(err).Kind == resources.KindBadRequest // which is no failure of the policy
 		return d, err
 	}
-	if sent := in.resourceType(); sent != q.ResourceType {
-		return d, &failed{FailureFacts, fmt.Errorf("the resource is of type %q, not of %q", sent, q.ResourceType)}
+	if sent := in.resourceType(); sent != kind {
+		return d, &failed{FailureFacts, fmt.Errorf("the resource is of type %q, not of %q", sent, kind)}
 	}
 	var room [keyRoom]byte
 	key := set.appKey(room[:0], a, in)
@@ -145,7 +149,7 @@ func (e *Engine) decideApp(ctx context.Context, q resources.AppQuestion, sent se
 }
 
 // JudgeApp has an app decide, whatever the resource's type, without a cache. The error tells why there is no decision.
-func (s *Set) JudgeApp(ctx context.Context, name string, q resources.AppQuestion, within time.Duration) (resources.AppDecision, error) {
+func (s *Set) JudgeApp(ctx context.Context, name string, q resources.Question, within time.Duration) (resources.AppDecision, error) {
 	in, err := newAppInput(&q, nil)
 	if err != nil {
 		return resources.AppDecision{}, err
@@ -232,10 +236,13 @@ func (all *apps) put(key []byte, d resources.AppDecision) {
 }
 
 // App is Engine.App.
-func (p Pinned) App(resourceType string) (resources.App, bool) { return p.engine.App(resourceType) }
+func (p Pinned) App(resourceType string) (resources.App, bool) { return p.set.App(resourceType) }
 
 // DecideApp is Engine.DecideApp. What questions have in common is read once; their bytes must not change.
-func (p Pinned) DecideApp(ctx context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
-	*p.judged++
-	return p.engine.decideApp(ctx, q, p.sent)
+func (p Pinned) DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error) {
+	p.judged++
+	if p.sent == nil {
+		p.sent = sentTerms{}
+	}
+	return p.engine.decideApp(ctx, p.set, q, p.sent)
 }

@@ -23,10 +23,12 @@ func withApp(tb testing.TB, rules string) policytest.Tree {
 }
 
 // about is a question about a doc by bob.
-func about(properties string) resources.AppQuestion {
-	return resources.AppQuestion{
-		ResourceType: "doc", Subject: []byte(`{"type": "user", "id": "user-bob-v1"}`), Action: []byte(`{"name": "read"}`),
-		Resource:  []byte(`{"type": "doc", "id": "d1", "properties": ` + properties + `}`),
+func about(properties string) resources.Question {
+	return resources.Question{
+		App: &resources.Entities{
+			ResourceType: "doc", Subject: []byte(`{"type": "user", "id": "user-bob-v1"}`), Action: []byte(`{"name": "read"}`),
+			Resource: []byte(`{"type": "doc", "id": "d1", "properties": ` + properties + `}`),
+		},
 		AccountID: "acct-demo-v1", Facts: resources.Facts{Revision: 1, Subject: policytest.AdminSubject()}, Now: 1_767_225_600_000,
 		Principal: resources.Principal{Kind: resources.PrincipalService, ID: "service-x", Credential: resources.CredentialToken, Scopes: []string{"authz:check"}},
 	}
@@ -109,8 +111,8 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 			t.Errorf("an app claims %q", name)
 		}
 		q := about(`{}`)
-		q.ResourceType = name
-		q.Resource, _ = json.Marshal(map[string]string{"type": name})
+		q.App.ResourceType = name
+		q.App.Resource, _ = json.Marshal(map[string]string{"type": name})
 		if d, err := e.DecideApp(t.Context(), q); err == nil || d.Allowed {
 			t.Errorf("%q: %+v, %v", name, d, err)
 		}
@@ -119,7 +121,7 @@ func TestAnAppDecidesItsOwnTypesOnly(t *testing.T) {
 		`{"type": "doc"}`: true, `{"type": "page"}`: false, `{"type": "book"}`: false, `{}`: false, `{"type": 1}`: false, `{"type": ["doc"]}`: false,
 	} {
 		q := about(`{}`)
-		q.Resource = []byte(sent)
+		q.App.Resource = []byte(sent)
 		if d, err := e.DecideApp(t.Context(), q); d.Allowed != allow || (err == nil) != allow {
 			t.Errorf("a doc sent as %s: %+v, %v", sent, d, err)
 		}
@@ -139,7 +141,7 @@ func TestWhatNoAppIsGiven(t *testing.T) {
 		`{"n": ` + strings.Repeat("1", 128) + `}`: true, `{"n": ` + strings.Repeat("1", 129) + `}`: false,
 	} {
 		q := about(`{}`)
-		q.Subject = []byte(sent)
+		q.App.Subject = []byte(sent)
 		d, err := e.DecideApp(t.Context(), q)
 		if d.Allowed != fits || (err == nil) != fits || err != nil && resources.AsError(err).Kind != resources.KindBadRequest {
 			t.Errorf("%s: %+v, %v", sent, d, err)

@@ -101,13 +101,13 @@ func NewOf(ctx context.Context, src *policies.Source, load Loader, opts Options)
 // Decide answers whether the facts' user may do the action on the target. An error
 // is a *resources.Error of KindUnavailable and comes with the zero decision.
 func (e *Engine) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, e.opts.Gate, e.opts.Deadline, EntryDecision, q)
+	return e.Pin().Decide(ctx, q)
 }
 
 // Access answers whether the principal may make the request; the facts are those
 // of the principal in the account in question. Errors are as for Decide.
 func (e *Engine) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return e.ask(ctx, e.opts.Gate, e.opts.Deadline, EntryAccess, q)
+	return e.Pin().Access(ctx, q)
 }
 
 // asked is a question with room for its key: what a cached verdict takes of memory, in one piece.
@@ -120,12 +120,12 @@ type asked struct {
 // ask returns the cached verdict of an equal question, or evaluates. A caller whose context has ended is given
 // none: that fails in the evaluation, with or without a cache.
 func (e *Engine) ask(
-	ctx context.Context, through *gate.Gate, within time.Duration, entry string, q resources.Question,
+	ctx context.Context, set *Set, through *gate.Gate, within time.Duration, entry string, q resources.Question,
 ) (d resources.Decision, err error) {
 	a := &asked{q: q}
 	a.in = question.Of(&a.q)
 	in := &a.in
-	set, start, hit, rejected := e.current.Load(), time.Time{}, false, false
+	start, hit, rejected := time.Time{}, false, false
 	defer func() {
 		if r := recover(); r != nil { // while the key was made; evaluate recovers by itself
 			err = &failed{FailurePanic, fmt.Errorf("%s: panic: %v", entry, r)}

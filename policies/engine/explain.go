@@ -49,7 +49,7 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 		return resources.Decision{}, unavailable(&failed{FailureFacts, errOtherAccount})
 	}
 	in := question.Of(&q)
-	if d, denied := p.engine.current.Load().unlisted(EntryDecision, &in); denied {
+	if d, denied := p.set.unlisted(EntryDecision, &in); denied {
 		return d, nil
 	}
 	var d resources.Decision
@@ -65,12 +65,12 @@ func (p Pinned) Suppose(ctx context.Context, q resources.Question) (resources.De
 
 // within passes the gate and makes any failure one of KindUnavailable.
 func (p Pinned) within(ctx context.Context, account string, do func(*Set) error) error {
-	*p.judged++
+	p.judged++
 	if err := p.engine.opts.Gate.Enter(ctx, account); err != nil {
 		return err
 	}
 	defer p.engine.opts.Gate.Leave()
-	return unavailable(do(p.engine.current.Load()))
+	return unavailable(do(p.set))
 }
 
 func unavailable(err error) error {
@@ -106,11 +106,11 @@ func (p Pinned) Granted(ctx context.Context, q resources.Question) (granted, kno
 }
 
 // Roles returns the system roles, by id.
-func (p Pinned) Roles() []resources.Role { return p.engine.Roles() }
+func (p Pinned) Roles() []resources.Role { return p.set.Roles() }
 
 // ConditionAt returns where the tree says when a condition holds, "" where it can't be told.
 func (p Pinned) ConditionAt(name string) string {
-	for _, rule := range p.engine.current.Load().rules(ruleMet) {
+	for _, rule := range p.set.rules(ruleMet) {
 		if key := rule.Head.Key; key != nil && key.Equal(ast.StringTerm(name)) {
 			return place(rule)
 		}
@@ -121,7 +121,7 @@ func (p Pinned) ConditionAt(name string) string {
 // GrantingAt returns where the tree says which role grants an action, or else where it decides; for an action that a strict
 // tree does not list, where it lists them.
 func (p Pinned) GrantingAt(a resources.Action) string {
-	set := p.engine.current.Load()
+	set := p.set
 	if set.of.Strict && !set.listed[a.ID] {
 		return "actions/data.json"
 	}

@@ -10,7 +10,7 @@ import (
 func (p Pinned) Granting(a resources.Action) []string {
 	patterns := a.Patterns()
 	var out []string
-	for _, role := range p.engine.current.Load().of.Roles {
+	for _, role := range p.set.of.Roles {
 		if slices.ContainsFunc(role.Permissions, func(held string) bool { return slices.Contains(patterns[:], held) }) {
 			out = append(out, role.ID)
 		}
@@ -19,12 +19,12 @@ func (p Pinned) Granting(a resources.Action) []string {
 }
 
 // ByRoles says that the tree allows by roles alone that are assigned, as the embedded one does.
-func (p Pinned) ByRoles() bool { return p.engine.current.Load().byRoles }
+func (p Pinned) ByRoles() bool { return p.set.byRoles }
 
 // Actions returns the actions that the tree lists, by id.
 func (p Pinned) Actions() []string {
 	var out []string
-	for _, listed := range p.engine.Actions() {
+	for _, listed := range p.set.Actions() {
 		out = append(out, listed.ID)
 	}
 	return out

@@ -21,15 +21,12 @@ func (e *Engine) Inside() Inside { return Inside{e} }
 
 // Decide is Engine.Decide, without the gate.
 func (i Inside) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return i.engine.ask(ctx, nil, i.engine.opts.Deadline, EntryDecision, q)
+	return i.engine.ask(ctx, i.engine.current.Load(), nil, i.engine.opts.Deadline, EntryDecision, q)
 }
 
 // Grantable answers whether the caller holds all that they want to give. Only the context
 // bounds its time, since a grant can be hundreds of times as large as a question. Errors are
 // as for Engine.Decide.
 func (i Inside) Grantable(ctx context.Context, q resources.Question) (resources.Decision, error) {
-	return i.engine.ask(ctx, nil, untilTheContextEnds, EntryGrantable, q)
+	return i.engine.ask(ctx, i.engine.current.Load(), nil, untilTheContextEnds, EntryGrantable, q)
 }
-
-// Roles returns the system roles in force by id, a copy.
-func (i Inside) Roles() []resources.Role { return i.engine.Roles() }

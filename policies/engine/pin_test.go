@@ -68,7 +68,7 @@ func TestTheRightOfServicesIsByNoUser(t *testing.T) {
 func TestWhatQuestionsShareIsReadOnce(t *testing.T) {
 	w := watch(t, withApp(t, `decision := object.get(input.context, "open", false)`), nothing)
 	q, pinned := about(`{}`), w.Pin()
-	q.Context = []byte(`{"open": true, "more": [` + strings.Repeat(`{"a": "b"},`, 10_000) + `0]}`)
+	q.App.Context = []byte(`{"open": true, "more": [` + strings.Repeat(`{"a": "b"},`, 10_000) + `0]}`)
 	decide := func() {
 		if d, err := pinned.DecideApp(t.Context(), q); err != nil || !d.Allowed {
 			t.Fatalf("%+v, %v", d, err)
@@ -78,7 +78,7 @@ func TestWhatQuestionsShareIsReadOnce(t *testing.T) {
 	if n := testing.AllocsPerRun(5, decide); n > 2000 {
 		t.Errorf("%.0f allocations for another question with the same context", n)
 	}
-	q.Context = []byte(`{"open": false}`)
+	q.App.Context = []byte(`{"open": false}`)
 	if d, err := pinned.DecideApp(t.Context(), q); err != nil || d.Allowed {
 		t.Errorf("another context: %+v, %v", d, err)
 	}

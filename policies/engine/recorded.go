@@ -32,8 +32,8 @@ func RecordedInput(j *resources.Judgement) ([]byte, error) {
 
 // inputOf returns the input by which a verdict was made.
 func inputOf(j *resources.Judgement) (*ast.Term, error) {
-	if j.App != nil {
-		in, err := newAppInput(j.App, nil)
+	if j.Question.App != nil {
+		in, err := newAppInput(&j.Question, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -79,7 +79,7 @@ func TestQuestionsAreCounted(t *testing.T) {
 	_, _ = p.Suppose(t.Context(), q)
 	_, _ = p.Explain(t.Context(), q)
 	_, _, _ = p.Granted(t.Context(), q)
-	_, _ = p.DecideApp(t.Context(), resources.AppQuestion{})
+	_, _ = p.DecideApp(t.Context(), resources.Question{})
 	if got := p.Judged(); got != 7 {
 		t.Errorf("%d, want 7", got)
 	}

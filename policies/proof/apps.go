@@ -136,7 +136,7 @@ func (to *prober) apps(ctx context.Context) {
 	const unknown, robot = `{"type": "user", "id": "` + probeUser + `"}`, `{"type": "robot", "id": "r2", "properties": {}}`
 	for _, app := range to.set.Apps() {
 		rule := strings.TrimPrefix(engine.AppRules(app.Name), "data.") + ".decision"
-		ask := func(who string, q resources.AppQuestion) {
+		ask := func(who string, q resources.Question) {
 			if to.told[rule] {
 				return
 			}
@@ -146,13 +146,14 @@ func (to *prober) apps(ctx context.Context) {
 				to.p.at(file, row, "%s has no answer to the question of %s: %v", rule, who, err)
 			}
 		}
-		ask("nobody about nothing", resources.AppQuestion{Now: probeNow})
+		ask("nobody about nothing", resources.Question{Now: probeNow})
 		for _, name := range app.Types {
 			resource, _ := json.Marshal(map[string]string{"type": name, "id": "probe-v0"}) // strings
-			q := resources.AppQuestion{ResourceType: name, Action: []byte(`{"name": "probe"}`), Resource: resource, Now: probeNow}
-			q.Subject = []byte(robot)
+			sent := &resources.Entities{ResourceType: name, Action: []byte(`{"name": "probe"}`), Resource: resource}
+			q := resources.Question{App: sent, Now: probeNow}
+			sent.Subject = []byte(robot)
 			ask("a subject that is no user about "+name, q)
-			q.Subject = []byte(unknown)
+			sent.Subject = []byte(unknown)
 			ask("a user who is not known about "+name, q)
 			for _, by := range callersWithoutRights() {
 				q.Principal, q.AccountID, q.Facts.Subject = by.principal, probeAccount, by.subject

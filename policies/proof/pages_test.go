@@ -43,10 +43,10 @@ func TestTheExamplesOfTheDocumentationAreTaken(t *testing.T) {
 		"who is named for less": {policytest.ActiveSubject(), "write", false},
 		"a user of nowhere":     {nil, "write", false},
 	} {
-		d, err := set.JudgeApp(t.Context(), app.Name, resources.AppQuestion{
+		d, err := set.JudgeApp(t.Context(), app.Name, resources.Question{AccountID: "acct-demo-v1", Facts: resources.Facts{Subject: c.subject}, Now: 1, App: &resources.Entities{
 			ResourceType: "document", Subject: []byte(`{"type": "user", "id": "user-bob-v1"}`), Action: []byte(`{"name": "` + c.action + `"}`),
-			Resource: []byte(`{"type": "document", "id": "handbook"}`), AccountID: "acct-demo-v1", Facts: resources.Facts{Subject: c.subject}, Now: 1,
-		}, time.Second)
+			Resource: []byte(`{"type": "document", "id": "handbook"}`),
+		}}, time.Second)
 		if err != nil || d.Allowed != c.allow {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}

@@ -44,7 +44,7 @@ func newWorldOn(t *testing.T, on *areatest.World, configure ...func(*access.Conf
 	t.Helper()
 	w := &world{on}
 	cfg := access.Config{
-		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
+		Store: w.Store, Collections: w.Collections, Judge: areatest.Policy(t).Inside(), SystemRoles: areatest.Policy(t).Roles, Tokens: areatest.PageTokens(t), IDs: w.IDs(), Now: w.Clock.Now,
 	}
 	for _, f := range configure {
 		f(&cfg)

@@ -67,7 +67,7 @@ func (s *Service) changeRoles(
 
 // systemRoles returns the system roles of policy, sorted by id.
 func (s *Service) systemRoles() []resources.Role {
-	roles := slices.Clone(s.Judge.Roles())
+	roles := slices.Clone(s.SystemRoles())
 	slices.SortFunc(roles, func(a, b resources.Role) int { return cmp.Compare(a.ID, b.ID) })
 	return roles
 }
@@ -75,7 +75,7 @@ func (s *Service) systemRoles() []resources.Role {
 // findRole reads a role that the account can use: a system role, whose record has no revision, or
 // a custom role of the account; nil where there is none.
 func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string) (*store.Record[resources.Role], error) {
-	for _, role := range s.Judge.Roles() {
+	for _, role := range s.SystemRoles() {
 		if role.ID == id {
 			return &store.Record[resources.Role]{Value: role}, nil
 		}
@@ -100,7 +100,7 @@ func (s *Service) findRoles(ctx context.Context, tx store.Tx, account string, id
 			out[id] = rec.Value
 		}
 	}
-	for _, role := range s.Judge.Roles() {
+	for _, role := range s.SystemRoles() {
 		out[role.ID] = role
 	}
 	return out, nil

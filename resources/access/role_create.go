@@ -68,7 +68,7 @@ func (s *Service) checkNewRole(ctx context.Context, tx store.Tx, r *wire.Request
 // checkRoleName refuses the name or id of a system role. The store refuses the names of the
 // account's other roles.
 func (s *Service) checkRoleName(name string) error {
-	for _, role := range s.Judge.Roles() {
+	for _, role := range s.SystemRoles() {
 		if name == role.Name || name == role.ID {
 			return roleNameInUse()
 		}

@@ -14,15 +14,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Judge is the policy engine. Handlers call it inside a transaction, so it must not wait for
+// Judge judges by policy (gateway/verdict). Handlers call it inside a transaction, so it must not wait for
 // callers that may wait for the transaction.
 type Judge interface {
 	// Decide decides whether the caller may do the action.
 	Decide(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// Grantable decides whether the caller holds all that the question's grant gives.
 	Grantable(ctx context.Context, q resources.Question) (resources.Decision, error)
-	// Roles returns the system roles.
-	Roles() []resources.Role
 }
 
 // Occupant is an area that may have records in a project, in this process or in another one.
@@ -40,6 +38,8 @@ type Config struct {
 	Store       store.Store
 	Collections records.Collections
 	Judge       Judge
+	// SystemRoles returns the system roles in force.
+	SystemRoles func() []resources.Role
 	Tokens      wire.PageTokens
 	// Idempotency runs the creating handlers.
 	Idempotency *idempotency.Keeper

@@ -73,7 +73,7 @@ func labels(log, version string, j *resources.Judgement) map[string]string {
 // result returns the value of the rule that was asked.
 func result(j *resources.Judgement) []byte {
 	o := object{buf: []byte{'{'}, first: true}
-	if j.App != nil {
+	if j.Question.App != nil {
 		o.name("decision")
 	} else {
 		o.name("allow")
@@ -83,7 +83,7 @@ func result(j *resources.Judgement) []byte {
 	} else {
 		o.buf = append(o.buf, "false"...)
 	}
-	if j.App == nil {
+	if j.Question.App == nil {
 		o.text("code", j.Decision.Code)
 		o.name("reason")
 		o.quote(j.Decision.Reason)

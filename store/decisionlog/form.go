@@ -245,7 +245,7 @@ func (o *object) more(j *resources.Judgement) {
 			o.time("until", g.Until)
 		})
 	}
-	if a := j.App; a != nil {
+	if a := j.Question.App; a != nil {
 		o.object("app", func() {
 			o.text("type", a.ResourceType)
 			o.raw("subject", a.Subject)
@@ -290,10 +290,7 @@ func (t *told) judgement(subject *resources.Subject) *resources.Judgement {
 		q.Target, q.Grant = resources.TargetAt(g.Project, g.Resource), &resources.Grant{Permissions: g.Permissions, Until: g.Until}
 	}
 	if a := t.App; a != nil {
-		j.App = &resources.AppQuestion{
-			Principal: q.Principal, ResourceType: a.Type, Subject: a.Subject, Action: a.Action, Resource: a.Resource, Context: a.Context,
-			AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
-		}
+		q.App = &resources.Entities{ResourceType: a.Type, Subject: a.Subject, Action: a.Action, Resource: a.Resource, Context: a.Context}
 	}
 	return j
 }

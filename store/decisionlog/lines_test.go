@@ -20,7 +20,7 @@ func askedApp(t testing.TB, context string, said ...resources.Member) *resources
 	t.Helper()
 	j := judgement(t, 0)
 	j.Path, j.Context = resources.PathApps+"docs/decision", said
-	j.App = &resources.AppQuestion{
+	j.Question.App = &resources.Entities{
 		ResourceType: "doc", Subject: []byte(`{"id":"u"}`), Action: []byte(`{"name":"read"}`), Resource: []byte(`{"type":"doc"}`), Context: []byte(context),
 	}
 	return j
@@ -28,11 +28,11 @@ func askedApp(t testing.TB, context string, said ...resources.Member) *resources
 
 // appInput is a stand-in for policy's input about an app.
 func appInput(j *resources.Judgement) ([]byte, error) {
-	if j.App == nil {
+	if j.Question.App == nil {
 		return input(j)
 	}
 	return json.Marshal(map[string]json.RawMessage{
-		"subject": json.RawMessage(j.App.Subject), "resource": json.RawMessage(j.App.Resource), "context": json.RawMessage(j.App.Context),
+		"subject": json.RawMessage(j.Question.App.Subject), "resource": json.RawMessage(j.Question.App.Resource), "context": json.RawMessage(j.Question.App.Context),
 	})
 }
 
@@ -185,7 +185,7 @@ func FuzzEveryLineIsRead(f *testing.F) {
 		all := []*resources.Judgement{judgement(t, 0), askedApp(t, value, resources.Member{Name: name, Value: quoted}, resources.Member{Name: around(name), Value: []byte(`1`)}), judgement(t, 2)}
 		all[0].Question.Target.Rest, all[0].Question.Target.UserID, all[0].Question.AccountID = text, around(text), text
 		all[0].Question.Principal.ID, all[0].Question.Principal.UUID, all[0].Decision.Reason = text, text, around(text)
-		all[1].App.Subject = []byte(`{"` + keyOf("1") + `":` + string(quoted) + `,"` + keyOf("2") + `":1}`)
+		all[1].Question.App.Subject = []byte(`{"` + keyOf("1") + `":` + string(quoted) + `,"` + keyOf("2") + `":1}`)
 		all[2].Path = resources.PathGrantable
 		all[2].Question.Target, all[2].Question.Grant = resources.TargetAt(text, value), &resources.Grant{Permissions: []string{text, around(text)}, Until: resources.Time(len(text)) << 44}
 		all[2].Question.Facts.Subject.Assignments[0].RoleID = name

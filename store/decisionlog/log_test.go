@@ -30,10 +30,8 @@ func TestVerdictsAreReadBackWhole(t *testing.T) {
 	g.Question.Grant = &resources.Grant{Permissions: []string{"project:*:read"}, Until: g.Question.Now + 1000}
 	a := judgement(t, 101)
 	a.Path, a.Question.Action, a.Question.Target, a.Question.Route = "apps/docs/decision", resources.Action{}, resources.Target{}, nil
-	q := a.Question
-	a.App = &resources.AppQuestion{
-		Principal: q.Principal, ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
-		AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
+	a.Question.App = &resources.Entities{
+		ResourceType: "doc", Subject: []byte(`{"id":"a \"b\""}`), Action: []byte(`{"name":"é"}`), Resource: []byte(`{"type":"doc"}`),
 	}
 	a.Context = []resources.Member{{Name: "b", Value: []byte(`{"x":1.50}`)}, {Name: `a "c"`, Value: []byte(`null`)}}
 	told = append(told, g, a)
@@ -228,7 +226,7 @@ func TestABatchThatIsTooLargeIsNotRecorded(t *testing.T) {
 		batch := make([]*resources.Judgement, 64)
 		for i := range batch {
 			batch[i] = judgement(t, i)
-			batch[i].Path, batch[i].App = resources.PathApps+"a/decision", &resources.AppQuestion{ResourceType: "doc", Context: shared}
+			batch[i].Path, batch[i].Question.App = resources.PathApps+"a/decision", &resources.Entities{ResourceType: "doc", Context: shared}
 		}
 		err := l.Record(t.Context(), batch...)
 		if required != resources.IsKind(err, resources.KindUnavailable) {

@@ -64,7 +64,7 @@ func (w *writer) addErased(j *resources.Judgement, why error) error {
 func erased(log, version string, j *resources.Judgement, why error) Event {
 	return Event{
 		Labels: labels(log, version, j), DecisionID: j.ID, ParentID: j.ParentID, Path: j.Path,
-		Result: result(&resources.Judgement{App: j.App, Decision: resources.Decision{Allowed: j.Decision.Allowed}}),
+		Result: result(&resources.Judgement{Question: resources.Question{App: j.Question.App}, Decision: resources.Decision{Allowed: j.Decision.Allowed}}),
 		Erased: []string{"/" + PartInput}, MaskError: strings.ToValidUTF8(why.Error(), "\ufffd"), Timestamp: j.Question.Now.String(),
 	}
 }

@@ -129,7 +129,7 @@ func TestNoCredentialIsEverRecorded(t *testing.T) {
 			func(j *resources.Judgement) { j.Question.Principal.ID = secret },
 			func(j *resources.Judgement) { j.Decision.Reason = "no " + secret },
 			func(j *resources.Judgement) {
-				j.App = &resources.AppQuestion{Context: []byte(`{"token":"Bearer ` + secret + `"}`)}
+				j.Question.App = &resources.Entities{Context: []byte(`{"token":"Bearer ` + secret + `"}`)}
 			},
 			func(j *resources.Judgement) {
 				s := j.Question.Facts.Subject.Clone()

@@ -43,7 +43,7 @@ func TestALogOfAnOlderVersionIsWhole(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	must(t, decisionlog.Reader{Dir: w.dir}.Oldest(t.Context(), decisionlog.Filter{ID: "id-000002"}, func(r *decisionlog.Record) error {
-		if j := r.Judgement(); j == nil || string(j.App.Context) != `{"a":1.50}` || len(j.Context) != 1 {
+		if j := r.Judgement(); j == nil || string(j.Question.App.Context) != `{"a":1.50}` || len(j.Context) != 1 {
 			t.Errorf("%+v", j)
 		}
 		return nil

@@ -31,7 +31,7 @@ type entry struct {
 func newEntry(told []*resources.Judgement, waits bool) *entry {
 	e := &entry{told: told, owner: ownerOf(told[0])}
 	for _, j := range told {
-		if a := j.App; a != nil {
+		if a := j.Question.App; a != nil {
 			e.bytes += len(a.Subject) + len(a.Action) + len(a.Resource) + len(a.Context)
 		}
 		for _, m := range j.Context {

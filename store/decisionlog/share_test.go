@@ -122,7 +122,7 @@ func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 	large := func(account, id string) []*resources.Judgement {
 		all := of(account, id, 2)
 		for _, j := range all {
-			j.Path, j.App = resources.PathApps+"a/decision", &resources.AppQuestion{
+			j.Path, j.Question.App = resources.PathApps+"a/decision", &resources.Entities{
 				ResourceType: "doc", Subject: []byte(`{}`), Resource: []byte(`{}`), Context: []byte(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`),
 			}
 		}

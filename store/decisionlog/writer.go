@@ -258,7 +258,7 @@ func (w *writer) addTold(j *resources.Judgement) error {
 	}
 	w.begin("told")
 	w.buf = appendTold(w.buf, j, n, &w.again)
-	if j.App != nil || j.Question.Grant != nil || len(j.Context) > 0 {
+	if j.Question.App != nil || j.Question.Grant != nil || len(j.Context) > 0 {
 		return w.end(readable)
 	}
 	return w.end(isJSON) // of texts that were quoted one by one, at a third of the cost

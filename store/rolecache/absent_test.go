@@ -55,7 +55,7 @@ func TestFactsThatAClientInventsAreNotKept(t *testing.T) {
 	known := []resources.About{{UserID: user, ProjectID: "proj-p-v1"}, {}}
 	ask := func(of ...resources.About) {
 		t.Helper()
-		if _, err := w.cache.FactsOf(t.Context(), account, of); err != nil {
+		if _, err := factsOf(t, w.cache, account, of); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package rolecache
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/resources"
@@ -17,38 +18,38 @@ const maxTogether = 64
 // errMoving is the error of an account that moves faster than the facts of several can be gathered.
 var errMoving = errors.New("rolecache: the account has moved during each of several reads")
 
-// FactsOf returns the facts of several users and projects of the account, in their order. All are of
+// FactsOf puts the facts of several users and projects of the account into a list of the same length. All are of
 // one revision, which includes every change that was answered before the call. Where the account
 // moves meanwhile, what is older is read again. No name of a user or a project is kept.
-func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
+func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
 	if err := c.catchUp(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	generation, revision, err := c.revision(ctx, account)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all := make([]resources.Facts, len(of))
-	for range maxGatherings {
-		newest, err := c.gather(ctx, key{generation, account, revision, ""}, of, all)
+	clear(into)
+	for round := range maxGatherings {
+		newest, err := c.gather(ctx, key{generation, account, revision, ""}, of, into, round < maxGatherings-1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if newest == revision {
-			return all, nil
+		if !slices.ContainsFunc(into, func(f resources.Facts) bool { return f.Revision != newest }) {
+			return nil
 		}
 		revision = newest
 	}
-	return nil, errMoving
+	return errMoving
 }
 
 // gather sets all those facts that are not of the key's revision, and returns the newest revision of which
-// some are.
-func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []resources.Facts) (newest int64, err error) {
+// some are. With share, few are read together with other callers. Without it, everything is read anew, few of them at once.
+func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []resources.Facts, share bool) (newest int64, err error) {
 	newest = k.revision
 	var missing []int
 	read := func() error {
-		if err := c.fillAt(ctx, k, of, all, missing); err != nil {
+		if err := c.fillAt(ctx, k, of, all, missing, share); err != nil {
 			return err
 		}
 		for _, i := range missing {
@@ -61,7 +62,7 @@ func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []r
 		if all[i].Subject != nil && all[i].Revision == k.revision {
 			continue
 		}
-		if facts, ok := c.cached(k.named(about.UserID), about.ProjectID); ok {
+		if facts, ok := c.cached(k.named(about.UserID), about.ProjectID); ok && share {
 			all[i] = facts
 			continue
 		}
@@ -75,16 +76,17 @@ func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []r
 	return newest, err
 }
 
-// fillAt fills the facts at those places. One alone may be missing elsewhere at the same time, whose read it
-// shares.
-func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []resources.Facts, places []int) (err error) {
-	switch len(places) {
-	case 0:
+// fillAt fills the facts at those places. Those of a single question, the asker's and the subject's, may be missing
+// elsewhere at the same time: it shares these reads.
+func (c *Cache) fillAt(ctx context.Context, k key, of []resources.About, all []resources.Facts, places []int, share bool) (err error) {
+	if len(places) == 0 || share && len(places) <= 2 {
+		for _, i := range places {
+			about := owned(of[i])
+			if all[i], err = c.fill(ctx, k.named(about.UserID), about.ProjectID); err != nil {
+				return err
+			}
+		}
 		return nil
-	case 1:
-		i, about := places[0], owned(of[places[0]])
-		all[i], err = c.fill(ctx, k.named(about.UserID), about.ProjectID)
-		return err
 	}
 	abouts := make([]resources.About, len(places))
 	for j, i := range places {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/rolecache"
 )
 
 // several are two users, one of them also in a project.
@@ -24,6 +25,16 @@ func crowd() []resources.About {
 		all = append(all, resources.About{UserID: fmt.Sprintf("user-c%d-v1", i)})
 	}
 	return all
+}
+
+// factsOf returns the facts of several, nil beside an error.
+func factsOf(t *testing.T, c *rolecache.Cache, account string, of []resources.About) ([]resources.Facts, error) {
+	t.Helper()
+	facts := make([]resources.Facts, len(of))
+	if err := c.FactsOf(t.Context(), account, of, facts); err != nil {
+		return nil, err
+	}
+	return facts, nil
 }
 
 // TestFactsOfSeveralAreOfOneRevision, also while the account moves during their reads: what is older is
@@ -41,7 +52,7 @@ func TestFactsOfSeveralAreOfOneRevision(t *testing.T) {
 			}
 			return err
 		}
-		facts, err := w.cache.FactsOf(t.Context(), account, crowd())
+		facts, err := factsOf(t, w.cache, account, crowd())
 		if err != nil || len(facts) != len(crowd()) {
 			t.Fatalf("%d moves: %v", moves, err)
 		}
@@ -69,7 +80,7 @@ func TestFactsOfAnAccountThatNeverRestsFail(t *testing.T) {
 		return err
 	}
 	views := w.counted()
-	if facts, err := w.cache.FactsOf(t.Context(), account, crowd()); err == nil || facts != nil || views.Load() > 20 {
+	if facts, err := factsOf(t, w.cache, account, crowd()); err == nil || facts != nil || views.Load() > 20 {
 		t.Errorf("%+v, %v after %d reads", facts, err, views.Load())
 	}
 }
@@ -83,20 +94,20 @@ func TestFactsOfSeveralCostOneRead(t *testing.T) {
 	views := w.counted()
 	for i, want := range []int64{1, 0, 0} { // the second user, the project, nobody
 		before := views.Load()
-		if _, err := w.cache.FactsOf(t.Context(), account, several()); err != nil || views.Load()-before != want {
+		if _, err := factsOf(t, w.cache, account, several()); err != nil || views.Load()-before != want {
 			t.Errorf("call %d: %d reads, %v", i, views.Load()-before, err)
 		}
 	}
 	w.set(user, func(u *resources.User) { u.Status = "SUSPENDED" })
-	if facts, err := w.cache.FactsOf(t.Context(), account, several()); err != nil || facts[0].Subject.UserStatus != "SUSPENDED" {
+	if facts, err := factsOf(t, w.cache, account, several()); err != nil || facts[0].Subject.UserStatus != "SUSPENDED" {
 		t.Errorf("%+v, %v", facts, err)
 	}
 	w.view = func(context.Context, func(store.Tx) error) error { return errBroken }
 	w.change(account, nil)
-	if facts, err := w.cache.FactsOf(t.Context(), account, several()); err == nil || facts != nil {
+	if facts, err := factsOf(t, w.cache, account, several()); err == nil || facts != nil {
 		t.Errorf("%+v, %v", facts, err)
 	}
-	if facts, err := w.cache.FactsOf(t.Context(), "acct-absent-v1", nil); err == nil || len(facts) > 0 {
+	if facts, err := factsOf(t, w.cache, "acct-absent-v1", nil); err == nil || len(facts) > 0 {
 		t.Errorf("%+v, %v", facts, err)
 	}
 }
@@ -108,7 +119,7 @@ func TestFactsOfSeveralKeepNoName(t *testing.T) {
 		for i := range asked {
 			asked[i].UserID = strings.Clone(asked[i].UserID)
 		}
-		facts, err := w.cache.FactsOf(t.Context(), account, asked)
+		facts, err := factsOf(t, w.cache, account, asked)
 		if err != nil || facts[0].Subject.UserID != asked[0].UserID || unsafe.StringData(facts[0].Subject.UserID) == unsafe.StringData(asked[0].UserID) {
 			t.Errorf("%s: %+v, %v", name, facts[0].Subject, err)
 		}

@@ -62,8 +62,8 @@ func (c *Cache) confirmHomes(ctx context.Context, users, hinted, homes []string)
 		for j, i := range in[account] {
 			of[j].UserID = users[i]
 		}
-		facts, err := c.FactsOf(ctx, account, of)
-		if err != nil {
+		facts := make([]resources.Facts, len(of))
+		if err := c.FactsOf(ctx, account, of, facts); err != nil {
 			return err
 		}
 		for j, i := range in[account] {

@@ -53,7 +53,7 @@ func TestFactsOfManyCostFewReads(t *testing.T) {
 				t.Errorf("%v %q", err, homes)
 			}
 		}
-		facts, err := cache.FactsOf(t.Context(), account, of)
+		facts, err := factsOf(t, cache, account, of)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestABatchAboutOneUserIsOneRead(t *testing.T) {
 	}
 	views := w.counted()
 	for range 2 {
-		if facts, err := w.cache.FactsOf(t.Context(), account, of); err != nil || facts[len(of)-1].Subject.UserStatus != "ACTIVE" || views.Load() != 1 {
+		if facts, err := factsOf(t, w.cache, account, of); err != nil || facts[len(of)-1].Subject.UserStatus != "ACTIVE" || views.Load() != 1 {
 			t.Errorf("%d reads, %v", views.Load(), err)
 		}
 	}
@@ -89,20 +89,20 @@ func TestReplicasShareWhatOneHasReadOfSeveral(t *testing.T) {
 	w, s := newWorld(t), &shelf{values: map[string][]byte{}}
 	w.set(second, func(u *resources.User) { u.AccountID, u.Status = account, "ACTIVE" })
 	first, _ := w.replica(s, secret)
-	want, err := first.FactsOf(t.Context(), account, several())
+	want, err := factsOf(t, first, account, several())
 	if err != nil {
 		t.Fatal(err)
 	}
 	views := w.countViews()
 	again, seen := w.replica(s, secret)
-	if got, err := again.FactsOf(t.Context(), account, several()); err != nil || !reflect.DeepEqual(got, want) || *views != 0 || s.gets != 2 {
+	if got, err := factsOf(t, again, account, several()); err != nil || !reflect.DeepEqual(got, want) || *views != 0 || s.gets != 2 {
 		t.Errorf("%v, %d views, %d looks, %q", err, *views, s.gets, *seen)
 	}
 	for name, value := range s.values {
 		s.values[name] = append(slices.Clone(value), 'x')
 		*views, *seen = 0, nil
 		again, seen = w.replica(s, secret)
-		got, err := again.FactsOf(t.Context(), account, several())
+		got, err := factsOf(t, again, account, several())
 		if err != nil || !reflect.DeepEqual(got, want) || *views != 1 || !slices.Contains(*seen, rolecache.RemoteForged) {
 			t.Errorf("%q is another's: %v, %d views, %q", name, err, *views, *seen)
 		}
@@ -150,7 +150,7 @@ func TestFactsOfManyOnADatabase(t *testing.T) {
 	if err != nil || slices.Contains(homes, "") {
 		t.Fatal(homes, err)
 	}
-	facts, err := cache.FactsOf(t.Context(), account, of)
+	facts, err := factsOf(t, cache, account, of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,8 +160,8 @@ func TestFactsOfManyAreReadInFewSteps(t *testing.T) {
 		return err
 	})
 	clear(s.got)
-	facts, err := s.cache.FactsOf(t.Context(), account, all)
-	if err != nil {
+	facts := make([]resources.Facts, len(all))
+	if err := s.cache.FactsOf(t.Context(), account, all, facts); err != nil {
 		t.Fatal(err)
 	}
 	for i, f := range facts {

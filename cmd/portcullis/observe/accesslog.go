@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
-	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
@@ -74,7 +74,7 @@ func appendLine(to []byte, r *gateway.Record) []byte {
 	if r.KeyID != "" {
 		to = appendText(to, `,"key_id":"`, r.KeyID)
 	}
-	if of := &r.Original; *of != (doors.Original{}) {
+	if of := &r.Original; *of != (catalogue.Call{}) {
 		to = appendText(to, `,"original_host":"`, of.Host)
 		to = appendText(to, `,"original_method":"`, of.Method)
 		to = appendText(to, `,"original_path":"`, of.Path)
@@ -154,7 +154,7 @@ func accessLine(to slog.Handler, r *gateway.Record) {
 	if r.KeyID != "" {
 		line.AddAttrs(slog.String("key_id", r.KeyID))
 	}
-	if of := &r.Original; *of != (doors.Original{}) {
+	if of := &r.Original; *of != (catalogue.Call{}) {
 		line.AddAttrs(slog.String("original_host", of.Host), slog.String("original_method", of.Method), slog.String("original_path", of.Path))
 	}
 	if r.Problems != "" {

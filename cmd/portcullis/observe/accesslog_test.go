@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway"
-	"github.com/portcullis-authz/portcullis/gateway/doors"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 )
 
 // FuzzAccessLineIsTheHandlers: a line written by hand is the one that the log's handler
@@ -40,9 +40,9 @@ func FuzzAccessLineIsTheHandlers(f *testing.F) {
 				{KeyID: c},
 				{Problems: c},
 				{Subject: a, DecisionID: b, KeyID: c, Problems: b},
-				{Original: doors.Original{Host: a, Method: b, Path: c}, Problems: a},
-				{Original: doors.Original{Host: c}},
-				{Original: doors.Original{Method: c}},
+				{Original: catalogue.Call{Host: a, Method: b, Path: c}, Problems: a},
+				{Original: catalogue.Call{Host: c}},
+				{Original: catalogue.Call{Method: c}},
 				{Err: errors.New(c)},
 			} {
 				r.Status, r.Allowed, r.Duration, r.At = status, allowed, time.Duration(took), at

@@ -41,28 +41,28 @@ func (a authn) Authenticate(ctx context.Context, authorization, apiKey []string)
 	return p, err
 }
 
-// Policy returns the policy with a span for each decision.
-func (t *Tracer) Policy(of verdict.Policy) verdict.Policy {
-	return wrapped[verdict.Policy](t, of, policy{t, of})
+// Tree returns the policy tree with a span for each decision.
+func (t *Tracer) Tree(of verdict.Tree) verdict.Tree {
+	return wrapped[verdict.Tree](t, of, tree{of, t})
 }
 
-type policy struct {
-	t  *Tracer
-	of verdict.Policy
+type tree struct {
+	verdict.Tree
+	t *Tracer
 }
 
-// Decide implements verdict.Policy.
-func (p policy) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+// Decide implements verdict.Tree.
+func (p tree) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	ctx, span := p.t.child(ctx, "policy decision")
-	d, err := p.of.Decide(ctx, q)
+	d, err := p.Tree.Decide(ctx, q)
 	judged(span, &d, err)
 	return d, err
 }
 
-// Access implements verdict.Policy.
-func (p policy) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
+// Access implements verdict.Tree.
+func (p tree) Access(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	ctx, span := p.t.child(ctx, "policy access")
-	d, err := p.of.Access(ctx, q)
+	d, err := p.Tree.Access(ctx, q)
 	judged(span, &d, err)
 	return d, err
 }
@@ -76,20 +76,14 @@ func judged(span api.Span, d *resources.Decision, err error) {
 	finish(span, err)
 }
 
-// Cache are the facts of the process's cache.
-type Cache interface {
-	verdict.Facts
-	verdict.Gatherer
-}
-
 // Facts returns the facts with a span for each call, which says from which level they came.
-func (t *Tracer) Facts(of Cache) Cache {
-	return wrapped[Cache](t, of, facts{of, t})
+func (t *Tracer) Facts(of verdict.Facts) verdict.Facts {
+	return wrapped[verdict.Facts](t, of, facts{of, t})
 }
 
 type facts struct {
-	Cache
-	t *Tracer
+	of verdict.Facts
+	t  *Tracer
 }
 
 // level is how far a call had to go for its facts.
@@ -128,25 +122,21 @@ func (f facts) gather(ctx context.Context, do func(context.Context) error) error
 // Facts implements verdict.Facts.
 func (f facts) Facts(ctx context.Context, account, user, project string) (found resources.Facts, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
-		found, err = f.Cache.Facts(ctx, account, user, project)
+		found, err = f.of.Facts(ctx, account, user, project)
 		return err
 	})
 	return found, err
 }
 
-// FactsOf implements verdict.Gatherer.
-func (f facts) FactsOf(ctx context.Context, account string, of []resources.About) (found []resources.Facts, err error) {
-	err = f.gather(ctx, func(ctx context.Context) (err error) {
-		found, err = f.Cache.FactsOf(ctx, account, of)
-		return err
-	})
-	return found, err
+// FactsOf implements verdict.Facts.
+func (f facts) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+	return f.gather(ctx, func(ctx context.Context) error { return f.of.FactsOf(ctx, account, of, into) })
 }
 
-// Homes implements verdict.Gatherer.
+// Homes implements verdict.Facts.
 func (f facts) Homes(ctx context.Context, users []string) (accounts []string, err error) {
 	err = f.gather(ctx, func(ctx context.Context) (err error) {
-		accounts, err = f.Cache.Homes(ctx, users)
+		accounts, err = f.of.Homes(ctx, users)
 		return err
 	})
 	return accounts, err

@@ -6,12 +6,13 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
 )
 
 // policy allows.
-type policy struct{}
+type policy struct{ verdict.Tree }
 
 func (policy) Decide(context.Context, resources.Question) (resources.Decision, error) {
 	return resources.Decision{Allowed: true}, nil
@@ -24,8 +25,8 @@ func (p policy) Access(ctx context.Context, q resources.Question) (resources.Dec
 // TestNothingIsWrappedWithoutATracer: what is not traced costs nothing.
 func TestNothingIsWrappedWithoutATracer(t *testing.T) {
 	var off *tracing.Tracer
-	if part, ok := off.Policy(policy{}).(policy); !ok {
-		t.Errorf("the policy is %T", part)
+	if part, ok := off.Tree(policy{}).(policy); !ok {
+		t.Errorf("the tree is %T", part)
 	}
 	if off.Authn(nil) != nil || off.Facts(nil) != nil || off.Remote(nil) != nil || off.Rates(nil) != nil || off.Store(nil, "sqlite") != nil || off.Commands() != nil {
 		t.Error("a part is wrapped")
@@ -62,7 +63,7 @@ func request(tracer *tracing.Tracer, parts []func(context.Context)) {
 }
 
 func partsOf(tracer *tracing.Tracer) []func(context.Context) {
-	judged := tracer.Policy(policy{})
+	judged := tracer.Tree(policy{})
 	return []func(context.Context){
 		func(ctx context.Context) { _, _ = judged.Access(ctx, resources.Question{}) },
 		func(ctx context.Context) { _, _ = judged.Decide(ctx, resources.Question{}) },

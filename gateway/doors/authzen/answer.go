@@ -1,7 +1,6 @@
 package authzen
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -9,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// appendOutcome appends the JSON of a decision with its context. item is the item that it is of.
-func appendOutcome(to []byte, item *verdict.Item, o verdict.Outcome) []byte {
+// appendOutcome appends the JSON of a decision with its context; account says that its question is about one.
+func appendOutcome(to []byte, account bool, o *verdict.Outcome) []byte {
 	if o.Err != nil {
 		return appendError(to, o)
 	}
@@ -25,14 +24,14 @@ func appendOutcome(to []byte, item *verdict.Item, o verdict.Outcome) []byte {
 	to = wire.AppendString(append(to, `"reason":`...), resources.MaskCredentials(o.Reason))
 	to = wire.AppendString(append(to, `,"decision_id":`...), o.ID)
 	to = wire.AppendString(append(to, `,"policy_revision":`...), o.PolicyRevision)
-	if item.AccountID != "" {
+	if account {
 		to = strconv.AppendInt(append(to, `,"account_revision":`...), o.AccountRevision, 10)
 	}
 	return append(to, "}}"...)
 }
 
 // appendError appends the JSON of an item that is an error, which denies. A verdict on the right to ask has an id.
-func appendError(to []byte, o verdict.Outcome) []byte {
+func appendError(to []byte, o *verdict.Outcome) []byte {
 	e := resources.AsError(o.Err)
 	message := e.Message
 	for i, p := range e.Problems {
@@ -49,5 +48,3 @@ func appendError(to []byte, o verdict.Outcome) []byte {
 	}
 	return append(to, "}}"...)
 }
-
-var errNotAsked = errors.New("authzen: a question was left without an outcome")

@@ -25,8 +25,8 @@ type Directory interface {
 // Snapshot finds candidates of one account, all at one revision. Some of them may not do what is asked
 // about, and none that a role allows it is missing.
 type Snapshot interface {
-	// Gatherer gives the facts at the revision of the snapshot.
-	verdict.Gatherer
+	// Facts are those at the revision of the snapshot.
+	verdict.Facts
 	// Holders returns users who hold a role that grants the action where it covers the target: the
 	// first of them by id, after that one.
 	Holders(ctx context.Context, of Grant, at resources.Target, after string, limit int) ([]string, error)

@@ -5,16 +5,16 @@ import (
 	"fmt"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Questions has what the doors of this package judge with. All of its fields are needed.
+// Questions has what the doors of this package judge with.
 type Questions struct {
-	Batches *verdict.Batches
-	// Calls find the rows of resources of type route.
-	Calls *original.Calls
+	Judge *verdict.Judge
+	// Observe is called with each decision on a question and the name of the route at which it was asked; nil observes
+	// none.
+	Observe func(route string, d *resources.Decision)
 }
 
 // Evaluation answers `POST /access/v1/evaluation`.
@@ -27,27 +27,33 @@ func (d Evaluation) Answer(ctx context.Context, c doors.Call) (doors.Answer, err
 	if err := read(c, &q, func(*reader, string) bool { return false }); err != nil {
 		return doors.Answer{}, err
 	}
-	return d.single(ctx, c, &q)
+	return d.single(ctx, &c, &q)
 }
 
 // single answers one question.
-func (d Questions) single(ctx context.Context, c doors.Call, q *Tuple) (doors.Answer, error) {
-	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Calls}
-	item, err := t.item(ctx, q)
+func (d Questions) single(ctx context.Context, c *doors.Call, tuple *Tuple) (doors.Answer, error) {
+	t := newTranslator(d.Judge.Pinned(), c)
+	q, err := t.question(ctx, tuple)
 	if err != nil {
 		return doors.Answer{}, err
 	}
-	a := doors.Answer{Status: 200, Question: item.Question}
-	outcome := verdict.Outcome{Err: errNotAsked}
-	if err := t.Ask(ctx, []verdict.Item{item}, func(o verdict.Outcome) bool { outcome = o; return true }); err != nil {
-		return a, err
+	asked := []resources.Question{q}
+	keep(asked)
+	a := doors.About(&asked[0])
+	a.Outcome = t.judge.One(ctx, c.Caller, c.Row, asked[0])
+	if a.Outcome.Err != nil {
+		return a, a.Outcome.Err
 	}
-	a.Verdict = outcome.Verdict
-	if outcome.Err != nil {
-		return a, outcome.Err
-	}
-	a.Body = appendOutcome(nil, &item, outcome)
+	d.observe(c, &a.Outcome)
+	a.Status, a.Body = 200, appendOutcome(nil, q.AccountID != "", &a.Outcome)
 	return a, nil
+}
+
+// observe counts a decision.
+func (d Questions) observe(c *doors.Call, o *verdict.Outcome) {
+	if d.Observe != nil && o.Err == nil {
+		d.Observe(c.Row.Route.Name, &o.Decision)
+	}
 }
 
 // TakesAnyRequestID implements doors.AnyRequestID (Authorization API 1.0, 10.1.4).
@@ -84,7 +90,7 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 		return doors.Answer{}, err
 	}
 	if !b.several {
-		return d.single(ctx, c, &b.Tuple)
+		return d.single(ctx, &c, &b.Tuple)
 	}
 	if len(b.Problems) > 0 {
 		return doors.Answer{}, resources.BadRequest(b.Problems...)
@@ -96,77 +102,99 @@ func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, er
 		return doors.Answer{}, err
 	}
 	defer d.Turns.Leave()
-	return d.batch(ctx, c, &b)
+	return d.batch(ctx, &c, &b)
 }
 
 // batch answers all questions of a batch, or as many as its semantic wants.
-func (d Evaluations) batch(ctx context.Context, c doors.Call, b *batch) (doors.Answer, error) {
-	t := translator{d.Batches.Begin(c.Caller, c.Route), d.Calls}
-	items := make([]verdict.Item, len(b.items))
+func (d Evaluations) batch(ctx context.Context, c *doors.Call, b *batch) (doors.Answer, error) {
+	t := newTranslator(d.Judge.Pinned(), c)
 	for i := range b.items {
 		b.items[i].inherit(&b.Tuple)
 	}
 	if err := t.findHomes(ctx, b.items); err != nil {
 		return doors.Answer{}, err
 	}
+	questions, bad := make([]resources.Question, 0, len(b.items)), make([]error, len(b.items))
 	for i := range b.items {
-		var err error
-		if items[i], err = t.item(ctx, &b.items[i]); err != nil {
+		q, err := t.question(ctx, &b.items[i])
+		if err == nil {
+			questions = append(questions, q)
+			continue
+		}
+		if bad[i] = err; !resources.IsKind(err, resources.KindBadRequest) {
 			return doors.Answer{}, err
 		}
+		if b.ends(false) { // behind a question that is denied for certain nothing is asked
+			bad = bad[:i+1]
+			break
+		}
 	}
-	a := doors.Answer{Status: 200, Question: common(items)}
-	all := answers{body: append(make([]byte, 0, len(items)*answerRoom), `{"evaluations":[`...)}
-	err := t.Ask(ctx, items, func(o verdict.Outcome) bool {
-		allowed := all.add(&items[all.given], o)
-		return b.semantic == executeAll || allowed != (b.semantic == firstPermits)
+	keep(questions)
+	a := common(questions)
+	out, err := t.judge.Judge(ctx, c.Caller, c.Row, questions, func(o *verdict.Outcome) bool {
+		d.observe(c, o)
+		return b.ends(o.Err == nil && o.Allowed)
 	})
 	if err != nil {
 		return a, err
 	}
-	a.Body = append(all.body, "]}"...)
-	a.Verdict.Allowed, a.Verdict.Reason = all.allowed == all.given, fmt.Sprintf("%d of %d allowed", all.allowed, all.given)
-	a.Verdict.PolicyRevision = t.Revision()
+	given, allowed := b.render(&a, bad, questions, out)
+	a.Status, a.Outcome.Allowed, a.Outcome.Reason = 200, allowed == given, fmt.Sprintf("%d of %d allowed", allowed, given)
+	a.Outcome.PolicyRevision = t.tree.Revision()
 	return a, nil
 }
 
-// answers are those of a batch, as far as they are given.
-type answers struct {
-	body           []byte
-	given, allowed int
+// ends says whether the semantic wants no more behind an answer.
+func (b *batch) ends(allowed bool) bool {
+	return b.semantic != executeAll && allowed == (b.semantic == firstPermits)
 }
 
-// add adds the answer of an item and says whether it allows.
-func (a *answers) add(item *verdict.Item, o verdict.Outcome) bool {
-	if a.given > 0 {
-		a.body = append(a.body, ',')
+// render renders the answers in the order of the items: the outcomes, and between them the errors of what is bad.
+func (b *batch) render(a *doors.Answer, bad []error, questions []resources.Question, out []verdict.Outcome) (given, allowed int) {
+	a.Body = append(make([]byte, 0, len(bad)*answerRoom), `{"evaluations":[`...)
+	for _, err := range bad {
+		o, account := verdict.Outcome{Err: err}, false
+		if err == nil {
+			if len(out) == 0 {
+				break
+			}
+			o, account = out[0], questions[0].AccountID != ""
+			out, questions = out[1:], questions[1:]
+		}
+		if given > 0 {
+			a.Body = append(a.Body, ',')
+		}
+		a.Body = appendOutcome(a.Body, account, &o)
+		given++
+		if o.Err == nil && o.Allowed {
+			allowed++
+		}
+		if b.ends(o.Err == nil && o.Allowed) {
+			break
+		}
 	}
-	a.body = appendOutcome(a.body, item, o)
-	a.given++
-	if o.Err != nil || !o.Allowed {
-		return false
-	}
-	a.allowed++
-	return true
+	a.Body = append(a.Body, "]}"...)
+	return given, allowed
 }
 
 // answerRoom is the size of an ordinary decision in bytes.
 const answerRoom = 256
 
-// common returns what all questions of a batch, of which there is one at least, have in common, for the record.
-func common(items []verdict.Item) verdict.Question {
-	q := items[0].Question
-	for i := range items[1:] {
-		other := &items[1+i].Question
-		if other.SubjectID != q.SubjectID {
-			q.SubjectID = ""
+// common returns what the questions of a batch have in common, for the record.
+func common(questions []resources.Question) (a doors.Answer) {
+	for i := range questions {
+		other := doors.About(&questions[i])
+		if i == 0 {
+			a = other
 		}
-		if other.AccountID != q.AccountID {
-			q.AccountID = ""
-		}
-		if other.Action.ID != q.Action.ID {
-			q.Action = resources.Action{}
+		for _, part := range [...]struct {
+			common *string
+			other  string
+		}{{&a.Subject, other.Subject}, {&a.Account, other.Account}, {&a.Action, other.Action}} {
+			if *part.common != part.other {
+				*part.common = ""
+			}
 		}
 	}
-	return q
+	return a
 }

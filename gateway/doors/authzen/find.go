@@ -6,14 +6,14 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // find makes the page. complete is false where the search does not know all that could be found.
 func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
-	app, claimed := q.policy.App(q.Resource.Type)
+	app, claimed := q.tree.App(q.Resource.Type)
 	switch {
 	case claimed:
 		all, complete := q.ofApp(&app)
@@ -28,14 +28,14 @@ func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
 		return q.newWalk(), true, nil
 	}
 	w, err = q.inStore(ctx)
-	return w, q.policy.ByRoles && (q.Of != Resources || !q.Elsewhere[q.Resource.Type]), err
+	return w, q.tree.ByRoles() && (q.Of != Resources || !q.Elsewhere[q.Resource.Type]), err
 }
 
 // among makes the page of what is known without a look into the store.
 func (q *search) among(ctx context.Context, all []candidate) (walk, error) {
 	return q.walk(ctx, func(after Place, size int) (chunk, error) {
 		rest := behind(all, after)
-		return q.chunk(ctx, q.Batches.Facts, rest[:min(len(rest), size)])
+		return q.chunk(ctx, q.judge.Facts, rest[:min(len(rest), size)])
 	})
 }
 
@@ -57,25 +57,25 @@ func (q *search) inStore(ctx context.Context) (walk, error) {
 	})
 }
 
-// chunk is candidates with their questions, whose facts are gathered, all at one revision of the account
-// in question.
+// chunk is candidates with their questions, and a judge that has their facts, all at one revision of the account in
+// question.
 type chunk struct {
-	translator
-	of       []candidate
-	items    []verdict.Item
-	revision int64
+	of        []candidate
+	questions []resources.Question
+	judge     *verdict.Judge
+	revision  int64
 }
 
 // chunk gathers the facts for the candidates.
-func (q *search) chunk(ctx context.Context, facts verdict.Gatherer, of []candidate) (c chunk, err error) {
-	c = chunk{of: of, translator: q.translator(facts), items: make([]verdict.Item, len(of))}
+func (q *search) chunk(ctx context.Context, facts verdict.Facts, of []candidate) (c chunk, err error) {
+	c = chunk{of: of, judge: q.judge, questions: make([]resources.Question, len(of))}
 	for i := range of {
-		if c.items[i], err = c.item(ctx, &of[i].tuple); err != nil {
+		if c.questions[i], err = q.question(ctx, &of[i].tuple); err != nil {
 			return chunk{}, err
 		}
 	}
 	if q.account != "" {
-		c.revision, err = c.Gather(ctx, q.account, c.items)
+		c.judge, c.revision, err = q.judge.Gathered(ctx, facts, q.call.Caller, q.call.Row, q.account, c.questions)
 	}
 	return c, err
 }
@@ -91,7 +91,7 @@ func stored(kind string) bool {
 
 // grant returns what a candidate must hold.
 func (q *search) grant() Grant {
-	return Grant{Action: q.probe.Action, SystemRoles: q.policy.Granting(q.probe.Action)}
+	return Grant{Action: q.probe.Action, SystemRoles: q.tree.Granting(q.probe.Action)}
 }
 
 // users returns the next users who may do the action there.
@@ -139,7 +139,7 @@ func (q *search) places(ctx context.Context, s Snapshot, after Place, limit int)
 
 // actions returns the known actions, on a route the methods.
 func (q *search) actions() []candidate {
-	names := q.policy.Actions()
+	names := q.tree.Actions()
 	if q.Resource.Type == typeRoute {
 		names = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} // those that rows have
 	}
@@ -148,7 +148,7 @@ func (q *search) actions() []candidate {
 
 // anyMethod reports whether a row for any method is for the route: evaluation may say true of methods that nobody can list.
 func (q *search) anyMethod() bool {
-	return q.Resource.Type == typeRoute && q.Calls.AnyMethod(original.Request{Host: q.Resource.Properties.Host, Path: q.Resource.ID})
+	return q.Resource.Type == typeRoute && q.call.Rows.AnyMethod(catalogue.Call{Host: q.Resource.Properties.Host, Path: q.Resource.ID})
 }
 
 // named returns the question with each of the actions.

@@ -4,19 +4,24 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // generous allows everything and notes what it was asked.
-type generous struct{ asked []resources.Question }
+type generous struct {
+	verdict.Tree
+	asked []resources.Question
+	log   resources.DecisionLog
+}
 
 func (g *generous) Decide(_ context.Context, q resources.Question) (resources.Decision, error) {
 	g.asked = append(g.asked, q)
@@ -27,12 +32,22 @@ func (g *generous) Access(context.Context, resources.Question) (resources.Decisi
 	return resources.Decision{Allowed: true}, nil
 }
 
-func (g *generous) FactsOf(_ context.Context, account string, of []resources.About) (out []resources.Facts, err error) {
-	for _, about := range of {
-		out = append(out, resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: about.UserID}})
+func (g *generous) FactsOf(_ context.Context, account string, of []resources.About, into []resources.Facts) error {
+	for i, about := range of {
+		into[i] = resources.Facts{Revision: 1, Subject: &resources.Subject{AccountID: account, UserID: about.UserID}}
 	}
-	return out, nil
+	return nil
 }
+
+func (g *generous) Facts(context.Context, string, string, string) (resources.Facts, error) {
+	return resources.Facts{}, errors.New("facts of one")
+}
+
+func (g *generous) App(string) (resources.App, bool) { return resources.App{}, false }
+
+func (g *generous) AccessByUser(string) bool { return true }
+
+func (g *generous) Revision() string { return "r" }
 
 func (g *generous) Homes(_ context.Context, users []string) ([]string, error) {
 	return slices.Repeat([]string{"acct-home-v1"}, len(users)), nil
@@ -56,16 +71,15 @@ func (g *generous) Values(string) (values []string, odd bool) {
 }
 
 func (g *generous) questions() authzen.Questions {
-	return authzen.Questions{Batches: &verdict.Batches{
-		Pin:   func() verdict.Pinned { return verdict.Pinned{Policy: g, Revision: "r"} },
-		Facts: g, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now,
-	}, Calls: &original.Calls{}}
+	return authzen.Questions{Judge: &verdict.Judge{
+		Pin: func() verdict.Tree { return g }, Facts: g, IDs: resources.IDs{Now: time.Now, Random: rand.Reader}, Now: time.Now, Log: g.log,
+	}}
 }
 
 // call is a service's call with the body.
 func (g *generous) call(body string) doors.Call {
 	return doors.Call{
-		Caller: resources.Principal{Kind: resources.PrincipalService}, Route: &verdict.Route{}, Rates: g,
+		Caller: &resources.Principal{Kind: resources.PrincipalService}, Row: &catalogue.Row{}, Rates: g,
 		Headers: g, Body: []byte(body),
 	}
 }

@@ -2,9 +2,11 @@ package authzen
 
 import (
 	"context"
+	"maps"
 	"strings"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -34,73 +36,86 @@ func collection(resourceType string) string {
 	return resourceType
 }
 
-// translator makes questions of requests, by the apps and the users that its batch knows.
+// translator makes questions of requests, by the apps, the rows and the users that it knows.
 type translator struct {
-	*verdict.Batch
-	calls *original.Calls
+	judge *verdict.Judge
+	tree  verdict.Tree
+	call  *doors.Call
+	// homes are the accounts of users that were looked up.
+	homes map[string]string
 }
 
-// item returns the question of a tuple, which has all entities or says what is missing. The error is
+// newTranslator returns the translator of a call, whose judge is pinned.
+func newTranslator(judge *verdict.Judge, call *doors.Call) *translator {
+	return &translator{judge: judge, tree: judge.Pin(), call: call}
+}
+
+// question returns the question of a tuple, which has all entities or says what is missing. The error is of KindBadRequest, or
 // that of a look-up.
-func (t translator) item(ctx context.Context, q *Tuple) (verdict.Item, error) {
-	if !q.told("") {
-		q.complete(true, true, true)
+func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
+	if !tuple.told("") {
+		tuple.complete(true, true, true)
 	}
-	if q.Resource != nil && t.Claims(q.Resource.Type) {
-		return t.ofApp(ctx, q)
+	if tuple.Resource != nil {
+		if _, claimed := t.tree.App(tuple.Resource.Type); claimed {
+			return t.ofApp(ctx, tuple)
+		}
 	}
-	n := native{Tuple: q}
-	if q.Action != nil && q.Resource != nil {
-		n.read(t.calls)
+	n := native{Tuple: tuple}
+	if tuple.Action != nil && tuple.Resource != nil {
+		n.read(t.call.Rows)
 	}
 	account, differ := n.account()
-	if account == "" && q.Subject != nil && t.AsksAboutOther(q.user()) {
-		q.problem("context.account_id", mustName)
+	if account == "" && tuple.Subject != nil && t.asksAboutOther(tuple.user()) {
+		tuple.problem("context.account_id", mustName)
 	}
-	if len(q.Problems) > 0 {
+	if len(tuple.Problems) > 0 {
 		if n.path != "" {
 			n.target("")
 		}
-		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+		return q, resources.BadRequest(tuple.Problems...)
 	}
-	item := verdict.Item{Denied: n.denied}
-	if item.SubjectID = q.user(); item.SubjectID == "" {
-		item.Denied = "the subject is no user"
+	q.Action, q.Target, q.Through, q.Denied = n.action, n.place, n.through, n.denied
+	if q.SubjectID = tuple.user(); q.SubjectID == "" {
+		q.Denied = "the subject is no user"
 	}
 	if differ {
-		item.Denied = "two accounts are named, and they differ"
+		q.Denied = "two accounts are named, and they differ"
 	}
-	var err error
-	if item.AccountID, err = t.orHome(ctx, account, item.SubjectID); err != nil {
-		return item, err
+	if q.AccountID, err = t.orHome(ctx, account, q.SubjectID); err != nil {
+		return q, err
 	}
-	item.Action, item.Target, item.Through = n.action, n.call.Target, n.call.Through
 	if n.path != "" {
-		item.Target = n.target(item.AccountID)
+		q.Target = n.target(q.AccountID)
 	}
-	if len(q.Problems) > 0 {
-		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+	if len(tuple.Problems) > 0 {
+		return resources.Question{}, resources.BadRequest(tuple.Problems...)
 	}
-	return item, nil
+	return q, nil
 }
 
 // ofApp returns the question of a tuple about a type that an app claims.
-func (t translator) ofApp(ctx context.Context, q *Tuple) (verdict.Item, error) {
-	n := native{Tuple: q}
+func (t *translator) ofApp(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
+	n := native{Tuple: tuple}
 	account, _ := n.account()
-	if len(q.Problems) > 0 {
-		return verdict.Item{Err: resources.BadRequest(q.Problems...)}, nil
+	if len(tuple.Problems) > 0 {
+		return q, resources.BadRequest(tuple.Problems...)
 	}
-	item := verdict.Item{App: &resources.AppQuestion{
-		ResourceType: q.Resource.Type, Subject: q.Subject.Sent, Action: q.Action.Sent, Resource: q.Resource.Sent,
-	}}
-	if q.Context != nil {
-		item.App.Context = q.Context.Sent
+	q.App = &resources.Entities{
+		ResourceType: tuple.Resource.Type, Subject: tuple.Subject.Sent, Action: tuple.Action.Sent, Resource: tuple.Resource.Sent,
 	}
-	item.SubjectID = q.user()
-	var err error
-	item.AccountID, err = t.orHome(ctx, account, item.SubjectID)
-	return item, err
+	if tuple.Context != nil {
+		q.App.Context = tuple.Context.Sent
+	}
+	q.SubjectID = tuple.user()
+	q.AccountID, err = t.orHome(ctx, account, q.SubjectID)
+	return q, err
+}
+
+// asksAboutOther reports whether the caller is not a service, and not that user.
+func (t *translator) asksAboutOther(user string) bool {
+	by := t.call.Caller
+	return by.Kind != resources.PrincipalService && (by.Kind != resources.PrincipalUser || by.ID != user)
 }
 
 // mustName is the problem of a question by a user about somebody else that names no account. The other one's account is
@@ -109,26 +124,41 @@ const mustName = "is missing; who asks about somebody else names the account, he
 
 // orHome returns the account, or the user's own where none is named. For a user who asks an app about somebody else it is
 // the asker's: they may ask about nobody outside of it.
-func (t translator) orHome(ctx context.Context, account, user string) (string, error) {
+func (t *translator) orHome(ctx context.Context, account, user string) (string, error) {
 	switch {
 	case account != "" || user == "":
 		return account, nil
-	case t.AsksAboutOther(user):
-		return t.Own(), nil
+	case t.asksAboutOther(user):
+		return t.call.Caller.AccountID, nil
 	}
-	return t.Home(ctx, user)
+	if _, known := t.homes[user]; !known {
+		if err := t.lookUp(ctx, []string{user}); err != nil {
+			return "", err
+		}
+	}
+	return t.homes[user], nil
 }
 
-// findHomes looks up the accounts of all subjects whose questions name none.
-func (t translator) findHomes(ctx context.Context, items []Tuple) error {
-	seen := map[string]bool{}
+// lookUp looks up the accounts of users.
+func (t *translator) lookUp(ctx context.Context, users []string) error {
+	homes, err := t.judge.Homes(ctx, t.call.Caller, t.call.Row, users)
+	if t.homes == nil {
+		t.homes = homes
+	}
+	maps.Copy(t.homes, homes)
+	return err
+}
+
+// findHomes looks up the accounts of all subjects whose questions name none, together.
+func (t *translator) findHomes(ctx context.Context, items []Tuple) error {
+	seen := map[string]bool{"": true}
 	var users []string
 	for i := range items {
 		q := &items[i]
 		if q.Subject == nil || q.namesAccount() {
 			continue
 		}
-		if user := q.user(); user != "" && !seen[user] {
+		if user := q.user(); !seen[user] {
 			seen[user] = true
 			users = append(users, user)
 		}
@@ -136,7 +166,7 @@ func (t translator) findHomes(ctx context.Context, items []Tuple) error {
 	if len(users) == 0 {
 		return nil
 	}
-	return t.FindHomes(ctx, users)
+	return t.lookUp(ctx, users)
 }
 
 // namesAccount reports whether the question may name an account.
@@ -165,21 +195,22 @@ type native struct {
 	// says so.
 	path      string
 	inAccount bool
-	// call is what a route is asked about, which needs no path.
-	call verdict.Call
+	// place and through are a route's, which needs no path.
+	place   resources.Target
+	through string
 	// denied says what the question names that does not exist.
 	denied string
 }
 
 // read reads the action and the path, with their problems.
-func (n *native) read(calls *original.Calls) {
+func (n *native) read(rows *catalogue.Index) {
 	of := n.Resource
 	if of.Type == "" || of.ID == "" || n.Action.Name == "" { // noted already
 		return
 	}
 	switch of.Type {
 	case typeRoute:
-		n.readRoute(calls)
+		n.readRoute(rows)
 		return
 	case typePath:
 		n.path = of.ID
@@ -239,12 +270,12 @@ func (n *native) namesInProject() bool {
 }
 
 // readRoute reads a call of the platform, whose action and place are those of its row.
-func (n *native) readRoute(calls *original.Calls) {
+func (n *native) readRoute(rows *catalogue.Index) {
 	at := &n.Resource.Properties
 	if at.OddHost {
 		n.problem("resource.properties.host", route.HostRule)
 	}
-	call, err := calls.Find(original.Request{Host: at.Host, Method: n.Action.Name, Path: n.Resource.ID}, "")
+	m, err := rows.Find(catalogue.Call{Host: at.Host, Method: n.Action.Name, Path: n.Resource.ID})
 	switch {
 	case resources.IsKind(err, resources.KindNotFound):
 		n.denied = "no route has this method and path"
@@ -259,10 +290,11 @@ func (n *native) readRoute(calls *original.Calls) {
 				n.problem("resource.id", "the path "+p.Text)
 			}
 		}
-	case call.Route.Action.ID == "":
+	case m.Action.ID == "":
 		n.denied = "the route with this method and path has no action"
 	default:
-		n.action, n.call = call.Route.Action, call
+		q := m.Question("", m.Place, m.Values)
+		n.action, n.place, n.through = q.Action, q.Target, q.Through
 	}
 }
 

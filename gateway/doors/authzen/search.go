@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -29,7 +28,6 @@ const (
 type Search struct {
 	Questions
 	Of        Wanted
-	Judge     *verdict.Judge
 	Directory Directory
 	// Elsewhere are the types of resources that the directory does not hold.
 	Elsewhere map[string]bool
@@ -38,7 +36,8 @@ type Search struct {
 
 // Answer implements doors.Door.
 func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
-	q := search{Search: s, caller: c.Caller, door: c.Route, policy: s.Batches.Pin(), now: s.Batches.Now()}
+	judge := s.Judge.Pinned().Quiet() // candidates are not told what they are denied
+	q := search{Search: s, translator: newTranslator(judge, &c)}
 	if err := read(c, &q.Tuple, q.member); err != nil {
 		return doors.Answer{}, err
 	}
@@ -46,36 +45,33 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 	if err != nil {
 		return doors.Answer{}, err
 	}
-	asked := verdict.Question{Door: c.Route, SubjectID: q.subject, AccountID: q.account}
+	a := doors.Answer{Subject: q.subject, Account: q.account}
 	if s.Of != Actions {
-		asked.Action = q.probe.Action
+		a.Action = q.probe.Action.ID
 	}
-	may, err := s.Judge.Permit(ctx, c.Caller, verdict.Call{
-		Route: c.Route, AccountID: q.account, Target: resources.Target{UserID: q.subject},
-	})
-	if err != nil {
-		return doors.Answer{Question: asked, Verdict: may}, err
+	if a.Outcome = judge.MayAsk(ctx, c.Caller, c.Row, q.account, q.subject); a.Outcome.Err != nil {
+		return a, a.Outcome.Err
 	}
 	w, complete, err := q.find(ctx)
 	c.Rates.Owe(max(0, w.judged-1) / judgedForOne) // one was charged for the call
-	if err == nil && w.judged > 0 && q.account != "" && w.revision < may.AccountRevision {
+	if err == nil && w.judged > 0 && q.account != "" && w.revision < a.Outcome.AccountRevision {
 		err = errOldSnapshot
 	}
 	if err != nil {
-		return doors.Answer{Question: asked}, failed(err)
+		a.Outcome = verdict.Outcome{}
+		return a, failed(err)
 	}
-	out := answer{Results: w.results, Context: answerContext{
-		Complete: complete, PolicyRevision: q.policy.Revision,
-	}}
+	out := answer{Results: w.results, Context: answerContext{Complete: complete, PolicyRevision: q.tree.Revision()}}
 	if q.account != "" {
-		revision := verdict.RevisionFor(c.Caller, q.account, cmp.Or(w.revision, may.AccountRevision))
+		revision := verdict.RevisionFor(c.Caller, q.account, cmp.Or(w.revision, a.Outcome.AccountRevision))
 		out.Context.AccountRevision = &revision
 	}
 	if w.more {
 		out.Page.NextToken = q.seal(s.Tokens, binding, w.last)
 	}
-	body, err := json.Marshal(out)
-	return doors.Answer{Status: 200, Body: body, Question: asked, Verdict: may}, err
+	a.Status = 200
+	a.Body, err = json.Marshal(out)
+	return a, err
 }
 
 // judgedForOne is how many candidates a search judges for one of its caller's rate.
@@ -96,11 +92,8 @@ func failed(err error) error {
 // search is one search.
 type search struct {
 	Search
+	*translator
 	page
-	caller resources.Principal
-	door   *verdict.Route
-	policy verdict.Pinned
-	now    time.Time
 	// from is where the page begins.
 	from Place
 	// account is the account in question, "" for none; differ says that two are named.
@@ -109,7 +102,7 @@ type search struct {
 	// subject is the user in question, "" where subjects are looked for.
 	subject string
 	// probe is the question with any id or name in place of what is looked for.
-	probe verdict.Item
+	probe resources.Question
 }
 
 // begin reads what the request asks. The error is a 400 with all problems, or that of a look-up.
@@ -121,48 +114,41 @@ func (q *search) begin(ctx context.Context) (binding string, err error) {
 		q.Resource.ID = ""
 	}
 	q.complete(q.Of != Subjects, q.Of != Resources, q.Of != Actions)
-	if binding, err = q.binding(q.door.Row.Name, q.caller); err != nil {
+	if binding, err = q.binding(q.call.Row.Route.Name, *q.call.Caller); err != nil {
 		return "", err
 	}
 	q.from = q.after(q.Tokens, binding)
-	t := q.translator(q.Batches.Facts)
-	if q.Of == Subjects && t.AsksAboutOther("") && !q.namesAccount() && q.namesProject() {
+	if q.Of == Subjects && q.asksAboutOther("") && !q.namesAccount() && q.namesProject() {
 		of := Context{} // the caller may search for the users of no other account
 		if q.Context != nil {
 			of = *q.Context
 		}
-		of.Account = t.Own()
+		of.Account = q.call.Caller.AccountID
 		q.Context = &of
 	}
 	q.account, q.differ = (&native{Tuple: &q.Tuple}).account()
-	if q.Of == Subjects && q.account == "" && !t.AsksAboutOther("") && q.forUsersNowhere(t) {
+	if q.Of == Subjects && q.account == "" && !q.asksAboutOther("") && q.forUsersNowhere() {
 		q.problem("context.account_id", "is missing; a search for users names an account or a project")
 	}
 	if len(q.Problems) > 0 {
 		return "", resources.BadRequest(q.Problems...)
 	}
 	q.account, q.subject = strings.Clone(q.account), strings.Clone(q.user()) // caches keep them
-	if q.account, err = t.orHome(ctx, q.account, q.subject); err != nil {
+	if q.account, err = q.orHome(ctx, q.account, q.subject); err != nil {
 		return "", err
 	}
 	probed := q.any()
-	if q.probe, err = t.item(ctx, &probed); err == nil {
-		err = q.probe.Err
-	}
+	q.probe, err = q.question(ctx, &probed)
 	return binding, err
 }
 
 // forUsersNowhere reports whether users are looked for and the resource, which no app claims, names no project.
-func (q *search) forUsersNowhere(t translator) bool {
-	return q.Subject != nil && q.Subject.Type == typeUser && q.Resource != nil && !t.Claims(q.Resource.Type) && !q.namesProject()
-}
-
-// translator judges by the tree and at the time of the search, on the facts that are given.
-func (q *search) translator(facts verdict.Gatherer) translator {
-	batches := verdict.Batches{
-		Pin: func() verdict.Pinned { return q.policy }, Facts: facts, IDs: q.Batches.IDs, Now: func() time.Time { return q.now },
+func (q *search) forUsersNowhere() bool {
+	if q.Subject == nil || q.Subject.Type != typeUser || q.Resource == nil {
+		return false
 	}
-	return translator{batches.Begin(q.caller, q.door), q.Calls}
+	_, claimed := q.tree.App(q.Resource.Type)
+	return !claimed && !q.namesProject()
 }
 
 // any returns the question with something in place of what is looked for, whose other parts are then held

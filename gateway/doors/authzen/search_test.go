@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -22,6 +23,7 @@ const account = "acct-a-v1"
 
 // searched is a policy, its facts and a directory of users; each can be made to fail.
 type searched struct {
+	verdict.Tree
 	users   []string
 	allowed func(user string) bool
 	// looks is how often the snapshot is taken for one Look, looked how often there was a Look.
@@ -55,9 +57,9 @@ func (s *searched) App(kind string) (resources.App, bool) {
 	return *s.app, true
 }
 
-func (s *searched) DecideApp(_ context.Context, q resources.AppQuestion) (resources.AppDecision, error) {
+func (s *searched) DecideApp(_ context.Context, q resources.Question) (resources.AppDecision, error) {
 	var e struct{ ID, Name string }
-	part := map[string][]byte{"subject": q.Subject, "resource": q.Resource, "action": q.Action}[s.users[0]]
+	part := map[string][]byte{"subject": q.App.Subject, "resource": q.App.Resource, "action": q.App.Action}[s.users[0]]
 	err := json.Unmarshal(part, &e)
 	return resources.AppDecision{Decision: resources.Decision{Allowed: s.allowed(e.ID + e.Name)}}, errors.Join(err, s.decide)
 }
@@ -66,14 +68,23 @@ func (s *searched) Facts(_ context.Context, account, user, _ string) (resources.
 	return resources.Facts{Revision: 7, Subject: &resources.Subject{AccountID: account, UserID: user}}, s.facts
 }
 
-func (s *searched) FactsOf(ctx context.Context, account string, of []resources.About) ([]resources.Facts, error) {
-	all := make([]resources.Facts, len(of))
+func (s *searched) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
 	for i, about := range of {
-		all[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
-		all[i].Revision -= s.behind
+		into[i], _ = s.Facts(ctx, account, about.UserID, about.ProjectID)
+		into[i].Revision -= s.behind
 	}
-	return all, s.facts
+	return s.facts
 }
+
+func (s *searched) AccessByUser(string) bool { return true }
+
+func (s *searched) Revision() string { return "rev-1" }
+
+func (s *searched) ByRoles() bool { return true }
+
+func (s *searched) Granting(resources.Action) []string { return nil }
+
+func (s *searched) Actions() []string { return nil }
 
 func (s *searched) Homes(_ context.Context, users []string) ([]string, error) {
 	return make([]string, len(users)), nil
@@ -115,16 +126,12 @@ func (s *searched) ask(t *testing.T, of authzen.Wanted, body string) (results []
 		t.Fatal(err)
 	}
 	ids := resources.IDs{Now: time.Now, Random: rand.Reader}
-	pinned := verdict.Pinned{
-		Policy: s, Apps: s, Revision: "rev-1", ByRoles: true,
-		Granting: func(resources.Action) []string { return nil }, Actions: func() []string { return nil },
-	}
 	door := authzen.Search{
-		Questions: authzen.Questions{Batches: &verdict.Batches{Pin: func() verdict.Pinned { return pinned }, Facts: s, IDs: ids, Now: time.Now}},
-		Of:        of, Judge: &verdict.Judge{Policy: s, Facts: s, IDs: ids, Now: time.Now}, Directory: s, Tokens: tokens,
+		Questions: authzen.Questions{Judge: &verdict.Judge{Pin: func() verdict.Tree { return s }, Facts: s, IDs: ids, Now: time.Now}},
+		Of:        of, Directory: s, Tokens: tokens,
 	}
 	a, err := door.Answer(t.Context(), doors.Call{
-		Caller: resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Route: &verdict.Route{},
+		Caller: &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}, Row: &catalogue.Row{},
 		Headers: jsonOnly{}, Rates: s, Body: []byte(body),
 	})
 	if err != nil {

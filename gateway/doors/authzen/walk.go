@@ -46,7 +46,7 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 			return w, nil
 		}
 		w.revision = c.revision
-		if err := w.take(ctx, c); err != nil || w.more || len(c.of) < size {
+		if err := q.take(ctx, &w, c); err != nil || w.more || len(c.of) < size {
 			return w, err
 		}
 		size = min(2*size, maxLimit, max(1, maxCandidates-w.judged)) // where few are allowed, a small page takes few reads
@@ -55,24 +55,24 @@ func (q *search) walk(ctx context.Context, read func(after Place, size int) (chu
 
 // take judges candidates in their order until the page is full or they end. The error is of KindForbidden
 // or KindUnavailable, or a 400 of the question.
-func (w *walk) take(ctx context.Context, c chunk) error {
-	var failed error
-	err := c.Ask(ctx, c.items, func(o verdict.Outcome) bool {
-		this := c.of[0]
-		c.of = c.of[1:]
+func (q *search) take(ctx context.Context, w *walk, c chunk) error {
+	of, last := c.of, error(nil)
+	_, err := c.judge.Judge(ctx, q.call.Caller, q.call.Row, c.questions, func(o *verdict.Outcome) bool {
+		this := of[0]
+		of = of[1:]
 		switch {
 		case o.Err != nil:
-			failed = o.Err
-			return false
+			last = o.Err
+			return true
 		case o.Allowed && len(w.results) == w.limit:
 			w.more = true
-			return false
+			return true
 		case o.Allowed:
 			w.results = append(w.results, this.result)
 		}
 		w.last = this.at
 		w.judged++
-		return true
+		return false
 	})
-	return cmp.Or(failed, err)
+	return cmp.Or(err, last)
 }

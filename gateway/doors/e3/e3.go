@@ -25,28 +25,22 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	if len(problems) > 0 {
 		return doors.Answer{}, resources.BadRequest(problems...)
 	}
-	v, err := d.Judge.Ask(ctx, c.Caller, q)
-	if err != nil {
-		return doors.Answer{Question: q, Verdict: v}, err
+	a := doors.About(&q)
+	if a.Outcome = d.Judge.One(ctx, c.Caller, c.Row, q); a.Outcome.Err != nil {
+		return a, a.Outcome.Err
 	}
-	a := doors.Answer{Status: 200, Body: render(v), Question: q, Verdict: v, Headers: []doors.Header{
-		{Name: "X-Policy-Revision", Value: v.PolicyRevision},
-		{Name: "X-Account-Revision", Value: strconv.FormatInt(v.AccountRevision, 10)},
-	}}
-	if v.BundleRevision != "" {
-		a.Headers = append(a.Headers, doors.Header{Name: "X-Policy-Bundle-Revision", Value: v.BundleRevision})
-	}
-	if !v.Allowed {
+	a.Status, a.Revisions, a.Body = 200, true, render(a.Outcome.Allowed, a.Outcome.Reason)
+	if !a.Outcome.Allowed {
 		a.Status = d.DenyStatus
 	}
 	return a, nil
 }
 
 // render renders the answer's JSON. A credential in the reason is masked.
-func render(v verdict.Verdict) []byte {
+func render(allowed bool, reason string) []byte {
 	const around = len(`{"allowed":false,"reason":""}`)
-	reason := resources.MaskCredentials(v.Reason)
-	body := strconv.AppendBool(append(make([]byte, 0, around+len(reason)), `{"allowed":`...), v.Allowed)
+	reason = resources.MaskCredentials(reason)
+	body := strconv.AppendBool(append(make([]byte, 0, around+len(reason)), `{"allowed":`...), allowed)
 	return append(wire.AppendString(append(body, `,"reason":`...), reason), '}')
 }
 
@@ -59,5 +53,5 @@ func (Door) Unavailable(err error) []byte {
 			reason = bound.Error()
 		}
 	}
-	return render(verdict.Verdict{Decision: resources.Decision{Reason: reason}})
+	return render(false, reason)
 }

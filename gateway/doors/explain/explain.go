@@ -13,10 +13,10 @@ import (
 
 // Explainer explains questions (policies/analysis/why, on the store's facts).
 type Explainer interface {
-	// Explain explains the question about a user on facts that have every change that was answered before the call.
+	// Explain explains the question about its subject on facts that have every change that was answered before the call.
 	// The question comes without facts. The route's action is the right to see all of the explanation. It says how many
 	// questions it judged for that, beside an error, too.
-	Explain(ctx context.Context, q resources.Question, user string) (x resources.Explanation, judged int, err error)
+	Explain(ctx context.Context, q resources.Question) (x resources.Explanation, judged int, err error)
 }
 
 // Door answers authorization.explain. All of its fields are needed.
@@ -47,27 +47,28 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	if err := c.Rates.Charge(leastPrice - 1); err != nil { // one is charged for each call
 		return doors.Answer{}, err
 	}
-	asking := verdict.Call{Route: c.Route, AccountID: q.AccountID, Target: resources.Target{UserID: q.SubjectID}}
-	may, err := d.Judge.Permit(ctx, c.Caller, asking)
-	if err != nil {
-		return doors.Answer{Question: q, Verdict: may}, err
+	a := doors.About(&q)
+	if a.Outcome = d.Judge.Quiet().MayAsk(ctx, c.Caller, c.Row, q.AccountID, q.SubjectID); a.Outcome.Err != nil {
+		return a, a.Outcome.Err
 	}
-	x, judged, err := d.Explainer.Explain(ctx, resources.Question{
-		Principal: c.Caller, Action: q.Action, AccountID: q.AccountID, Target: q.Target, Route: &c.Route.Row, Now: resources.At(d.Now()),
-	}, q.SubjectID)
+	q.Principal, q.Route, q.Now = *c.Caller, &c.Row.Route, resources.At(d.Now())
+	x, judged, err := d.Explainer.Explain(ctx, q)
 	c.Rates.Owe(max(0, judged/judgedForOne-leastPrice))
-	if err == nil && x.AccountRevision < may.AccountRevision {
+	if err == nil && x.AccountRevision < a.Outcome.AccountRevision {
 		err = errOldSnapshot
 	}
 	if err != nil {
-		return doors.Answer{Question: q}, failed(err)
+		a.Outcome = verdict.Outcome{}
+		return a, failed(err)
 	}
 	x.AccountRevision = verdict.RevisionFor(c.Caller, q.AccountID, x.AccountRevision)
 	body, err := json.Marshal(x)
 	if err != nil {
-		return doors.Answer{Question: q}, err
+		a.Outcome = verdict.Outcome{}
+		return a, err
 	}
-	return doors.Answer{Status: 200, Body: []byte(resources.MaskCredentials(string(body))), Question: q, Verdict: may}, nil
+	a.Status, a.Body = 200, []byte(resources.MaskCredentials(string(body)))
+	return a, nil
 }
 
 // failed makes an error that is none of the domain's one of KindUnavailable.

@@ -7,19 +7,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
 	"github.com/portcullis-authz/portcullis/gateway/doors/explain"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-type facts struct{ revision int64 }
+type facts struct {
+	others
+	revision int64
+}
+
+type others = verdict.Facts
 
 func (f facts) Facts(context.Context, string, string, string) (resources.Facts, error) {
 	return resources.Facts{Revision: f.revision, Subject: &resources.Subject{}}, nil
 }
 
-type policy struct{ access bool }
+type policy struct {
+	verdict.Tree
+	access bool
+}
 
 func (policy) Decide(context.Context, resources.Question) (resources.Decision, error) {
 	return resources.Decision{}, errors.New("an explanation decides by itself")
@@ -29,13 +38,13 @@ func (p policy) Access(context.Context, resources.Question) (resources.Decision,
 	return resources.Decision{Allowed: p.access, Reason: "by access"}, nil
 }
 
-type explainer func(q resources.Question, user string) (resources.Explanation, error)
+type explainer func(q resources.Question) (resources.Explanation, error)
 
 // judged is how many questions each explanation judges.
 const judged = 137
 
-func (e explainer) Explain(_ context.Context, q resources.Question, user string) (resources.Explanation, int, error) {
-	x, err := e(q, user)
+func (e explainer) Explain(_ context.Context, q resources.Question) (resources.Explanation, int, error) {
+	x, err := e(q)
 	return x, judged, err
 }
 
@@ -61,9 +70,9 @@ func (r rates) Charge(further int) error {
 // judged, of which ten are charged before anything is, and that nobody gets one by a failure.
 func TestAnswer(t *testing.T) {
 	broken, tooMany := errors.New("broken"), &resources.Error{Kind: resources.KindRateLimited}
-	good := func(q resources.Question, user string) (resources.Explanation, error) {
-		if user != "user-bob-v1" || q.AccountID != "acct-a-v1" || q.Action.ID != "project:x:read" || q.Target.Rest != "x" || q.Now != 5 {
-			t.Errorf("asked about %s: %+v", user, q)
+	good := func(q resources.Question) (resources.Explanation, error) {
+		if q.SubjectID != "user-bob-v1" || q.AccountID != "acct-a-v1" || q.Action.ID != "project:x:read" || q.Target.Rest != "x" || q.Now != 5 {
+			t.Errorf("asked about %+v", q)
 		}
 		return resources.Explanation{Reason: "not for " + "pcl_sk_" + "live_0123456789", AccountRevision: 7}, nil
 	}
@@ -82,18 +91,18 @@ func TestAnswer(t *testing.T) {
 		"no question":   {good, true, "x//", nil, 7, resources.KindBadRequest, 0, 0},
 		"over its rate": {good, true, "x", tooMany, 7, resources.KindRateLimited, 9, 0},
 		"old facts":     {good, true, "x", nil, 8, resources.KindUnavailable, 9, 3},
-		"a failure": {func(resources.Question, string) (resources.Explanation, error) {
+		"a failure": {func(resources.Question) (resources.Explanation, error) {
 			return resources.Explanation{Allowed: true}, broken
 		}, true, "x", nil, 7, resources.KindUnavailable, 9, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			now := func() time.Time { return time.UnixMilli(5) }
 			d := explain.Door{
-				Judge: &verdict.Judge{Policy: policy{c.access}, Facts: facts{c.revision}, Now: now}, Explainer: c.explainer, Now: now,
+				Judge: &verdict.Judge{Pin: func() verdict.Tree { return policy{access: c.access} }, Facts: facts{revision: c.revision}, Now: now}, Explainer: c.explainer, Now: now,
 			}
 			charged, owed := 0, 0
 			a, err := d.Answer(t.Context(), doors.Call{
-				Caller: resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Route: &verdict.Route{}, Path: c.path,
+				Caller: &resources.Principal{Kind: resources.PrincipalUser, ID: "user-bob-v1", AccountID: "acct-a-v1"}, Row: &catalogue.Row{}, Path: c.path,
 				Headers: headers{"X-User-ID": "user-bob-v1", "X-Account-ID": "acct-a-v1", "X-Action": "project:x:read"},
 				Rates:   rates{&charged, &owed, c.rate},
 			})
@@ -106,7 +115,7 @@ func TestAnswer(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || a.Status != 200 || !strings.Contains(string(a.Body), `"reason":"not for pcl_sk_…"`) || a.Verdict.ID != "" {
+			if err != nil || a.Status != 200 || !strings.Contains(string(a.Body), `"reason":"not for pcl_sk_…"`) || a.Outcome.ID != "" {
 				t.Errorf("%v %d %s", err, a.Status, a.Body)
 			}
 		})

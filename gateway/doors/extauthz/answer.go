@@ -27,7 +27,7 @@ func ours() [8]string {
 }
 
 // allowed lets the call pass with what the service may rely on.
-func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
+func allowed(a doors.Vouched, sent headers) *auth.CheckResponse {
 	made := make([]struct {
 		option core.HeaderValueOption
 		value  core.HeaderValue
@@ -55,10 +55,9 @@ func allowed(a doors.Answer, sent headers) *auth.CheckResponse {
 }
 
 // metadataOf tells Envoy of the verdict, for its log.
-func metadataOf(a doors.Answer) *structpb.Struct {
-	v := &a.Verdict
+func metadataOf(a doors.Vouched) *structpb.Struct {
 	fields := [...]struct{ name, text string }{
-		{"decision_id", v.ID}, {"reason", v.Reason}, {"policy_revision", v.PolicyRevision}, {"account_revision", strconv.FormatInt(v.AccountRevision, 10)},
+		{"decision_id", a.DecisionID}, {"reason", a.Reason}, {"policy_revision", a.PolicyRevision}, {"account_revision", strconv.FormatInt(a.AccountRevision, 10)},
 	}
 	made := make([]struct {
 		value structpb.Value

@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -21,51 +20,35 @@ const maxAudience = 255
 
 // Edge has calls answered within the bounds and the rates of all doors (gateway.Edge).
 type Edge interface {
-	Foreign(ctx context.Context, c doors.Foreign) (answer doors.Answer, requestID string, err error)
+	Foreign(ctx context.Context, c *doors.Foreign) (doors.Vouched, error)
 }
 
-// Door answers checks. All of its fields are needed.
+// Door answers checks.
 type Door struct {
 	auth.UnimplementedAuthorizationServer
-	Edge  Edge
-	Judge *original.Judge
+	Edge Edge
 }
 
 // Check implements the service. It never fails: what has no verdict is denied.
 func (d *Door) Check(ctx context.Context, in *auth.CheckRequest) (*auth.CheckResponse, error) {
 	h := readHeaders(in.GetAttributes().GetRequest().GetHttp())
 	from, _ := peer.FromContext(ctx)
+	c := doors.Foreign{Route: Route, DoorMethod: "POST", DoorPath: auth.Authorization_Check_FullMethodName}
 	named := in.GetAttributes().GetContextExtensions()
-	forged := len(named) > 0 && !mayName(from)
-	if forged {
-		named = nil
+	if len(named) > 0 && !mayName(from) {
+		named, c.Refused = nil, untrusted
 	}
-	q, strict := question(in, named, h)
-	c := doors.Foreign{
-		Route: Route, Method: "POST", Path: auth.Authorization_Check_FullMethodName,
-		Original: doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, Open: !forged && d.Judge.Open(q),
-	}
+	c.Original, c.Strict = original(in, named, h)
 	c.RequestID, _ = h.Identity("X-Request-ID")
-	c.Authorization, c.APIKey = h.credential("Authorization", &c.Problems), h.credential("X-API-Key", &c.Problems)
+	c.Authorization, c.APIKey = h.credential("Authorization", &c.CredentialProblems), h.credential("X-API-Key", &c.CredentialProblems)
 	if from != nil {
 		c.Peer = from.Addr
 	}
-	c.Answer = func(ctx context.Context, caller resources.Principal, requestID string) (doors.Answer, error) {
-		if forged {
-			return doors.Answer{}, resources.Denied(untrusted)
-		}
-		if strict {
-			ctx = resources.WithStrict(ctx)
-		}
-		q.Caller, q.RequestID = caller, requestID
-		a, err := d.Judge.Judge(ctx, q)
-		return doors.Answer{Status: 200, Headers: a.Headers, Question: a.Asked, Verdict: a.Verdict}, err
-	}
-	a, requestID, err := d.Edge.Foreign(ctx, c)
+	v, err := d.Edge.Foreign(ctx, &c)
 	if err != nil {
-		return denied(resources.AsError(err), requestID), nil
+		return denied(resources.AsError(err), v.RequestID), nil
 	}
-	return allowed(a, h), nil
+	return allowed(v, h), nil
 }
 
 // validAudience holds an audience to the form that a row's has.
@@ -80,11 +63,11 @@ func validAudience(text string) bool {
 // untrusted is the reason for a peer that could be anybody who reaches the listener.
 const untrusted = "context_extensions are taken from a peer with a certificate of --ext-authz-client-ca-file alone"
 
-// question reads the original call, with what the configuration of the proxy names; strict says that its facts are to be
+// original reads the original call, with what the configuration of the proxy names; strict says that its facts are to be
 // read anew.
-func question(in *auth.CheckRequest, named map[string]string, h headers) (q original.Question, strict bool) {
+func original(in *auth.CheckRequest, named map[string]string, h headers) (q doors.Original, strict bool) {
 	http := in.GetAttributes().GetRequest().GetHttp()
-	q = original.Question{Headers: h}
+	q = doors.Original{Headers: h}
 	note := func(field, text string) { q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text}) }
 	further := func(field, text string) { q.Further = append(q.Further, resources.Problem{Field: field, Text: text}) }
 	if http == nil {
@@ -111,13 +94,13 @@ func question(in *auth.CheckRequest, named map[string]string, h headers) (q orig
 		if err != nil {
 			note("context_extensions.action", err.Error())
 		}
-		q.Named.Action = action
+		q.Action = action
 	}
 	if audience, sent := named["audience"]; sent {
 		if !validAudience(audience) {
 			note("context_extensions.audience", "must have 1 to 255 characters of [A-Za-z0-9._:/@-], and begin with a letter or a digit")
 		}
-		q.Named.Audience = audience
+		q.Audience = audience
 	}
 	return q, consistency == resources.ConsistencyStrict
 }

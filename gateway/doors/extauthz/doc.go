@@ -1,8 +1,7 @@
 // Package extauthz is the door for Envoy's external authorization over gRPC:
 // envoy.service.auth.v3.Authorization/Check, with grpc.health.v1 and reflection beside it.
 //
-// A check tells an original call in its attributes, which is judged by the rules of
-// gateway/doors/original, as the doors of forward-auth judge theirs. The answer is always a
+// A check has an original call in its attributes, which the edge judges as those of forward-auth. The answer is always a
 // CheckResponse: OK with the headers on which the service may rely, or a denial with the status and the
 // body that Envoy gives to its client. The edge finds out who calls and bounds what a caller takes.
 //

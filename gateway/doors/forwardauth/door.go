@@ -1,54 +1,13 @@
 package forwardauth
 
 import (
-	"context"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/original"
 	"github.com/portcullis-authz/portcullis/gateway/route"
 	"github.com/portcullis-authz/portcullis/resources"
 )
-
-// Door answers /forward-auth: the original call is in headers.
-type Door struct{ Judge *original.Judge }
-
-// Verify answers /verify/{original path}: the original call is the door's own.
-type Verify struct{ Judge *original.Judge }
-
-// Answer implements doors.Door.
-func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
-	return answer(ctx, d.Judge, c, told(c.Headers))
-}
-
-// Told implements doors.SubRequest.
-func (d Door) Told(c doors.Call) (doors.Original, bool) { return originalOf(d.Judge, told(c.Headers)) }
-
-// Unavailable implements doors.Door: the body is the area's.
-func (Door) Unavailable(error) []byte { return nil }
-
-// Answer implements doors.Door.
-func (v Verify) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
-	return answer(ctx, v.Judge, c, own(c))
-}
-
-// Told implements doors.SubRequest.
-func (v Verify) Told(c doors.Call) (doors.Original, bool) { return originalOf(v.Judge, own(c)) }
-
-// Unavailable implements doors.Door: the body is the area's.
-func (Verify) Unavailable(error) []byte { return nil }
-
-func originalOf(judge *original.Judge, q original.Question) (of doors.Original, open bool) {
-	return doors.Original{Host: q.Host, Method: q.Method, Path: q.Path}, judge.Open(q)
-}
-
-// answer has the call judged that was told.
-func answer(ctx context.Context, judge *original.Judge, c doors.Call, q original.Question) (doors.Answer, error) {
-	q.Caller, q.Headers, q.RequestID = c.Caller, c.Headers, c.RequestID
-	q.Further = append(q.Further, c.Problems...)
-	a, err := judge.Judge(ctx, q)
-	return doors.Answer{Status: 200, Headers: a.Headers, Body: []byte("{}"), Question: a.Asked, Verdict: a.Verdict}, err
-}
 
 // The pairs of headers in which proxies tell the original call.
 var pairs = [...]struct{ method, uri string }{
@@ -56,9 +15,9 @@ var pairs = [...]struct{ method, uri string }{
 	{"X-Forwarded-Method", "X-Forwarded-Uri"}, // Traefik, Caddy
 }
 
-// told reads the original call from the headers.
-func told(h doors.Headers) original.Question {
-	q := original.Question{}
+// InHeaders reads the original call of /forward-auth: it is in headers. It is a doors.SubRequest.
+func InHeaders(c doors.Call) doors.Original {
+	h, q := c.Headers, doors.Original{}
 	pair := -1
 	for i, names := range pairs {
 		method, methodSent := soleValue(h, names.method, &q.Problems)
@@ -81,15 +40,14 @@ func told(h doors.Headers) original.Question {
 	return finish(h, q)
 }
 
-// own reads the original call from the call of the door.
-func own(c doors.Call) original.Question {
-	q := original.Question{HasQuery: c.HasQuery, Query: c.Query}
-	q.Method, q.Path = c.Method, "/"+c.Path
-	return finish(c.Headers, q)
+// InPath reads the original call of /verify/{original path}: it is the door's own. It is a doors.SubRequest.
+func InPath(c doors.Call) doors.Original {
+	return finish(c.Headers, doors.Original{Call: catalogue.Call{Method: c.Method, Path: "/" + c.Path}, HasQuery: c.HasQuery, Query: c.Query})
 }
 
-// finish adds the host.
-func finish(h doors.Headers, q original.Question) original.Question {
+// finish adds the headers and the host.
+func finish(h doors.Headers, q doors.Original) doors.Original {
+	q.Headers = h
 	field := "X-Forwarded-Host"
 	host, sent := soleValue(h, field, &q.Problems)
 	if !sent {
@@ -120,6 +78,6 @@ func soleValue(h doors.Headers, name string, problems *[]resources.Problem) (val
 	return values[0], true
 }
 
-func note(q *original.Question, field, text string) {
+func note(q *doors.Original, field, text string) {
 	q.Problems = append(q.Problems, resources.Problem{Field: field, Text: text})
 }

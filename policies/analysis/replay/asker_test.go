@@ -140,12 +140,12 @@ func (a *asker) next(t testing.TB) *resources.Judgement {
 		j.Decision, err = a.engine.Inside().Grantable(t.Context(), *q)
 	case 10:
 		j.Path, q.Target = "apps/docs/decision", resources.Target{}
-		j.App = &resources.AppQuestion{
-			Principal: q.Principal, ResourceType: "doc", Subject: []byte(`{"type":"user"}`), Action: pick(a.Rand, []byte(`{"name":"read"}`), []byte(`{"name":"write"}`)),
-			Resource: fmt.Appendf(nil, `{"type":"doc","owner":%d.50}`, a.IntN(3)), AccountID: q.AccountID, Facts: q.Facts, Now: q.Now,
+		q.App = &resources.Entities{
+			ResourceType: "doc", Subject: []byte(`{"type":"user"}`), Action: pick(a.Rand, []byte(`{"name":"read"}`), []byte(`{"name":"write"}`)),
+			Resource: fmt.Appendf(nil, `{"type":"doc","owner":%d.50}`, a.IntN(3)),
 		}
 		var d resources.AppDecision
-		d, err = a.engine.DecideApp(t.Context(), *j.App)
+		d, err = a.engine.DecideApp(t.Context(), *q)
 		j.Decision, j.Context = d.Decision, d.Context
 	}
 	must(t, err)

@@ -57,7 +57,7 @@ func TestNothingIsGuessed(t *testing.T) {
 	r := replay.New(compiled(t, policytest.Copy(t, policies.Tree())))
 	r.Add(t.Context(), &resources.Judgement{Unasked: true})
 	r.Add(t.Context(), &resources.Judgement{Path: "authz/other"})
-	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", App: &resources.AppQuestion{}})
+	r.Add(t.Context(), &resources.Judgement{Path: "apps/gone/decision", Question: resources.Question{App: &resources.Entities{}}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess, Question: resources.Question{Route: &resources.Route{Name: "gone.get"}}})
 	r.Add(t.Context(), &resources.Judgement{Path: resources.PathAccess})
 	r.Add(t.Context(), told(t))
@@ -146,7 +146,7 @@ func masked(j *resources.Judgement, input []byte, parts ...string) *replay.Maske
 		Masked: engine.Masked{Path: j.Path, At: j.Question.Now, Input: input}, ID: j.ID,
 		Result: fmt.Appendf(nil, `{"allow":%t,"reason":%q,"code":%q}`, j.Decision.Allowed, j.Decision.Reason, j.Decision.Code),
 	}
-	if j.App != nil {
+	if j.Question.App != nil {
 		m.Result = fmt.Appendf(nil, `{"decision":%t}`, j.Decision.Allowed)
 	}
 	for _, part := range parts {

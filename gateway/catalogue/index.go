@@ -1,0 +1,168 @@
+package catalogue
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/gateway/route"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Index finds the rows of one catalogue. Nothing changes it once it is made; nil has no rows.
+type Index struct {
+	rows []*Row
+	// served has the rows that the gateway serves itself, all has every row.
+	served, all route.Table[Row]
+}
+
+// Call is a call whose row is looked for. A part that is not known is empty.
+type Call struct {
+	// Host is a host's name, as route.ParseHost gives it.
+	Host   string
+	Method string
+	// Path is the raw path, without the query.
+	Path string
+}
+
+// New makes the index of a catalogue. The error lists every row that no call could have, and every two rows with one method,
+// host and path.
+func New(routes []resources.Route) (*Index, error) {
+	x := &Index{}
+	var problems []error
+	for _, r := range routes {
+		if err := x.insert(r); err != nil {
+			problems = append(problems, Problem(r, err))
+		}
+	}
+	return x, errors.Join(problems...)
+}
+
+// Problem says what is wrong with which row.
+func Problem(r resources.Route, err error) error {
+	return fmt.Errorf("route %s (%s %s%s): %w", r.Name, r.Method, r.Host, r.Path, err)
+}
+
+func (x *Index) insert(r resources.Route) error {
+	row, err := NewRow(r)
+	if err != nil {
+		return err
+	}
+	row.Number = len(x.rows)
+	if other := x.all.Insert(route.KeyOf(r), row.path.Pattern, row); other != nil {
+		return fmt.Errorf("has the method, host and path of route %s", other.Route.Name)
+	}
+	x.rows = append(x.rows, row)
+	if r.Upstream != resources.UpstreamExternal {
+		x.served.Insert(route.KeyOf(r), row.path.Pattern, row)
+	}
+	return nil
+}
+
+// Rows returns all rows by number. They are not to be changed.
+func (x *Index) Rows() []*Row { return x.rows }
+
+// Named returns the row of that name, nil for none.
+func (x *Index) Named(name string) *Row {
+	for _, row := range x.rows {
+		if row.Route.Name == name {
+			return row
+		}
+	}
+	return nil
+}
+
+// ByHost reports whether the gateway serves rows of one host, so that Served has to know the host.
+func (x *Index) ByHost() bool { return x.served.ByHost() }
+
+// Served looks a call up among the rows that the gateway serves itself. The values are in room, where they fit there.
+func (x *Index) Served(c Call, room []string) route.Match[Row] {
+	return x.served.Find(c.Host, c.Method, c.Path, room)
+}
+
+// Match is the row of a call, with the place that the path names and the values of its parameters.
+type Match struct {
+	*Row
+	Place  resources.Target
+	Values []string
+}
+
+// Find returns the row of a call. Errors are *resources.Error: KindBadRequest with all problems of a call that is not one of
+// HTTP, KindNotFound where no row is for it, and KindBadRequest with all problems of the path.
+func (x *Index) Find(c Call) (Match, error) {
+	if problems := c.problems(); len(problems) > 0 {
+		return Match{}, resources.BadRequest(problems...)
+	}
+	row, values := x.find(c)
+	if row == nil {
+		return Match{}, &resources.Error{Kind: resources.KindNotFound, Message: "No route of the catalogue is for this call."}
+	}
+	place, problems := row.Read(c.Path, values)
+	if len(problems) > 0 {
+		return Match{}, resources.BadRequest(problems...)
+	}
+	return Match{row, place, values}, nil
+}
+
+// Unlisted returns a row for a call whose action a proxy's configuration names. No row of the catalogue is looked for.
+// Errors are those of Find.
+func (c Call) Unlisted(action resources.Action) (Match, error) {
+	problems, path := c.problems(), strings.TrimPrefix(c.Path, "/")
+	for _, text := range route.PathProblems(path) {
+		problems = append(problems, resources.Problem{Field: "path", Text: text})
+	}
+	if len(problems) > 0 {
+		return Match{}, resources.BadRequest(problems...)
+	}
+	place, problem := route.ParseTarget(path)
+	if problem != "" {
+		return Match{}, resources.BadRequest(resources.Problem{Field: "path", Text: problem})
+	}
+	return Match{Place: place, Row: &Row{Action: action, Route: resources.Route{
+		Name: resources.RouteNamed, Method: c.Method, Path: c.Path, Action: action.ID, Upstream: resources.UpstreamExternal,
+	}}}, nil
+}
+
+// Public reports whether a row is for the call that is open to callers without a credential.
+func (x *Index) Public(c Call) bool {
+	row, values := x.find(c)
+	if row == nil || !row.Public {
+		return false
+	}
+	_, problems := row.Read(c.Path, values)
+	return len(problems) == 0
+}
+
+// AnyMethod reports whether a row for any method is for the path.
+func (x *Index) AnyMethod(c Call) bool {
+	c.Method = unnamed
+	row, _ := x.find(c)
+	return row != nil
+}
+
+// unnamed is a method that no row names.
+const unnamed = "UNNAMED"
+
+// find looks up a call.
+func (x *Index) find(c Call) (*Row, []string) {
+	if x == nil {
+		return nil, nil
+	}
+	if c.Method == http.MethodHead {
+		c.Method = http.MethodGet
+	}
+	m := x.all.Find(c.Host, c.Method, c.Path, nil)
+	return m.Found, m.Values
+}
+
+// problems returns what no row can be looked up by.
+func (c Call) problems() (out []resources.Problem) {
+	if !route.ValidMethod(c.Method) {
+		out = append(out, resources.Problem{Field: "method", Text: "must be an HTTP method in capital letters"})
+	}
+	if !strings.HasPrefix(c.Path, "/") {
+		out = append(out, resources.Problem{Field: "path", Text: "must begin with /"})
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package authzen_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// recorder keeps what it is told.
+type recorder struct{ told []*resources.Judgement }
+
+func (r *recorder) Record(_ context.Context, told ...*resources.Judgement) error {
+	r.told = append(r.told, told...)
+	return nil
+}
+
+// TestABatchIsAnsweredInItsOrder, as far as its semantic wants: a bad item is its own error between the verdicts of the others,
+// counts as a deny, and nothing is asked or recorded that is not answered.
+func TestABatchIsAnsweredInItsOrder(t *testing.T) {
+	const good, bad = `{"resource":{"type":"path","id":"x/y"}}`, `{"resource":{"type":"path","id":"x//y"}}`
+	const unknown = `{"resource":{"type":"thing","id":"1"}}` // denied without policy
+	for _, c := range []struct {
+		semantic string
+		items    []string
+		want     string
+		recorded int
+	}{
+		{"execute_all", []string{good, bad, unknown, good}, "true 400 false true", 3},
+		{"deny_on_first_deny", []string{good, bad, good}, "true 400", 1},
+		{"deny_on_first_deny", []string{good, unknown, bad, good}, "true false", 2},
+		{"deny_on_first_deny", []string{bad, good}, "400", 0},
+		{"permit_on_first_permit", []string{bad, unknown, good, bad, good}, "400 false true", 2},
+		{"permit_on_first_permit", []string{bad, bad}, "400 400", 0},
+	} {
+		log := &recorder{}
+		g := &generous{log: log}
+		body := fmt.Sprintf(`{"subject":{"type":"user","id":"alice"},"action":{"name":"project:x:read"},"evaluations":[%s],"options":{"evaluations_semantic":%q}}`,
+			strings.Join(c.items, ","), c.semantic)
+		a, err := authzen.Evaluations{Questions: g.questions(), Most: 9, Turns: g}.Answer(t.Context(), g.call(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out struct {
+			Evaluations []struct {
+				Decision bool
+				Context  struct{ Error struct{ Status int } }
+			}
+		}
+		if err := json.Unmarshal(a.Body, &out); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range out.Evaluations {
+			if e.Context.Error.Status != 0 {
+				got = append(got, fmt.Sprint(e.Context.Error.Status))
+			} else {
+				got = append(got, fmt.Sprint(e.Decision))
+			}
+		}
+		if all := strings.Join(got, " "); all != c.want || len(log.told) != c.recorded {
+			t.Errorf("%s %v: %s, want %s; %d are recorded, want %d", c.semantic, c.items, all, c.want, len(log.told), c.recorded)
+		}
+	}
+}
+
+// TestARecordKeepsNothingOfTheBody, which can be large: each text of it is a copy.
+func TestARecordKeepsNothingOfTheBody(t *testing.T) {
+	body := `{"subject":{"type":"user","id":"alice"},"action":{"name":"project:x:read"},"resource":{"type":"thing","id":"1","properties":{"project_id":"p","account_id":"a"}}}`
+	log := &recorder{}
+	g := &generous{log: log}
+	call := g.call(body)
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(call.Body)))
+	if _, err := (authzen.Evaluation{Questions: g.questions()}).Answer(t.Context(), call); err != nil || len(log.told) != 1 {
+		t.Fatalf("%d records, %v", len(log.told), err)
+	}
+	q := &log.told[0].Question
+	if at := q.Target; at.ProjectID != "p" || at.AccountID != "a" || at.Resource != "thing/1" || q.Action.ID != "project:x:read" || q.SubjectID != "alice" {
+		t.Errorf("%+v", q)
+	}
+	for _, text := range []string{q.SubjectID, q.AccountID, q.Action.ID, q.Action.Verb, q.Target.AccountID, q.Target.ProjectID, q.Target.Resource, q.Target.Rest} {
+		if at := uintptr(unsafe.Pointer(unsafe.StringData(text))); text != "" && at >= begin && at < begin+uintptr(len(call.Body)) {
+			t.Errorf("%s is the body's", text)
+		}
+	}
+	if slices.Contains([]string{q.Action.Scope, q.Action.Resource}, "") {
+		t.Errorf("%+v", q.Action)
+	}
+}

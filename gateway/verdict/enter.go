@@ -1,0 +1,109 @@
+package verdict
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Enter judges whether the caller may make the call of a row. The question is the row's own (catalogue.Row.Question). The
+// outcome has an error of KindForbidden where they may not, and one of KindUnavailable where that can't be said.
+//
+// A question that names a subject is one that somebody else asks about the caller's call. Users may ask about themselves, so
+// that a denial of a row with an action then comes with the reason that the question about the caller would have. Without a
+// subject a user is told no more than that no role grants the action.
+func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *catalogue.Row, q resources.Question) Outcome {
+	tree := j.Pin()
+	if !row.Public {
+		var err error
+		if q.Facts, err = j.Facts.Facts(ctx, q.AccountID, userOf(caller), cmp.Or(q.Target.ProjectID, q.Through)); err != nil {
+			return Outcome{Err: unavailable(err)}
+		}
+	}
+	q.Now = resources.At(j.Now())
+	o, asked := enter(ctx, tree, caller, row, q)
+	if !row.Public { // which is not a decision
+		o = j.tell(ctx, resources.PathAccess, "", o, &asked)
+	}
+	if o.Err == nil && !o.Allowed && q.SubjectID != "" && row.Action.ID != "" && caller.Kind == resources.PrincipalUser {
+		o = j.explain(ctx, tree, o, asked)
+	}
+	o.refuse()
+	return o
+}
+
+// enter judges a call, or the right to ask, on the question's facts, and tells nobody. The question that it returns is the
+// one that was judged.
+func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *catalogue.Row, q resources.Question) (Outcome, resources.Question) {
+	q.Principal = *caller
+	state := takeState(&q)
+	d, err := tree.Access(ctx, q)
+	if err != nil {
+		return Outcome{Err: unavailable(err)}, q
+	}
+	o := Outcome{Decision: d, AccountRevision: RevisionFor(caller, q.AccountID, q.Facts.Revision)}
+	if !row.Public {
+		o.through(state, &q)
+	}
+	return o, q
+}
+
+// explain has a denial tell the reason of the question about the caller. Where that one allows, the denial is not policy's
+// word on the action, and stands.
+func (j *Judge) explain(ctx context.Context, tree Tree, denied Outcome, q resources.Question) Outcome {
+	if denied.unasked { // it was about the project, and the question is about the account
+		q.Target.ProjectID, q.Facts.ProjectState = "", ""
+	}
+	d, err := tree.Decide(ctx, q)
+	if err != nil {
+		return Outcome{Err: unavailable(err)}
+	}
+	if d.Allowed {
+		return denied
+	}
+	return j.tell(ctx, resources.PathDecision, denied.ID, Outcome{Decision: d, AccountRevision: denied.AccountRevision}, &q)
+}
+
+// tell names a verdict and has the log take it. One that the log can't take is an error.
+func (j *Judge) tell(ctx context.Context, path, parent string, o Outcome, q *resources.Question) Outcome {
+	if o.Err != nil {
+		return o
+	}
+	j.name(&o)
+	if j.Log == nil {
+		return o
+	}
+	told := judgement(path, &o, q)
+	told.ParentID = parent
+	if err := j.record(ctx, told); err != nil {
+		return Outcome{Err: err}
+	}
+	return o
+}
+
+// The denial of an account action on a path to a project that is not an active one of the account. Policy gives the same
+// for an action of the project.
+const (
+	codeNotActive   = "needs_active_project"
+	reasonNotActive = "the project is not an active project of the account"
+)
+
+// takeState takes the state of the project from the facts of a question that does not name it.
+func takeState(q *resources.Question) (state string) {
+	if q.Through != "" {
+		state, q.Facts.ProjectState = q.Facts.ProjectState, ""
+	}
+	return state
+}
+
+// through denies what policy allows in an account where the path goes on to a project that is not an active one. It comes
+// after policy, so that nobody else learns which projects there are. The question is then that of the project.
+func (o *Outcome) through(state string, q *resources.Question) {
+	if q.Through == "" || !o.Allowed || state == resources.ProjectActive {
+		return
+	}
+	o.Allowed, o.Code, o.Reason, o.unasked = false, codeNotActive, reasonNotActive, true
+	q.Target.ProjectID, q.Facts.ProjectState = q.Through, state
+}

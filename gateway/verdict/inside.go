@@ -1,0 +1,91 @@
+package verdict
+
+import (
+	"context"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Decide judges a question that the handler of an allowed call asks, on the facts of its transaction. Of these the caller is
+// told denials alone.
+func (j *Judge) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	d, err := j.Inside.Decide(ctx, q)
+	if err == nil && !d.Allowed {
+		err = j.note(ctx, resources.PathDecision, d, &q)
+	}
+	if err != nil {
+		return resources.Decision{}, err
+	}
+	return d, nil
+}
+
+// Grantable judges for the handler of an allowed call whether the caller holds all that the question's grant gives.
+func (j *Judge) Grantable(ctx context.Context, q resources.Question) (resources.Decision, error) {
+	d, err := j.Inside.Grantable(ctx, q)
+	if err == nil {
+		err = j.note(ctx, resources.PathGrantable, d, &q)
+	}
+	if err != nil {
+		return resources.Decision{}, err
+	}
+	return d, nil
+}
+
+// note keeps a verdict inside a call until its handler has ended.
+func (j *Judge) note(ctx context.Context, path string, d resources.Decision, q *resources.Question) error {
+	if j.Log == nil {
+		return nil
+	}
+	told := &resources.Judgement{ID: j.IDs.ULID(), ParentID: resources.DecisionOf(ctx), Path: path, Question: *q, Decision: d}
+	if n := notesOf(ctx); n != nil {
+		n.told = append(n.told, told)
+		return nil
+	}
+	return j.record(ctx, told)
+}
+
+// Handle calls the handler of an allowed call. The verdicts that it reaches are recorded when it has ended, before it is
+// answered: nobody waits for the log inside a transaction. An error of the log is of KindUnavailable, and then nothing is
+// answered. A nil judge records none.
+func (j *Judge) Handle(ctx context.Context, handler func(context.Context) error) error {
+	if j == nil || j.Log == nil {
+		return handler(ctx)
+	}
+	n := &notes{}
+	err := handler(context.WithValue(ctx, notesKey{}, n))
+	if failed := j.record(ctx, n.told...); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// notes are the verdicts that a handler has reached. They are for one goroutine.
+type notes struct{ told []*resources.Judgement }
+
+type notesKey struct{}
+
+// notesOf returns those of the context, nil outside of a handler.
+func notesOf(ctx context.Context) *notes {
+	n, _ := ctx.Value(notesKey{}).(*notes)
+	return n
+}
+
+// Tried runs fn in a transaction that may try it several times, of which all but the last are undone, and forgets the verdicts
+// of what is undone. Of a transaction that is undone for good the denials are kept: they are why, and the caller is told them.
+func Tried[Tx any](ctx context.Context, transact func(context.Context, func(Tx) error) error, fn func(Tx) error) error {
+	n := notesOf(ctx)
+	if n == nil {
+		return transact(ctx, fn)
+	}
+	before := len(n.told)
+	err := transact(ctx, func(tx Tx) error {
+		n.told = n.told[:before]
+		return fn(tx)
+	})
+	if err != nil {
+		denials := slices.DeleteFunc(n.told[before:], func(told *resources.Judgement) bool { return told.Decision.Allowed })
+		n.told = n.told[:before+len(denials)]
+	}
+	return err
+}

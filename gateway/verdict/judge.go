@@ -1,0 +1,198 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+var errNoDoor = errors.New("verdict: questions without a door, whose action is the right to ask")
+
+// asking is the judging of the questions that one caller asks together at a door. It is for one goroutine.
+type asking struct {
+	*Judge
+	tree   Tree
+	caller *resources.Principal
+	door   *catalogue.Row
+	now    resources.Time
+	// byUser says that the right to ask depends on the subject; else it is the same for all of an account.
+	byUser bool
+	first  account
+	// begun says that the facts of an account were read.
+	begun bool
+	// others are the further accounts in question; nil for none.
+	others map[string]*account
+	told   []*resources.Judgement
+	// room has what a single question needs.
+	room struct {
+		of    [2]resources.About
+		facts [2]resources.Facts
+		out   [1]Outcome
+	}
+}
+
+// Judge judges whether the caller may ask the questions at the door, and then the questions, in their order. It stops behind
+// an outcome of which until returns true; a nil until judges all. Of a question it needs the subject, the account, the action
+// or the app, and the place.
+//
+// An outcome has the error of its own question. The error is of KindUnavailable: facts that can't be read are the fault of no
+// question, and neither is a log that can't take the verdicts. There are no outcomes beside it.
+func (j *Judge) Judge(
+	ctx context.Context, caller *resources.Principal, door *catalogue.Row, questions []resources.Question, until func(*Outcome) bool,
+) ([]Outcome, error) {
+	if door == nil {
+		return nil, unavailable(errNoDoor)
+	}
+	a := &asking{Judge: j, tree: j.Pin(), caller: caller, door: door, now: resources.At(j.Now())}
+	a.byUser = a.tree.AccessByUser(caller.Kind)
+	a.first.of, a.first.facts = a.room.of[:0], a.room.facts[:0]
+	for i := range questions {
+		a.need(&questions[i])
+	}
+	out := a.room.out[:0]
+	for i := range questions {
+		o, err := a.answer(ctx, &questions[i])
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, unavailable(err)
+		}
+		if out = append(out, o); until != nil && until(&out[len(out)-1]) {
+			break
+		}
+	}
+	if err := j.record(ctx, a.told...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// One judges a single question. An error of the batch is the outcome's.
+func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *catalogue.Row, q resources.Question) Outcome {
+	out, err := j.Judge(ctx, caller, door, []resources.Question{q}, nil)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	return out[0]
+}
+
+// answer judges the right to ask and then the question.
+func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, error) {
+	in := a.within(q.AccountID)
+	if err := a.gatherFor(ctx, in); err != nil {
+		return Outcome{}, err
+	}
+	no, err := a.right(ctx, in, q)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if no != nil {
+		return a.refused(no), nil
+	}
+	asked := *q
+	asked.Principal, asked.Route, asked.Now, asked.AccountID = *a.caller, &a.door.Route, a.now, in.id
+	asked.Facts = in.facts[in.place(a.about(q))]
+	if q.App != nil {
+		asked.Facts.Subject = a.forApp(asked.Facts.Subject)
+	}
+	o := a.decide(ctx, &asked)
+	if o.Err != nil {
+		return Outcome{Err: o.Err}, nil
+	}
+	o.AccountRevision = RevisionFor(a.caller, in.id, asked.Facts.Revision)
+	a.tell(resources.PathDecision, &o, &asked)
+	return o, nil
+}
+
+// decide has policy, or an app of it, decide.
+func (a *asking) decide(ctx context.Context, q *resources.Question) (o Outcome) {
+	state := takeState(q)
+	switch {
+	case q.Denied != "":
+		o.Decision, o.unasked = resources.Decision{Reason: q.Denied, PolicyRevision: a.tree.Revision()}, true
+	case q.App != nil:
+		var d resources.AppDecision
+		d, o.Err = a.tree.DecideApp(ctx, *q)
+		o.Decision, o.Context = d.Decision, d.Context
+	default:
+		o.Decision, o.Err = a.tree.Decide(ctx, *q)
+	}
+	if o.Err != nil && !resources.IsKind(o.Err, resources.KindBadRequest) { // an app's: what was sent is not a question
+		o.Err = unavailable(o.Err)
+	}
+	o.through(state, q)
+	return o
+}
+
+// right judges whether the caller may ask about the subject, once for each subject of the account in a row, or for all of
+// them. nil is that the caller may. Only services may ask an app about a subject that is not a user: no role grants that
+// where no account is in question.
+func (a *asking) right(ctx context.Context, in *account, q *resources.Question) (*refusal, error) {
+	subject := q.SubjectID
+	if q.App != nil && subject == "" {
+		in = a.within("")
+		if err := a.gather(ctx, in); err != nil {
+			return nil, err
+		}
+	}
+	if !a.byUser {
+		subject = ""
+	}
+	if in.judged && in.subject == subject {
+		return in.refused, nil
+	}
+	asking := rightToAsk(a.door, in.id, subject)
+	asking.Now, asking.Facts = a.now, in.facts[0]
+	o, asked := enter(ctx, a.tree, a.caller, a.door, asking)
+	in.judged, in.subject, in.refused = true, subject, nil
+	if o.refuse(); o.Err != nil {
+		in.refused = &refusal{o, asked}
+	}
+	return in.refused, nil
+}
+
+// rightToAsk returns the question whether somebody may ask about the subject at the door.
+func rightToAsk(door *catalogue.Row, account, subject string) resources.Question {
+	return resources.Question{Action: door.Action, AccountID: account, Target: resources.Target{UserID: subject}, Route: &door.Route}
+}
+
+// MayAsk judges whether the caller may ask at the door about the subject in the account, as Enter does.
+func (j *Judge) MayAsk(ctx context.Context, caller *resources.Principal, door *catalogue.Row, account, subject string) Outcome {
+	return j.Enter(ctx, caller, door, rightToAsk(door, account, subject))
+}
+
+// refusal is a verdict on the right to ask, with what was judged.
+type refusal struct {
+	Outcome
+	asked resources.Question
+}
+
+// refused answers a question that the caller may not ask. Each is told by an id of its own.
+func (a *asking) refused(no *refusal) Outcome {
+	if !resources.IsKind(no.Err, resources.KindForbidden) {
+		return Outcome{Err: no.Err}
+	}
+	o, asked := no.Outcome, no.asked
+	a.tell(resources.PathAccess, &o, &asked)
+	return o
+}
+
+// tell names a verdict, and notes it for the log.
+func (a *asking) tell(path string, o *Outcome, q *resources.Question) {
+	if a.name(o); a.Log == nil {
+		return
+	}
+	if q.App != nil {
+		app, _ := a.tree.App(q.App.ResourceType)
+		path = resources.PathApps + app.Name + "/decision"
+	}
+	a.told = append(a.told, judgement(path, o, q))
+}
+
+// judgement is what the log takes of a verdict.
+func judgement(path string, o *Outcome, q *resources.Question) *resources.Judgement {
+	return &resources.Judgement{ID: o.ID, Path: path, Question: *q, Decision: o.Decision, Context: o.Context, Unasked: o.unasked}
+}
