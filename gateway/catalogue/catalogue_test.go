@@ -129,8 +129,10 @@ func TestRowsForProxiesAreNotServed(t *testing.T) {
 // TestRowsThatNoCallCouldHaveAreRefused, each by its name, all at once.
 func TestRowsThatNoCallCouldHaveAreRefused(t *testing.T) {
 	bad := []resources.Route{
-		{Name: "a place twice", Method: "GET", Path: "/open"}, {Name: "a path", Method: "GET", Path: "/{rest+}/x"},
-		{Name: "an action", Method: "GET", Path: "/x", Action: "read"}, {Name: "a form of no ids", Method: "GET", Path: "/{id:sgx}"},
+		{Name: "a place twice", Method: "GET", Path: "/open"},
+		{Name: "a path", Method: "GET", Path: "/{rest+}/x"},
+		{Name: "an action", Method: "GET", Path: "/x", Action: "read"},
+		{Name: "a form of no ids", Method: "GET", Path: "/{id:sgx}"},
 		{Name: "a literal account", Method: "GET", Path: "/accounts/acct-a-v1/report"},
 	}
 	_, err := catalogue.New(append(rows(), bad...))
