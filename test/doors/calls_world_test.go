@@ -174,6 +174,17 @@ func asCall(q question, e3 answer) answer {
 	return a
 }
 
+// byRow is what a door says of a call that needs a row. None is for /, and that comes before what is wrong with the call.
+func byRow(says func(question, answer) answer) func(question, answer) answer {
+	return func(q question, e3 answer) answer {
+		a := says(q, e3)
+		if q.path == "" && a.status == 400 {
+			a.status = 404
+		}
+		return a
+	}
+}
+
 // asProxied is what a call through the gateway is answered where E3 says this. Its 403 has the words of
 // its area, which name no reason; at / there is nothing; and what begins with // is refused first of all.
 func asProxied(q question, e3 answer) answer {
