@@ -3,7 +3,8 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/doors"
@@ -79,7 +80,7 @@ func newServer(cfg Config) server {
 // bind finds the server of a row. A configured upstream goes before handlers of the same name.
 func (s server) bind(row *catalogue.Row) (*entry, error) {
 	r, e := &row.Route, &entry{Row: row}
-	if r.Claims && !row.HasParam(paramAccount) {
+	if r.Claims && !slices.Contains(row.Params, paramAccount) {
 		return nil, fmt.Errorf("claims are held against the path's {%s}, and it has none", paramAccount)
 	}
 	if r.Upstream == resources.UpstreamAuthorize {
@@ -116,6 +117,6 @@ func (s server) unbound(routes []resources.Route) (problems []error) {
 			}
 		}
 	}
-	sort.Slice(problems, func(i, k int) bool { return problems[i].Error() < problems[k].Error() })
+	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return problems
 }

@@ -38,7 +38,7 @@ func (e *Edge) find(x *exchange) error {
 }
 
 // params returns the path's parameters by name.
-func (x *exchange) params() map[string]string { return x.match.Params(x.match.Values) }
+func (x *exchange) params() map[string]string { return x.match.Named(x.match.Values) }
 
 // checkHeaders holds the path and the identity headers to the contract: 400 with all
 // problems.

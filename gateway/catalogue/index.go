@@ -50,12 +50,12 @@ func (x *Index) insert(r resources.Route) error {
 		return err
 	}
 	row.Number = len(x.rows)
-	if other := x.all.Insert(route.KeyOf(r), row.path.Pattern, row); other != nil {
+	if other := x.all.Insert(route.KeyOf(r), row.Pattern, row); other != nil {
 		return fmt.Errorf("has the method, host and path of route %s", other.Route.Name)
 	}
 	x.rows = append(x.rows, row)
 	if r.Upstream != resources.UpstreamExternal {
-		x.served.Insert(route.KeyOf(r), row.path.Pattern, row)
+		x.served.Insert(route.KeyOf(r), row.Pattern, row)
 	}
 	return nil
 }

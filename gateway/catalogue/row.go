@@ -11,6 +11,7 @@ import (
 
 // Row is a row of the catalogue with its path and action parsed. Nothing changes it.
 type Row struct {
+	route.Row
 	Route resources.Route
 	// Action is the zero value for a row without one.
 	Action resources.Action
@@ -18,7 +19,6 @@ type Row struct {
 	Public bool
 	// Number is the row's place among those of its index.
 	Number int
-	path   route.Row
 }
 
 // NewRow parses a row. The error says why no call of it could be judged.
@@ -30,32 +30,18 @@ func NewRow(r resources.Route) (*Row, error) {
 			return nil, fmt.Errorf("action %w", err)
 		}
 	}
-	if row.path, err = route.ReadRow(r); err != nil {
+	if row.Row, err = route.ReadRow(r); err != nil {
 		return nil, err
 	}
 	return row, nil
-}
-
-// Params returns the values of a path's parameters by name.
-func (r *Row) Params(values []string) map[string]string { return r.path.Named(values) }
-
-// HasParam reports whether the path has the parameter.
-func (r *Row) HasParam(name string) bool { return slices.Contains(r.path.Params, name) }
-
-// Problems returns what is wrong with the values of a path's parameters.
-func (r *Row) Problems(values []string) []resources.Problem { return r.path.Problems(values) }
-
-// Read returns the place that a path of the row names, or all that is wrong with the path.
-func (r *Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
-	return r.path.Read(path, values)
 }
 
 // Question returns what policy is asked about a call of the row at this place. The account in question is the place's, else
 // account. The user in question is the path's {userId}, else its {user_id}.
 func (r *Row) Question(account string, place resources.Target, values []string) resources.Question {
 	q := resources.Question{Action: r.Action, AccountID: cmp.Or(place.AccountID, account), Target: place, Route: &r.Route}
-	if params := r.path.Params; len(params) > 0 {
-		named := r.Params(values)
+	if len(r.Params) > 0 {
+		named := r.Named(values)
 		q.Target.UserID = cmp.Or(named["userId"], named["user_id"])
 	}
 	if r.Action.Scope == resources.ScopeAccount {
