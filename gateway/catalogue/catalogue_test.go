@@ -54,7 +54,7 @@ func TestACallIsFoundAsTheEdgeWouldJudgeIt(t *testing.T) {
 		}
 		q := m.Question("acct-own-v1", m.Place, m.Values)
 		target := strings.Join([]string{q.Target.AccountID, q.Target.ProjectID, q.Target.Resource, q.Target.UserID, q.Through}, " ")
-		if m.Route.Name != c.row || q.Route != &m.Row.Route || q.Action != m.Action || q.AccountID != c.account || target != c.target {
+		if m.Route.Name != c.row || q.Route != &m.Route || q.Action != m.Action || q.AccountID != c.account || target != c.target {
 			t.Errorf("%s %s: %s in %s at %q, want %s in %s at %q", c.method, c.path, m.Route.Name, q.AccountID, target, c.row, c.account, c.target)
 		}
 	}

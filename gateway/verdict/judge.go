@@ -100,7 +100,7 @@ func (a *asking) answer(ctx context.Context, q *resources.Question) (Outcome, er
 	}
 	o := a.decide(ctx, &asked)
 	if o.Err != nil {
-		return Outcome{Err: o.Err}, nil
+		return Outcome{Err: o.Err}, nil //nolint:nilerr // it is the outcome's
 	}
 	o.AccountRevision = RevisionFor(a.caller, in.id, asked.Facts.Revision)
 	a.tell(resources.PathDecision, &o, &asked)
