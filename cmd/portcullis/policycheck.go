@@ -57,9 +57,8 @@ func reportChecked(ctx context.Context, set *engine.Set, tests int, where string
 	if of := set.BundleRevision(); of != "" {
 		lines = append(lines, "bundle revision: "+of)
 	}
-	lines = append(lines, ruleLines("a verdict for each text", set.ToldApart())...)
 	if uncached := set.Uncached(); len(uncached) > 0 {
-		lines = append(lines, ruleLines("not cached: no verdict", uncached)...)
+		lines = append(lines, uncachedLines(uncached)...)
 		took, err := evaluationTime(ctx, set)
 		if err != nil {
 			return err
@@ -75,16 +74,16 @@ func reportChecked(ctx context.Context, set *engine.Set, tests int, where string
 	return nil
 }
 
-// ruleLines name the rules that cost cached verdicts of entry points, each once.
-func ruleLines(what string, rules []engine.Uncached) (lines []string) {
+// uncachedLines name the rules for which verdicts are not cached, each once.
+func uncachedLines(uncached []engine.Uncached) (lines []string) {
 	entries := map[string][]string{}
-	for _, of := range rules {
+	for _, of := range uncached {
 		for _, because := range of.Because {
 			entries[because] = append(entries[because], of.Entry)
 		}
 	}
 	for _, because := range slices.Sorted(maps.Keys(entries)) {
-		lines = append(lines, fmt.Sprintf("%s of %s: %s", what, strings.Join(entries[because], ", "), because))
+		lines = append(lines, fmt.Sprintf("not cached: no verdict of %s: %s", strings.Join(entries[because], ", "), because))
 	}
 	return lines
 }

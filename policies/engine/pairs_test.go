@@ -77,7 +77,29 @@ type pairs struct {
 
 func newPairs(tb testing.TB, seed uint64, each int, left ...string) *pairs {
 	tb.Helper()
-	return &pairs{seed: seed, each: each, inputs: policytest.NewInputs(tb, policies.Tree()), wrong: map[string]string{}, left: slices.Clone(left)}
+	return &pairs{seed: seed, each: each, inputs: inputsSeen(tb), wrong: map[string]string{}, left: slices.Clone(left)}
+}
+
+// inputsSeen are the values of an input by the schema, with those that questions are told as.
+func inputsSeen(tb testing.TB) *policytest.Inputs {
+	tb.Helper()
+	telling, err := compiled(tb, policytest.Decision(tb, `decision := {"allow": false, "reason": json.marshal(input)}`))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r := policytest.NewRandom(0, 0)
+	seen := make([]map[string]any, 300)
+	for i := range seen {
+		ask := r.Ask()
+		d, err := telling.Judge(context.Background(), engine.EntryDecision, ask.Question, time.Minute)
+		if err == nil {
+			err = json.Unmarshal([]byte(d.Reason), &seen[i])
+		}
+		if err != nil {
+			tb.Fatal(err)
+		}
+	}
+	return policytest.NewInputs(tb, policies.Tree(), seen...)
 }
 
 // compiled is a tree that need not prove itself.
@@ -110,7 +132,6 @@ func (p *pairs) tree(tb testing.TB) {
 		t.first[part] = map[string]*asked{}
 	}
 	var before []*asked
-	words := policytest.NewWords(ownText(tree))
 	for range p.each {
 		next := &asked{}
 		var from *asked
@@ -119,9 +140,6 @@ func (p *pairs) tree(tb testing.TB) {
 		} else {
 			from = before[r.IntN(len(before))]
 			next.Ask = r.Mutate(from.Ask)
-			if r.IntN(3) == 0 {
-				next.Ask = r.Planted(from.Ask, words)
-			}
 		}
 		next.key = nameOf(t.keys, whole, &next.Ask)
 		before = append(before, next)
@@ -172,19 +190,14 @@ func (p *pairs) wrongWithout(part string, t *asking, next *asked) bool {
 	if next.judge(t.set); first.same(next) {
 		return false
 	}
-	p.wrong[part] = fmt.Sprintf("seed %d, tree %d, question %d of the run:\n%s\n%s%s", p.seed, p.trees, p.asked, first, next, ownText(t.tree))
-	return true
-}
-
-// ownText returns the rules of a tree and the data that they look into.
-func ownText(tree policytest.Tree) string {
 	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
+	for _, name := range slices.Sorted(maps.Keys(t.tree)) {
 		if strings.HasPrefix(name, "authz/") && !strings.HasSuffix(name, "_test.rego") || name == "tables/data.json" {
-			fmt.Fprintf(&text, "\n--- %s\n%s", name, tree[name].Data)
+			fmt.Fprintf(&text, "\n--- %s\n%s", name, t.tree[name].Data)
 		}
 	}
-	return text.String()
+	p.wrong[part] = fmt.Sprintf("seed %d, tree %d, question %d of the run:\n%s\n%s%s", p.seed, p.trees, p.asked, first, next, &text)
+	return true
 }
 
 // ofEnvironment returns the seed, and how many pairs are compared.
@@ -230,7 +243,7 @@ func TestEqualKeysHaveEqualAnswers(t *testing.T) {
 func TestTheKeyNeedsAllItsParts(t *testing.T) {
 	tier.Check(t)
 	seed, _ := ofEnvironment(t)
-	parts := engine.PartsOfKeys()
+	parts := slices.Sorted(maps.Keys(engine.KeyParts()))
 	p := newPairs(t, seed, 200, parts...)
 	found := map[string]int{}
 	for p.trees < 2000 && len(p.left) > 0 {

@@ -73,8 +73,6 @@ type query struct {
 	// reads are the paths of the input on which its answer can rest, and rows those of the table.
 	reads []string
 	rows  question.Rows
-	// uses are what the rules do with texts; nil for other rules than entry points.
-	uses *question.Uses
 }
 
 // NewSet makes a tree ready. The error is of rules whose built-ins can't be bounded, or of apps whose sets are not of
@@ -93,11 +91,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	for i, entry := range EntryPoints() {
 		s.queries[entry] = newQuery(entry)
 		q := s.queries[entry]
-		q.uses, err = question.UsesOf(of.Compiler, entry, func(ref ast.Ref) (ast.Value, error) { return s.Document(ctx, ref) })
-		if err != nil {
-			return nil, err
-		}
-		q.plan, q.reads = question.NewPlan(of.Compiler, entry, i, q.uses), question.ReadBy(of.Compiler, entry)
+		q.plan, q.reads = question.NewPlan(of.Compiler, entry, i), question.ReadBy(of.Compiler, entry)
 		q.rows = question.At(q.reads)
 	}
 	s.apps = s.newApps()
@@ -130,22 +124,6 @@ func (s *Set) key(b []byte, entry string, in *question.Input) []byte {
 		return nil
 	}
 	return plan.Key(b, in)
-}
-
-// Document returns the data of the tree at a reference, nil for none.
-func (s *Set) Document(ctx context.Context, ref ast.Ref) (ast.Value, error) {
-	path, err := storage.NewPathForRef(ref)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.of.Store.Read(ctx, s.txn, path)
-	switch {
-	case storage.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	return ast.InterfaceToValue(found)
 }
 
 // Revision names the tree.

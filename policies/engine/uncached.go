@@ -15,23 +15,11 @@ type Uncached struct {
 // Uncached returns the entry points of which no verdict is cached.
 func (s *Set) Uncached() []Uncached { return s.uncached }
 
-// ToldApart returns, for the entry points of which verdicts are cached, the rules for which each value of a text has verdicts
-// of its own.
-func (s *Set) ToldApart() (texts []Uncached) {
-	for _, entry := range EntryPoints() {
-		q := s.queries[entry]
-		if lines := q.plan.Texts(q.uses); len(lines) > 0 {
-			texts = append(texts, Uncached{nameOf(entry), lines})
-		}
-	}
-	return texts
-}
-
 // findUncached must come before the rules call charged built-ins.
 func (s *Set) findUncached() {
 	for _, entry := range EntryPoints() {
 		if s.queries[entry].plan == nil {
-			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.of.Compiler, entry, s.queries[entry].uses)})
+			s.uncached = append(s.uncached, Uncached{nameOf(entry), question.Against(s.of.Compiler, entry)})
 		}
 	}
 	for _, name := range s.of.Apps {

@@ -43,12 +43,11 @@ func TestWhatIsCached(t *testing.T) {
 		"whether one runs, by a function": {lasting + `running(a)`, true},
 		"when one ends":                   {lasting + `a.expires > 5`, true},
 		"when one ends, and the grant":    {lasting + `a.expires > input.grant.until`, true},
-		"the time":                        {`input.now < 1767225600001`, true},
-		"the type of the time":            {`is_number(input.now)`, true},
+		"the time":                        {`input.now < 1767225600001`, false},
+		"the type of the time":            {`is_number(input.now)`, false},
 		"before an end":                   {lasting + `input.now < a.expires`, false},
-		"the time in a reason":            {`sprintf("%d", [input.now]) != ""`, false},
 		"in a comprehension":              {`count([1 | ` + lasting + `input.now < a.expires]) > 0`, false},
-		"a time in a set":                 {`input.now in {1, 2}`, true},
+		"a time in a set":                 {`input.now in {1, 2}`, false},
 		"a time in a name":                {`now := input.now; now % 2 == 0`, false},
 		"a time through a function":       {lasting + `before(input.now, a.expires)`, false},
 		"all of the input":                {`count(input) == 8`, false},
@@ -60,19 +59,19 @@ func TestWhatIsCached(t *testing.T) {
 		"a fresh id":                      {`uuid.rfc4122("a") != ""`, false},
 		"a token's age":                   {`io.jwt.decode_verify("", {})[0]`, false},
 		"a certificate's age":             {`crypto.x509.parse_and_verify_certificates("")[0]`, false},
-		"time in a rule of another file":  {`data.more.late`, true},
+		"time in a rule of another file":  {`data.more.late`, false},
 		"time in one of several packages": {`some name in ["more"]; data[name].late`, false},
 		"time in a whole package":         {`all := data.more; all.late`, false},
 		"time in a rule that isn't asked": {`not data.more.early`, true},
-		"time in a branch":                {`branch`, true},
-		"time in a default":               {`stamp != 7`, true},
-		"time in a rule's name":           {`named[5]`, true},
-		"time in a member of a set":       {`5 in times`, true},
+		"time in a branch":                {`branch`, false},
+		"time in a default":               {`stamp != 7`, false},
+		"time in a rule's name":           {`named[5]`, false},
+		"time in a member of a set":       {`5 in times`, false},
 		"time in a template":              {`$"{input.now}" != ""`, false},
-		"time in an every":                {`every n in [1, 2] { input.now > n }`, true},
-		"time in an else of a function":   {`f(3)`, true},
-		"time as an argument":             {`f(input.now)`, true},
-		"time in an object":               {`{"now": input.now}.now > 5`, true},
+		"time in an every":                {`every n in [1, 2] { input.now > n }`, false},
+		"time in an else of a function":   {`f(3)`, false},
+		"time as an argument":             {`f(input.now)`, false},
+		"time in an object":               {`{"now": input.now}.now > 5`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules := `decision := {"allow": true, "reason": "yes"} if { input.subject.exists; ` + c.condition + ` }
@@ -222,35 +221,23 @@ func TestANewResourceIsAnEqualQuestion(t *testing.T) {
 	}
 }
 
-// TestPathsThatNoRuleTellsApartShareAVerdict guarantees that a deny rule on the path is asked of every path that it can
-// tell apart: where it only compares with constants, of one on each side.
-func TestPathsThatNoRuleTellsApartShareAVerdict(t *testing.T) {
-	for condition, evaluated := range map[string]int{
-		`startswith(input.target.rest, "closed/")`:                         2,
-		`input.target.rest in data.closed.paths`:                           3,
-		`data.names[input.target.rest] == "b"`:                             4,
-		`split(input.target.rest, "/")[0] == "closed"`:                     4,
-		`startswith(input.target.rest, concat("/", ["closed", ""]))`:       4,
-		`not startswith(input.target.rest, input.target.kind)`:             4,
-		`object.get(data.names, input.target.rest, "open") != "open"`:      4,
-		`input.target.rest != input.target.resource`:                       4,
-		`some w in {input.target.rest: 1, "closed/a": 2}; w == 1`:          2,
-		`[p | some p in ({input.target.rest} | {"m"})][0] == "m"`:          4,
-		`startswith(concat("", [input.target.rest, "/"]), "closed/")`:      4,
-		`startswith(input.target.rest, "closed/"); input.target.rest > ""`: 4,
-	} {
-		tree := policytest.Copy(t, policies.Tree()).With("authz/own.rego", "package authz\n\ndeny contains \"the path is closed\" if { "+condition+" }\n").
-			With("closed/data.json", `{"paths": ["closed/a", "closed/b"]}`).With("names/data.json", `{"open/a": "a", "closed/a": "b", "closed/b": "b"}`)
-		e := newCounted(t, tree, 0)
-		for _, rest := range []string{"open/a", "closed/a", "open/b", "closed/b"} {
-			q := policytest.Question(holding(), "project:project:read")
-			q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", rest, rest
-			_, err := e.Decide(t.Context(), q)
-			must(t, err)
+// TestATreeThatReadsThePathJudgesEachByItself guarantees that a deny rule on the path is asked of every path.
+func TestATreeThatReadsThePathJudgesEachByItself(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree()).With("authz/own.rego", "package authz\n\ndeny contains \"the path is closed\" if startswith(input.target.rest, \"closed/\")\n")
+	e := newCounted(t, tree, 0)
+	for _, c := range []struct {
+		rest    string
+		allowed bool
+	}{{"open/a", true}, {"closed/a", false}, {"open/b", true}, {"closed/b", false}} {
+		q := policytest.Question(holding(), "project:project:read")
+		q.Target.ProjectID, q.Target.Resource, q.Target.Rest = "proj-demo-v1", c.rest, c.rest
+		d, err := e.Decide(t.Context(), q)
+		if must(t, err); d.Allowed != c.allowed {
+			t.Errorf("%s: %+v", c.rest, d)
 		}
-		if e.evaluated != evaluated {
-			t.Errorf("%s: %d evaluations of four paths, want %d", condition, e.evaluated, evaluated)
-		}
+	}
+	if e.evaluated != 4 {
+		t.Errorf("%d evaluations of four paths", e.evaluated)
 	}
 }
 

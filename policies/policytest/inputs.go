@@ -7,10 +7,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-
-	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // The kinds of values that an input has.
@@ -96,8 +92,8 @@ func (f *form) note(constant string) {
 // them, so that a value which is new in the schema is read by them without a change here.
 type Inputs struct{ root value }
 
-// NewInputs reads the schema of a tree's input, and what random questions hold.
-func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
+// NewInputs reads the schema of a tree's input, and what inputs hold.
+func NewInputs(tb testing.TB, tree fs.FS, inputs ...map[string]any) *Inputs {
 	tb.Helper()
 	var schema map[string]any
 	text, err := fs.ReadFile(tree, "schemas/input/schema.json")
@@ -108,14 +104,7 @@ func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 		tb.Fatal(err)
 	}
 	in := &Inputs{value{"input", formOf(schema)}}
-	r := NewRandom(0, 0)
-	for range 300 {
-		ask := r.Ask()
-		of := question.Of(&ask.Question)
-		input, err := ast.JSON(of.Term(question.All()).Value)
-		if err != nil {
-			tb.Fatal(err)
-		}
+	for _, input := range inputs {
 		in.root.see(input)
 	}
 	return in

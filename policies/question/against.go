@@ -10,9 +10,7 @@ import (
 
 // Against says why no verdict of a rule is cached, one line with its place for each rule that it rests on and that is
 // no function of what a key can hold. It is empty where there is a plan.
-func Against(c *ast.Compiler, rule string, uses *Uses) []string {
-	return against(c, rule, "input.now", uses.readsTime)
-}
+func Against(c *ast.Compiler, rule string) []string { return against(c, rule, "input.now", readsTime) }
 
 // AgainstApp is Against for the rule of an app.
 func AgainstApp(c *ast.Compiler, rule string) []string {
@@ -60,11 +58,11 @@ func notPure(rule *ast.Rule) (why string) {
 			if len(x.With) > 0 {
 				note("has a with")
 			}
-			if x.IsCall() && changeable(x.Operator().String()) {
+			if x.IsCall() && changeable(x.Operator()) {
 				note(fmt.Sprintf("calls %s, which answers differently at different times", x.Operator()))
 			}
 		case ast.Call:
-			if operator, isRef := x[0].Value.(ast.Ref); isRef && changeable(operator.String()) {
+			if operator, isRef := x[0].Value.(ast.Ref); isRef && changeable(operator) {
 				note(fmt.Sprintf("calls %s, which answers differently at different times", operator))
 			}
 		}

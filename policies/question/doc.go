@@ -7,11 +7,8 @@
 // same roles around the target share a verdict, however many users, projects and resources there are.
 //
 // A Plan says which rows the compiled rules of one entry point can read. Two questions that are equal in these rows have
-// one key and one verdict. A plan is nil where the rules are no function of the input, or read the time other than to
-// compare it with constants.
-//
-// Uses say what the rules do with texts (follow.go). One that is only compared with constants is a column of these
-// constants and one other value. Any other text stands whole in the key, and costs a verdict for each of its values.
+// one key and one verdict. A plan is nil where the rules are no function of the input, or read the time. A rule that
+// reads a text costs a verdict for each value of that text.
 //
 // What a subject holds around the target is named by a digest of the very bytes of which subject.here is made
 // (here.go), so that nothing can be added to the one and left out of the other. The end of an assignment shows in

@@ -203,3 +203,11 @@ func (in *Input) Value(path string) *ast.Term {
 	}
 	panic("question: no row " + path)
 }
+
+// AppendKey appends the values of these rows. Each says where it ends, so no two inputs with unlike values share the bytes.
+func (in *Input) AppendKey(b []byte, rows Rows) []byte {
+	for _, i := range rows {
+		b = table()[i].key(b, in)
+	}
+	return b
+}

@@ -34,11 +34,7 @@ decision if {
 	if compiler.Compile(map[string]*ast.Module{"authz.rego": module}); compiler.Failed() {
 		t.Fatal(compiler.Errors)
 	}
-	uses, err := question.UsesOf(compiler, "data.authz.decision", func(ast.Ref) (ast.Value, error) { return nil, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan := question.NewPlan(compiler, "data.authz.decision", 0, uses)
+	plan := question.NewPlan(compiler, "data.authz.decision", 0)
 	key := func(q resources.Question) []byte {
 		in := question.Of(&q)
 		return plan.Key(nil, &in)

@@ -2,7 +2,6 @@ package question
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -17,19 +16,16 @@ type Plan struct {
 	Entry int
 	// ByKind are the rows by the principal's kind.
 	ByKind map[string]Rows
-	// Compared are the texts of which the key holds no more than which constants they equal, by their rows.
-	Compared map[int]*Compared
 }
 
-// NewPlan returns the plan of an entry point, a rule of the compiled tree, from what its rules do (UsesOf). It is nil where
-// no verdict may be reused. The rules must call built-ins by OPA's own names.
-func NewPlan(c *ast.Compiler, rule string, entry int, uses *Uses) *Plan {
-	compared := uses.compared()
+// NewPlan returns the plan of an entry point, a rule of the compiled tree. It is nil where no verdict may be reused.
+// The rules must call built-ins by OPA's own names.
+func NewPlan(c *ast.Compiler, rule string, entry int) *Plan {
 	paths, ok := inputsOf(reachable(c, rule))
-	if !ok || slices.ContainsFunc(paths, uses.readsTime) {
+	if !ok || slices.ContainsFunc(paths, readsTime) {
 		return nil
 	}
-	plan := &Plan{Entry: entry, ByKind: map[string]Rows{}, Compared: compared}
+	plan := &Plan{Entry: entry, ByKind: map[string]Rows{}}
 	for _, kind := range principalKinds() {
 		paths, _ := inputsOf(branchesFor(c, rule, kind))
 		plan.ByKind[kind] = At(paths)
@@ -47,51 +43,11 @@ func (p *Plan) Reads(kind string, paths ...string) bool {
 
 // Key appends what names the question's verdict. No two questions with unlike verdicts share a key.
 func (p *Plan) Key(b []byte, in *Input) []byte {
-	b = appendNumber(b, int64(p.Entry))
-	for _, i := range p.ByKind[in.kind()] {
-		row := &table()[i]
-		if column := p.Compared[i]; column != nil {
-			b = column.appendTo(b, row.term(in).Value)
-			continue
-		}
-		b = row.key(b, in)
-	}
-	return b
+	return in.AppendKey(appendNumber(b, int64(p.Entry)), p.ByKind[in.kind()])
 }
 
-// Texts has a line for each rule for which the key holds a text whole, with its place: it costs a verdict for each value of
-// that text.
-func (p *Plan) Texts(uses *Uses) (lines []string) {
-	if p == nil {
-		return nil
-	}
-	for i := range table() {
-		row := &table()[i]
-		read := false
-		for _, rows := range p.ByKind {
-			read = read || slices.Contains(rows, i)
-		}
-		if !read || row.Kind != Text || p.Compared[i] != nil {
-			continue
-		}
-		for _, use := range slices.Concat(uses.Others[""], uses.Others[row.Path], uses.Printed[row.Path]) {
-			lines = append(lines, place(use.At)+": input."+row.Path+" is "+use.Why)
-		}
-	}
-	slices.Sort(lines)
-	return slices.Compact(lines)
-}
-
-func place(at *ast.Location) string { return at.File + ":" + strconv.Itoa(at.Row) }
-
-// readsTime says whether a path is that of the time, or of the whole input, which has the time in it. A time that is only
-// compared with constants is the interval between two of them, which the key holds.
-func (u *Uses) readsTime(path string) bool {
-	if u == nil || path == "" {
-		return path == "" || within(path, "now")
-	}
-	return within(path, "now") && len(u.Others[""])+len(u.Others["now"])+len(u.Printed["now"]) > 0
-}
+// readsTime says whether a path is that of the time, or of the whole input, which has the time in it.
+func readsTime(path string) bool { return path == "" || within(path, "now") }
 
 // within says whether the value at a path is the one at the other, or below it; "" is the whole input.
 func within(path, other string) bool {

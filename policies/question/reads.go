@@ -45,12 +45,12 @@ func inputsOf(rules []*ast.Rule) (paths []string, ok bool) {
 	visitor = ast.NewGenericVisitor(func(x any) bool {
 		switch x := x.(type) {
 		case *ast.Expr:
-			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator().String()) {
+			if len(x.With) > 0 || x.IsCall() && changeable(x.Operator()) {
 				ok = false
 			}
 		case ast.Call:
 			if operator, isRef := x[0].Value.(ast.Ref); isRef {
-				ok = ok && !changeable(operator.String())
+				ok = ok && !changeable(operator)
 			}
 		case ast.Ref:
 			if isInput(x[0].Value) {
@@ -93,7 +93,8 @@ func dotted(ref ast.Ref) string {
 }
 
 // changeable says whether a built-in can answer the same question in two ways.
-func changeable(name string) bool {
+func changeable(operator ast.Ref) bool {
+	name := operator.String()
 	builtin, ok := ast.BuiltinMap[name]
 	return ok && (builtin.Nondeterministic || slices.Contains(clocked(), name))
 }
