@@ -94,7 +94,11 @@ func (f framings) chunks() []attack {
 		size + ";" + strings.Repeat("a", 100_000) + "\r\n" + body + "\r\n0\r\n\r\n", size + strings.Repeat(" ", 5000) + "\r\n" + body + "\r\n0\r\n\r\n", size + " \r\n" + body + "\r\n0\r\n\r\n", strings.Repeat("0", 300) + size + "\r\n" + body + "\r\n0\r\n\r\n", size + "\r\n" + body + "\r\n" + strings.Repeat("0", 300) + "\r\n\r\n",
 		size + "\x00\r\n" + body + "\r\n0\r\n\r\n", size + ";\n" + body + "\r\n0\r\n\r\n", size + ";a\nb\r\n" + body + "\r\n0\r\n\r\n",
 	} {
-		out = append(out, broken(fmt.Sprintf("chunks %.40q", tail), f.bare("Transfer-Encoding: chunked")+tail, 400, 408))
+		want := []int{400, 408}
+		if announced, _, _ := strings.Cut(tail, "\r\n"); announced == "80000000" || announced == "ffffffffffffffff" {
+			want = []int{413} // at once
+		}
+		out = append(out, broken(fmt.Sprintf("chunks %.40q", tail), f.bare("Transfer-Encoding: chunked")+tail, want...))
 	}
 	for _, trailer := range []string{"X-User-ID: a", "X-Account-ID: a", "Authorization: Bearer a", "X-API-Key: a", "Content-Length: 5", "Transfer-Encoding: chunked", "Host: other", "X-Action: project:x:read", "A: b", "x-user-id: a", "X_User_ID: a"} {
 		out = append(out,

@@ -55,7 +55,7 @@ var mutants = []mutant{
 	{"framing", "what was not read stays on the connection", []edit{{bodyFile, "		closeAfter(x.raw)\n	}\n}", "		x.raw.SetConnectionClose()\n	}\n}"}, {errorsFile, "	raw.SetConnectionClose()\n", ""}}},
 
 	{"headers", "a header twice", []edit{{framingFile, "f.counts[i] > 1 || f.odd[i]", "f.odd[i]"}}},
-	{"headers", "claims are not checked", []edit{{callerFile, "	if !x.entry.Row.Claims {", "	if !x.entry.Row.Claims || x.entry.Row.Claims {"}}},
+	{"headers", "claims are not checked", []edit{{callerFile, "	if x.entry == nil || !x.entry.Route.Claims {", "	if x.entry == nil || !x.entry.Route.Claims || x.entry.Route.Claims {"}}},
 	{"headers", "a key beside another's token", []edit{{"gateway/authn/credential.go", "bearer.Kind != key.Kind || bearer.ID != key.ID || bearer.AccountID != key.AccountID || bearer.KeyID != \"\"", "bearer.Kind != key.Kind"}}},
 
 	{"tokens", "no signature", []edit{{"gateway/authn/authenticator.go", "_, err := issuer.parser.ParseWithClaims(token, claims, func(*jwt.Token) (any, error) { return key.public, nil }); err != nil", "_, _, err := issuer.parser.ParseUnverified(token, claims); err != nil && jwt.SigningMethodNone != nil"}}},

@@ -19,7 +19,7 @@ const (
 	storeFile    = "store/mongodb/store.go"
 	revisionFile = "store/mongodb/revision.go"
 	openFile     = "store/mongodb/open.go"
-	doorFile     = "gateway/doors/e3/e3.go"
+	recordFile   = "gateway/record.go"
 	revokeFile   = "resources/access/assignment_revoke.go"
 	memberFile   = "resources/access/member.go"
 )
@@ -27,7 +27,7 @@ const (
 // withoutRevision has values under keys that outlive a change, and tells no revision, which
 // would give it away.
 var withoutRevision = []edit{
-	{doorFile, "Value: strconv.FormatInt(v.AccountRevision, 10)", "Value: strconv.FormatInt(v.AccountRevision, 10)[:0]"},
+	{recordFile, "strconv.AppendInt(room[:0], o.AccountRevision, 10)", "strconv.AppendInt(room[:0], o.AccountRevision, 10)[:0]"},
 	{cacheFile, "k := key{generation, account, revision, user}", "k := key{generation, account, 0 * revision, user}"},
 	{cacheFile, "if k.revision = facts[0].Revision; k.revision == 0 {", "if facts[0].Revision == 0 {"},
 }
@@ -43,7 +43,7 @@ var mutants = []mutant{
 		{commitFile, "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n", "\"go.mongodb.org/mongo-driver/v2/mongo/readpref\"\n\t\"go.mongodb.org/mongo-driver/v2/mongo/writeconcern\"\n"},
 	}, splitPrimary},
 	{"values kept before the read has committed", []edit{
-		{cacheFile, "			found[named] = v\n", "			found[named] = v\n\t\t\tc.shared.Put(named, v)\n"},
+		{cacheFile, "v any) { found[k.of(kind, id)] = v })", "v any) {\n\t\tfound[k.of(kind, id)] = v\n\t\tc.shared.Put(k.of(kind, id), v)\n\t})"},
 	}, splitPrimary},
 	{"write that no majority has", []edit{{openFile, `W: "majority"`, "W: 1"}}, splitPrimary},
 	{"unknown outcome taken for success", []edit{{commitFile, "return false, store.ErrOutcomeUnknown", "_ = store.ErrOutcomeUnknown\n\t\t\treturn false, nil"}}, splitPrimary},
