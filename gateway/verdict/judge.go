@@ -27,9 +27,11 @@ type asking struct {
 	told   []*resources.Judgement
 	// room has what a single question needs.
 	room struct {
-		of    [2]resources.About
-		facts [2]resources.Facts
-		out   [1]Outcome
+		of       [2]resources.About
+		facts    [2]resources.Facts
+		question [1]resources.Question
+		told     [1]*resources.Judgement
+		out      [1]Outcome
 	}
 }
 
@@ -42,12 +44,26 @@ type asking struct {
 func (j *Judge) Judge(
 	ctx context.Context, caller *resources.Principal, door *catalogue.Row, questions []resources.Question, until func(*Outcome) bool,
 ) ([]Outcome, error) {
+	a, err := j.begin(caller, door)
+	if err != nil {
+		return nil, err
+	}
+	return a.judge(ctx, questions, until)
+}
+
+// begin returns the judging of questions by the tree that is in force now.
+func (j *Judge) begin(caller *resources.Principal, door *catalogue.Row) (*asking, error) {
 	if door == nil {
 		return nil, unavailable(errNoDoor)
 	}
 	a := &asking{Judge: j, tree: j.Pin(), caller: caller, door: door, now: resources.At(j.Now())}
 	a.byUser = a.tree.AccessByUser(caller.Kind)
-	a.first.of, a.first.facts = a.room.of[:0], a.room.facts[:0]
+	a.first.of, a.first.facts, a.told = a.room.of[:0], a.room.facts[:0], a.room.told[:0]
+	return a, nil
+}
+
+// judge judges the questions and records the verdicts.
+func (a *asking) judge(ctx context.Context, questions []resources.Question, until func(*Outcome) bool) ([]Outcome, error) {
 	for i := range questions {
 		a.need(&questions[i])
 	}
@@ -64,7 +80,7 @@ func (j *Judge) Judge(
 			break
 		}
 	}
-	if err := j.record(ctx, a.told...); err != nil {
+	if err := a.record(ctx, a.told...); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -72,7 +88,12 @@ func (j *Judge) Judge(
 
 // One judges a single question. An error of the batch is the outcome's.
 func (j *Judge) One(ctx context.Context, caller *resources.Principal, door *catalogue.Row, q resources.Question) Outcome {
-	out, err := j.Judge(ctx, caller, door, []resources.Question{q}, nil)
+	a, err := j.begin(caller, door)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	a.room.question[0] = q
+	out, err := a.judge(ctx, a.room.question[:], nil)
 	if err != nil {
 		return Outcome{Err: err}
 	}

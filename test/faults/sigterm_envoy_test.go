@@ -23,9 +23,8 @@ func sigtermWithACheck(t *testing.T) {
 			harness.Seed(t, dir, "acct-slow-v1", "proj-slow-v1", harness.Member{ID: "user-slow-v1", Roles: []string{"account_admin"}})
 			g := harness.StartIn(t, dir, "--ext-authz-listen", "127.0.0.1:0").Each()[0]
 			asked := &auth.CheckRequest{Attributes: &auth.AttributeContext{
-				ContextExtensions: map[string]string{"action": "account:role:read"},
 				Request: &auth.AttributeContext_Request{Http: &auth.AttributeContext_HttpRequest{
-					Method: "GET", Path: "/accounts/acct-slow-v1/roles", Headers: map[string]string{"authorization": "Bearer " + g.UserToken(t, "user-slow-v1")},
+					Method: "GET", Path: "/api/v1/accounts/acct-slow-v1/roles", Headers: map[string]string{"authorization": "Bearer " + g.UserToken(t, "user-slow-v1")},
 				}},
 			}}
 			c, err := grpc.NewClient(g.ExtAuthz, grpc.WithTransportCredentials(insecure.NewCredentials()))
