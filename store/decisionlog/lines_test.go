@@ -176,8 +176,8 @@ func FuzzEveryLineIsRead(f *testing.F) {
 		f.Add(seed, `{"a":1}`, "a", true)
 	}
 	f.Fuzz(func(t *testing.T, text, value, name string, masks bool) {
-		if strings.Contains(text+" "+value+" "+name, secret) {
-			t.Skip("only behind its prefix is that a credential")
+		if strings.Contains(strings.ReplaceAll(text+" "+value+" "+name, keyOf(""), " "), secret) {
+			return // the secret without its prefix is not a credential
 		}
 		around := func(s string) string { return s + " " + keyOf("") + " " + s }
 		quoted, err := json.Marshal(around(text))
