@@ -65,7 +65,10 @@ func (a *app) decisionsHandler() http.HandlerFunc {
 // sendDecisions writes a line for each decision that the visitor sees.
 func (a *app) sendDecisions(ctx context.Context, to answer, v *visitor, q *decisionsQuery) error {
 	defer to.wait() // for the trailer
-	_ = to.flush()  // a follower knows that it follows
+	if q.from == 0 {
+		q.from = resources.At(time.Now()) // before the follower is told, who may ask for a decision at once
+	}
+	_ = to.flush() // a follower knows that it follows
 	q.seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
 	return q.read(ctx, decisionlog.Reader{Dir: a.settings.Store.DecisionsDir()}, func(e decisionlog.Event) error {
 		if v.caller.Kind != resources.PrincipalService {

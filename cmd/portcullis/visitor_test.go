@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -103,6 +105,52 @@ func TestAFollowersAnswerEnds(t *testing.T) {
 			t.Errorf("what is sent last may be unread for %s", left)
 		}
 	})
+}
+
+// asksAtOnce is a response that has a decision made as soon as it begins to be sent, and ends where it is sent.
+type asksAtOnce struct {
+	*begun
+	ask  func() (id string)
+	seen func()
+	id   string
+}
+
+// Flush implements http.Flusher.
+func (a *asksAtOnce) Flush() {
+	if a.id == "" {
+		a.id = a.ask()
+	}
+}
+
+// Write implements io.Writer.
+func (a *asksAtOnce) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(a.id)) {
+		a.seen()
+	}
+	return a.begun.Write(p)
+}
+
+// TestAFollowerMissesNoDecision that is made after the answer has begun.
+func TestAFollowerMissesNoDecision(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	row := a.edge.Rows().Named("authorization.explain")
+	ctx, enough := context.WithTimeout(t.Context(), 10*time.Second)
+	defer enough()
+	w := &asksAtOnce{begun: newBegun(), seen: enough, ask: func() string {
+		apart := func() { time.Sleep(2 * time.Millisecond) } // times of decisions are milliseconds
+		apart()
+		defer apart()
+		alice := signedIn(demoAlice)
+		o := a.judge.Enter(t.Context(), &alice, row, row.Question(demoAccount, resources.Target{}, nil))
+		if o.Err != nil {
+			t.Error(o.Err)
+		}
+		return o.ID
+	}}
+	a.decisionsHandler()(w, a.asksFor(t, ctx, "/decisions?follow=true", "service-test", explains))
+	if w.id == "" || !strings.Contains(w.Body.String(), w.id) {
+		t.Errorf("%q is not in %q", w.id, w.Body)
+	}
 }
 
 // TestAWrongQueryOfDecisionsIsRefused, and is not taken for one that asks for less.
