@@ -43,7 +43,7 @@ func tellingTree(tb testing.TB) policytest.Tree {
 // worlds are the sets that the differential test goes between, compiled once.
 func worlds(tb testing.TB) (sets []*engine.Set) {
 	tb.Helper()
-	telling, inputs := tellingTree(tb), inputsSeen(tb)
+	telling, inputs := tellingTree(tb), policytest.NewInputs(tb, policies.Tree())
 	again := telling.With("authz/authz.rego", strings.Replace(string(telling["authz/authz.rego"].Data), "entry, input.action", "entry, 2, input.action", 1))
 	for _, tree := range []policytest.Tree{telling, again, policytest.Copy(tb, policies.Tree())} {
 		set, err := compiled(tb, tree)

@@ -77,29 +77,7 @@ type pairs struct {
 
 func newPairs(tb testing.TB, seed uint64, each int, left ...string) *pairs {
 	tb.Helper()
-	return &pairs{seed: seed, each: each, inputs: inputsSeen(tb), wrong: map[string]string{}, left: slices.Clone(left)}
-}
-
-// inputsSeen are the values of an input by the schema, with those that questions are told as.
-func inputsSeen(tb testing.TB) *policytest.Inputs {
-	tb.Helper()
-	telling, err := compiled(tb, policytest.Decision(tb, `decision := {"allow": false, "reason": json.marshal(input)}`))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	r := policytest.NewRandom(0, 0)
-	seen := make([]map[string]any, 300)
-	for i := range seen {
-		ask := r.Ask()
-		d, err := telling.Judge(context.Background(), engine.EntryDecision, ask.Question, time.Minute)
-		if err == nil {
-			err = json.Unmarshal([]byte(d.Reason), &seen[i])
-		}
-		if err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return policytest.NewInputs(tb, policies.Tree(), seen...)
+	return &pairs{seed: seed, each: each, inputs: policytest.NewInputs(tb, policies.Tree()), wrong: map[string]string{}, left: slices.Clone(left)}
 }
 
 // compiled is a tree that need not prove itself.

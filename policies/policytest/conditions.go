@@ -71,6 +71,11 @@ func (p *program) begin(constant string) string {
 func (p *program) text(v value) string {
 	t, c, d := v.text, p.like(v), p.like(v)
 	o := p.other(aText).text
+	if p.followed && p.IntN(8) > 0 {
+		return One(p.Rand, t+" == "+c, c+" == "+t, t+" != "+c, "not "+t+" == "+c, t+" in {"+c+", "+d+"}", "not "+t+" in {"+c+", "+d+"}", "startswith("+t+", "+p.begin(c)+")",
+			"data.tables.allowed["+t+"]", "not data.tables.allowed["+t+"]", t+" in data.tables.list", "data.tables.names["+t+"] == "+p.like(v), "same("+t+", "+c+")", "known("+t+")",
+			t+" == data.tables.prefix", "not startswith("+t+", "+p.begin(c)+")")
+	}
 	switch p.IntN(3) {
 	case 0:
 		return One(p.Rand, t+" == "+c, t+" == "+c, c+" == "+t, t+" != "+c, "not "+t+" == "+c, t+" in {"+c+", "+d+"}", "not "+t+" in ["+c+", "+d+"]",
@@ -78,7 +83,8 @@ func (p *program) text(v value) string {
 			"regex.match(`^[a-m]`, "+t+")", "count("+t+") > "+strconv.Itoa(p.IntN(12)), "upper("+t+") == upper("+c+")",
 			"split("+t+", \"/\")[0] == split("+c+", \"/\")[0]", "substring("+t+", 0, 4) == substring("+c+", 0, 4)", "trim_suffix("+t+", \"-v1\") != "+c,
 			"sprintf(\"%s.\", ["+t+"]) == concat(\"\", ["+c+", \".\"])", "same("+t+", "+c+")", "kin("+t+", "+c+")", "is_string("+t+")",
-			"indexof("+t+", \"-\") == indexof("+c+", \"-\")", "{"+c+": 1, "+p.like(v)+": 2}["+t+"] == 1")
+			"indexof("+t+", \"-\") == indexof("+c+", \"-\")", "{"+c+": 1, "+p.like(v)+": 2}["+t+"] == 1", "count([1 | some w in {"+t+": 1, "+c+": 2}; w == 1]) > 0",
+			"[w | some w in ({"+t+"} | {"+c+"})][0] == "+c, "[w | some w in {k | some k in ["+t+", "+c+"]}][0] == "+t, "{"+t+", "+c+"} - {"+d+"} == set()", "every w in {"+t+", "+c+"} { w == "+c+" }")
 	case 1:
 		return One(p.Rand, "data.tables.allowed["+t+"]", "not data.tables.allowed["+t+"]", "data.tables.names["+t+"] == "+p.like(v), t+" in data.tables.list",
 			"startswith("+t+", data.tables.prefix)", "object.get(data.tables.names, "+t+", \"none\") == \"none\"", "known("+t+")", "t_named("+t+") == "+c,
@@ -104,6 +110,9 @@ func (p *program) number(v value) string {
 	}
 	if !strings.ContainsAny(c[:1], "-0123456789") {
 		c = "0"
+	}
+	if p.followed && p.IntN(4) > 0 {
+		return One(p.Rand, t+" < "+c, t+" <= "+c, c+" < "+t, t+" >= "+c, t+" < data.tables.until", t+" >= data.tables.until", t+" == "+c)
 	}
 	return One(p.Rand, t+" < "+c, t+" <= "+c, t+" > "+c, t+" == "+c, c+" < "+t, t+" != "+c, t+" in {"+c+", 0}", t+" % 2 == 0", t+" - 1000 > "+c, t+" < data.tables.until",
 		t+" == "+o, t+" <= "+o, "before("+t+", "+o+")", "before("+t+", "+c+")", "format_int("+t+", 10) == format_int("+c+", 10)", "min({"+t+", "+c+"}) == "+t, "is_number("+t+")",

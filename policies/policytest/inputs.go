@@ -7,6 +7,10 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/question"
 )
 
 // The kinds of values that an input has.
@@ -92,8 +96,8 @@ func (f *form) note(constant string) {
 // them, so that a value which is new in the schema is read by them without a change here.
 type Inputs struct{ root value }
 
-// NewInputs reads the schema of a tree's input, and what inputs hold.
-func NewInputs(tb testing.TB, tree fs.FS, inputs ...map[string]any) *Inputs {
+// NewInputs reads the schema of a tree's input, and what random questions hold.
+func NewInputs(tb testing.TB, tree fs.FS) *Inputs {
 	tb.Helper()
 	var schema map[string]any
 	text, err := fs.ReadFile(tree, "schemas/input/schema.json")
@@ -104,7 +108,14 @@ func NewInputs(tb testing.TB, tree fs.FS, inputs ...map[string]any) *Inputs {
 		tb.Fatal(err)
 	}
 	in := &Inputs{value{"input", formOf(schema)}}
-	for _, input := range inputs {
+	r := NewRandom(0, 0)
+	for range 300 {
+		ask := r.Ask()
+		of := question.Of(&ask.Question)
+		input, err := ast.JSON(of.Term(question.All()).Value)
+		if err != nil {
+			tb.Fatal(err)
+		}
 		in.root.see(input)
 	}
 	return in

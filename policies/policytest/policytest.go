@@ -80,7 +80,8 @@ default decision := {"allow": false, "reason": "no"}
 
 decision := {"allow": true, "reason": "granted"} if {
 	input.subject.status == "ACTIVE"
-	some item in input.subject.assignments[""][""]
+	some item in input.subject.here
+	item.level == "ACCOUNT"
 	some pattern in input.action.patterns
 	data.grants[item.role].permissions[pattern]
 }

@@ -17,8 +17,10 @@ type program struct {
 	in *Inputs
 	// timed lets rules read the time, and altered lets them give others another input: then OPA is asked each time.
 	timed, altered bool
-	named          int
-	uses           []func() []string // conditions on rules that were written before
+	// followed has texts be compared with constants alone.
+	followed bool
+	named    int
+	uses     []func() []string // conditions on rules that were written before
 }
 
 // functions are called by random rules.
@@ -203,7 +205,7 @@ func (p *program) helpers() (text string) {
 			p.use(h+` == "a"`, h+` != "c"`, h+" == "+p.other(aText).text)
 		case 3:
 			text += "\n" + h + " contains " + p.other(aText).text + p.body() + "\n\n" + h + ` contains "read"` + p.body() + "\n"
-			p.use("count("+h+") > 0", h+" != set()", h+"["+p.other(aText).text+"]", `"read" in `+h, `min(`+h+`) == "read"`)
+			p.use("count("+h+") > 0", h+" != set()", h+"["+p.other(aText).text+"]", `"read" in `+h, `min(`+h+`) == "read"`, "[w | some w in "+h+`][0] == "read"`)
 		case 4:
 			o := p.other(aText)
 			text += "\n" + h + "(a)" + p.body(p.text(value{"a", o.form})) + "\n"
@@ -211,7 +213,7 @@ func (p *program) helpers() (text string) {
 		case 5:
 			a := p.other(aText)
 			text += "\n" + h + "[" + a.text + "] := " + p.other(aText).text + p.body() + "\n"
-			p.use("count("+h+") == 1", h+"["+p.like(a)+"]", h+"["+p.other(aText).text+"] == "+p.other(aText).text)
+			p.use("count("+h+") == 1", "[k | some k, _ in "+h+"][0] == "+p.like(a), h+"["+p.like(a)+"]", h+"["+p.other(aText).text+"] == "+p.other(aText).text)
 		}
 	}
 	return text

@@ -72,20 +72,30 @@ func (r Random) Ask() Ask {
 func (r Random) Mutate(from Ask) Ask {
 	for {
 		a := from
-		if s := a.Question.Facts.Subject; s != nil {
-			of := s.Clone()
-			of.Assignments = slices.Clone(of.Assignments)
-			a.Question.Facts.Subject = of
-		}
+		a.unshare()
 		for range One(r.Rand, 1, 1, 1, 1, 2, 2, 3, 5) {
 			One(r.Rand, r.changes()...)(r, &a)
 		}
-		if s, was := a.Question.Facts.Subject, from.Question.Facts.Subject; s != nil && was != nil && reflect.DeepEqual(s, was.Clone()) {
-			a.Question.Facts.Subject = was // as the gateway's cache of facts has it
-		}
+		a.share(&from)
 		if !reflect.DeepEqual(a, from) {
 			return a
 		}
+	}
+}
+
+// unshare has the subject and its list of assignments be what is asked's own, to be changed.
+func (a *Ask) unshare() {
+	if s := a.Question.Facts.Subject; s != nil {
+		copied := s.Clone()
+		copied.Assignments = slices.Clone(copied.Assignments)
+		a.Question.Facts.Subject = copied
+	}
+}
+
+// share has the other's subject where it is an equal one, as the gateway's cache of facts has it.
+func (a *Ask) share(other *Ask) {
+	if s, was := a.Question.Facts.Subject, other.Question.Facts.Subject; s != nil && was != nil && reflect.DeepEqual(s, was.Clone()) {
+		a.Question.Facts.Subject = was
 	}
 }
 
@@ -265,29 +275,6 @@ func ofSubject() []change {
 		one(func(r Random, h *resources.HeldRole) { h.ExpiresAt = r.end() }),
 		one(func(r Random, h *resources.HeldRole) { h.ExpiresAt++ }),
 		one(func(r Random, h *resources.HeldRole) { h.GroupID, h.CreatedAt = One(r.Rand, "", "group-a-v1"), r.now() }),
-	}
-}
-
-// rename gives whoever or whatever has a name another one, wherever it is named.
-func (a *Ask) rename(r Random, old string, next ...string) {
-	if old == "" {
-		return
-	}
-	to, q := One(r.Rand, next...), &a.Question
-	named := []*string{
-		&q.Principal.ID, &q.Principal.UUID, &q.Principal.AccountID, &q.AccountID, &q.Target.AccountID, &q.Target.ProjectID,
-		&q.Target.Resource, &q.Target.Rest, &q.Target.UserID,
-	}
-	if s := q.Facts.Subject; s != nil {
-		named = append(named, &s.AccountID, &s.UserID, &s.UserUUID, &s.HomeID)
-		for i := range s.Assignments {
-			named = append(named, &s.Assignments[i].ProjectID, &s.Assignments[i].ResourceID)
-		}
-	}
-	for _, name := range named {
-		if *name == old {
-			*name = to
-		}
 	}
 }
 

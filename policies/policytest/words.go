@@ -1,0 +1,119 @@
+package policytest
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Words are the texts and the times that rules and data name.
+type Words struct {
+	Texts []string
+	Times []resources.Time
+}
+
+// NewWords reads those of some sources, with the texts on both sides of a separator in them.
+func NewWords(sources ...string) *Words {
+	w := &Words{}
+	for _, source := range sources {
+		for _, quoted := range quoted().FindAllString(source, -1) {
+			text := unquoted(quoted)
+			w.Texts = append(w.Texts, text)
+			for _, by := range []string{"/", ":"} {
+				if before, after, cut := strings.Cut(text, by); cut {
+					w.Texts = append(w.Texts, before, after)
+				}
+			}
+		}
+		for _, number := range number().FindAllString(source, -1) {
+			var value float64
+			if _, err := fmt.Sscan(number, &value); err == nil && 1e6 < value && value < float64(never) {
+				w.Times = append(w.Times, resources.Time(value))
+			}
+		}
+	}
+	slices.Sort(w.Texts)
+	slices.Sort(w.Times)
+	w.Texts, w.Times = slices.Compact(w.Texts), slices.Compact(w.Times)
+	return w
+}
+
+func quoted() *regexp.Regexp { return regexp.MustCompile(`"(?:[^"\\\n]|\\.)*"`) }
+
+func number() *regexp.Regexp { return regexp.MustCompile(`-?\b[0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?\b`) }
+
+// near returns one of the texts, or one near it.
+func (r Random) near(w *Words) string {
+	text := One(r.Rand, w.Texts...)
+	switch r.IntN(12) {
+	case 0:
+		return text + One(r.Rand, "x", "/below", "-v1", "0")
+	case 1:
+		return text[:r.IntN(len(text)+1)]
+	case 2:
+		return One(r.Rand, strings.ToUpper(text), strings.ToLower(text))
+	case 3:
+		return One(r.Rand, "x", "acct-", "user-", "instances/", "~") + text
+	}
+	return text
+}
+
+// around returns one of the times, or one next to it.
+func (r Random) around(w *Words) resources.Time {
+	return max(1, One(r.Rand, w.Times...)+resources.Time(r.IntN(3)-1))
+}
+
+// Planted returns what is asked with a text or a time of the words in it, or near one.
+func (r Random) Planted(from Ask, w *Words) Ask {
+	a := from
+	a.unshare()
+	if len(w.Times) > 0 && r.IntN(4) == 0 {
+		*One(r.Rand, a.times()...) = r.around(w)
+	} else if len(w.Texts) > 0 {
+		*One(r.Rand, a.texts()...) = r.near(w)
+	}
+	a.share(&from)
+	return a
+}
+
+// rename gives whoever or whatever has a name another one, wherever it is named.
+func (a *Ask) rename(r Random, old string, next ...string) {
+	if old == "" {
+		return
+	}
+	another := One(r.Rand, next...)
+	for _, name := range a.texts() {
+		if *name == old {
+			*name = another
+		}
+	}
+}
+
+// texts are those of what is asked that name somebody or some place.
+func (a *Ask) texts() []*string {
+	q := &a.Question
+	texts := []*string{
+		&q.Principal.ID, &q.Principal.UUID, &q.Principal.AccountID, &q.AccountID, &q.Target.AccountID, &q.Target.ProjectID,
+		&q.Target.Resource, &q.Target.Rest, &q.Target.UserID,
+	}
+	if s := q.Facts.Subject; s != nil {
+		texts = append(texts, &s.AccountID, &s.UserID, &s.UserUUID, &s.HomeID)
+		for i := range s.Assignments {
+			texts = append(texts, &s.Assignments[i].ProjectID, &s.Assignments[i].ResourceID)
+		}
+	}
+	return texts
+}
+
+func (a *Ask) times() []*resources.Time {
+	times := []*resources.Time{&a.Question.Now, &a.Question.Now, &a.Until}
+	if s := a.Question.Facts.Subject; s != nil {
+		for i := range s.Assignments {
+			times = append(times, &s.Assignments[i].ExpiresAt)
+		}
+	}
+	return times
+}
