@@ -264,7 +264,7 @@ func TestGuardsSeeAssignmentsBesideEachOther(t *testing.T) {
 	authz := strings.Replace(running, `input.subject.status == "ACTIVE"`, "input.subject.status == \"ACTIVE\"\n\tnot _ended", 1)
 	fresh := before.With("authz/authz.rego", authz+"\n_ended if {\n\tsome held in input.subject.here\n\theld.running == false\n}\n")
 	err := guards.Check(t.Context(), compiled(t, before), compiled(t, fresh))
-	for _, want := range []string{"guards: lost: account_admin and a custom role with *:*:*", "not exhaustive: authz/authz.rego:12 reads subject.here"} {
+	for _, want := range []string{"guards: lost: account_admin and a custom role with *:*:*", "not exhaustive: authz/authz.rego:14 reads subject.here"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, without %s", err, want)
 		}

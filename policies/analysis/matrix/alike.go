@@ -85,7 +85,7 @@ func (c *comparison) kindOfRow(row *resources.Route) string {
 		return "none"
 	}
 	name := ""
-	if slices.Contains(c.consts.texts(nil, "route.name"), row.Name) {
+	if c.consts["route.name"] != nil {
 		name = row.Name
 	}
 	access := slices.Sorted(slices.Values(row.Access))

@@ -1,160 +1,245 @@
 package matrix
 
 import (
-	"maps"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/portcullis-authz/portcullis/policies/builtins"
 )
 
-// call follows the operands of a built-in or a function to its parameters, and its result to where it goes.
-func (f *flows) call(e *ast.Expr, terms []*ast.Term) {
+// call goes through a call of a built-in or of a function of the tree.
+func (c *conditions) call(e *ast.Expr, terms []*ast.Term) {
 	operator, isRef := terms[0].Value.(ast.Ref)
 	if !isRef {
+		c.gap("a value that is not followed", "what is called")
 		return
 	}
 	name, operands := builtins.Name(operator), terms[1:]
-	if rules := f.rules.compiler.GetRules(operator); len(rules) > 0 {
-		f.function(operator.String(), len(rules[0].Head.Args), operands)
+	if name == "eq" || name == "assign" || name == "equal" {
+		c.equal(operands[0], operands[1])
 		return
+	}
+	arity, rules := 0, c.rules.compiler.GetRulesExact(operator)
+	switch b := ast.BuiltinMap[name]; {
+	case len(rules) > 0:
+		arity = len(rules[0].Head.Args)
+	case b != nil:
+		arity = b.Decl.Arity()
+	default:
+		arity = len(operands)
+	}
+	args := make([]*value, min(arity, len(operands)))
+	for i := range args {
+		args[i] = c.term(operands[i])
+	}
+	out := &value{}
+	if len(rules) > 0 {
+		out = c.function(rules, args)
+	} else {
+		out = c.builtin(name, args)
+	}
+	if len(operands) > arity {
+		c.bind(operands[arity], out)
+	} else {
+		c.holds(out)
+	}
+}
+
+// equal has a variable be the other side, or compares both.
+func (c *conditions) equal(a, b *ast.Term) {
+	if c.unbound(b) && !c.unbound(a) {
+		a, b = b, a
+	}
+	if _, isRef := a.Value.(ast.Ref); isRef && c.unbound(a) { // it goes through members
+		a, b = b, a
+	}
+	if !c.unbound(a) {
+		of := c.term(a)
+		c.bind(b, of)
+		return
+	}
+	c.bind(a, c.term(b))
+}
+
+// function returns what a function of the tree gives.
+func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
+	if len(rules) == 1 && len(args) == 1 && (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && generalises(rules[0]) {
+		return &value{shape: elements, items: []*value{openAt("generalisation")}}
+	}
+	at, negated := c.at, c.negated
+	c.flows.negated = negated
+	of := c.give(rules, args)
+	c.flows.at, c.flows.negated = at, negated
+	c.needs = c.needs.and(of.defined)
+	return of.value
+}
+
+// generalises says whether a function gives the eight generalisations of a pattern, in the form that the shipped rules have.
+func generalises(rule *ast.Rule) bool {
+	_, text, _ := strings.Cut(textOf(rule), ")")
+	return text == generalising
+}
+
+// generalising is the body of that function as it is compiled.
+const generalising = ` := $1 if { $1 = {$2 | charged:split($0, ":", $3); [$4, $5, $6] = $3; $7 = {"*", $4}; $8 = $7[$9]; ` +
+	`$10 = {"*", $5}; $11 = $10[$12]; $13 = {"*", $6}; $14 = $13[$15]; charged:concat(":", [$8, $11, $14], $16); $2 = $16} }`
+
+var local = regexp.MustCompile(`__local[0-9]+__`)
+
+// textOf returns the text of a compiled rule, with its variables in the order in which they are named.
+func textOf(rule *ast.Rule) string {
+	rule = rule.Copy()
+	rule.Annotations = nil
+	names := map[string]string{}
+	return local.ReplaceAllStringFunc(rule.String(), func(name string) string {
+		if names[name] == "" {
+			names[name] = "$" + strconv.Itoa(len(names))
+		}
+		return names[name]
+	})
+}
+
+// builtin returns what a built-in makes.
+func (c *conditions) builtin(name string, args []*value) *value {
+	if allPlain(args) {
+		return c.ofPlain(name, args)
 	}
 	switch name {
-	case "eq", "equal", "assign", "neq":
-		if !e.Generated { // else the compiler gives a variable its value
-			f.compare(f.term(operands[0]), f.term(operands[1]))
+	case "neq":
+		before := c.needs
+		c.needs = needs{}
+		c.compare(args[0], args[1])
+		c.needs = before.and(c.needs.not())
+		return truth()
+	case "count":
+		switch args[0].shape {
+		case elements:
+			return &value{shape: size, needs: args[0].needs}
+		case members:
+			return &value{shape: size}
 		}
-		f.unify(operands[0], operands[1])
-		return
+	case "gt", "gte", "lt", "lte":
+		return c.ordered(name, args)
+	case "min", "max":
+		if args[0].shape == elements {
+			c.needs = c.needs.and(args[0].needs)
+			return chosen(args[0].items)
+		}
+	case "sprintf", "internal.template_string", "internal.print":
+		return &value{shape: printed}
+	case "is_string", "is_number", "is_boolean", "is_object", "is_array", "is_set", "is_null":
+		if args[0].shape == open {
+			return truth()
+		}
+	case "internal.member_2":
+		return c.isIn(args[0], args[1])
+	case "object.get":
+		if args[0].isPlain() && args[1].shape == open && args[2].isPlain() {
+			c.constants(args[0], args[1])
+			return join(args[0], args[2])
+		}
+	case "split":
+		if by := args[1]; (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && by.isOne() && by.consts[`":"`] != nil {
+			return &value{shape: list, items: []*value{{made: true}, openAt("segment.resource"), openAt("segment.verb")}}
+		}
+	case "concat":
+		if of := args[1]; of.shape == list && len(of.items) == 2 && of.items[0].consts[`"service"`] != nil && of.items[1].isAt("principal.scopes") && args[0].consts[`":"`] != nil {
+			return openAt("service word")
+		}
+	case "or", "union":
+		if args[0].shape == elements && args[len(args)-1].shape == elements && len(args) == 2 {
+			return join(args[0], args[1])
+		}
 	}
-	all := f.operands(name, operands)
-	f.builtin(e, name, all)
-	if b := ast.BuiltinMap[name]; b != nil && len(operands) > b.Decl.Arity() {
-		f.unifyWith(operands[len(operands)-1], result(name, all))
-	}
+	return c.gapOf(name+" can tell its values apart", args...)
 }
 
-// function follows operands to the parameters of a function of the tree, and its value to the operand behind them.
-func (f *flows) function(name string, params int, operands []*ast.Term) {
-	for i, operand := range operands {
-		if i == params {
-			f.unifyWith(operand, f.head(name))
-			continue
+func allPlain(args []*value) bool {
+	for _, v := range args {
+		if !v.isPlain() {
+			return false
 		}
-		f.changed = f.param(name, i).add(f.term(operand)) || f.changed
 	}
+	return true
 }
 
-// operands returns what a built-in is given, and compares the operands where it does.
-func (f *flows) operands(name string, operands []*ast.Term) *flow {
-	all := newFlow()
-	for i, operand := range operands {
-		if i > 0 && compares(name) {
-			f.compare(f.term(operands[0]), f.term(operand))
-			f.meet(f.term(operands[0]), f.term(operand))
+// ofPlain returns what a built-in makes of plain values.
+func (c *conditions) ofPlain(name string, args []*value) *value {
+	switch name {
+	case "internal.member_2", "internal.member_3", "gt", "gte", "lt", "lte", "neq", "equal":
+		return truth()
+	case "object.get", "or", "and", "minus", "union", "intersection", "min", "max":
+		out := &value{}
+		for _, v := range args {
+			out = join(out, v.flat())
 		}
-		if name == "concat" && i == 0 || name == "split" && i == 1 { // what is put between or cut at
-			continue
-		}
-		all.add(f.term(operand))
+		return out
 	}
-	return all
+	return &value{made: true}
 }
 
-// result returns what a built-in makes of its operands.
-func result(name string, of *flow) *flow {
+// chosen returns one of some values, of which nothing says which.
+func chosen(items []*value) (out *value) {
+	for _, item := range items {
+		out = join(out, item)
+	}
+	if out == nil {
+		return &value{}
+	}
+	return out.chosen()
+}
+
+// isIn compares a value with the elements of another one.
+func (c *conditions) isIn(v, in *value) *value {
 	switch {
-	case formats(name):
-		of = newFlow()
-		of.made = true
-	case !compares(name) || name == "minus" && of.number():
-		of.built = true
+	case in.isPlain():
+		if v.shape == open {
+			c.constants(in, v)
+			return truth()
+		}
+	case in.shape == elements && v.isTold() || in.shape == elements && v.shape == list:
+		c.needs = c.needs.and(in.needs)
+		for _, item := range in.items {
+			c.compare(v, item)
+		}
+		return truth()
 	}
-	return of
+	return c.gapOf("whether it is among others", v, in)
 }
 
-// builtin takes down what a built-in may tell apart in its operands.
-func (f *flows) builtin(e *ast.Expr, name string, of *flow) {
+// ordered compares times with constants, and sizes with none.
+func (c *conditions) ordered(name string, args []*value) *value {
+	a, b := args[0], args[1]
+	if a.isPlain() {
+		a, b, name = b, a, strings.NewReplacer("gt", "lt", "lt", "gt").Replace(name)
+	}
 	switch {
-	case formats(name): // the text is followed
-	case compares(name):
-		f.comparing(e, name, of)
+	case a.shape == size && b.isPlain():
+		c.sized(name, a, b)
+		return truth()
+	case a.shape == open && b.isPlain() && (a.isAt("now") || a.isAt("grant.until")):
+		c.constants(b, a)
+		return truth()
+	}
+	return c.gapOf("its order among others", args...)
+}
+
+// sized compares a size with a constant that says no more than whether there is any.
+func (c *conditions) sized(name string, v, with *value) {
+	number := ""
+	if with.isOne() {
+		for number = range with.flat().consts {
+		}
+	}
+	switch name + " " + number {
+	case "gt 0", "gte 1":
+		c.needs = c.needs.and(v.needs)
+	case "eq 0", "lte 0", "lt 1":
+		c.needs = c.needs.and(v.needs.not())
 	default:
-		f.computing(e, name, of)
-	}
-}
-
-// comparing takes down what a built-in that compares tells apart beside equal values.
-func (f *flows) comparing(e *ast.Expr, name string, of *flow) {
-	f.opaque = f.opaque && (!of.paths["grants"] || name == "internal.member_2" || name == "internal.member_3")
-	for p := range of.paths {
-		if left := open(p); left != "" && measures(name, p, of) {
-			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
-		}
-	}
-	f.meet(of, of)
-}
-
-// computing takes down what a built-in that makes values of its operands, or puts them in order, may tell apart.
-func (f *flows) computing(e *ast.Expr, name string, of *flow) {
-	if of.made {
-		f.gaps[gap(e.Location, "a text made of the question", name+" can tell such texts apart")] = true
-	}
-	for p := range of.paths {
-		f.opaque = f.opaque && p != "grants"
-		if numeric(p) && orders(name) {
-			if of.built {
-				f.gaps[gap(e.Location, p, "what a built-in makes that it is compared with")] = true
-			}
-			f.meet(of, of)
-			continue
-		}
-		f.counted(p, of.consts)
-		if left := open(p); left != "" && (p != "grant.permissions" || !takesApart(name, of)) {
-			f.gaps[gap(e.Location, p, name+" can tell "+left+" apart")] = true
-		}
-	}
-}
-
-// compare takes down the open parts of the input that a rule compares with what a built-in has made.
-func (f *flows) compare(a, b *flow) {
-	for _, pair := range [2][2]*flow{{a, b}, {b, a}} {
-		if !pair[0].built {
-			continue
-		}
-		for p := range pair[1].paths {
-			if open(p) != "" && (!pair[0].paths["grant.permissions"] || !ofPermissions(p)) { // these are taken apart to be looked up
-				f.gaps[gap(f.rule.Location, p, "what a built-in makes that it is compared with")] = true
-			}
-		}
-	}
-}
-
-// meet takes down the constants with which parts of the input are compared.
-func (f *flows) meet(a, b *flow) {
-	for _, pair := range [2][2]*flow{{a, b}, {b, a}} {
-		if pair[0].made && !pair[0].has(pair[1]) {
-			f.gaps[gap(f.rule.Location, "a text made of the question", "what texts it is compared with")] = true
-		}
-		for p := range pair[0].paths {
-			if f.compared[p] == nil {
-				f.compared[p] = map[string]ast.Value{}
-			}
-			maps.Copy(f.compared[p], pair[1].consts)
-			f.counted(p, pair[1].consts)
-		}
-	}
-}
-
-// counted takes down that a rule wants a number of assignments of which no holding has so many, or one of permissions
-// that are granted.
-func (f *flows) counted(path string, of map[string]ast.Value) {
-	for _, value := range of {
-		if n, ok := value.(ast.Number); ok && path == "grant.permissions" && n.Compare(ast.Number("0")) != 0 {
-			f.many = true
-		}
-		if n, ok := value.(ast.Number); ok && (path == "subject.here" || path == "subject.assignments") && n.Compare(ast.Number("1")) > 0 {
-			f.gaps[gap(f.rule.Location, path, "more than two assignments, or the places of them in a list")] = true
-		}
+		c.gapOf("how many there are", v)
 	}
 }

@@ -54,15 +54,14 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 	if err != nil {
 		return nil, err
 	}
+	defer c.close(ctx)
 	var wait sync.WaitGroup
 	free := make(chan struct{}, atOnce)
 	found, errs := make([]Difference, len(asks())), make([]error, len(asks()))
-	equal := true
 	for i, of := range asks() {
 		if c.equal(of.rule) {
 			continue
 		}
-		equal = false
 		free <- struct{}{}
 		wait.Go(func() {
 			found[i], errs[i] = c.compare(ctx, of)
@@ -70,7 +69,7 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 		})
 	}
 	wait.Wait()
-	all := &Difference{Gaps: c.gaps}
+	all := &Difference{}
 	for _, of := range found {
 		all.Rows = append(all.Rows, of.Rows...)
 		all.Unreachable = append(all.Unreachable, of.Unreachable...)
@@ -78,9 +77,6 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 		all.Unasked = all.Unasked || of.Unasked
 		all.Questions += of.Questions
 		all.Evaluations += of.Evaluations
-	}
-	if equal {
-		all.Gaps = nil // nothing was left out of nothing
 	}
 	unseen, err := unasked(ctx, old, fresh)
 	if err != nil {
@@ -107,31 +103,27 @@ func asks() (out []ask) {
 type comparison struct {
 	sets   [2]*engine.Set
 	rules  [2]*rules
+	roles  [2]map[string]*resources.Role
+	scopes map[string]string // of the system roles of both
+	// consts are those with which the rules that are compared compare the input.
 	consts constants
 	gaps   []Gap
-	opaque bool
-	// counted says that rules of a tree compare a number of a grant's permissions with one that is not none.
-	counted bool
-	roles   [2]map[string]*resources.Role
-	scopes  map[string]string // of the system roles of both
+	// opaque says that they read nothing of a system role but whether it has a scope or a permission that is looked up, beside
+	// that they can tell apart what is held beside each other.
+	opaque, beside bool
 }
 
 func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, error) {
-	c := &comparison{sets: [2]*engine.Set{old, fresh}, consts: constants{}, opaque: true, scopes: map[string]string{}}
+	c := &comparison{sets: [2]*engine.Set{old, fresh}, scopes: map[string]string{}}
 	for i, set := range c.sets {
 		r, err := newRules(ctx, set)
 		if err != nil {
+			if i > 0 {
+				c.rules[0].close(ctx)
+			}
 			return nil, err
 		}
-		defer r.close(ctx)
 		c.rules[i] = r
-		f := r.follow(func(ref ast.Ref) ([]string, error) { return r.strings(ctx, ref) })
-		if f.err != nil {
-			return nil, f.err
-		}
-		c.consts.add(f.compared)
-		c.opaque, c.counted = c.opaque && f.opaque, c.counted || f.many
-		c.gaps = append(append(c.gaps, slices.Collect(maps.Keys(f.gaps))...), r.unsteady()...)
 		c.roles[i] = map[string]*resources.Role{}
 		roles := set.Roles()
 		for n := range roles {
@@ -142,19 +134,46 @@ func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, er
 	return c, nil
 }
 
-// strings returns the texts in a document of the tree.
-func (r *rules) strings(ctx context.Context, ref ast.Ref) (out []string, err error) {
-	value, err := r.value(ctx, ref)
-	if err != nil || value == nil {
-		return nil, err
+// close ends the reading of both trees.
+func (c *comparison) close(ctx context.Context) {
+	for _, r := range c.rules {
+		r.close(ctx)
 	}
-	ast.WalkTerms(ast.NewTerm(value), func(t *ast.Term) bool {
-		if text, ok := t.Value.(ast.String); ok {
-			out = append(out, string(text))
+}
+
+// of returns the comparison by one rule, with what both trees do with the input there.
+func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
+	c.consts, c.opaque = constants{}, true
+	gaps, both := map[Gap]bool{}, [2]*flows{}
+	var n [2]needs
+	for i, r := range c.rules {
+		f := newFlows(r, func(ref ast.Ref) (ast.Value, error) { return r.value(ctx, ref) })
+		if n[i] = f.follow(ask.rule); f.err != nil {
+			return nil, f.err
 		}
-		return false
-	})
-	return out, nil
+		both[i] = f
+		c.consts.add(f.compared)
+		c.opaque = c.opaque && f.opaque
+		maps.Copy(gaps, f.gaps)
+	}
+	for _, set := range c.sets {
+		for _, row := range set.Routes() {
+			for _, word := range row.Access {
+				if scope, isScope := strings.CutPrefix(word, "service:"); isScope {
+					c.consts.add(map[string]map[string]ast.Value{"principal.scopes": words([]string{scope}).consts})
+				}
+			}
+		}
+	}
+	if c.beside = ask.rule == ask.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.beside {
+		for _, f := range both {
+			for _, at := range f.holders {
+				gaps[gap(at, "subject.here", "three assignments and more, and most that do not count beside others")] = true
+			}
+		}
+	}
+	c.gaps = slices.Collect(maps.Keys(gaps))
+	return &c, nil
 }
 
 // equal says that no question can have two answers by the rule of that name.
@@ -200,17 +219,29 @@ func (c *comparison) actions() (out []resources.Action) {
 	return out
 }
 
+// checkRow returns what rules read of the row at which a decision is asked.
+func checkRow(set *engine.Set) *resources.Route {
+	for _, row := range set.Routes() {
+		if row.Name == "authorization.check" {
+			return &resources.Route{Name: row.Name, Action: row.Action, Access: row.Access, Effect: row.Effect}
+		}
+	}
+	return &resources.Route{}
+}
+
 // askings returns what can be asked at an entry point.
 func (c *comparison) askings(entry string) (out []asking) {
 	if entry == engine.EntryGrantable {
 		return []asking{{}}
 	}
 	for _, action := range c.actions() {
-		row := &resources.Route{Name: resources.RouteNamed, Path: "/{rest+}", Effect: resources.EffectWrite}
-		if entry == engine.EntryDecision {
-			row = &resources.Route{}
+		of := asking{action: [2]resources.Action{action, action}}
+		if of.old, of.fresh = checkRow(c.sets[0]), checkRow(c.sets[1]); entry == engine.EntryAccess {
+			of.name = resources.RouteNamed
+			of.old = &resources.Route{Name: of.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+			of.fresh = of.old
 		}
-		out = append(out, asking{old: row, fresh: row, name: row.Name, action: [2]resources.Action{action, action}})
+		out = append(out, of)
 	}
 	if entry == engine.EntryDecision {
 		return out

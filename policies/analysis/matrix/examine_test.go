@@ -12,7 +12,7 @@ import (
 
 // questions are how many random ones are asked at each entry point; those that are to witness what the comparison says
 // are so many times as many.
-const questions, patience = 800, 6
+const questions, patience = 800, 24
 
 // outcome is what became of a mutant: it doesn't compile, changes no answer, or was found.
 type outcome string

@@ -19,7 +19,11 @@ func Agree(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (ask
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		t, err := c.newTable(ctx, ask{entry, entry})
+		by, err := c.of(ctx, ask{entry, entry})
+		if err != nil {
+			return asked, changed, err
+		}
+		t, err := by.newTable(ctx, ask{entry, entry})
 		if err != nil {
 			return asked, changed, err
 		}
@@ -78,4 +82,24 @@ func Places(ctx context.Context, set *engine.Set) (map[string]string, error) {
 		}
 	}
 	return out, nil
+}
+
+// GapsOf returns what a comparison leaves out, as far as it is known before the first question is asked.
+func GapsOf(ctx context.Context, old, fresh *engine.Set) (gaps []Gap, err error) {
+	c, err := newComparison(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close(ctx)
+	for _, of := range asks() {
+		if c.equal(of.rule) {
+			continue
+		}
+		by, err := c.of(ctx, of)
+		if err != nil {
+			return nil, err
+		}
+		gaps = append(append(gaps, by.gaps...), c.replaced(of.rule)...)
+	}
+	return gaps, nil
 }

@@ -2,219 +2,499 @@ package matrix
 
 import (
 	"cmp"
+	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// flows finds where the parts of the input get to in the rules of one tree, and what they are compared with. It says
-// too much rather than too little: a constant of too many, or a gap where there is none, does no harm.
+// mostFollowed bounds the definitions that are gone through, those of a function once for each call.
+const mostFollowed = 20_000
+
+// flows goes through the rules of one tree as an evaluation does, with what is known of each value in place of the value. A
+// closed list of forms is followed: what is not in it is a gap, so that a form which nobody has thought of hides nothing.
 type flows struct {
 	rules *rules
-	vars  map[*ast.Rule]map[ast.Var]*flow
-	heads map[string]*flow // of rules by name, and of functions
-	// compared are the constants by the path of the part of the input that is compared with them.
+	// compared are the constants by the part of the input that is compared with them.
 	compared map[string]map[string]ast.Value
 	gaps     map[Gap]bool
-	rule     *ast.Rule
-	changed  bool
+	known    map[string]*result
+	document func(ref ast.Ref) (ast.Value, error)
+	err      error // of the first document that could not be read
+	visited  int
 	// opaque says that nothing is read of a system role but whether it has a scope or a permission that is looked up.
 	opaque bool
-	// many says that a number of the permissions of a grant counts.
-	many    bool
-	strings func(ref ast.Ref) ([]string, error) // of a document of the tree's data
-	err     error                               // of the first document that could not be read
+	// holders are the places that go through what is held, goes how many such are in the body.
+	holders []*ast.Location
+	goes    int
+	at      *ast.Location
+	negated bool
 }
 
-// follow goes through the rules until nothing is new, or a document can't be read.
-func (r *rules) follow(strings func(ast.Ref) ([]string, error)) *flows {
-	f := &flows{
-		rules: r, vars: map[*ast.Rule]map[ast.Var]*flow{}, heads: map[string]*flow{},
-		compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, strings: strings, opaque: true,
+// result is what a rule or a function gives.
+type result struct {
+	value *value
+	// defined keep it defined or not, allows keep an answer that allows one that allows.
+	defined, allows needs
+}
+
+// scope is what is known in a body: its variables, and the rules of which the needs are counted.
+type scope struct {
+	vars    map[ast.Var]*value
+	counted map[string]bool
+}
+
+func (s *scope) inner() *scope { return &scope{maps.Clone(s.vars), map[string]bool{}} }
+
+func newFlows(r *rules, document func(ast.Ref) (ast.Value, error)) *flows {
+	return &flows{
+		rules: r, compared: map[string]map[string]ast.Value{}, gaps: map[Gap]bool{}, known: map[string]*result{}, document: document, opaque: true,
 	}
-	for f.changed = true; f.changed && f.err == nil; {
-		f.changed = false
-		for _, rule := range r.reached {
-			f.visit(rule)
+}
+
+// follow goes through what is reached from a rule, and returns what keeps it from allowing, or from not allowing.
+func (f *flows) follow(name string) needs {
+	ref := ast.MustParseRef(name)
+	if rules := f.rules.compiler.GetRulesExact(ref); len(rules) > 0 {
+		return f.give(rules, nil).allows
+	}
+	for _, rule := range f.rules.compiler.GetRules(ref) {
+		f.definition(rule, nil)
+	}
+	return needs{}
+}
+
+func (f *flows) gap(reads, leftOut string) { f.gaps[gap(f.at, reads, leftOut)] = true }
+
+// gapOf notes a gap about each part of the input of which a value may be, and returns a value of which any use is one.
+func (f *flows) gapOf(leftOut string, of ...*value) *value {
+	for _, v := range of {
+		switch v.shape {
+		case open, members:
+			for _, path := range v.paths {
+				f.gap(path, leftOut)
+			}
+		case assignments, assignment:
+			f.gap("subject.here", leftOut)
+		case systemRole:
+			f.opaque = false
+			f.gap("grants", leftOut)
+		case printed:
+			f.gap("a text made of the question", leftOut)
+		case elements, size:
+			f.gap("a set of members of the input", leftOut)
+		case list, object:
+			f.gapOf(leftOut, slices.Concat(v.items, slices.Collect(maps.Values(v.named)))...)
+		case unknown:
+			f.gap("a value that is not followed", leftOut)
+		case plain:
+			if v.needs != (needs{}) {
+				f.gap("subject.here", leftOut)
+			}
 		}
 	}
-	return f
+	return &value{shape: unknown}
 }
 
-// visit goes through a rule: its parameters, its body and its head.
-func (f *flows) visit(rule *ast.Rule) {
-	f.rule = rule
-	if f.vars[rule] == nil {
-		f.vars[rule] = map[ast.Var]*flow{}
+// rule returns what a rule without parameters gives.
+func (f *flows) rule(ref ast.Ref) *result {
+	name := ref.String()
+	if f.known[name] == nil {
+		at, negated, goes := f.at, f.negated, f.goes
+		f.negated = false
+		f.known[name] = &result{value: &value{shape: unknown}} // while it is gone through
+		f.known[name] = f.give(f.rules.compiler.GetRulesExact(ref), nil)
+		f.at, f.negated, f.goes = at, negated, goes
 	}
-	head := f.head(nameOf(rule))
-	for i, arg := range rule.Head.Args {
-		f.unifyWith(arg, f.param(nameOf(rule), i))
+	return f.known[name]
+}
+
+// give returns what the definitions of a rule, or of a function with these parameters, give.
+func (f *flows) give(rules []*ast.Rule, args []*value) *result {
+	out, isDefault := &result{}, false
+	for _, rule := range rules {
+		of := f.definition(rule, args)
+		out.value = join(out.value, of.value)
+		out.defined, out.allows = out.defined.or(of.defined), out.allows.or(of.allows)
+		isDefault = isDefault || rule.Default
 	}
-	ast.WalkExprs(rule, func(e *ast.Expr) bool {
-		f.expr(e)
-		return false
-	})
-	for _, t := range append(slices.Clone(rule.Head.Reference[1:]), rule.Head.Key, rule.Head.Value) {
-		if t != nil {
-			f.changed = head.add(f.term(t)) || f.changed
-		}
+	if out.value.shape != elements && !out.value.isOne() && out.defined != (needs{}) {
+		out.value = out.value.with(out.defined.whole())
 	}
-}
-
-// head returns the flow of the value of a rule, or of what a function returns.
-func (f *flows) head(name string) *flow {
-	if f.heads[name] == nil {
-		f.heads[name] = newFlow()
+	if isDefault {
+		out.defined = needs{}
 	}
-	return f.heads[name]
-}
-
-// param returns the flow of a parameter of a function.
-func (f *flows) param(of string, i int) *flow { return f.head(of + " " + strconv.Itoa(i)) }
-
-// variable returns the flow of a variable of the rule that is gone through.
-func (f *flows) variable(v ast.Var) *flow {
-	if f.vars[f.rule][v] == nil {
-		f.vars[f.rule][v] = newFlow()
-	}
-	return f.vars[f.rule][v]
-}
-
-// expr goes through an expression of a body.
-func (f *flows) expr(e *ast.Expr) {
-	switch terms := e.Terms.(type) {
-	case *ast.Term:
-		f.term(terms)
-	case *ast.Every:
-		in := f.term(terms.Domain)
-		f.unifyWith(terms.Value, in)
-		if terms.Key != nil {
-			f.unifyWith(terms.Key, in)
-		}
-	case []*ast.Term:
-		f.call(e, terms)
-	}
-}
-
-// unify has each of two equal terms hold what the other one may be.
-func (f *flows) unify(a, b *ast.Term) {
-	of, other := f.term(a), f.term(b)
-	f.meet(of, other)
-	f.into(a, other)
-	f.into(b, of)
-}
-
-func (f *flows) unifyWith(t *ast.Term, of *flow) {
-	f.meet(f.term(t), of)
-	f.into(t, of)
-}
-
-// into has the variables of a term hold it.
-func (f *flows) into(t *ast.Term, of *flow) {
-	ast.WalkTerms(t, func(t *ast.Term) bool {
-		switch v := t.Value.(type) {
-		case ast.Var:
-			f.changed = f.variable(v).add(of) || f.changed
-		case ast.Ref:
-			return true // looked up, not bound
-		}
-		return false
-	})
-}
-
-// term returns what a term may be.
-func (f *flows) term(t *ast.Term) *flow {
-	out := newFlow()
-	switch v := t.Value.(type) {
-	case ast.String, ast.Number:
-		out.consts[v.String()] = v
-	case ast.Var:
-		out.add(f.variable(v))
-		if v.Equal(ast.InputRootDocument.Value) {
-			out.paths[""] = true
-		}
-	case ast.Ref:
-		return f.ref(v)
-	case *ast.ArrayComprehension:
-		out.add(f.term(v.Term))
-	case *ast.SetComprehension:
-		out.add(f.term(v.Term))
-	case *ast.ObjectComprehension:
-		out.add(f.term(v.Key))
-		out.add(f.term(v.Value))
-	case *ast.Array:
-		v.Foreach(func(t *ast.Term) { out.add(f.term(t)) })
-	case ast.Set:
-		v.Foreach(func(t *ast.Term) { out.add(f.term(t)) })
-	case ast.Object:
-		v.Foreach(func(k, t *ast.Term) { out.add(f.term(k)); out.add(f.term(t)) })
-	case ast.Call:
-		for _, t := range v[1:] {
-			out.add(f.term(t))
-		}
-	}
-	out.made = isScalar(t) && out.made
 	return out
 }
 
-// isScalar says whether a term is not a list, a set or an object of others.
-func isScalar(t *ast.Term) bool {
-	switch t.Value.(type) {
-	case ast.Var, ast.Ref, ast.Call:
-		return true
+// definition returns what one definition gives, of a partial set the set of its element.
+func (f *flows) definition(rule *ast.Rule, args []*value) *result {
+	f.at = rule.Location
+	if f.visited++; f.visited > mostFollowed {
+		f.gap("input", "what so many calls of functions tell apart")
+		return &result{value: &value{shape: unknown}}
 	}
-	return false
+	out := &result{}
+	before, chosen := 0, 0 // what keeps the branches before from being chosen, and what keeps one of them chosen
+	for r := rule; r != nil; r = r.Else {
+		s := &scope{map[ast.Var]*value{}, map[string]bool{}}
+		for i, arg := range rule.Head.Args {
+			f.bind(s, arg, args[i])
+		}
+		n := f.body(s, r.Body)
+		v := f.head(s, r)
+		at := needs{n.yes + before, max(n.no, chosen)}
+		if out.defined = out.defined.or(at); mayAllow(v) {
+			out.allows = out.allows.or(at)
+		}
+		if r.Head.DocKind() == ast.PartialSetDoc {
+			v.needs, out.defined = n, needs{}
+		}
+		out.value = join(out.value, v)
+		chosen = max(chosen, n.yes+before)
+		before += n.no
+	}
+	return out
 }
 
-// ref returns the flow of a reference, and compares its keys with those that stand there.
-func (f *flows) ref(ref ast.Ref) *flow {
-	at, rest := newFlow(), ref[1:]
-	switch head := ref[0].Value.(type) {
+// mayAllow says whether an answer may allow.
+func mayAllow(v *value) bool {
+	allow := v.named["allow"]
+	return v.shape != object || allow == nil || !allow.isPlain() || allow.made || allow.consts["true"] != nil
+}
+
+// isOne says whether a value is a constant.
+func (v *value) isOne() bool { return v.isPlain() && !v.flat().made && len(v.flat().consts) < 2 }
+
+// head returns the value of a branch.
+func (f *flows) head(s *scope, r *ast.Rule) *value {
+	switch r.Head.DocKind() {
+	case ast.PartialSetDoc:
+		return &value{shape: elements, items: []*value{f.term(s, r.Head.Key)}}
+	case ast.PartialObjectDoc:
+		for _, t := range r.Head.Reference[1:] {
+			if v := f.term(s, t); !v.isPlain() {
+				return f.gapOf("members of a rule by such names", v)
+			}
+		}
+	}
+	if r.Head.Value == nil {
+		return &value{}
+	}
+	return f.term(s, r.Head.Value)
+}
+
+// body goes through conditions that hold together.
+func (f *flows) body(s *scope, body ast.Body) (n needs) {
+	at, goes := f.at, f.goes
+	for _, e := range body {
+		if e.Location != nil && e.Location.File != "" {
+			at = e.Location
+		}
+		f.at = at
+		n = n.and(f.expr(s, e))
+	}
+	if f.at = at; f.goes > goes && n.no > 0 {
+		f.gap("subject.here", "what holds of each assignment by what the others are")
+	}
+	return n
+}
+
+func (f *flows) expr(s *scope, e *ast.Expr) needs {
+	negated := f.negated
+	f.negated = negated || e.Negated
+	defer func() { f.negated = negated }()
+	c := &conditions{flows: f, scope: s}
+	if len(e.With) > 0 {
+		c.gap("what a `with` replaces", "all questions")
+	}
+	switch terms := e.Terms.(type) {
+	case *ast.Term:
+		c.holds(c.term(terms))
+	case *ast.Every:
+		domain := c.term(terms.Domain)
+		if !domain.isPlain() {
+			c.gapOf("what holds of every one of them", domain)
+		}
+		inner := s.inner()
+		for _, t := range []*ast.Term{terms.Key, terms.Value} {
+			if t != nil {
+				f.bind(inner, t, domain.flat())
+			}
+		}
+		if below := f.body(inner, terms.Body); below != (needs{}) {
+			c.gap("subject.here", "what holds of every one of some values")
+		}
+	case []*ast.Term:
+		c.call(e, terms)
+	}
+	if e.Negated {
+		return c.needs.not()
+	}
+	return c.needs
+}
+
+// holds notes that a value has to be true.
+func (c *conditions) holds(v *value) {
+	switch v.shape {
+	case unknown:
+		c.gapOf("whether it is true", v)
+	case plain:
+		c.needs = c.needs.and(v.needs.whole())
+	}
+}
+
+// conditions is one expression, with what it needs.
+type conditions struct {
+	*flows
+	scope *scope
+	needs needs
+}
+
+// term returns what a term is outside an expression of its own.
+func (f *flows) term(s *scope, t *ast.Term) *value {
+	c := &conditions{flows: f, scope: s}
+	v := c.term(t)
+	if c.needs != (needs{}) {
+		f.gap("subject.here", "what is held, in the value of a rule")
+	}
+	return v
+}
+
+func (c *conditions) term(t *ast.Term) *value {
+	switch v := t.Value.(type) {
+	case ast.Boolean, ast.Null, ast.String, ast.Number:
+		return constant(v)
 	case ast.Var:
-		switch {
-		case head.Equal(ast.InputRootDocument.Value):
-			at.paths[""] = true
-		case head.Equal(ast.DefaultRootDocument.Value):
-			at, rest = f.document(ref)
-		default:
-			at.add(f.variable(head))
+		return c.variable(v)
+	case ast.Ref:
+		return c.ref(v)
+	case *ast.Array:
+		out := &value{shape: list}
+		v.Foreach(func(t *ast.Term) { out.items = append(out.items, c.term(t)) })
+		return out
+	case ast.Set:
+		out := &value{shape: elements}
+		v.Foreach(func(t *ast.Term) { out.items = append(out.items, c.term(t)) })
+		if len(out.items) > 1 && !out.isPlain() { // equal ones are one
+			return c.gapOf("how many of them are equal", out)
+		}
+		return out
+	case ast.Object:
+		return c.object(v)
+	case *ast.SetComprehension:
+		return c.comprehension(v.Body, true, v.Term)
+	case *ast.ArrayComprehension:
+		return c.comprehension(v.Body, false, v.Term)
+	case *ast.ObjectComprehension:
+		return c.comprehension(v.Body, false, v.Key, v.Value)
+	}
+	return &value{shape: unknown}
+}
+
+func (c *conditions) variable(v ast.Var) *value {
+	if known := c.scope.vars[v]; known != nil {
+		return known
+	}
+	if v.Equal(ast.InputRootDocument.Value) {
+		return c.whole("")
+	}
+	return &value{shape: unknown}
+}
+
+func (c *conditions) object(o ast.Object) *value {
+	out := &value{shape: object, named: map[string]*value{}, consts: map[string]ast.Value{}}
+	for _, k := range o.Keys() {
+		name := c.term(k)
+		if !name.isPlain() {
+			return c.gapOf("members of an object by such names", name)
+		}
+		flat := name.flat()
+		maps.Copy(out.consts, flat.consts)
+		out.made = out.made || flat.made
+		out.named[strings.Trim(k.String(), `"`)] = c.term(o.Get(k))
+	}
+	return out
+}
+
+// comprehension returns what one gives. A list, and an object, that rests on open values is not followed: it has a length and
+// an order.
+func (c *conditions) comprehension(body ast.Body, isSet bool, terms ...*ast.Term) *value {
+	inner := c.scope.inner()
+	out := &value{shape: elements, needs: c.body(inner, body)}
+	for _, t := range terms {
+		out.items = append(out.items, c.flows.term(inner, t))
+	}
+	isOpen := !out.isPlain()
+	for name, v := range inner.vars {
+		isOpen = isOpen || c.scope.vars[name] == nil && !v.isPlain()
+	}
+	switch {
+	case !isOpen:
+		flat := out.flat()
+		flat.made = flat.made || !isSet // a list may be of any length
+		return flat
+	case !isSet:
+		return c.gapOf("how many there are, and in which order", out)
+	}
+	return out
+}
+
+// whole notes that a rule reads more than one value of the input.
+func (c *conditions) whole(part string) *value {
+	c.gap(cmp.Or(part, "input"), "all questions: the rule reads more than one value")
+	return &value{shape: unknown}
+}
+
+// bind has the variables of a term stand for parts of a value, and compares what is bound already.
+func (f *flows) bind(s *scope, t *ast.Term, v *value) { (&conditions{flows: f, scope: s}).bind(t, v) }
+
+func (c *conditions) bind(t *ast.Term, v *value) {
+	switch of := t.Value.(type) {
+	case ast.Var:
+		if known := c.scope.vars[of]; known != nil {
+			c.compare(known, v)
+			return
+		}
+		c.scope.vars[of] = v
+	case *ast.Array:
+		if v.shape == list && len(v.items) != of.Len() {
+			v = &value{} // it never matches
+		}
+		for i := range of.Len() {
+			switch {
+			case v.shape == list:
+				c.bind(of.Elem(i), v.items[i].with(v.needs))
+			case v.shape == plain && v.needs == (needs{}), v.shape == printed:
+				c.bind(of.Elem(i), v)
+			default:
+				c.bind(of.Elem(i), c.gapOf("its parts", v))
+			}
 		}
 	default:
-		at.add(f.term(ref[0]))
-	}
-	for _, t := range rest {
-		if name, isName := t.Value.(ast.String); isName {
-			f.meet(at.keyed(), &flow{consts: map[string]ast.Value{name.String(): name}})
-			at = at.member(string(name))
-			continue
+		if _, isRef := t.Value.(ast.Ref); !isRef && c.unbound(t) {
+			v = c.gapOf("its parts", v)
+			ast.WalkVars(t, func(name ast.Var) bool {
+				if c.scope.vars[name] == nil {
+					c.scope.vars[name] = v
+				}
+				return false
+			})
+			return
 		}
-		f.compare(f.term(t), at)
-		f.unifyWith(t, at)
+		c.compare(c.term(t), v)
 	}
-	return at
 }
 
-// document returns the flow at the beginning of a reference into data, and the rest of the reference: the value of a rule,
-// the grants, or the texts of other documents.
-func (f *flows) document(ref ast.Ref) (at *flow, rest ast.Ref) {
-	at = newFlow()
-	prefix := ref.ConstantPrefix()
-	for i := len(prefix); i > 1; i-- {
-		if name := prefix[:i].String(); f.heads[name] != nil || len(f.rules.compiler.GetRulesExact(prefix[:i])) > 0 {
-			at.add(f.head(name))
-			return at, ref[i:]
+// with returns a part of a value that needs as much as the whole.
+func (v *value) with(n needs) *value {
+	if n == (needs{}) || v.shape == elements {
+		return v
+	}
+	out := *v
+	out.needs = out.needs.or(n)
+	return &out
+}
+
+// unbound says whether a term has variables that no value is known of.
+func (c *conditions) unbound(t *ast.Term) (found bool) {
+	ast.WalkVars(t, func(v ast.Var) bool {
+		root := v.Equal(ast.InputRootDocument.Value) || v.Equal(ast.DefaultRootDocument.Value)
+		found = found || c.scope.vars[v] == nil && !root
+		return false
+	})
+	return found
+}
+
+// compare notes the constants with which open values are compared. Anything else than a comparison with constants is a gap.
+func (c *conditions) compare(a, b *value) {
+	if a.shape == open && b.shape != open || a.shape == size || a.shape == list && b.shape != list {
+		a, b = b, a
+	}
+	switch {
+	case a.isPlain() && b.isPlain(), a.never(b):
+	case a.shape == plain && b.shape == plain: // of rules that rest on what is held
+		c.needs = c.needs.and(a.needs.whole()).and(b.needs.whole())
+	case a.isPlain() && b.shape == open:
+		c.constants(a, b)
+	case a.isPlain() && b.shape == size:
+		c.sized("eq", b, a)
+	case a.shape == list && b.shape == list:
+		for i := range min(len(a.items), len(b.items)) {
+			c.compare(a.items[i].with(a.needs), b.items[i].with(b.needs))
+		}
+	case a.shape == elements && b.shape == elements && (len(a.items) == 0 || len(b.items) == 0):
+		c.needs = c.needs.and(a.needs.not()).and(b.needs.not())
+	case a.isPlain() && a.isEmpty() && b.shape == elements:
+		c.needs = c.needs.and(b.needs.not())
+	default:
+		c.gapOf("what is compared with it", a, b)
+	}
+}
+
+func (v *value) isEmpty() bool { return v.shape == elements && len(v.items) == 0 }
+
+// never says whether two values are never equal, whatever stands in the open places: some part of both is plain, and without
+// a constant in common.
+func (v *value) never(other *value) bool {
+	if v.shape == list && other.shape == list {
+		if len(v.items) != len(other.items) {
+			return true
+		}
+		for i := range v.items {
+			if v.items[i].never(other.items[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	if !v.isPlain() || !other.isPlain() || v.shape != plain || other.shape != plain || v.made || other.made {
+		return false
+	}
+	for name := range v.consts {
+		if other.consts[name] != nil {
+			return false
 		}
 	}
-	if len(prefix) > 1 && prefix[1].Value.Compare(ast.String("grants")) == 0 {
-		at.paths["grants"] = true
-		return at, ref[2:]
-	}
-	texts, err := f.strings(prefix)
-	f.err = cmp.Or(f.err, err)
-	for _, text := range texts {
-		at.consts[ast.String(text).String()] = ast.String(text)
-	}
-	return at, ref[len(prefix):]
+	return len(v.consts) > 0 && len(other.consts) > 0
 }
+
+// constants notes those of a plain value, with which an open one is compared.
+func (c *conditions) constants(fixed, v *value) {
+	of := fixed.flat()
+	for _, path := range v.paths {
+		switch {
+		case of.made:
+			c.gap(path, "what a built-in makes that it is compared with")
+		case path == "action.patterns", path == "service word", path == "permission", path == "generalisation", path == "segment.resource":
+			c.gap(path, "a constant that it is compared with")
+		}
+		for _, value := range of.consts {
+			if !followed(path, value) {
+				c.gap(path, "a constant that it is compared with: "+value.String())
+			}
+		}
+		for _, to := range strings.Fields(strings.Replace(path, "segment.verb", "action.verb grant.permissions", 1)) {
+			if c.compared[to] == nil {
+				c.compared[to] = map[string]ast.Value{}
+			}
+			maps.Copy(c.compared[to], of.consts)
+		}
+	}
+}
+
+// followed says whether the questions have a value for the constant, and one beside it. Of the texts that stand for any other
+// one none may be a constant.
+func followed(path string, value ast.Value) bool {
+	switch v := value.(type) {
+	case ast.Number:
+		at, whole := v.Int64()
+		return !numeric(path) || whole && at >= 0 && string(v) == ast.IntNumberTerm(int(at)).Value.String()
+	case ast.String:
+		return !standsForAny(string(v))
+	}
+	return true
+}
+
+func numeric(path string) bool { return path == "now" || path == "grant.until" }

@@ -26,7 +26,11 @@ func Foretell(ctx context.Context, old, fresh *engine.Set, seed uint64, n int) (
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
 	for _, entry := range engine.EntryPoints() {
-		t, err := c.newTable(ctx, ask{entry, entry})
+		by, err := c.of(ctx, ask{entry, entry})
+		if err != nil {
+			return nil, err
+		}
+		t, err := by.newTable(ctx, ask{entry, entry})
 		if err != nil {
 			return nil, err
 		}

@@ -31,16 +31,11 @@ type standing struct {
 }
 
 // standings returns all standings; the first is one that counts.
-func (c constants) standings(ends []resources.Time) (out []standing) {
+func standings(ends []resources.Time) (out []standing) {
 	scopes := []string{"", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource}
-	for _, text := range c.statuses("subject.here.role_scope") {
-		if text != resources.StatusActive && !slices.Contains(scopes, text) {
-			scopes = append(scopes, text)
-		}
-	}
 	for _, scope := range scopes { // "" is that of the level
-		for _, status := range c.statuses("subject.here.status") {
-			for _, role := range c.statuses("subject.here.role_status") {
+		for _, status := range statuses("subject.here.status") {
+			for _, role := range statuses("subject.here.role_status") {
 				for _, ends := range ends {
 					out = append(out, standing{role, status, scope, ends})
 				}
@@ -55,12 +50,12 @@ func (c constants) standings(ends []resources.Time) (out []standing) {
 // adds holdings that count beside some that do not.
 func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, beside bool) []holding {
 	out := []holding{{states: []State{{"assignment", "none"}}}}
-	standings := c.standings(ends)
+	all := standings(ends)
 	var good, idle []holding
 	named := c.texts(nil, "subject.here.role")
 	for _, at := range spots() {
 		for _, r := range c.roles(roles, patterns) {
-			for _, s := range standings {
+			for _, s := range all {
 				counts := s.counts()
 				if !at.around() && (!counts || r.pattern != "") || !counts && !r.every(representatives) {
 					continue
@@ -148,9 +143,10 @@ func (c constants) roles(system map[string]string, patterns []string) (out []kin
 	if len(ids) > 0 {
 		out = append(out, kindOfRole{id: ids[0], custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: ids[0], custom: true})
 	}
-	for _, id := range c.texts(nil, "subject.here.role", "subject.here.permissions", "subject.roles") {
-		if _, known := system[id]; !known && !strings.Contains(id, ":") && !vocabulary(id) {
-			out = append(out, kindOfRole{id: id, custom: true, permissions: []string{"*:*:*"}})
+	for _, id := range c.texts(nil, "subject.here.role") {
+		out = append(out, kindOfRole{id: id, custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: id, custom: true})
+		if _, known := system[id]; !known {
+			out = append(out, kindOfRole{id: id})
 		}
 	}
 	for _, pattern := range patterns {
@@ -163,15 +159,6 @@ func (c constants) roles(system map[string]string, patterns []string) (out []kin
 // permissions tell nothing more than those of a few.
 func (r kindOfRole) every(representatives []string) bool {
 	return r.system && slices.Contains(representatives, r.id) || r.allCustom()
-}
-
-// vocabulary says whether a text is a word of the input's own, which is no role's id.
-func vocabulary(text string) bool {
-	switch text {
-	case "account", "project", "resource", "ACCOUNT", "PROJECT", "RESOURCE", "ACTIVE", "scope", "permissions", "*":
-		return true
-	}
-	return false
 }
 
 // stands says whether a role stands at the level of its scope.

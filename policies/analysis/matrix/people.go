@@ -67,7 +67,7 @@ func (c constants) users() (out []person) {
 				}
 				out = append(out, person{subject: subject, account: account.account, states: states, impossible: impossible})
 			}
-			for _, status := range c.statuses("subject.status") {
+			for _, status := range statuses("subject.status") {
 				if account.account != "" {
 					add(status, false, func(s *resources.Subject) { s.UserExists, s.Member, s.UserStatus = true, true, status })
 				}
@@ -83,7 +83,7 @@ func (c constants) users() (out []person) {
 // accounts returns the accounts in question in each state, and none.
 func (c constants) accounts() (out []person) {
 	for _, id := range c.texts([]string{anyAccount}, "account.id", "target.account", "principal.account") {
-		for _, status := range append(c.statuses("account.status"), "absent") {
+		for _, status := range append(statuses("account.status"), "absent") {
 			subject := &resources.Subject{AccountID: id}
 			if status != "absent" {
 				subject.AccountExists, subject.AccountStatus = true, status
@@ -124,7 +124,7 @@ func (c constants) callers(others bool) (out []person) {
 		if id != anyService && !strings.HasPrefix(id, resources.ServicePrefix) {
 			continue
 		}
-		for _, scopes := range subsets(resources.ServiceScopes()) {
+		for _, scopes := range subsets(c.serviceScopes()) {
 			name := strings.TrimSpace("service " + strings.Join(scopes, "+"))
 			if id != anyService {
 				name += " (" + id + ")"
@@ -137,6 +137,18 @@ func (c constants) callers(others bool) (out []person) {
 	return append(out, person{caller: "nobody", credential: "none", principal: resources.Principal{
 		Kind: resources.PrincipalNone, Credential: resources.CredentialNone,
 	}})
+}
+
+// serviceScopes returns those that services are given, those that rules name, and one other.
+func (c constants) serviceScopes() []string {
+	named := c.texts(nil, "principal.scopes")
+	out := resources.ServiceScopes()
+	for _, scope := range named {
+		if !slices.Contains(out, scope) {
+			out = append(out, scope)
+		}
+	}
+	return append(out, anyScope)
 }
 
 // subsets returns all sets of the names, the empty one first.

@@ -24,13 +24,15 @@ func (c constants) places() (out []place) {
 
 // within returns the places in an account.
 func (c constants) within() (out []place) {
-	rests := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + "/parts"}, {Rest: "things"}}
-	for _, text := range c.texts(nil, "target.resource", "target.rest") {
-		t := resources.Target{Rest: text}
-		if parts := strings.SplitN(text, "/", 3); len(parts) > 1 {
-			t.Resource = parts[0] + "/" + parts[1]
+	rests := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
+	for _, text := range c.texts(nil, "target.resource", "target.rest", "target.kind") {
+		for _, rest := range []string{text, text + "/any-v0", text + "/any-v0" + below} {
+			t := resources.Target{Rest: rest}
+			if parts := strings.SplitN(rest, "/", 3); len(parts) > 1 {
+				t.Resource = parts[0] + "/" + parts[1]
+			}
+			rests = append(rests, t)
 		}
-		rests = append(rests, t)
 	}
 	for _, rest := range rests {
 		out = append(out, place{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})

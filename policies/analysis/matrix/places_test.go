@@ -17,7 +17,7 @@ func TestAPlaceIsThatOfTheFirstRule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string]string{"data.authz.decision": "authz/authz.rego:12", "data.authz.grantable": "authz/authz.rego:25"} {
+		for name, want := range map[string]string{"data.authz.decision": "authz/authz.rego:12", "data.authz.grantable": "authz/authz.rego:26"} {
 			if places[name] != want {
 				t.Fatalf("%s is at %s, not at %s", name, places[name], want)
 			}

@@ -27,7 +27,7 @@ func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
 	t.grants = c.consts.grants(sets)
 	t.leaveOut()
 	t.holds = c.consts.holdings(
-		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), len(c.together(of.rule)) > 0,
+		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.beside,
 	)
 	t.sides[0] = t.newSide(0, c.rules[0], nil)
 	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])

@@ -2,9 +2,13 @@ package matrix
 
 import (
 	"context"
+	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 )
+
+// mostPoints bounds the questions of a table, without what is held.
+const mostPoints = 5_000_000
 
 // finding is a difference before the holdings of its class are told apart. Caller, old and fresh are numbers.
 type finding struct {
@@ -18,16 +22,25 @@ type shown [parts]map[int]bool
 
 // compare goes through the product. The error is the context's.
 func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err error) {
-	if out.Gaps = c.below(of); len(out.Gaps) > 0 {
+	if c, err = c.of(ctx, of); err != nil {
+		return out, err
+	}
+	if out.Gaps = append(c.gaps, c.below(of)...); len(out.Gaps) > len(c.gaps) {
 		return out, nil
 	}
-	if out.Gaps = c.replaced(of.rule); len(out.Gaps) > 0 {
+	if left := c.replaced(of.rule); len(left) > 0 {
+		out.Gaps = append(out.Gaps, left...)
 		out.Unasked = of.rule == of.entry
 		return out, nil
 	}
 	t, err := c.newTable(ctx, of)
 	if err != nil {
 		return out, err
+	}
+	if points := len(t.asked) * len(t.who) * len(t.where) * len(t.grants); points > mostPoints {
+		out.Gaps = append(out.Gaps, gap(c.rules[1].groups[of.rule].at, strings.TrimPrefix(of.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+		out.Unasked = of.rule == of.entry
+		return out, nil
 	}
 	found, changed := map[finding]*shown{}, t.newChanges()
 	var at point
@@ -56,7 +69,6 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 		return out, err
 	}
 	t.rows(found, &out)
-	out.Gaps = c.together(of.rule)
 	if of.entry == engine.EntryGrantable {
 		out.Gaps = append(out.Gaps, c.beyond()...)
 	}

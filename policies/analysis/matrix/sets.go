@@ -33,7 +33,7 @@ func (c *comparison) inPairs() bool {
 
 // beyond returns the places of unlike rules that can tell more sets of permissions apart.
 func (c *comparison) beyond() (found []Gap) {
-	if !c.counted && c.rules[0].searches(engine.EntryGrantable) <= 1 && c.rules[1].searches(engine.EntryGrantable) <= 1 {
+	if c.rules[0].searches(engine.EntryGrantable) <= 1 && c.rules[1].searches(engine.EntryGrantable) <= 1 {
 		return nil
 	}
 	for i, r := range c.rules {

@@ -30,7 +30,7 @@ func TestWhatNoTableHoldsIsSaid(t *testing.T) {
 		"made of few":               {"authz/more.rego", "package authz\n\n_name := concat(\"-\", [input.principal.kind, \"a\"])\n\ndeny contains \"x\" if input.subject.id in {_name, \"b\"}\n", "subject.id"},
 		"made and looked up":        {"authz/more.rego", "package authz\n\n_names := {lower(\"USER-A\"): true}\n\ndeny contains \"x\" if _names[input.subject.id]\n", "subject.id"},
 		"a time made":               {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.now > time.parse_rfc3339_ns(\"2027-01-01T00:00:00Z\") / 1000000\n", "now"},
-		"a scope made":              {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[concat(\":\", [\"users\", \"sync\"])]\n", ""},
+		"a scope made":              {"authz/more.rego", "package authz\n\ndeny contains \"x\" if input.principal.scopes[concat(\":\", [\"users\", \"sync\"])]\n", "principal.scopes"},
 		"a with":                    {"authz/more.rego", "package authz\n\ndeny contains \"x\" if _x with input.action.verb as input.subject.id\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
 		"a with in a comprehension": {"authz/more.rego", "package authz\n\ndeny contains \"x\" if count([1 | _x with input.action.verb as input.subject.id]) > 0\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},
 		"a with in a head":          {"authz/more.rego", "package authz\n\ndeny contains [1 | _x with input.action.verb as input.subject.id] if true\n\n_x if input.action.verb == \"user-a-v1\"\n", "authz/more.rego:3 what a `with` replaces"},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -17,11 +18,20 @@ const (
 	anyProject, otherProject   = "proj-any-v0", "proj-other-v0"
 	anyResource, besideIt      = "things/any-v0", "things/beside-v0"
 	anyRole, anyService        = "role-any-v0", resources.ServicePrefix + "any"
+	aCollection, below         = "things", "/parts-v0"
+	anyScope                   = "any:scope-v0"
 	unknownResource            = "unheard-of"
 	unknownVerb                = "unheard-of"
-	otherStatus                = resources.StatusInactive
 	theTime, later, afterwards = resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
 )
+
+// standsForAny says whether a text is one of these names, or one in it.
+func standsForAny(text string) bool {
+	return slices.Contains([]string{
+		anyAccount, otherAccount, anyUser, anyUUID, otherUser, otherUUID, anyProject, otherProject, anyResource, besideIt, anyRole, anyService, anyScope,
+		unknownResource, unknownVerb, aCollection, anyResource + below,
+	}, text)
+}
 
 // constants are what the rules of both trees compare parts of the input with.
 type constants map[string]map[string]ast.Value
@@ -48,13 +58,18 @@ func (c constants) texts(given []string, paths ...string) []string {
 	return out
 }
 
-// statuses returns ACTIVE, what else is compared with it, and one that is none of them.
-func (c constants) statuses(paths ...string) []string {
-	out := c.texts([]string{resources.StatusActive}, paths...)
-	if !slices.Contains(out, otherStatus) {
-		return append(out, otherStatus)
+// statuses returns those that a column has, ACTIVE first; "" stands for one that it does not know.
+func statuses(path string) []string {
+	out := []string{resources.StatusActive}
+	for _, row := range question.Table() {
+		if row.Path == path {
+			out = append(out, row.Values...)
+		}
 	}
-	return append(out, "UNHEARD")
+	if len(out) == 1 { // of an assignment
+		out = append(out, resources.StatusInactive, "")
+	}
+	return slices.Compact(append(out[:1], slices.DeleteFunc(out[1:], func(s string) bool { return s == resources.StatusActive })...))
 }
 
 // times returns the given ones, the constants of the paths, and those just before and after.
