@@ -286,22 +286,6 @@ func pathOf(ref ast.Ref) path {
 	return paths
 }
 
-// unsteady returns the places where rules of the trees are no function of their input.
-func (r *rules) unsteady() (found []Gap) {
-	for _, rule := range r.reached {
-		ast.WalkExprs(rule, func(e *ast.Expr) bool {
-			if e.IsCall() {
-				name := builtins.Name(e.Operator())
-				if b := ast.BuiltinMap[name]; b != nil && b.Nondeterministic {
-					found = append(found, gap(e.Location, name, "what it answers at another time"))
-				}
-			}
-			return false
-		})
-	}
-	return found
-}
-
 func gap(at *ast.Location, reads, leftOut string) Gap {
 	return Gap{At: at.File + ":" + strconv.Itoa(at.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
 }
