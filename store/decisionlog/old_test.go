@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,9 @@ func TestAnUnreadableLineIsOneFindingAndOneGap(t *testing.T) {
 	l := w.open(t)
 	record(t, l, 5, 6)
 	s.wait(t, want)
+	for limit := time.Now().Add(30 * time.Second); l.Stats().NotSent == 0 && time.Now().Before(limit); { // it is counted after the answer
+		runtime.Gosched()
+	}
 	if n := l.Stats().NotSent; n != 1 {
 		t.Errorf("%d are not sent, by the metric", n)
 	}
@@ -95,6 +99,17 @@ func TestAnUnreadableLineIsOneFindingAndOneGap(t *testing.T) {
 	must(t, w.open(t).Close()) // which compresses the segment
 	if got := w.ids(t); !slices.Equal(got, want) {
 		t.Errorf("compressed: %v", got)
+	}
+}
+
+// TestAChangeBehindAnUnreadableLineIsFound: the chain goes on through the bytes of the line.
+func TestAChangeBehindAnUnreadableLineIsFound(t *testing.T) {
+	w := older(t, "broken")
+	text := bytes.Replace(w.read(t, "000000000001.log"), []byte("id-000003"), []byte("id-000033"), 1)
+	must(t, os.WriteFile(w.file("000000000001.log"), text, 0o600))
+	r, err := decisionlog.Verify(t.Context(), w.dir, decisionlog.VerifyOptions{Secrets: w.secrets})
+	if must(t, err); len(r.Findings) != 2 || !strings.Contains(r.Findings[1].String(), "does not follow the line before it") {
+		t.Errorf("%v", r.Findings)
 	}
 }
 
@@ -127,6 +142,43 @@ func TestADamagedSegmentIsOneGap(t *testing.T) {
 	if r := w.verify(t); len(r.Findings) > 0 || r.Records > 0 {
 		t.Errorf("what is old is still there: %+v", r)
 	}
+}
+
+// TestADamagedEndIsOneGap: a start goes on behind a compressed segment that is damaged and the last one, and verify finds
+// both.
+func TestADamagedEndIsOneGap(t *testing.T) {
+	w := threeSegments(t)
+	must(t, os.Remove(w.file("000000000003.log")))
+	packed := w.read(t, "000000000002.log.zst")
+	must(t, os.WriteFile(w.file("000000000002.log.zst"), packed[:len(packed)/2], 0o600))
+	l := w.open(t)
+	record(t, l, 40, 45)
+	must(t, l.Close())
+	if got := w.ids(t); !slices.Equal(got[:10], idsTo(10)) || got[len(got)-1] != "id-000044" {
+		t.Errorf("%v", got)
+	}
+	if r := w.verify(t); len(r.Findings) == 0 {
+		t.Error("verify finds nothing")
+	}
+}
+
+// TestALineThatDoesNotFollowIsNoEnd: of lines behind the head that the store knows a crash has lost one. A start sets
+// aside what is behind it, and the log is whole.
+func TestALineThatDoesNotFollowIsNoEnd(t *testing.T) {
+	w := newWorld(t)
+	l := w.open(t)
+	record(t, l, 0, 9)
+	must(t, l.Close())
+	lines := bytes.SplitAfter(w.read(t, "000000000001.log"), []byte{'\n'})
+	lines = lines[:len(lines)-2] // without its end, as after a crash
+	w.headAt(t, bytes.Join(lines[:4], nil))
+	n := slices.IndexFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte("id-000005")) })
+	must(t, os.WriteFile(w.file("000000000001.log"), bytes.Join(slices.Delete(lines, n, n+1), nil), 0o600))
+	must(t, w.open(t).Close())
+	if got := w.ids(t); !slices.Equal(got, idsTo(5)) {
+		t.Errorf("%v", got)
+	}
+	w.wantWhole(t, 5)
 }
 
 // TestAChangedLineCutsOffNothing that the store knows to have been on disk: a start leaves what is behind it, and verify

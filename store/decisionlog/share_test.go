@@ -99,6 +99,38 @@ func TestVerdictsThatComeAloneGoFirst(t *testing.T) {
 	}
 }
 
+// TestAccountsWithBatchesTakeTurns: what came earlier of one account is not all written before another account's.
+func TestAccountsWithBatchesTakeTurns(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	for _, name := range []string{"a", "b"} {
+		for n := range 20 {
+			must(t, l.Record(t.Context(), of("acct-"+name+"-v1", fmt.Sprintf("%s-%d", name, n), 100)...))
+		}
+	}
+	letGo()
+	ids, _ := w.recorded(t, l)
+	if len(ids) != 4001 || !strings.HasPrefix(ids[1], "a-0-") || !strings.HasPrefix(ids[101], "b-0-") || !strings.HasPrefix(ids[201], "a-1-") {
+		t.Errorf("%d verdicts, in the order %s, %s, %s", len(ids), ids[1], ids[101], ids[201])
+	}
+}
+
+// TestABatchAboutSeveralAccountsIsItsCallers: a service takes no room in the name of each account that it asks about.
+func TestABatchAboutSeveralAccountsIsItsCallers(t *testing.T) {
+	w, l, letGo := stuck(t, false)
+	for n := range 9000 {
+		batch := slices.Concat(of(fmt.Sprintf("acct-%d-v1", n), fmt.Sprintf("a-%d", n), 1), of("acct-b-v1", fmt.Sprintf("c-%d", n), 1))
+		for _, j := range batch {
+			j.Question.Principal = resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
+		}
+		must(t, l.Record(t.Context(), batch...))
+	}
+	letGo()
+	_, got := w.recorded(t, l)
+	if s := l.Stats(); !maps.Equal(s.LostOf, map[string]uint64{"service-a": s.Lost}) || s.Lost == 0 {
+		t.Errorf("%v of %d are lost, %v", s.LostOf, s.Lost, got)
+	}
+}
+
 // TestNoAccountHasMoreThanHalf of the queue where another one needs room, also of verdicts that come alone.
 func TestNoAccountHasMoreThanHalf(t *testing.T) {
 	for name, each := range map[string]int{"alone": 1, "batches": 64} {
@@ -128,6 +160,9 @@ func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 		}
 		return all
 	}
+	for n := range 100 { // more verdicts, and fewer bytes
+		must(t, l.Record(t.Context(), of("acct-b-v1", fmt.Sprintf("s-%d", n), 2)...))
+	}
 	for n := range 60 {
 		must(t, l.Record(t.Context(), large("acct-a-v1", fmt.Sprintf("a-%d", n))...))
 	}
@@ -135,7 +170,7 @@ func TestLargeVerdictsTakeNoRoomOfOthers(t *testing.T) {
 		must(t, l.Record(t.Context(), large("acct-b-v1", fmt.Sprintf("b-%d", n))...))
 	}
 	letGo()
-	if _, got := w.recorded(t, l); got["b"] != 20 || got["a"] < 20 {
+	if _, got := w.recorded(t, l); got["b"] != 20 || got["s"] != 200 || got["a"] < 20 {
 		t.Errorf("%v", got)
 	}
 }
