@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -107,6 +108,34 @@ func TestAFollowersAnswerEnds(t *testing.T) {
 	})
 }
 
+// slow is a response that takes three minutes for each line.
+type slow struct{ *begun }
+
+// Write implements io.Writer.
+func (s slow) Write(p []byte) (int, error) {
+	time.Sleep(3 * time.Minute)
+	return s.begun.Write(p)
+}
+
+// TestALongAnswerEnds with the line that is being sent when its time is over, and does not say that it is whole.
+func TestALongAnswerEnds(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	all := make([]*resources.Judgement, 10)
+	for i := range all {
+		all[i] = &resources.Judgement{ID: a.ids.ULID(), Path: resources.PathDecision, Question: resources.Question{AccountID: demoAccount, Now: resources.At(time.Now())}}
+	}
+	if err := errors.Join(a.decisions.Record(t.Context(), all...), a.decisions.Close()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w, began := slow{newBegun()}, time.Now()
+		a.decisionsHandler()(w, a.asksFor(t, t.Context(), "/decisions?limit=0", "service-test", explains))
+		if lines := strings.Count(w.Body.String(), "\n"); lines != 4 || time.Since(began) != 12*time.Minute || w.Header().Get(trailerWhole) != "" {
+			t.Errorf("it ends after %s and %d lines: %v", time.Since(began), lines, w.Header())
+		}
+	})
+}
+
 // asksAtOnce is a response that has a decision made as soon as it begins to be sent, and ends where it is sent.
 type asksAtOnce struct {
 	*begun
@@ -174,6 +203,27 @@ type reads struct {
 func (r *reads) View(ctx context.Context, fn func(store.Tx) error) error {
 	r.views++
 	return r.Store.View(ctx, fn)
+}
+
+// late is a store that is asked when the time for an answer is over.
+type late struct{ store.Store }
+
+func (l late) View(ctx context.Context, fn func(store.Tx) error) error {
+	time.Sleep(peopleWithin)
+	return l.Store.View(ctx, fn)
+}
+
+// TestUsersAreSentInTime, or not at all.
+func TestUsersAreSentInTime(t *testing.T) {
+	a, _ := demoApp(t, func(*config.Config) {})
+	a.store = late{a.store}
+	synctest.Test(t, func(t *testing.T) {
+		w := newBegun()
+		a.peopleHandler()(w, a.asksFor(t, t.Context(), "/policy/people", "service-test", explains, resources.ServiceScopeCheck))
+		if w.Code != http.StatusServiceUnavailable {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+	})
 }
 
 // TestWhoSeesNoUserIsRefusedAtOnce, before anybody is read, and takes no place.
