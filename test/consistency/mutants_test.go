@@ -22,6 +22,7 @@ const (
 	recordFile   = "gateway/record.go"
 	revokeFile   = "resources/access/assignment_revoke.go"
 	memberFile   = "resources/access/member.go"
+	recorderFile = "resources/changes/recorder.go"
 )
 
 // withoutRevision has values under keys that outlive a change, and tells no revision, which
@@ -106,7 +107,8 @@ var mutants = []mutant{
 	}, manyChanges},
 	{"values of Redis taken as they are", []edit{{remoteFile, "if hmac.Equal(mac(secret, name, sealed[sha256.Size:]), sealed[:sha256.Size]) {", "if hmac.Equal(nil, nil) && len(secret) > 0 {"}}, forgedValues},
 	{"generation kept by a restore", []edit{{storeFile, "{Key: \"gen\", Value: generation}, {Key: \"lease_max\"", "{Key: \"lease_max\""}}, restoredBackup},
-	{"change that moves no revision", []edit{{memberFile, `func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
+	{"change that moves no revision", []edit{
+		{memberFile, `func (s *Service) removeMember(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	if err := r.Bare(); err != nil {
 		return wire.Response{}, err
 	}
@@ -119,7 +121,10 @@ var mutants = []mutant{
 		return wire.Response{}, err
 	}
 	err := store.CommitNotFound(ctx, s.Store, func(tx store.Tx) error {
-		group,`}}, leasedReplicas},
+		group,`},
+		// which moves it for whoever has not
+		{recorderFile, "err = tx.Bump(ctx, account); err != nil { // which an area has done already", "err = tx.Revision(ctx, account); err != nil {"},
+	}, leasedReplicas},
 }
 
 // TestMutantsFitTheProgram: the lines that a mutant replaces are there, once. A change of those lines
