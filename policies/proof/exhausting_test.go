@@ -51,7 +51,7 @@ func exhausting() map[string]struct{ rules, want string } {
 		"functions replaced": {"f(x) := x\n\ng(x) := [x, x]\n\nh(x) := " + strings.Repeat("f(", 40) + "x" + strings.Repeat(")", 40) +
 			"\n\np := v if v := h(input.now) with data.x.f as data.x.g", literal},
 		"below a with": {"r0 := [input.now]\n" + lines(12, "r$N := [r$P, r$P]") + "s0 := [1]\n" + lines(12, "s$N := [s$P, input.now, s$P]") +
-			"q := count(r12)\n\np := n if n := q with input as {\"now\": s12}", literal},
+			"q := count(r12)\n\np := n if {\n\tcount(r12) > 0\n\tn := q with input as {\"now\": s12}\n}", literal},
 
 		"a part of itself":           {some + "p if { [x, y, x, a, a] = [{\"x\": x}, {\"x\": y}, y, x, y] }", "x.rego:4: limit_error: " + cycle},
 		"a part of itself, in short": {"p if { [x, 1] = [{\"x\": x}, x]; x = 1 }", "x.rego:3: limit_error: " + cycle},
@@ -62,6 +62,7 @@ func exhausting() map[string]struct{ rules, want string } {
 		},
 		"by two keys of which one holds the other": {some + "q contains [b, c] if [b, c, a] = [e, e, e]\n\np if {\n\tsome y\n\tq[[[y], y]]\n\ty == 1\n}", "limit_error: " + cycle},
 		"by two keys that are one":                 {some + "q contains [b, c] if [b, b, a] = [[c], [[c]], c]\n\np if {\n\tsome y\n\tq[[y, y]]\n\ty == 1\n}", "x.rego:4: limit_error: " + cycle},
+		"by three keys that are one":               {some + "q contains [b, c, d] if [b, c, a] = [[d], [[d]], d]\n\np if {\n\tsome y\n\tq[[y, y, y]]\n\ty == [1]\n}", "x.rego:4: limit_error: " + cycle},
 
 		"a nested term":    {"p := " + strings.Repeat("[1 | ", 3000) + "true" + strings.Repeat("]", 3000), "x.rego:3: terms or bodies are " + deep},
 		"a long sum":       {"p := 1" + strings.Repeat(" + 1", 30_000), deep},
