@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/bundle"
 
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 )
 
@@ -87,6 +89,23 @@ func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 		}
 		if err := run(line); strings.Contains(line, "BUNDLE") && (err == nil || !strings.Contains(err.Error(), "there is no key")) {
 			t.Errorf("%s without the key: %v", line, err)
+		}
+	}
+}
+
+// TestServeTakesOlderBundlesWhereItIsToldSo, and no others.
+func TestServeTakesOlderBundlesWhereItIsToldSo(t *testing.T) {
+	_, file, key := signedBundle(t)
+	settings, _ := serveSettings()
+	settings.Policy.Bundle, settings.Policy.BundleKey, settings.Store.DataDir = file, key, t.TempDir()
+	for _, older := range []bool{false, true} {
+		settings.Policy.BundleAllowOlder = older
+		_, feed, err := openPolicy(t.Context(), settings, engine.Options{}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if feed.Key == nil || feed.AllowOlder != older {
+			t.Errorf("allowed is %t, where it should be %t", feed.AllowOlder, older)
 		}
 	}
 }
