@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
+.PHONY: help run build reference test check setups race nightly consistency verdicts explanations attacks soak flood lint fmt tidy policy-test cover fuzz fuzz-briefly bench bench-limits bench-baseline bench-load clean tool-opa tool-gofumpt tool-helm deploy-check release-snapshot tool-benchstat tool-oapi-codegen check-fmt
 
 VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -22,7 +22,10 @@ BIN                   = .tools/bin
 # A hundred programs are linked, and no debugger reads them.
 export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s
 
-MODULE      = $(shell go list -m)
+MODULE      = $(shell GOWORK=off go list -m)
+# The modules of go.work beside the program's own, and the packages of all of them.
+MODULES     = gateway/client
+EVERY       = ./... $(MODULES:%=./%/...)
 BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
 # Their own code is under the race detector in CI. The program under test is so on request, since that takes ten
 # minutes: PORTCULLIS_TEST_RACE=1 go test -race -timeout 30m ./test/api
@@ -55,8 +58,9 @@ help: ## list the targets
 run: build ## start the gateway on the embedded store, with demo data
 	bin/portcullis serve --demo
 
+# Without go.work, which an image and `go install` have not.
 build: ## build the static binary bin/portcullis
-	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
+	GOWORK=off CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/portcullis ./cmd/portcullis
 
 reference: ## write the flags and the table of imports into docs/
 	PORTCULLIS_TEST_WRITE=1 go test -count=1 -run 'ReferenceHas|PageHasTheTable' ./cmd/portcullis ./test
@@ -68,9 +72,9 @@ reference: ## write the flags and the table of imports into docs/
 test: export GOGC = 400
 test: check-fmt ## at each change: format, vet, policies, unit and black-box tests on the embedded store
 	@echo "=== make $@"
-	go vet ./... && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
+	go vet $(EVERY) && go vet -tags nightly ./test/... && go vet .ci/count.go && go vet .ci/openapi.go && go vet .ci/sbom.go
 	@$(MAKE) --no-print-directory policy-test
-	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(LONGEST) ./...
+	@go run .ci/count.go -short -vet=off -count=1 -timeout 10m -p $(PACKAGES) $(LONGEST) $(EVERY)
 
 check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a merge: all that CI runs
 
@@ -86,7 +90,7 @@ setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests 
 
 race: ## all tests but those that start the program, under the race detector
 	@echo "=== make $@"
-	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/%,$(shell go list ./...))
+	@CGO_ENABLED=1 go run .ci/count.go -race -vet=off -count=1 -timeout 15m $(filter-out $(MODULE)/test/%,$(shell go list $(EVERY)))
 
 # Each runs, also after another one has failed.
 nightly: ## each night: mutants, long runs, long fuzzing, figures
@@ -118,7 +122,7 @@ lint: ## run golangci-lint, govulncheck and, on the OpenAPI document, Redocly
 	@echo "=== make $@"
 	@.ci/tool github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_LINT_VERSION)
 	@.ci/tool golang.org/x/vuln/cmd/govulncheck $(GOVULNCHECK_VERSION)
-	@status=0; $(BIN)/golangci-lint run ./... || status=1; .ci/vulncheck $(BIN)/govulncheck || status=1; \
+	@status=0; for module in . $(MODULES); do (cd $$module && $(CURDIR)/$(BIN)/golangci-lint run ./...) || status=1; done; .ci/vulncheck $(BIN)/govulncheck $(EVERY) || status=1; \
 		.ci/openapi-lint $(REDOCLY_VERSION) || status=1; exit $$status
 
 deploy-check: tool-helm ## hold the chart, the alerts and the unit of deploy/ to helm, Kubernetes' schemas, promtool and systemd
@@ -131,6 +135,9 @@ release-snapshot: ## build the archives of a release into dist/: binaries, sums,
 fmt: tool-gofumpt tool-opa ## format Go and Rego
 	$(BIN)/gofumpt -w . .ci
 	$(BIN)/opa fmt -w policies
+
+tidy: ## go mod tidy in each module
+	@.ci/tidy $(MODULES)
 
 policy-test: tool-opa ## format, strict check, tests and coverage of the policies, with the stock opa
 	@.ci/policy-test $(BIN)/opa

@@ -1,4 +1,5 @@
-// Package client asks a Portcullis gateway for decisions. It needs the standard library only.
+// Package client asks a Portcullis gateway for decisions. It is a module of its own, which needs the standard library
+// only.
 //
 // Check asks E3, Evaluate and EvaluateAll ask in the terms of AuthZEN 1.0, and Subjects, Resources and
 // Actions search. Guard asks before each request of an http.Handler; a Verifier checks the gateway's

@@ -2,8 +2,7 @@ package client_test
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/portcullis-authz/portcullis/gateway/client"
 	"github.com/portcullis-authz/portcullis/gateway/client/clienttest"
-	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
-	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // ada is a caller with every field set.
@@ -60,48 +57,6 @@ func TestCallerArrives(t *testing.T) {
 	got, err := verifier(t, client.VerifierOptions{KeysURL: g.KeysURL}).Verify(t.Context(), r, []byte(body))
 	if err != nil || !reflect.DeepEqual(got, ada()) {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-// gatewayKeys are those of a gateway with a master key of its own.
-func gatewayKeys(t *testing.T) *assertion.Keys {
-	t.Helper()
-	seed := make([]byte, 32)
-	_, _ = rand.Read(seed)
-	master, err := resources.ReadMasterKey(strings.NewReader(base64.StdEncoding.EncodeToString(seed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := assertion.NewKeys(master, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return keys
-}
-
-// TestGatewaysOwnAssertionIsVerified guarantees that this package and the gateway mean the same.
-func TestGatewaysOwnAssertionIsVerified(t *testing.T) {
-	keys := gatewayKeys(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(keys.JWKS()) }))
-	defer server.Close()
-	token, err := keys.Sign(assertion.Statement{
-		Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body),
-		Account: "acct-b-v1", Action: "project:widget:create", Principal: resources.Principal{
-			Kind: "user", ID: "user-a-v1", UUID: "uuid", AccountID: "acct-a-v1", Scopes: []string{"x"}, Credential: "apikey", KeyScopes: []string{"read"}, KeyID: "apikey-a-v1",
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := arrived()
-	r.Header.Set("X-Request-ID", "r-1")
-	r.Header.Set(client.AssertionHeader, token)
-	v := verifier(t, client.VerifierOptions{KeysURL: server.URL})
-	if got, err := v.Verify(t.Context(), r, []byte(body)); err != nil || !reflect.DeepEqual(got, ada()) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if _, err := v.Verify(t.Context(), r, []byte(`{"a":2}`)); err == nil {
-		t.Error("another body is accepted")
 	}
 }
 
@@ -259,10 +214,32 @@ func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	}
 }
 
+// keysNamed returns the gateway's keys under another id.
+func keysNamed(t *testing.T, g *clienttest.Gateway, id string) []byte {
+	t.Helper()
+	r, err := http.Get(g.KeysURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Body.Close() }()
+	var keys struct {
+		Keys []map[string]string `json:"keys"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&keys); err != nil || len(keys.Keys) != 1 {
+		t.Fatalf("%d keys, %v", len(keys.Keys), err)
+	}
+	keys.Keys[0]["kid"] = id
+	raw, err := json.Marshal(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
 // TestNewKeyIsWaitedFor: while the keys are fetched for one request, and where they can't be had, the key of another one
 // is not unknown.
 func TestNewKeyIsWaitedFor(t *testing.T) {
-	before, after := gatewayKeys(t), gatewayKeys(t)
+	g := clienttest.New(t)
 	answers, fetching := make(chan []byte, 1), make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fetching <- struct{}{}
@@ -276,19 +253,14 @@ func TestNewKeyIsWaitedFor(t *testing.T) {
 	var later atomic.Int64
 	begun := time.Now()
 	v := verifier(t, client.VerifierOptions{KeysURL: server.URL, Now: func() time.Time { return begun.Add(time.Duration(later.Load())) }})
-	verify := func(keys *assertion.Keys) error {
-		token, err := keys.Sign(assertion.Statement{Upstream: "widgets", RequestID: "r-1", Method: "POST", Target: "/widgets?a=b", IdempotencyKey: "k", Body: []byte(body), Action: creates(nil)})
-		if err != nil {
-			return err
-		}
+	verify := func(id string) error {
 		r := arrived()
-		r.Header.Set("X-Request-ID", "r-1")
-		r.Header.Set(client.AssertionHeader, token)
-		_, err = v.Verify(t.Context(), r, []byte(body))
+		g.Assert(t, r, "widgets", ada(), []byte(body), func(header, _ map[string]any) { header["kid"] = id })
+		_, err := v.Verify(t.Context(), r, []byte(body))
 		return err
 	}
-	answers <- before.JWKS()
-	if err := verify(before); err != nil {
+	answers <- keysNamed(t, g, "before")
+	if err := verify("before"); err != nil {
 		t.Fatal(err)
 	}
 	<-fetching
@@ -296,21 +268,22 @@ func TestNewKeyIsWaitedFor(t *testing.T) {
 	later.Add(int64(6 * time.Second))
 	answers <- nil
 	for range 2 { // the second one asks nobody
-		if err := verify(after); !errors.Is(err, client.ErrKeys) {
+		if err := verify("after"); !errors.Is(err, client.ErrKeys) {
 			t.Errorf("while the gateway is away: %v", err)
 		}
 	}
-	if err := verify(before); err != nil {
+	if err := verify("before"); err != nil {
 		t.Errorf("a key that is known: %v", err)
 	}
 	<-fetching
 
 	later.Add(int64(6 * time.Second))
+	after := keysNamed(t, g, "after")
 	results := make(chan error, 2)
-	go func() { results <- verify(after) }()
+	go func() { results <- verify("after") }()
 	<-fetching
-	go func() { results <- verify(after) }()
-	time.AfterFunc(50*time.Millisecond, func() { answers <- after.JWKS() }) // the second one has begun
+	go func() { results <- verify("after") }()
+	time.AfterFunc(50*time.Millisecond, func() { answers <- after }) // the second one has begun
 	for range 2 {
 		if err := <-results; err != nil {
 			t.Errorf("while the keys are fetched: %v", err)

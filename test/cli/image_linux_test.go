@@ -71,7 +71,7 @@ func unpackImage(t *testing.T) imageRoot {
 func buildProgram(t *testing.T, to string) {
 	t.Helper()
 	cmd := exec.Command("go", "build", "-trimpath", "-o", to, "./cmd/portcullis")
-	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
