@@ -24,7 +24,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -ldflags=-s
 
 MODULE      = $(shell GOWORK=off go list -m)
 # The modules of go.work beside the program's own, and the packages of all of them.
-MODULES     = gateway/client
+MODULES     = gateway/client test/load
 EVERY       = ./... $(MODULES:%=./%/...)
 BLACK_BOX   = ./test/api ./test/cli ./test/doors ./test/faults ./test/raw
 # Their own code is under the race detector in CI. The program under test is so on request, since that takes ten

@@ -1,5 +1,6 @@
 // Package load measures what traffic costs a gateway, beside its peers, and how that cost grows
-// with assignments, roles and users. It runs on request: make bench-load.
+// with assignments, roles and users. It runs on request: make bench-load. It is a module of its own, so that the
+// program's has no requirement of the peers.
 //
 // # What is asked
 //
