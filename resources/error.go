@@ -3,6 +3,7 @@ package resources
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -130,4 +131,9 @@ func IsKind(err error, kind Kind) bool {
 	}
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind
+}
+
+// OneLine returns a message without line breaks.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

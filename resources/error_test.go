@@ -58,3 +58,11 @@ func TestServiceScopesAreAServiceOnly(t *testing.T) {
 		t.Error("the zero decision allows")
 	}
 }
+
+func TestMessageStaysOnOneLine(t *testing.T) {
+	for in, want := range map[string]string{"a": "a", "a\nb": "a; b", "a\r\n\n  b\n": "a;   b", "": ""} {
+		if got := resources.OneLine(in); got != want {
+			t.Errorf("%q becomes %q", in, got)
+		}
+	}
+}

@@ -42,14 +42,6 @@ func TestUnknownVariablesAreNamed(t *testing.T) {
 	}
 }
 
-func TestMessageStaysOnOneLine(t *testing.T) {
-	for in, want := range map[string]string{"a": "a", "a\nb": "a; b", "a\r\n\n  b\n": "a;   b", "": ""} {
-		if got := oneLine(in); got != want {
-			t.Errorf("%q becomes %q", in, got)
-		}
-	}
-}
-
 // TestMistakesOnACommandLineAreTold with what is wrong and the remedy, and nothing runs.
 func TestMistakesOnACommandLineAreTold(t *testing.T) {
 	for line, says := range map[string][]string{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -94,15 +93,4 @@ func (a *app) closeDecisions() error {
 		return fmt.Errorf("--decision-log: %w", err)
 	}
 	return nil
-}
-
-// decisionsURL returns the address of the decisions of a running gateway.
-func decisionsURL(private string, query url.Values) (string, error) {
-	base, err := url.Parse(private)
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return "", fmt.Errorf("--url: must be http://host:port of a private listener, not %q", private)
-	}
-	at := base.JoinPath("decisions")
-	at.RawQuery = query.Encode()
-	return at.String(), nil
 }

@@ -18,6 +18,9 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/gateway/authn"
+	"github.com/portcullis-authz/portcullis/gateway/private"
+	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 	"github.com/portcullis-authz/portcullis/store/records"
@@ -75,8 +78,8 @@ type reading struct {
 
 // decisionsCommand returns a command that reads the decision log, with the flags of its kind.
 func decisionsCommand(r reading) *cobra.Command {
-	settings, q := &config.Config{}, &decisionsQuery{oldest: r.oldest}
-	private, asJSON := privateLog{settings: settings}, r.json
+	settings, q := &config.Config{}, &private.Query{Oldest: r.oldest}
+	gateway, asJSON := runningLog{settings: settings}, r.json
 	cmd := &cobra.Command{
 		Use: r.use, Short: r.short, Example: r.example,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -86,56 +89,79 @@ func decisionsCommand(r reading) *cobra.Command {
 			if len(args) != 1 || args[0] == "" {
 				return fmt.Errorf("show takes one argument, the id of a decision as in X-Decision-ID, not %q", args)
 			}
-			q.id = args[0]
+			q.ID = args[0]
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Fill(cmd.Flags()); err != nil {
 				return err
 			}
-			if q.limit < 0 {
-				return fmt.Errorf("--number must be 0 or more, not %d; 0 is all", q.limit)
+			if q.Limit < 0 {
+				return fmt.Errorf("--number must be 0 or more, not %d; 0 is all", q.Limit)
 			}
-			return r.run(cmd, settings, q, private, asJSON)
+			return r.run(cmd, settings, q, gateway, asJSON)
 		},
 	}
 	settings.AddDataFolderFlags(cmd.Flags())
 	hideAllBut(cmd.Flags(), "config", "data-dir", "master-key-file")
 	f := cmd.Flags()
-	f.StringVar(&private.url, "url", "", "the `URL` of the private listener of a running gateway, in place of --data-dir")
-	f.StringVar(&private.token, "token", "", "with --url: a `token` that may explain decisions (default: one signed with the data folder's key)")
+	f.StringVar(&gateway.url, "url", "", "the `URL` of the private listener of a running gateway, in place of --data-dir")
+	f.StringVar(&gateway.token, "token", "", "with --url: a `token` that may explain decisions (default: one signed with the data folder's key)")
 	if r.byID {
-		q.limit = 1
+		q.Limit = 1
 		return cmd
 	}
-	f.StringVar(&q.user, "user", "", "the `id` of the user in question, or of the caller")
-	f.StringVar(&q.account, "account", "", "the `id` of the account in question")
-	f.StringVar(&q.action, "action", "", "the `action` in question")
-	f.StringVar(&q.place, "place", "", "a `path`, as projects/proj-demo-v1: decisions there and below")
-	f.StringVar(&q.path, "path", "", "what was `asked`: authz/decision, authz/access, authz/grantable or apps/<name>/decision")
-	f.StringVar(&q.verdict, "verdict", "", "allow or deny")
-	f.StringVar(&q.since, "since", "", "the earliest `time`, as 2026-01-31T12:00:00Z, or how long ago, as 90m")
-	f.StringVar(&q.until, "until", "", "the latest `time`")
-	f.IntVarP(&q.limit, "number", "n", r.limit, "how many at most; 0 is all")
+	f.StringVar(&q.User, "user", "", "the `id` of the user in question, or of the caller")
+	f.StringVar(&q.Account, "account", "", "the `id` of the account in question")
+	f.StringVar(&q.Action, "action", "", "the `action` in question")
+	f.StringVar(&q.Place, "place", "", "a `path`, as projects/proj-demo-v1: decisions there and below")
+	f.StringVar(&q.Path, "path", "", "what was `asked`: authz/decision, authz/access, authz/grantable or apps/<name>/decision")
+	f.StringVar(&q.Verdict, "verdict", "", "allow or deny")
+	f.StringVar(&q.Since, "since", "", "the earliest `time`, as 2026-01-31T12:00:00Z, or how long ago, as 90m")
+	f.StringVar(&q.Until, "until", "", "the latest `time`")
+	f.IntVarP(&q.Limit, "number", "n", r.limit, "how many at most; 0 is all")
 	if !r.json {
 		f.BoolVar(&asJSON, "json", false, "print whole events, one a line")
 	}
 	if r.follows {
-		f.BoolVarP(&q.follow, "follow", "f", false, "go on with the decisions that are made from now on")
+		f.BoolVarP(&q.Follow, "follow", "f", false, "go on with the decisions that are made from now on")
 	}
 	return cmd
 }
 
+// runningLog is the decision log of a running gateway.
+type runningLog struct {
+	// url is that of the private listener.
+	url string
+	// token is the caller's; where it is "", the data folder's key signs one for each request.
+	token    string
+	settings *config.Config
+}
+
+// bearer returns the token of a request. One that is signed outlives the longest answer.
+func (l *runningLog) bearer() (string, error) {
+	if l.token != "" {
+		return l.token, nil
+	}
+	token, err := sign(l.settings, authn.TokenRequest{
+		Subject: resources.ServicePrefix + "decisions", Scopes: []string{resources.ServiceScopeExplain}, TTL: private.FollowWithin + time.Minute,
+	})
+	if err != nil {
+		return "", fmt.Errorf("there is no --token, and none can be signed: %w", err)
+	}
+	return token, nil
+}
+
 // run prints the decisions.
-func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQuery, private privateLog, asJSON bool) error {
+func (r reading) run(cmd *cobra.Command, settings *config.Config, q *private.Query, gateway runningLog, asJSON bool) error {
 	out, found := cmd.OutOrStdout(), 0
 	show := func(e decisionlog.Event) error {
 		found++
 		return printDecision(out, &e, asJSON, r.byID)
 	}
-	source := func(q *decisionsQuery, fn func(decisionlog.Event) error) error {
-		if private.url != "" {
-			return q.ask(cmd.Context(), private, fn)
+	source := func(q *private.Query, fn func(decisionlog.Event) error) error {
+		if gateway.url != "" {
+			return q.Ask(cmd.Context(), private.Log{URL: gateway.url, Bearer: gateway.bearer}, fn)
 		}
 		dir := settings.Store.DecisionsDir()
 		if _, err := os.Stat(dir); err != nil {
@@ -147,12 +173,12 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQu
 		if isTerminal(os.Stderr) && !r.follows {
 			reader.Progress = func(read, of int) { fmt.Fprintf(os.Stderr, "\r%d of %d segments\x1b[K\r", read, of) }
 		}
-		return q.read(cmd.Context(), reader, fn)
+		return q.Read(cmd.Context(), reader, engine.RecordedInput, fn)
 	}
 	newest := *q
-	newest.follow = false
-	if q.follow {
-		q.from = resources.At(time.Now())
+	newest.Follow = false
+	if q.Follow {
+		q.From = resources.At(time.Now())
 	}
 	shown := map[string]bool{}
 	var err error
@@ -166,7 +192,7 @@ func (r reading) run(cmd *cobra.Command, settings *config.Config, q *decisionsQu
 	} else {
 		err = source(&newest, show)
 	}
-	if err == nil && q.follow {
+	if err == nil && q.Follow {
 		err = source(q, func(e decisionlog.Event) error {
 			if shown[e.DecisionID] {
 				return nil

@@ -125,7 +125,7 @@ func quoted(text string) string {
 func (q question) answer(ctx context.Context) string {
 	answer, err := q.decide(ctx)
 	if err != nil {
-		return "No decision now: " + oneLine(err.Error())
+		return "No decision now: " + resources.OneLine(err.Error())
 	}
 	return answer.String()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/gateway/private"
 )
 
 // deployed returns every file that installs the program.
@@ -72,11 +73,11 @@ func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 // TestMetricsTellAFullDiskFromALostFolder: of a folder that is lost the disk does not matter any more. Requests of Envoy
 // are counted with 0 from the start.
 func TestMetricsTellAFullDiskFromALostFolder(t *testing.T) {
-	for want, s := range map[observe.StoreState]storeStatus{
-		observe.StoreReadOnly: {State: observe.StoreReady, ReadOnly: true}, observe.StoreLost: {State: observe.StoreLost, ReadOnly: true},
-		observe.StoreReady: {State: observe.StoreReady}, observe.StoreUnavailable: {State: observe.StoreUnavailable, ReadOnly: true},
+	for want, s := range map[observe.StoreState]private.StoreStatus{
+		observe.StoreReadOnly: {State: string(observe.StoreReady), ReadOnly: true}, observe.StoreLost: {State: string(observe.StoreLost), ReadOnly: true},
+		observe.StoreReady: {State: string(observe.StoreReady)}, observe.StoreUnavailable: {State: string(observe.StoreUnavailable), ReadOnly: true},
 	} {
-		if got := s.metric(); got != want {
+		if got := storeMetric(s); got != want {
 			t.Errorf("%v is %s, want %s", s, got, want)
 		}
 	}

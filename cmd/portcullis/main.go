@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // Exit codes of the commands.
@@ -47,7 +47,7 @@ func run(args []string) int {
 	case errors.Is(err, errUnjudged):
 		return exitUnjudged
 	}
-	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+oneLine(err.Error()))
+	fmt.Fprintln(observe.Printable(os.Stderr), "portcullis: "+resources.OneLine(err.Error()))
 	if errors.Is(err, errNotReady) {
 		return exitNotReady
 	}
@@ -84,9 +84,4 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s takes no arguments, and %q is one (`%s --help` lists the flags)", cmd.Name(), args[0], cmd.CommandPath())
 	}
 	return nil
-}
-
-// oneLine returns a message without line breaks.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/private"
 	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
 	"github.com/portcullis-authz/portcullis/policies/analysis/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
@@ -94,18 +95,6 @@ func eachPerson(
 	return people.Facts{From: before.Epoch, To: after.Epoch}, err
 }
 
-// peopleLine is a line of what a gateway sends of its users: a person, or, at the end, what it rests on.
-type peopleLine struct {
-	Person *people.Person `json:"person,omitempty"`
-	End    *peopleEnd     `json:"end,omitempty"`
-}
-
-type peopleEnd struct {
-	Facts people.Facts `json:"facts"`
-	// Hidden says that policy keeps some accounts from who asks.
-	Hidden bool `json:"hidden"`
-}
-
 // ask reads the users of a running gateway.
 func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Left, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(p.url, "/")+"/policy/people", nil)
@@ -113,13 +102,13 @@ func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (
 		return facts, nil, fmt.Errorf("--url: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+p.token)
-	resp, err := askPrivate(req)
+	resp, err := private.Do(req)
 	if err != nil {
 		return facts, nil, fmt.Errorf("--url: %w", err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	for decoder := json.NewDecoder(resp.Body); ; {
-		var line peopleLine
+		var line private.PeopleLine
 		if err := decoder.Decode(&line); err != nil {
 			return facts, nil, fmt.Errorf("--url: the gateway broke off: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
 // watchEvery is how often `policy test --watch` looks at the tree; a change must be the same at two looks.
@@ -84,7 +85,7 @@ func watchTests(cmd *cobra.Command, tree *treeArgument, run proof.TestRun) error
 				return nil
 			}
 			if err != nil && !errors.Is(err, errTests) {
-				fmt.Fprintln(cmd.ErrOrStderr(), oneLine(err.Error()))
+				fmt.Fprintln(cmd.ErrOrStderr(), resources.OneLine(err.Error()))
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s\nWatching for changes ...\n", strings.Repeat("*", 80))
 		}

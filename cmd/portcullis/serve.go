@@ -119,7 +119,7 @@ func serve(cmd *cobra.Command, settings *config.Config, log *observe.Log) (err e
 		return err
 	}
 	var draining atomic.Bool
-	private := a.newHealthServer(draining.Load)
+	private := a.newPrivate(draining.Load).Server()
 	beside := a.runBackground()
 	defer beside.end() // after the last request, before the store is closed
 	started = true

@@ -206,7 +206,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 		a.feed.Observe = a.metrics.WatchBundle(bundlefeed.Results()...)
 	}
 	a.policyInForce(a.policy.Revision())
-	a.metrics.WatchStore(func(ctx context.Context) observe.StoreState { return a.storeStatus(ctx).metric() }, a.opened.Bytes)
+	a.metrics.WatchStore(func(ctx context.Context) observe.StoreState { return storeMetric(a.storeStatus(ctx)) }, a.opened.Bytes)
 	a.metrics.WatchBounds(a.edge, a.allGates())
 	return a, nil
 }

@@ -1,4 +1,4 @@
-package main
+package private
 
 import (
 	"context"
@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/wire"
@@ -15,10 +17,19 @@ import (
 // seenFor is how long a visitor's credential and rights count before they are checked anew.
 const seenFor = time.Second
 
+// Visitors finds out who calls the private listener, and what policy lets them see.
+type Visitors struct {
+	// Authn is nil in a process that knows no callers.
+	Authn *authn.Authenticator
+	// Row returns the row of the catalogue in use with that name, nil if there is no such row.
+	Row   func(name string) *catalogue.Row
+	Judge *verdict.Judge
+}
+
 // visitor is a caller of the private listener. They see the accounts in which the policy in force lets them call all of
 // some routes, which answer with the same on the public listener.
 type visitor struct {
-	app                   *app
+	*Visitors
 	authorization, apiKey []string
 	rights                []string
 	now                   func() time.Time
@@ -32,17 +43,17 @@ type visitor struct {
 
 // admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 for a user who may not call
 // the routes in their own account and for a service that may not before an account is in question.
-func (a *app) admit(w http.ResponseWriter, r *http.Request, rights ...string) *visitor {
-	if a.state.authenticator == nil {
+func (v *Visitors) admit(w http.ResponseWriter, r *http.Request, rights ...string) *visitor {
+	if v.Authn == nil {
 		http.Error(w, "this process knows no callers; ask the gateway", http.StatusNotFound)
 		return nil
 	}
-	v := &visitor{app: a, authorization: r.Header.Values("Authorization"), apiKey: r.Header.Values("X-API-Key"), rights: rights, now: time.Now}
-	if err := v.judge(r.Context()); err != nil {
+	caller := &visitor{Visitors: v, authorization: r.Header.Values("Authorization"), apiKey: r.Header.Values("X-API-Key"), rights: rights, now: time.Now}
+	if err := caller.judge(r.Context()); err != nil {
 		refuseVisitor(w, err)
 		return nil
 	}
-	return v
+	return caller
 }
 
 // refuseVisitor answers with the error in one line.
@@ -54,13 +65,13 @@ func refuseVisitor(w http.ResponseWriter, err error) {
 	case http.StatusServiceUnavailable:
 		w.Header().Set("Retry-After", "1")
 	}
-	http.Error(w, oneLine(known.Message), wire.Status(known.Kind))
+	http.Error(w, resources.OneLine(known.Message), wire.Status(known.Kind))
 }
 
 // judge checks the credential, and whether the visitor sees any account at all. Errors are *resources.Error.
 func (v *visitor) judge(ctx context.Context) (err error) {
 	v.judged, v.known = v.now(), map[string]bool{}
-	v.caller, err = v.app.state.authenticator.Authenticate(ctx, v.authorization, v.apiKey)
+	v.caller, err = v.Authn.Authenticate(ctx, v.authorization, v.apiKey)
 	switch {
 	case resources.IsKind(err, resources.KindUnavailable):
 		return err
@@ -69,7 +80,7 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 	}
 	v.rows = nil
 	for _, name := range v.rights {
-		v.rows = append(v.rows, v.app.edge.Rows().Named(name))
+		v.rows = append(v.rows, v.Row(name))
 	}
 	may, err := v.may(ctx, v.caller.AccountID)
 	if err == nil && !may {
@@ -94,7 +105,7 @@ func (v *visitor) may(ctx context.Context, account string) (bool, error) {
 	if may, known := v.known[account]; known {
 		return may, nil
 	}
-	judge, may := v.app.judge.Quiet(), len(v.rows) > 0
+	judge, may := v.Judge.Quiet(), len(v.rows) > 0
 	for _, row := range v.rows {
 		if row == nil { // which nobody may call
 			may = false
@@ -129,8 +140,8 @@ func (p places) enter(w http.ResponseWriter, v *visitor) (leave func(), entered 
 	return of.Leave, true
 }
 
-// readWithin is how long a visitor may leave what was sent unread.
-const readWithin = 30 * time.Second
+// ReadWithin is how long a visitor may leave what was sent unread.
+const ReadWithin = 30 * time.Second
 
 // answer is a long answer to a visitor. It ends the connection, whose write deadline it has moved.
 type answer struct {
@@ -158,4 +169,4 @@ func (a answer) flush() error {
 }
 
 // wait gives the visitor the time to read what is sent next.
-func (a answer) wait() { _ = a.control.SetWriteDeadline(time.Now().Add(readWithin)) }
+func (a answer) wait() { _ = a.control.SetWriteDeadline(time.Now().Add(ReadWithin)) }

@@ -1,4 +1,4 @@
-package main
+package private
 
 import (
 	"bufio"
@@ -9,22 +9,37 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies/analysis/people"
-	"github.com/portcullis-authz/portcullis/resources"
 )
+
+// People hands over the users of the accounts for which seen is true.
+type People func(ctx context.Context, seen func(account string) (bool, error), add func(people.Person) error) (people.Facts, error)
+
+// PeopleLine is a line of what a gateway sends of its users: a person, or, at the end, what it rests on.
+type PeopleLine struct {
+	Person *people.Person `json:"person,omitempty"`
+	End    *PeopleEnd     `json:"end,omitempty"`
+}
+
+// PeopleEnd is the last line.
+type PeopleEnd struct {
+	Facts people.Facts `json:"facts"`
+	// Hidden says that policy keeps some accounts from who asks.
+	Hidden bool `json:"hidden"`
+}
 
 // peopleRights returns the routes that a caller must be allowed in an account to be sent its users: they tell
 // their callers the same.
 func peopleRights() []string { return []string{"authorization.explain", "authzen.search_subject"} }
 
-// peopleWithin bounds an answer.
-const peopleWithin = 10 * time.Minute
+// PeopleWithin bounds an answer.
+const PeopleWithin = 10 * time.Minute
 
-// peopleHandler answers GET /policy/people of the private listener: what rules read of each user whom the caller may see, for
+// people answers GET /policy/people of the private listener: what rules read of each user whom the caller may see, for
 // `policy diff`. A caller who sees no account is refused before anybody is read.
-func (a *app) peopleHandler() http.HandlerFunc {
+func (l *Listener) people() http.HandlerFunc {
 	places := newPlaces(1)
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := a.admit(w, r, peopleRights()...)
+		v := l.Visitors.admit(w, r, peopleRights()...)
 		if v == nil {
 			return
 		}
@@ -33,14 +48,14 @@ func (a *app) peopleHandler() http.HandlerFunc {
 			return
 		}
 		defer leave()
-		ctx, cancel := context.WithTimeout(r.Context(), peopleWithin)
+		ctx, cancel := context.WithTimeout(r.Context(), PeopleWithin)
 		defer cancel()
-		sent, err := a.sendPeople(ctx, w, v)
+		sent, err := l.sendPeople(ctx, w, v)
 		if err != nil {
-			a.log.Warn("the users could not be sent", "principal", v.caller.ID, "error", err.Error())
+			l.Log.Warn("the users could not be sent", "principal", v.caller.ID, "error", err.Error())
 			return
 		}
-		a.log.Info("users sent for a comparison of policies", "principal", v.caller.ID, "users", sent)
+		l.Log.Info("users sent for a comparison of policies", "principal", v.caller.ID, "users", sent)
 	}
 }
 
@@ -49,11 +64,11 @@ var errNobody = errors.New("policy lets the caller explain decisions and search 
 
 // sendPeople writes a line for each user whom the visitor sees. The answer begins with the first of them: 403 is that
 // there is none. It returns how many were written.
-func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, v *visitor) (sent int, err error) {
+func (l *Listener) sendPeople(ctx context.Context, w http.ResponseWriter, v *visitor) (sent int, err error) {
 	hidden := false
 	var out *bufio.Writer
 	var encoder *json.Encoder
-	facts, err := eachPerson(ctx, a.store, a.collections, resources.At(time.Now()), func(account string) (bool, error) {
+	facts, err := l.People(ctx, func(account string) (bool, error) {
 		seen, err := v.sees(ctx, account, 0)
 		hidden = hidden || !seen
 		return seen, err
@@ -63,7 +78,7 @@ func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, v *visitor)
 			encoder = json.NewEncoder(out)
 		}
 		sent++
-		return encoder.Encode(peopleLine{Person: &p})
+		return encoder.Encode(PeopleLine{Person: &p})
 	})
 	switch {
 	case err == nil && sent == 0:
@@ -75,5 +90,5 @@ func (a *app) sendPeople(ctx context.Context, w http.ResponseWriter, v *visitor)
 	case err != nil:
 		return sent, err // an answer without its end
 	}
-	return sent, errors.Join(encoder.Encode(peopleLine{End: &peopleEnd{facts, hidden}}), out.Flush())
+	return sent, errors.Join(encoder.Encode(PeopleLine{End: &PeopleEnd{facts, hidden}}), out.Flush())
 }

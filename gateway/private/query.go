@@ -1,4 +1,4 @@
-package main
+package private
 
 import (
 	"cmp"
@@ -9,57 +9,56 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// decisionsQuery says which decisions are wanted, on the command line and in a URL alike.
-type decisionsQuery struct {
-	id, user, account, action, place, path, verdict, since, until string
-	// limit is how many decisions at most; 0 is all.
-	limit int
-	// oldest gives them in the order of time, follow goes on with those that are made from now on.
-	oldest, follow bool
-	// from is when those were made with which follow begins; 0 is now.
-	from resources.Time
-	// seen, where it is not nil, reports whether a decision may be handed over.
-	seen func(*decisionlog.Record) (bool, error)
+// Query says which decisions are wanted, on the command line and in a URL alike.
+type Query struct {
+	ID, User, Account, Action, Place, Path, Verdict, Since, Until string
+	// Limit is how many decisions at most; 0 is all.
+	Limit int
+	// Oldest gives them in the order of time, Follow goes on with those that are made from now on.
+	Oldest, Follow bool
+	// From is when those were made with which Follow begins; 0 is now.
+	From resources.Time
+	// Seen, where it is not nil, reports whether a decision may be handed over.
+	Seen func(*decisionlog.Record) (bool, error)
 }
 
 // texts returns the parts of a query that are texts, by their names.
-func (q *decisionsQuery) texts() map[string]*string {
+func (q *Query) texts() map[string]*string {
 	return map[string]*string{
-		"id": &q.id, "user": &q.user, "account": &q.account, "action": &q.action, "place": &q.place, "path": &q.path,
-		"verdict": &q.verdict, "since": &q.since, "until": &q.until,
+		"id": &q.ID, "user": &q.User, "account": &q.Account, "action": &q.Action, "place": &q.Place, "path": &q.Path,
+		"verdict": &q.Verdict, "since": &q.Since, "until": &q.Until,
 	}
 }
 
 // values returns the query as that of a URL.
-func (q *decisionsQuery) values() url.Values {
+func (q *Query) values() url.Values {
 	v := url.Values{}
 	for name, text := range q.texts() {
 		if *text != "" {
 			v.Set(name, *text)
 		}
 	}
-	if q.limit > 0 {
-		v.Set("limit", strconv.Itoa(q.limit))
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
 	}
-	if q.oldest {
+	if q.Oldest {
 		v.Set("order", "oldest")
 	}
-	if q.follow {
+	if q.Follow {
 		v.Set("follow", "true")
 	}
-	if q.from != 0 {
-		v.Set("from", q.from.String())
+	if q.From != 0 {
+		v.Set("from", q.From.String())
 	}
 	return v
 }
 
-// readDecisionsQuery reads the query of a URL.
-func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
+// readQuery reads the query of a URL.
+func readQuery(v url.Values) (q Query, err error) {
 	for name := range v {
 		switch text := q.texts()[name]; {
 		case len(v[name]) != 1:
@@ -68,16 +67,16 @@ func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
 			*text = v.Get(name)
 		case name == "limit":
 			n, bad := strconv.Atoi(v.Get(name))
-			if q.limit = n; bad != nil || n < 0 {
+			if q.Limit = n; bad != nil || n < 0 {
 				err = errors.Join(err, errors.New("limit: must be a number of decisions, 0 for all"))
 			}
 		case name == "order" && (v.Get(name) == "oldest" || v.Get(name) == "newest"):
-			q.oldest = v.Get(name) == "oldest"
+			q.Oldest = v.Get(name) == "oldest"
 		case name == "follow" && (v.Get(name) == "true" || v.Get(name) == "false"):
-			q.follow = v.Get(name) == "true"
+			q.Follow = v.Get(name) == "true"
 		case name == "from":
 			at, bad := time.Parse(time.RFC3339, v.Get(name))
-			if q.from = resources.At(at); bad != nil {
+			if q.From = resources.At(at); bad != nil {
 				err = errors.Join(err, errors.New("from: must be a time as 2026-01-31T12:00:00Z"))
 			}
 		default:
@@ -88,9 +87,9 @@ func readDecisionsQuery(v url.Values) (q decisionsQuery, err error) {
 }
 
 // filter returns the query as a filter at this time.
-func (q *decisionsQuery) filter(now time.Time) (f decisionlog.Filter, err error) {
-	f = decisionlog.Filter{ID: q.id, User: q.user, Account: q.account, Action: q.action, Place: q.place, Path: q.path}
-	switch allowed := q.verdict == "allow"; q.verdict {
+func (q *Query) filter(now time.Time) (f decisionlog.Filter, err error) {
+	f = decisionlog.Filter{ID: q.ID, User: q.User, Account: q.Account, Action: q.Action, Place: q.Place, Path: q.Path}
+	switch allowed := q.Verdict == "allow"; q.Verdict {
 	case "":
 	case "allow", "deny":
 		f.Allowed = &allowed
@@ -100,7 +99,7 @@ func (q *decisionsQuery) filter(now time.Time) (f decisionlog.Filter, err error)
 	for name, bound := range map[string]struct {
 		text string
 		to   *resources.Time
-	}{"since": {q.since, &f.Since}, "until": {q.until, &f.Until}} {
+	}{"since": {q.Since, &f.Since}, "until": {q.Until, &f.Until}} {
 		if bound.text == "" {
 			continue
 		}
@@ -121,8 +120,8 @@ func (q *decisionsQuery) filter(now time.Time) (f decisionlog.Filter, err error)
 // lookEvery is how often a follower looks for new decisions.
 const lookEvery = 250 * time.Millisecond
 
-// read hands over the decisions of a data folder.
-func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func(decisionlog.Event) error) error {
+// Read hands over the decisions of a log's folder. input renders what policy read of a recorded question.
+func (q *Query) Read(ctx context.Context, r decisionlog.Reader, input decisionlog.Input, fn func(decisionlog.Event) error) error {
 	now := time.Now()
 	f, err := q.filter(now)
 	if err != nil {
@@ -130,25 +129,25 @@ func (q *decisionsQuery) read(ctx context.Context, r decisionlog.Reader, fn func
 	}
 	count := 0
 	each := func(rec *decisionlog.Record) error {
-		if q.seen != nil {
-			if seen, err := q.seen(rec); err != nil || !seen {
+		if q.Seen != nil {
+			if seen, err := q.Seen(rec); err != nil || !seen {
 				return err
 			}
 		}
-		if err := fn(rec.Event(engine.RecordedInput)); err != nil {
+		if err := fn(rec.Event(input)); err != nil {
 			return err
 		}
-		if count++; count == q.limit && !q.follow {
+		if count++; count == q.Limit && !q.Follow {
 			return decisionlog.Enough()
 		}
 		return nil
 	}
 	switch {
-	case q.follow:
+	case q.Follow:
 		tick := time.NewTicker(lookEvery)
 		defer tick.Stop()
-		return r.Follow(ctx, f, cmp.Or(q.from, resources.At(now)), ticks(ctx, tick), each)
-	case q.oldest:
+		return r.Follow(ctx, f, cmp.Or(q.From, resources.At(now)), ticks(ctx, tick), each)
+	case q.Oldest:
 		return r.Oldest(ctx, f, each)
 	}
 	return r.Newest(ctx, f, each)

@@ -1,4 +1,4 @@
-package main
+package private
 
 import (
 	"context"
@@ -6,60 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
-	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// privateLog is the decision log of a running gateway.
-type privateLog struct {
-	// url is that of the private listener.
-	url string
-	// token is the caller's; where it is "", the data folder's key signs one for each request.
-	token    string
-	settings *config.Config
+// Log is the decision log of a running gateway.
+type Log struct {
+	// URL is that of the private listener.
+	URL string
+	// Bearer returns the token of a request. It must outlive FollowWithin, which is the longest answer.
+	Bearer func() (string, error)
 }
 
-// bearer returns the token of a request. One that is signed outlives the longest answer.
-func (l *privateLog) bearer() (string, error) {
-	if l.token != "" {
-		return l.token, nil
-	}
-	token, err := sign(l.settings, authn.TokenRequest{
-		Subject: resources.ServicePrefix + "decisions", Scopes: []string{resources.ServiceScopeExplain}, TTL: followWithin + time.Minute,
-	})
-	if err != nil {
-		return "", fmt.Errorf("there is no --token, and none can be signed: %w", err)
-	}
-	return token, nil
-}
-
-// ask hands over the decisions of a running gateway. It follows on where the gateway has ended an answer.
-func (q *decisionsQuery) ask(ctx context.Context, l privateLog, fn func(decisionlog.Event) error) error {
+// Ask hands over the decisions of a running gateway. It follows on where the gateway has ended an answer.
+func (q *Query) Ask(ctx context.Context, l Log, fn func(decisionlog.Event) error) error {
 	if _, err := q.filter(time.Now()); err != nil {
 		return err
 	}
 	asked, met := *q, overlap{}
 	for {
 		err := asked.once(ctx, l, func(e decisionlog.Event) error {
-			if q.follow && met.before(&e) {
+			if q.Follow && met.before(&e) {
 				return nil
 			}
 			return fn(e)
 		})
-		if err != nil || !q.follow || ctx.Err() != nil {
+		if err != nil || !q.Follow || ctx.Err() != nil {
 			return err
 		}
-		asked.from = met.from(asked.from)
+		asked.From = met.from(asked.From)
 	}
 }
 
 // once hands over the decisions of one answer.
-func (q *decisionsQuery) once(ctx context.Context, l privateLog, fn func(decisionlog.Event) error) error {
-	address, err := decisionsURL(l.url, q.values())
+func (q *Query) once(ctx context.Context, l Log, fn func(decisionlog.Event) error) error {
+	address, err := decisionsURL(l.URL, q.values())
 	if err != nil {
 		return err
 	}
@@ -67,12 +51,12 @@ func (q *decisionsQuery) once(ctx context.Context, l privateLog, fn func(decisio
 	if err != nil {
 		return err
 	}
-	token, err := l.bearer()
+	token, err := l.Bearer()
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := askPrivate(req)
+	resp, err := Do(req)
 	if err != nil {
 		return err
 	}
@@ -82,7 +66,7 @@ func (q *decisionsQuery) once(ctx context.Context, l privateLog, fn func(decisio
 		switch err := dec.Decode(&e); {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil && resp.Trailer.Get(trailerWhole) != "":
+		case err != nil && resp.Trailer.Get(TrailerWhole) != "":
 			return nil
 		case err != nil:
 			return fmt.Errorf("the gateway broke off: %w", err)
@@ -136,3 +120,14 @@ func (o *overlap) forget() {
 
 // from returns where the next answer begins, for one that began there.
 func (o *overlap) from(began resources.Time) resources.Time { return max(began, o.newest-unordered) }
+
+// decisionsURL returns the address of the decisions of a running gateway.
+func decisionsURL(private string, query url.Values) (string, error) {
+	base, err := url.Parse(private)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return "", fmt.Errorf("--url: must be http://host:port of a private listener, not %q", private)
+	}
+	at := base.JoinPath("decisions")
+	at.RawQuery = query.Encode()
+	return at.String(), nil
+}

@@ -1,4 +1,4 @@
-package main
+package private
 
 import (
 	"context"
@@ -10,36 +10,44 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// trailerWhole says that an answer has all decisions that were asked for.
-const trailerWhole = "X-Decisions-Whole"
+// TrailerWhole says that an answer has all decisions that were asked for.
+const TrailerWhole = "X-Decisions-Whole"
 
 const (
-	// maxDecisionReaders bounds the queries of services that are answered at once, and those of users.
-	maxDecisionReaders = 4
-	// decisionsWithin bounds an answer, followWithin that to a follower, who asks again from where it ends.
+	// MaxReaders bounds the queries of services that are answered at once, and those of users.
+	MaxReaders = 4
+	// FollowWithin bounds an answer to a follower, who asks again from where it ends; decisionsWithin bounds the others.
+	FollowWithin    = time.Hour
 	decisionsWithin = 10 * time.Minute
-	followWithin    = time.Hour
 )
+
+// Decisions is the decision log of the process.
+type Decisions struct {
+	// Dir is the log's folder; "" is that the process keeps no log.
+	Dir string
+	// Input renders what policy read of a recorded question.
+	Input decisionlog.Input
+}
 
 // decisionsHandler answers GET /decisions of the private listener with the decisions about the accounts in which the
 // caller may explain decisions.
-func (a *app) decisionsHandler() http.HandlerFunc {
-	places := newPlaces(maxDecisionReaders)
+func (l *Listener) decisions() http.HandlerFunc {
+	places := newPlaces(MaxReaders)
 	return func(w http.ResponseWriter, r *http.Request) {
-		if a.decisions == nil {
+		if l.Decisions.Dir == "" {
 			http.Error(w, "there is no decision log in this process", http.StatusNotFound)
 			return
 		}
-		v := a.admit(w, r, "authorization.explain")
+		v := l.Visitors.admit(w, r, "authorization.explain")
 		if v == nil {
 			return
 		}
-		q, err := readDecisionsQuery(r.URL.Query())
+		q, err := readQuery(r.URL.Query())
 		if err == nil {
 			_, err = q.filter(time.Now())
 		}
 		if err != nil {
-			http.Error(w, oneLine(err.Error()), http.StatusBadRequest)
+			http.Error(w, resources.OneLine(err.Error()), http.StatusBadRequest)
 			return
 		}
 		leave, entered := places.enter(w, v)
@@ -48,29 +56,29 @@ func (a *app) decisionsHandler() http.HandlerFunc {
 		}
 		defer leave()
 		within := decisionsWithin
-		if q.follow {
-			within = followWithin
+		if q.Follow {
+			within = FollowWithin
 		}
 		ctx, cancel := context.WithTimeout(r.Context(), within)
 		defer cancel()
-		w.Header().Set("Trailer", trailerWhole)
-		if err := a.sendDecisions(ctx, newAnswer(w), v, &q); err != nil {
-			a.log.Warn("decisions could not be read", "principal", v.caller.ID, "error", err.Error())
+		w.Header().Set("Trailer", TrailerWhole)
+		if err := l.sendDecisions(ctx, newAnswer(w), v, &q); err != nil {
+			l.Log.Warn("decisions could not be read", "principal", v.caller.ID, "error", err.Error())
 			return
 		}
-		w.Header().Set(trailerWhole, "1")
+		w.Header().Set(TrailerWhole, "1")
 	}
 }
 
 // sendDecisions writes a line for each decision that the visitor sees.
-func (a *app) sendDecisions(ctx context.Context, to answer, v *visitor, q *decisionsQuery) error {
+func (l *Listener) sendDecisions(ctx context.Context, to answer, v *visitor, q *Query) error {
 	defer to.wait() // for the trailer
-	if q.from == 0 {
-		q.from = resources.At(time.Now()) // before the follower is told, who may ask for a decision at once
+	if q.From == 0 {
+		q.From = resources.At(time.Now()) // before the follower is told, who may ask for a decision at once
 	}
 	_ = to.flush() // a follower knows that it follows
-	q.seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
-	return q.read(ctx, decisionlog.Reader{Dir: a.settings.Store.DecisionsDir()}, func(e decisionlog.Event) error {
+	q.Seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
+	return q.Read(ctx, decisionlog.Reader{Dir: l.Decisions.Dir}, l.Decisions.Input, func(e decisionlog.Event) error {
 		if v.caller.Kind != resources.PrincipalService {
 			e.Input = withoutStrangers(e.Input)
 		}
@@ -78,7 +86,7 @@ func (a *app) sendDecisions(ctx context.Context, to answer, v *visitor, q *decis
 		if err != nil {
 			return err
 		}
-		if _, err := to.Write(append(line, '\n')); err != nil || !q.follow {
+		if _, err := to.Write(append(line, '\n')); err != nil || !q.Follow {
 			return err
 		}
 		return to.flush()

@@ -1,0 +1,30 @@
+package private_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/gateway/private"
+)
+
+// TestRefusalsOfThePrivateListenerAreOneLine, of which a part is told.
+func TestRefusalsOfThePrivateListenerAreOneLine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "not now"+strings.Repeat(".", 2*private.MaxRefusal), http.StatusServiceUnavailable)
+	}))
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := private.Do(req)
+	if err == nil {
+		t.Fatal(resp.Status, resp.Body.Close())
+	}
+	told := err.Error()
+	if !strings.HasPrefix(told, "the gateway answers 503 Service Unavailable: not now...") || strings.Contains(told, "\n") || len(told) > private.MaxRefusal+100 {
+		t.Errorf("%d bytes: %.80q", len(told), told)
+	}
+}

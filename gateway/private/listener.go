@@ -1,0 +1,80 @@
+package private
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/gateway"
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/resources/health"
+)
+
+// readHeaderTimeout bounds a slow client of the private listener.
+const readHeaderTimeout = 5 * time.Second
+
+// identified gives every answer of the private listener a request id.
+func identified(next http.Handler, ids resources.IDs) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := r.Header.Get("X-Request-ID")
+		if !gateway.ValidRequestID(id) {
+			id = ids.ULID()
+		}
+		w.Header().Set("X-Request-ID", id)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Listener answers operators and the commands of this program on the private listener: probes, metrics, the status, the
+// keys of assertions, the tree in force, the users, decisions and, if Profiles is set, profiles.
+type Listener struct {
+	// Address is that of --health-listen, Hosts are further names by which the listener is called.
+	Address string
+	Hosts   []string
+	// Visitors finds out who may be told of users and decisions.
+	Visitors Visitors
+	Health   health.Config
+	Metrics  http.Handler
+	Status   func(context.Context) Status
+	// Keys returns the public keys of assertions as JSON.
+	Keys func() []byte
+	// Tree returns the tree in force.
+	Tree      func() *policies.Source
+	People    People
+	Decisions Decisions
+	Profiles  bool
+	// Idle is how long a connection may be without a request.
+	Idle time.Duration
+	IDs  resources.IDs
+	Log  *slog.Logger
+}
+
+// Server returns the server of the listener.
+func (l *Listener) Server() *http.Server {
+	mux := http.NewServeMux()
+	health.Routes(mux, l.Health)
+	mux.Handle("GET /metrics", l.Metrics)
+	mux.HandleFunc("GET /status", l.status)
+	mux.HandleFunc("GET /assertions/jwks.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(l.Keys()) // a client that is gone needs no answer
+	})
+	own := newOwnHosts(l.Address, l.Hosts)
+	mux.HandleFunc("GET /policy/tree", own.only(func(w http.ResponseWriter, _ *http.Request) { sendTree(w, l.Tree()) }))
+	mux.HandleFunc("GET /policy/people", own.only(l.people()))
+	mux.HandleFunc("GET /decisions", own.only(l.decisions()))
+	if l.Profiles {
+		mux.HandleFunc("GET /debug/pprof/", own.only(pprof.Index))
+		mux.HandleFunc("GET /debug/pprof/cmdline", own.only(pprof.Cmdline))
+		mux.HandleFunc("GET /debug/pprof/profile", own.only(pprof.Profile))
+		mux.HandleFunc("GET /debug/pprof/symbol", own.only(pprof.Symbol))
+		mux.HandleFunc("GET /debug/pprof/trace", own.only(pprof.Trace))
+	}
+	return &http.Server{
+		Handler: identified(mux, l.IDs), ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: l.Idle,
+		ErrorLog: slog.NewLogLogger(l.Log.Handler(), slog.LevelWarn),
+	}
+}
