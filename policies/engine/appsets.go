@@ -10,7 +10,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -65,7 +65,7 @@ func (a *app) readSets(ctx context.Context, s *Set, problem func(rule, format st
 			problem(name, "reads the input, the time or chance: it must be the same for every question")
 			continue
 		}
-		value, err := s.value(ctx, rule, nil, setsWithin, builtins.OfTest)
+		value, err := s.value(ctx, rule, nil, setsWithin, limits.OfTest)
 		if err == nil && value == nil {
 			err = errUndefined
 		}

@@ -3,7 +3,7 @@
 // A Set is one compiled tree. A decision is one evaluation of an entry point on an input
 // (policies/question) built by hand as OPA's own values. Anything but a well-formed answer is an error with the zero decision, which
 // denies: undefined, ill-typed or conflicting values, a failing built-in, a panic, an evaluation that exceeds its
-// time or its memory (policies/builtins). A grant has the time of its request.
+// time or its memory (policies/limits). A grant has the time of its request.
 //
 // An Engine has a set in force and caches its verdicts. The key of a verdict is what the compiled rules can read
 // (policies/question). Cache misses wait at a semaphore, so that thousands of them leave a processor to the hits;

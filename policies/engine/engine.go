@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
@@ -51,7 +51,7 @@ type Options struct {
 	// passes no gate.
 	Gate *gate.Gate
 	// Pace has evaluations rest; the zero value has none do so. A rest does not count for the deadline.
-	Pace     builtins.Pace
+	Pace     limits.Pace
 	Observer Observer
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/metrics"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -81,8 +81,8 @@ func (s *Set) evaluate(
 
 // answer returns the value of a rule for an input, nil where it is undefined.
 func (s *Set) answer(ctx context.Context, q *query, input *ast.Term, now resources.Time, within time.Duration) (*ast.Term, error) {
-	bounds, values := s.bounds.Get().(*builtins.Bounds), topdown.NewVirtualCache()
-	bounds.Start(ctx, within, builtins.OfQuestion)
+	bounds, values := s.bounds.Get().(*limits.Bounds), topdown.NewVirtualCache()
+	bounds.Start(ctx, within, limits.OfQuestion)
 	err := topdown.NewQuery(q.body).
 		WithCompiler(s.of.Compiler).
 		WithStore(s.of.Store).WithTransaction(s.txn).

@@ -11,7 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/metrics"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -230,7 +230,7 @@ func (s *Set) denies(ctx context.Context, q *resources.Question, within time.Dur
 			reason := "a reason that is too large"
 			if text, ok := t.Value.(ast.String); ok {
 				reason = string(text)
-			} else if !builtins.Larger(t.Value, maxReason) {
+			} else if !limits.Larger(t.Value, maxReason) {
 				reason = t.Value.String()
 			}
 			out = append(out, resources.PolicyRule{Reason: reason, At: place(rule)})
@@ -257,8 +257,8 @@ func (s *Set) each(ctx context.Context, body ast.Body, of *ast.Term, q *resource
 			out, err = nil, &failed{FailurePanic, fmt.Errorf("panic: %v", r)}
 		}
 	}()
-	bounds := s.bounds.Get().(*builtins.Bounds)
-	bounds.Start(ctx, within, builtins.OfQuestion)
+	bounds := s.bounds.Get().(*limits.Bounds)
+	bounds.Start(ctx, within, limits.OfQuestion)
 	err = topdown.NewQuery(append(slices.Clone(body), ast.Equality.Expr(ast.NewTerm(explained), of))).
 		WithCompiler(s.of.Compiler).
 		WithStore(s.of.Store).WithTransaction(s.txn).

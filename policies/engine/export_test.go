@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -21,7 +21,7 @@ func (s *Set) Copy() *Set {
 	out := &Set{of: s.of, txn: s.txn, noMetadata: s.noMetadata, listed: s.listed, queries: s.queries}
 	apps := *s.apps
 	out.apps = &apps
-	out.bounds.New = func() any { return builtins.NewBounds() }
+	out.bounds.New = func() any { return limits.NewBounds() }
 	return out
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -54,7 +54,7 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 		return false, nil, errors.New("the event is not a value of Rego")
 	}
 	input := ast.NewTerm(value)
-	dropped, err := set.value(ctx, dropRule, input, e.opts.Deadline, builtins.OfQuestion)
+	dropped, err := set.value(ctx, dropRule, input, e.opts.Deadline, limits.OfQuestion)
 	if err != nil {
 		return false, nil, whereItFails(dropRule, err)
 	}
@@ -65,7 +65,7 @@ func (e *Engine) Mask(ctx context.Context, event []byte) (drop bool, rules []byt
 		}
 		drop = bool(whether)
 	}
-	mask, err := set.value(ctx, maskRule, input, e.opts.Deadline, builtins.OfQuestion)
+	mask, err := set.value(ctx, maskRule, input, e.opts.Deadline, limits.OfQuestion)
 	if err != nil {
 		return false, nil, whereItFails(maskRule, err)
 	}
@@ -110,7 +110,7 @@ func (s *Set) value(ctx context.Context, rule string, input *ast.Term, within ti
 	if !s.has(rule) {
 		return nil, nil
 	}
-	bounds, found := s.bounds.Get().(*builtins.Bounds), ast.VarTerm("found")
+	bounds, found := s.bounds.Get().(*limits.Bounds), ast.VarTerm("found")
 	defer s.bounds.Put(bounds)
 	bounds.Start(ctx, within, memory)
 	defer bounds.Release()

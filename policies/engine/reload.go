@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // Reload loads and proves the tree and brings it into force. On an error, which is
@@ -60,8 +60,8 @@ func (e *Engine) Take(ctx context.Context, src *policies.Source) error {
 func (e *Engine) bring(set *Set) {
 	set.verdicts = newVerdicts(e.opts.Verdicts)
 	set.apps.answers = newAnswers(e.opts.Verdicts, set.apps)
-	if pace := e.opts.Pace; pace != (builtins.Pace{}) {
-		set.bounds = sync.Pool{New: func() any { return builtins.NewPacedBounds(pace) }}
+	if pace := e.opts.Pace; pace != (limits.Pace{}) {
+		set.bounds = sync.Pool{New: func() any { return limits.NewPacedBounds(pace) }}
 	}
 	e.current.Store(set)
 }

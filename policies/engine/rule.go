@@ -9,7 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/metrics"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -63,9 +63,9 @@ func (s *Set) Elements(ctx context.Context, of *ast.Rule, input *ast.Term, now r
 			found, err = nil, &failed{FailurePanic, fmt.Errorf("%s: panic: %v", of.Ref(), p)}
 		}
 	}()
-	bounds := s.bounds.Get().(*builtins.Bounds)
+	bounds := s.bounds.Get().(*limits.Bounds)
 	defer s.bounds.Put(bounds)
-	bounds.Start(ctx, within, builtins.OfQuestion)
+	bounds.Start(ctx, within, limits.OfQuestion)
 	element := ast.VarTerm("element")
 	body := append(of.Body.Copy(), ast.Equality.Expr(element, of.Head.Key))
 	for i := range body {

@@ -12,7 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -54,7 +54,7 @@ type Set struct {
 	masks   bool // says that there are rules about the decision log
 	queries map[string]*query
 	txn     storage.Transaction // open for as long as the set lives
-	bounds  sync.Pool           // of *builtins.Bounds
+	bounds  sync.Pool           // of *limits.Bounds
 	// noMetadata is what OPA would make for each evaluation; no built-in that is allowed writes to it.
 	noMetadata map[string]any
 	verdicts   *verdicts
@@ -84,7 +84,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	}
 	s := &Set{of: of, txn: txn, noMetadata: map[string]any{}, queries: map[string]*query{}, listed: actionIDs(of.Actions)}
 	s.masks = s.has(maskRule) || s.has(dropRule)
-	s.bounds.New = func() any { return builtins.NewBounds() }
+	s.bounds.New = func() any { return limits.NewBounds() }
 	if s.byRoles, err = byRoles(of.Compiler); err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func NewSet(ctx context.Context, of Compiled) (*Set, error) {
 	}
 	s.apps = s.newApps()
 	s.findUncached()
-	builtins.Charge(of.Compiler, func(at *ast.Location, problem string) {
+	limits.Charge(of.Compiler, func(at *ast.Location, problem string) {
 		err = errors.Join(err, fmt.Errorf("%s:%d: %s", at.File, at.Row, problem))
 	})
 	if err != nil {

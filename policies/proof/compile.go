@@ -12,7 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // compiled is a tree that answers questions, and what its tests are compiled of.
@@ -58,7 +58,7 @@ func compile(ctx context.Context, src *policies.Source, data map[string]any, p *
 		return nil
 	}
 	out := &compiled{parsed: of, store: newStore(data), data: data}
-	out.serving = compileWith(ctx, out.store, of.schemas, builtins.Capabilities(), p, func(c *ast.Compiler) error {
+	out.serving = compileWith(ctx, out.store, of.schemas, limits.Capabilities(), p, func(c *ast.Compiler) error {
 		if c.Compile(of.modules); c.Failed() {
 			return c.Errors
 		}
@@ -75,7 +75,7 @@ func (c *compiled) withTests(ctx context.Context, src *policies.Source, p *Probl
 	all := maps.Clone(c.tests)
 	maps.Copy(all, c.modules)
 	store := newStore(withSchemas(c.data, src))
-	compiler := compileWith(ctx, store, c.schemas, builtins.Capabilities(forTests()...), p, func(c *ast.Compiler) error { return compileTests(ctx, c, all) })
+	compiler := compileWith(ctx, store, c.schemas, limits.Capabilities(forTests()...), p, func(c *ast.Compiler) error { return compileTests(ctx, c, all) })
 	if compiler == nil {
 		return nil
 	}
@@ -102,8 +102,8 @@ func newCompiler(ctx context.Context, store storage.Store, txn storage.Transacti
 	return ast.NewCompiler().SetErrorLimit(0).WithCapabilities(caps).WithStrict(true).
 		WithSchemas(schemas).WithUseTypeCheckAnnotations(true).
 		WithPathConflictsCheck(storage.NonEmpty(ctx, store, txn)).
-		WithStageAfterID(ast.StageRewriteRegoMetadataCalls, ast.CompilerStageDefinition{Name: "CheckReach", Stage: builtins.CheckReach}).
-		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckWritten", Stage: builtins.CheckWritten})
+		WithStageAfterID(ast.StageRewriteRegoMetadataCalls, ast.CompilerStageDefinition{Name: "CheckReach", Stage: limits.CheckReach}).
+		WithStageAfterID(ast.StageCheckRecursion, ast.CompilerStageDefinition{Name: "CheckWritten", Stage: limits.CheckWritten})
 }
 
 // newStore shares the documents' values, which are never changed, with every other store.
@@ -132,20 +132,20 @@ func forTests() []string { return []string{"json.match_schema"} }
 // parse gives the modules that serve and those that test them.
 func parse(src *policies.Source, p *Problems) (modules, tests map[string]*ast.Module) {
 	modules, tests = map[string]*ast.Module{}, map[string]*ast.Module{}
-	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: builtins.Capabilities(forTests()...), RegoVersion: ast.RegoV1}
+	opts := ast.ParserOptions{ProcessAnnotation: true, Capabilities: limits.Capabilities(forTests()...), RegoVersion: ast.RegoV1}
 	text := 0
 	for _, name := range src.Names {
 		if !isModule(name) {
 			continue
 		}
-		if text += len(src.Files[name]); text > builtins.MaxText {
-			p.at(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", builtins.MaxText>>20)
+		if text += len(src.Files[name]); text > limits.MaxText {
+			p.at(name, 0, "with it the tree has more than %d MiB of rules: put what is data into a data.json", limits.MaxText>>20)
 			break
 		}
 		module, err := ast.ParseModuleWithOpts(name, string(src.Files[name]), opts)
 		inlineSchemas(name, module, p)
 		if module != nil {
-			builtins.CheckForm(module, p.atLocation)
+			limits.CheckForm(module, p.atLocation)
 		}
 		switch {
 		case err != nil:

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // testsWithin bounds a tree's own tests.
@@ -96,7 +96,7 @@ func prove(ctx context.Context, src *policies.Source, within time.Duration) (set
 		return nil, 0, p.err()
 	}
 	unknownActions(c.serving, list.actions, p.atLocation)
-	builtins.Charge(t.Compiler, p.atLocation)
+	limits.Charge(t.Compiler, p.atLocation)
 	if err := p.err(); err != nil {
 		return nil, 0, err
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // match checks the document against a JSON schema, with the validator that OPA has
@@ -26,7 +26,7 @@ func (d *document) match(ctx context.Context, schema []byte, p *Problems) {
 
 // matchSchema gives the list of what does not fit.
 func matchSchema(ctx context.Context, doc, schema []byte) (errs *ast.Array, err error) {
-	bctx := topdown.BuiltinContext{Context: ctx, Capabilities: builtins.Capabilities()}
+	bctx := topdown.BuiltinContext{Context: ctx, Capabilities: limits.Capabilities()}
 	operands := []*ast.Term{ast.StringTerm(string(doc)), ast.StringTerm(string(schema))}
 	err = topdown.GetBuiltin("json.match_schema")(bctx, operands, func(result *ast.Term) error {
 		errs = result.Value.(*ast.Array).Elem(1).Value.(*ast.Array)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // Problems are all the reasons for which a tree is refused, one a line, each with
@@ -62,7 +62,7 @@ func (p Problems) err() error {
 // compilerLine returns an error of OPA's compiler in one line, with its place.
 func compilerLine(e *ast.Error) string {
 	parts := []string{e.Code + ": " + e.Message}
-	if why := builtins.WhyRefused(e.Message); why != "" {
+	if why := limits.WhyRefused(e.Message); why != "" {
 		parts = append(parts, why)
 	}
 	if e.Details != nil {

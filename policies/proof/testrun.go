@@ -19,7 +19,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown/lineage"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // oneTestWithin bounds one test at the desk.
@@ -79,7 +79,7 @@ func (r TestRun) run(ctx context.Context, src *policies.Source, covered *cover.C
 	var results []*tester.Result
 	store := newStore(withSchemas(data, src))
 	err := storage.Txn(ctx, store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		compiler := newCompiler(ctx, store, txn, of.schemas, builtins.Capabilities(forTests()...)).
+		compiler := newCompiler(ctx, store, txn, of.schemas, limits.Capabilities(forTests()...)).
 			WithEnablePrintStatements(true).WithRewriteTestRules(traced)
 		runner := tester.NewRunner().SetCompiler(compiler).SetStore(store).SetModules(modules).
 			RaiseBuiltinErrors(true).CapturePrintOutput(true).StackTraces(true).EnableTracing(traced).

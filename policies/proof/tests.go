@@ -13,7 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 	"github.com/open-policy-agent/opa/v1/topdown/cache"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // noTest is a pattern that no name matches.
@@ -102,9 +102,9 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 	}
 	defer c.store.Abort(ctx, txn)
 	known := cache.NewInterQueryValueCache(ctx, nil) // as of schemas, which tests hold each case against
-	bounds := builtins.NewBounds()
+	bounds := limits.NewBounds()
 	for _, t := range findTests(c.Compiler) {
-		bounds.Start(ctx, 2*within, builtins.OfTest) // ctx ends before, for all of them
+		bounds.Start(ctx, 2*within, limits.OfTest) // ctx ends before, for all of them
 		if err := t.run(ctx, c, txn, known, bounds); err != nil {
 			p.at(t.rule.Location.File, t.rule.Location.Row, "test %s %v", t.name, err)
 			continue
@@ -121,7 +121,7 @@ func runTests(ctx context.Context, c *tested, within time.Duration, p *Problems)
 }
 
 // run returns nil for a test that passed.
-func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, known cache.InterQueryValueCache, bounds *builtins.Bounds) (err error) {
+func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, known cache.InterQueryValueCache, bounds *limits.Bounds) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("failed: panic: %v", r)
@@ -146,7 +146,7 @@ func (t *test) run(ctx context.Context, c *tested, txn storage.Transaction, know
 	case len(results) == 0:
 		return fmt.Errorf("failed")
 	}
-	if builtins.Larger(results[0]["answer"].Value, builtins.OfQuestion) {
+	if limits.Larger(results[0]["answer"].Value, limits.OfQuestion) {
 		return fmt.Errorf("failed: its value is too large")
 	}
 	value, err := ast.JSON(results[0]["answer"].Value)

@@ -3,7 +3,7 @@
 //
 // Offer takes a copy of a judged question into a bounded queue, or drops it; it never waits. One goroutine works the
 // queue off with an engine of the candidate's own: its own cache of verdicts, its own bounds (Deadline, and the memory
-// of any evaluation). It works in slices and rests between them (builtins.Pace), within an evaluation too, so that the
+// of any evaluation). It works in slices and rests between them (limits.Pace), within an evaluation too, so that the
 // candidate has a fiftieth of one processor at most, whatever it does. After a failure it rests longer, up to a
 // second: a candidate that only fails has told what it is.
 //

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -42,7 +42,7 @@ const (
 )
 
 // pace gives the candidate a fiftieth of one processor, in slices that a caller does not notice.
-func pace() builtins.Pace { return builtins.Pace{Slice: 50 * time.Microsecond, Share: 0.02} }
+func pace() limits.Pace { return limits.Pace{Slice: 50 * time.Microsecond, Share: 0.02} }
 
 // Policy decides (policies/engine).
 type Policy interface {

@@ -36,9 +36,9 @@ const (
 	principalFile  = "gateway/authn/principal.go"
 	apiKeyFile     = "gateway/authn/apikey.go"
 	strictFile     = "resources/wire/strict.go"
-	capabilityFile = "policies/builtins/capabilities.go"
+	capabilityFile = "policies/limits/capabilities.go"
 	evaluateFile   = "policies/engine/evaluate.go"
-	boundsFile     = "policies/builtins/bounds.go"
+	boundsFile     = "policies/limits/bounds.go"
 )
 
 // mutants lack the defences of each class that hold back most; the others are left to the cases themselves.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // call goes through a call of a built-in or of a function of the tree.
@@ -17,7 +17,7 @@ func (c *conditions) call(e *ast.Expr, terms []*ast.Term) {
 		c.gap("a value that is not followed", "what is called")
 		return
 	}
-	name, operands := builtins.Name(operator), terms[1:]
+	name, operands := limits.Name(operator), terms[1:]
 	if name == "eq" || name == "assign" || name == "equal" {
 		c.equal(operands[0], operands[1])
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
@@ -253,7 +253,7 @@ func told(own []*ast.Rule) map[path]map[string]bool {
 			if !e.IsCall() || len(e.Operands()) != 2 || len(e.With) > 0 {
 				return false
 			}
-			if name := builtins.Name(e.Operator()); name != "eq" && name != "equal" && name != "neq" {
+			if name := limits.Name(e.Operator()); name != "eq" && name != "equal" && name != "neq" {
 				return false
 			}
 			for i := range 2 {

@@ -3,8 +3,8 @@ package matrix
 import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/portcullis-authz/portcullis/policies/builtins"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
 // Of a grant's permissions, sets are asked about that hold none, one, or what a system role holds. Where the rules that
@@ -88,7 +88,7 @@ func counts(rule *ast.Rule) (n int) {
 		return false
 	})
 	ast.WalkExprs(rule, func(e *ast.Expr) bool {
-		if e.IsCall() && builtins.Name(e.Operator()) == "count" {
+		if e.IsCall() && limits.Name(e.Operator()) == "count" {
 			switch of := e.Operand(0).Value.(type) {
 			case ast.Var:
 				counted[of]++

@@ -1,4 +1,4 @@
-// Package builtins says which of OPA's built-in functions a policy may call, and bounds what an evaluation
+// Package limits says which of OPA's built-in functions a policy may call, and bounds what an evaluation
 // makes with them, and what may be written at all.
 //
 // Compiled rules call each built-in that makes something under a name of ours (Charge), which foresees from the
@@ -23,4 +23,4 @@
 //   - following the forms of values, with each member's size: twice the code, for literals that nobody writes;
 //   - unifying terms as OPA does, with a look for cycles: to count how deep variables stand finds more, with half the code;
 //   - a registry of our own for OPA: its own is one for the process, and comes first.
-package builtins
+package limits

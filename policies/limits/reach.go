@@ -1,4 +1,4 @@
-package builtins
+package limits
 
 import (
 	"github.com/open-policy-agent/opa/v1/ast"

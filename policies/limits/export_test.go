@@ -1,4 +1,4 @@
-package builtins
+package limits
 
 // Judged says whether a policy may call a built-in, and whether there is a reason why not.
 func Judged(name string) (allowed, refused bool) {
