@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
@@ -14,7 +13,7 @@ import (
 )
 
 // openPolicy loads the tree that the settings name. The feed is nil where it is no bundle.
-func openPolicy(ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger) (*engine.Engine, *bundlefeed.Feed, error) {
+func openPolicy(ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger) (*engine.Engine, *bundles.Feed, error) {
 	if settings.Policy.Bundle == "" {
 		tree, err := policyTree(settings.Policy.Dir)
 		if err != nil {
@@ -30,7 +29,7 @@ func openPolicy(ctx context.Context, settings *config.Config, options engine.Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	feed := bundlefeed.New(bundlefeed.Config{
+	feed := bundles.NewFeed(bundles.FeedConfig{
 		From: settings.Policy.Bundle, Key: key, AllowOlder: settings.Policy.BundleAllowOlder, Dir: settings.Store.DataDir, Poll: settings.Policy.BundlePoll, Log: log,
 	})
 	var policy *engine.Engine

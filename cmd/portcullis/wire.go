@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/masterkey"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
@@ -26,6 +25,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -56,7 +56,7 @@ type core struct {
 	collections records.Collections
 	policy      *engine.Engine
 	// feed is nil where the policy comes from no bundle.
-	feed     *bundlefeed.Feed
+	feed     *bundles.Feed
 	access   *access.Service
 	users    *users.Service
 	keys     *apikeys.Service
@@ -203,7 +203,7 @@ func assemble(ctx context.Context, settings *config.Config, log *observe.Log, ar
 	}
 	if a.feed != nil {
 		a.feed.Started()
-		a.feed.Observe = a.metrics.WatchBundle(bundlefeed.Results()...)
+		a.feed.Observe = a.metrics.WatchBundle(bundles.Results()...)
 	}
 	a.policyInForce(a.policy.Revision())
 	a.metrics.WatchStore(func(ctx context.Context) observe.StoreState { return storeMetric(a.storeStatus(ctx)) }, a.opened.Bytes)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -55,8 +55,8 @@ func (p Policy) Validate() (found []resources.Problem) {
 	if p.Bundle != "" && p.Dir != "" {
 		found = append(found, problem("--policy-bundle", "is in the place of --policy-dir; leave one of them out"))
 	}
-	if bundlefeed.IsURL(p.Bundle) {
-		if err := bundlefeed.CheckURL(p.Bundle); err != nil {
+	if bundles.IsURL(p.Bundle) {
+		if err := bundles.CheckURL(p.Bundle); err != nil {
 			found = append(found, problem("--policy-bundle", "%v", err))
 		}
 	}

@@ -1,4 +1,4 @@
-package bundlefeed_test
+package bundles_test
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/bundle"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/policies/bundles"
 )
 
@@ -57,7 +56,7 @@ func signer(t *testing.T) (sign func(revision string) []byte, key *bundles.Key) 
 func TestAnOlderSignedBundleIsRefused(t *testing.T) {
 	sign, key := signer(t)
 	s, dir, policy := newSource(t, sign("2")), t.TempDir(), newTaker()
-	feed := func(allow bool) (*bundlefeed.Feed, chan string) {
+	feed := func(allow bool) (*bundles.Feed, chan string) {
 		f, results, _ := newFeed(t, s.URL, dir)
 		f.Key, f.AllowOlder = key, allow
 		return f, results
@@ -69,12 +68,12 @@ func TestAnOlderSignedBundleIsRefused(t *testing.T) {
 	f.Started()
 	go func() { _ = f.Follow(t.Context(), policy, nil) }()
 	s.set(http.StatusOK, sign("3"), `"3"`)
-	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken || <-policy.taken != "3" {
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultTaken || <-policy.taken != "3" {
 		t.Fatalf("%s of a newer one", got)
 	}
 	for _, revision := range []string{"2", "3f2a"} {
 		s.set(http.StatusOK, sign(revision), `"`+revision+`"`)
-		if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused {
+		if got := next(results, bundles.ResultUnchanged); got != bundles.ResultRefused {
 			t.Fatalf("%s of %s", got, revision)
 		}
 		if said := <-policy.refused; !strings.Contains(said, "--policy-bundle-allow-older") {
@@ -119,7 +118,7 @@ func TestABundleWithoutAnAgeIsToldOf(t *testing.T) {
 		if c.want > 0 {
 			go func() { _ = f.Follow(t.Context(), policy, nil) }()
 			s.set(http.StatusOK, c.raw("9c1d"), `"2"`)
-			if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken {
+			if got := next(results, bundles.ResultUnchanged); got != bundles.ResultTaken {
 				t.Errorf("%s: %s", name, got)
 			}
 		}

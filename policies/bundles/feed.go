@@ -1,4 +1,4 @@
-package bundlefeed
+package bundles
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/bundles"
 )
 
 // Results of a poll.
@@ -29,12 +28,12 @@ func Results() []string { return []string{ResultTaken, ResultUnchanged, ResultRe
 // jitter is by how much of itself the time between two polls is longer or shorter.
 const jitter = 0.2
 
-// Config says where bundles come from.
-type Config struct {
+// FeedConfig says where bundles come from.
+type FeedConfig struct {
 	// From is a file, or an https URL.
 	From string
 	// Key checks signatures; nil takes unsigned bundles.
-	Key *bundles.Key
+	Key *Key
 	// AllowOlder takes signed bundles that are older than the one in force.
 	AllowOlder bool
 	// Dir is where the last good one is kept.
@@ -50,7 +49,7 @@ type Config struct {
 
 // Feed follows one source. It is not safe for concurrent use.
 type Feed struct {
-	Config
+	FeedConfig
 	// etag and seen name the newest bundle that was judged.
 	etag string
 	seen [sha256.Size]byte
@@ -62,15 +61,15 @@ type Feed struct {
 	inForce *policies.Source
 }
 
-// New returns a feed that has asked for nothing.
-func New(c Config) *Feed {
+// NewFeed returns a feed that has asked for nothing.
+func NewFeed(c FeedConfig) *Feed {
 	if c.Client == nil {
 		c.Client = newClient()
 	}
 	if c.Observe == nil {
 		c.Observe = func(string) {}
 	}
-	return &Feed{Config: c}
+	return &Feed{FeedConfig: c}
 }
 
 // Policy is what bundles are for.
@@ -115,11 +114,11 @@ func (f *Feed) Started() {
 
 // kept returns the tree of the last good bundle.
 func (f *Feed) kept() (*policies.Source, error) {
-	raw, err := bundles.ReadFile(f.keptAt())
+	raw, err := ReadFile(f.keptAt())
 	if err != nil {
 		return nil, err
 	}
-	return bundles.Open(raw, f.Key)
+	return Open(raw, f.Key)
 }
 
 // judge has a bundle taken.
@@ -136,13 +135,13 @@ func (f *Feed) judge(raw []byte, take func(*policies.Source) error) error {
 
 // open reads a bundle, and refuses a signed one that is older than the one in force.
 func (f *Feed) open(raw []byte) (*policies.Source, error) {
-	src, err := bundles.Open(raw, f.Key)
+	src, err := Open(raw, f.Key)
 	if err != nil {
 		f.etag = "" // it may have come in part
 		return nil, err
 	}
 	if f.Key != nil && !f.AllowOlder && f.inForce != nil {
-		if err := bundles.NotOlder(src, f.inForce); err != nil {
+		if err := NotOlder(src, f.inForce); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +150,7 @@ func (f *Feed) open(raw []byte) (*policies.Source, error) {
 
 // taken notes what is in force.
 func (f *Feed) taken(src *policies.Source) {
-	if f.Key != nil && !f.AllowOlder && !bundles.SaysAge(src) && (f.inForce == nil || bundles.SaysAge(f.inForce)) {
+	if f.Key != nil && !f.AllowOlder && !SaysAge(src) && (f.inForce == nil || SaysAge(f.inForce)) {
 		f.Log.Warn("nothing tells an older policy bundle from this one; build bundles with a revision that is a version or a number (opa build -r)",
 			"from", shown(f.From), "revision", src.Bundle)
 	}

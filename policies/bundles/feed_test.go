@@ -1,4 +1,4 @@
-package bundlefeed_test
+package bundles_test
 
 import (
 	"archive/tar"
@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/cmd/portcullis/bundlefeed"
 	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/bundles"
 )
 
 // unsigned is the least that is a bundle; the revision tells them apart.
@@ -102,16 +102,16 @@ func (p taker) Refuse(err error) error {
 	return err
 }
 
-func newFeed(t *testing.T, from, dir string) (*bundlefeed.Feed, chan string, *bytes.Buffer) {
+func newFeed(t *testing.T, from, dir string) (*bundles.Feed, chan string, *bytes.Buffer) {
 	t.Helper()
 	results, log := make(chan string, 100), &bytes.Buffer{}
-	return bundlefeed.New(bundlefeed.Config{
+	return bundles.NewFeed(bundles.FeedConfig{
 		From: from, Dir: dir, Poll: time.Millisecond, Observe: func(r string) { results <- r }, Log: slog.New(slog.NewTextHandler(log, nil)),
 	}), results, log
 }
 
 // start returns the revision with which the feed has started.
-func start(t *testing.T, f *bundlefeed.Feed) (revision string, refused, err error) {
+func start(t *testing.T, f *bundles.Feed) (revision string, refused, err error) {
 	t.Helper()
 	refused, err = f.Start(t.Context(), func(src *policies.Source) error {
 		revision = src.Bundle
@@ -145,27 +145,27 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- f.Follow(ctx, policy, nil) }()
-	if got := <-results; got != bundlefeed.ResultUnchanged {
+	if got := <-results; got != bundles.ResultUnchanged {
 		t.Errorf("%s of the bundle that is in force", got)
 	}
 	s.set(http.StatusOK, unsigned(t, "v2"), `"2"`)
-	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultTaken || <-policy.taken != "v2" {
 		t.Errorf("%s of a new one", got)
 	}
 	s.set(http.StatusOK, unsigned(t, "bad"), `"3"`)
-	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultRefused || <-policy.refused != "bad" {
 		t.Errorf("%s of a bad one", got)
 	}
 	s.set(http.StatusOK, []byte("no bundle"), `"4"`)
-	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultRefused || !strings.Contains(<-policy.refused, "is not a bundle") {
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultRefused || !strings.Contains(<-policy.refused, "is not a bundle") {
 		t.Errorf("%s of no bundle", got)
 	}
 	s.set(http.StatusBadGateway, nil, "")
-	if got := next(results, bundlefeed.ResultUnchanged); got != bundlefeed.ResultFailed {
+	if got := next(results, bundles.ResultUnchanged); got != bundles.ResultFailed {
 		t.Errorf("%s of a source that fails", got)
 	}
 	s.set(http.StatusOK, unsigned(t, "v3"), `"5"`)
-	if got := next(results, bundlefeed.ResultFailed); got != bundlefeed.ResultTaken || <-policy.taken != "v3" {
+	if got := next(results, bundles.ResultFailed); got != bundles.ResultTaken || <-policy.taken != "v3" {
 		t.Errorf("%s once it answers again", got)
 	}
 	stop()
@@ -192,7 +192,7 @@ func TestAFeedFollowsItsSource(t *testing.T) {
 // has started with it.
 func TestAStartTakesTheLastGoodBundle(t *testing.T) {
 	file, dir := filepath.Join(t.TempDir(), "b.tar.gz"), t.TempDir()
-	put := func(revision string) *bundlefeed.Feed {
+	put := func(revision string) *bundles.Feed {
 		if err := os.WriteFile(file, unsigned(t, revision), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +241,7 @@ func TestABundleThatCameInPartIsFetchedAgain(t *testing.T) {
 	}
 	s.set(http.StatusOK, whole, `"2"`)
 	go func() { _ = f.Follow(t.Context(), policy, nil) }()
-	if got := <-results; got != bundlefeed.ResultTaken || <-policy.taken != "v2" {
+	if got := <-results; got != bundles.ResultTaken || <-policy.taken != "v2" {
 		t.Errorf("%s of the whole bundle", got)
 	}
 }
@@ -256,13 +256,13 @@ func TestASignalHasARefusedBundleJudgedAgain(t *testing.T) {
 	}
 	go func() { _ = f.Follow(t.Context(), policy, now) }()
 	now <- syscall.SIGHUP
-	if got := <-results; got != bundlefeed.ResultUnchanged {
+	if got := <-results; got != bundles.ResultUnchanged {
 		t.Errorf("%s of the bundle that is in force", got)
 	}
 	s.set(http.StatusOK, unsigned(t, "bad"), `"2"`)
 	for range 2 {
 		now <- syscall.SIGHUP
-		if got := <-results; got != bundlefeed.ResultRefused || <-policy.refused != "bad" {
+		if got := <-results; got != bundles.ResultRefused || <-policy.refused != "bad" {
 			t.Errorf("%s of a bad one", got)
 		}
 	}
@@ -274,7 +274,7 @@ func TestOnlySafeSources(t *testing.T) {
 		"https://policies.example/b.tar.gz": true, "http://127.0.0.1:80/b": true, "http://[::1]/b": true, "http://localhost/b": true,
 		"http://policies.example/b": false, "https://user:word@policies.example/b": false, "https:///b": false, "http://127.0.0.1.example/b": false,
 	} {
-		if err := bundlefeed.CheckURL(from); (err == nil) != safe {
+		if err := bundles.CheckURL(from); (err == nil) != safe {
 			t.Errorf("%s: %v", from, err)
 		}
 	}
@@ -313,7 +313,7 @@ func TestTheQueryIsNotTold(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- f.Follow(ctx, newTaker(), nil) }()
-		next(results, bundlefeed.ResultUnchanged)
+		next(results, bundles.ResultUnchanged)
 		stop()
 		<-ended
 		said += log.String()

@@ -1,4 +1,4 @@
-package bundlefeed
+package bundles
 
 import (
 	"context"
@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/portcullis-authz/portcullis/policies/bundles"
 )
 
 const (
@@ -92,7 +90,7 @@ func (f *Feed) fetch(ctx context.Context) ([]byte, error) {
 // last.
 func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	if !IsURL(f.From) {
-		raw, err = bundles.ReadFile(f.From)
+		raw, err = ReadFile(f.From)
 		return raw, "", err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.From, http.NoBody)
@@ -119,7 +117,7 @@ func (f *Feed) read(ctx context.Context) (raw []byte, etag string, err error) {
 	case resp.StatusCode != http.StatusOK:
 		return nil, "", fmt.Errorf("%s answers %s", shown(f.From), resp.Status)
 	}
-	raw, err = bundles.Limited(resp.Body)
+	raw, err = Limited(resp.Body)
 	return raw, resp.Header.Get("ETag"), err
 }
 
