@@ -105,7 +105,7 @@ verdicts: ## ask OPA the questions of VERDICTS pairs (1000000) for which the cac
 	PORTCULLIS_TEST_VERDICTS=$(VERDICTS) go test -count=1 -timeout 60m -v -run 'EqualKeys|KeyNeeds' ./policies/engine
 
 explanations: ## explain 10,000 questions of random worlds on two policy trees, and try every fix
-	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/analysis/why
+	PORTCULLIS_TEST_QUESTIONS=10000 go test -count=1 -timeout 60m -v -run ExplanationsHold ./policies/explain
 
 attacks: ## attack the program, print how many cases there are, and find out every mutant that lacks a defence
 	@go run .ci/count.go -count=1 -timeout 20m ./test/attacks -- -tags=nightly -count=1 -timeout 60m -run Mutants ./test/attacks ./test/doors

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/gateway/doors/explain"
-	"github.com/portcullis-authz/portcullis/policies/analysis/why"
+	door "github.com/portcullis-authz/portcullis/gateway/doors/explain"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/store"
@@ -14,11 +14,11 @@ import (
 )
 
 // newExplain returns the door of explanations.
-func (a *app) newExplain() explain.Door {
-	return explain.Door{Judge: a.judge, Now: time.Now, Explainer: explainer{a.store, a.collections, a.policy, a.gates.searches}}
+func (a *app) newExplain() door.Door {
+	return door.Door{Judge: a.judge, Now: time.Now, Explainer: explainer{a.store, a.collections, a.policy, a.gates.searches}}
 }
 
-// explainer implements explain.Explainer over the store.
+// explainer implements door.Explainer over the store.
 type explainer struct {
 	store       store.Store
 	collections records.Collections
@@ -27,7 +27,7 @@ type explainer struct {
 	gate *gate.Gate
 }
 
-// Explain implements explain.Explainer. Facts and roles are of one snapshot, which ends before policy is asked: an
+// Explain implements door.Explainer. Facts and roles are of one snapshot, which ends before policy is asked: an
 // evaluation waits for its turn. Whom a change concerns is counted at their revision, too, or not at all.
 func (e explainer) Explain(ctx context.Context, q resources.Question) (x resources.Explanation, judged int, err error) {
 	read := accountRead{explainer: e, account: q.AccountID, user: q.SubjectID}
@@ -43,7 +43,7 @@ func (e explainer) Explain(ctx context.Context, q resources.Question) (x resourc
 	}
 	read.revision = q.Facts.Revision
 	policy := e.policy.Pin()
-	x, err = why.Explain(ctx, policy, q, read)
+	x, err = explain.Explain(ctx, policy, q, read)
 	return x, policy.Judged(), err
 }
 
@@ -66,7 +66,7 @@ func (e explainer) rolesOf(ctx context.Context, tx store.Tx, account string) ([]
 	return out, err
 }
 
-// accountRead implements why.Directory by what was read of an account at a revision.
+// accountRead implements explain.Directory by what was read of an account at a revision.
 type accountRead struct {
 	explainer
 	account, user string
@@ -74,11 +74,11 @@ type accountRead struct {
 	roles         []resources.Role
 }
 
-// Roles implements why.Directory.
+// Roles implements explain.Directory.
 func (d accountRead) Roles(context.Context) ([]resources.Role, error) { return d.roles, nil }
 
-// Others implements why.Directory.
-func (d accountRead) Others(ctx context.Context, of why.Change) (n int, err error) {
+// Others implements explain.Directory.
+func (d accountRead) Others(ctx context.Context, of explain.Change) (n int, err error) {
 	if !of.Account && len(of.RoleIDs) == 0 && len(of.GroupIDs) == 0 {
 		return 0, nil
 	}
@@ -88,7 +88,7 @@ func (d accountRead) Others(ctx context.Context, of why.Change) (n int, err erro
 			return err
 		}
 		if now != d.revision {
-			return why.ErrMoved
+			return explain.ErrMoved
 		}
 		n, err = d.collections.Concerned(ctx, tx, records.Concern{
 			AccountID: d.account, RoleIDs: of.RoleIDs, Groups: of.GroupIDs, AllMembers: of.Account, Except: d.user,

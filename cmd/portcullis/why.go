@@ -15,8 +15,8 @@ import (
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
-	"github.com/portcullis-authz/portcullis/policies/analysis/why"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -88,7 +88,7 @@ func explainFile(cmd *cobra.Command, name string, settings *config.Config) (x re
 	if err != nil {
 		return x, fmt.Errorf("--facts: %w", err)
 	}
-	world, err := why.ReadDocument(raw)
+	world, err := explain.ReadDocument(raw)
 	if err != nil {
 		return x, fmt.Errorf("--facts %s: %w", name, err)
 	}

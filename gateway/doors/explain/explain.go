@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Explainer explains questions (policies/analysis/why, on the store's facts).
+// Explainer explains questions (policies/explain, on the store's facts).
 type Explainer interface {
 	// Explain explains the question about its subject on facts that have every change that was answered before the call.
 	// The question comes without facts. The route's action is the right to see all of the explanation. It says how many

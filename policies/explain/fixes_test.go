@@ -1,4 +1,4 @@
-package why_test
+package explain_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/analysis/why"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/resources"
 )
@@ -17,17 +17,17 @@ import (
 // directory is one of functions.
 type directory struct {
 	roles  func() ([]resources.Role, error)
-	others func(why.Change) (int, error)
+	others func(explain.Change) (int, error)
 }
 
 func (d directory) Roles(context.Context) ([]resources.Role, error) { return d.roles() }
 
-func (d directory) Others(_ context.Context, of why.Change) (int, error) { return d.others(of) }
+func (d directory) Others(_ context.Context, of explain.Change) (int, error) { return d.others(of) }
 
 func withRoles(roles ...resources.Role) directory {
 	return directory{
 		func() ([]resources.Role, error) { return roles, nil },
-		func(of why.Change) (int, error) { return len(of.RoleIDs) + 10*len(of.GroupIDs), nil },
+		func(of explain.Change) (int, error) { return len(of.RoleIDs) + 10*len(of.GroupIDs), nil },
 	}
 }
 
@@ -38,9 +38,9 @@ func byService(s *resources.Subject, action string) resources.Question {
 	return q
 }
 
-func explain(t *testing.T, policy engine.Pinned, q resources.Question, d why.Directory) resources.Explanation {
+func explained(t *testing.T, policy engine.Pinned, q resources.Question, d explain.Directory) resources.Explanation {
 	t.Helper()
-	x, err := why.Explain(t.Context(), policy, q, d)
+	x, err := explain.Explain(t.Context(), policy, q, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestFixesAreInOrder(t *testing.T) {
 		return resources.Role{ID: id, IsCustom: true, Scope: resources.RoleScopeProject, Status: resources.StatusActive, Permissions: []string{"project:instance:read"}}
 	}
 	d := withRoles(custom("role-ended-v1"), custom("role-b-v1"))
-	x := explain(t, policy, byService(s, "project:odd:open"), d)
+	x := explained(t, policy, byService(s, "project:odd:open"), d)
 	var got []string
 	for _, fix := range x.Fixes {
 		line := fmt.Sprint(*fix.Affects)
@@ -91,7 +91,7 @@ func TestFixesAreInOrder(t *testing.T) {
 
 // TestTwoRolesForADenyRule guarantees that a rule which wants a role of its own is satisfied by a second assignment.
 func TestTwoRolesForADenyRule(t *testing.T) {
-	x := explain(t, open(t, ownTree(t)), byService(policytest.ActiveSubject(), "resource:volume:attach"), withRoles())
+	x := explained(t, open(t, ownTree(t)), byService(policytest.ActiveSubject(), "resource:volume:attach"), withRoles())
 	if len(x.Denies) != 1 || x.Denies[0].At != "authz/own.rego:3" || len(x.Fixes) == 0 {
 		t.Fatalf("%+v", x)
 	}
@@ -108,7 +108,7 @@ func TestWhatBlocksIsTold(t *testing.T) {
 	place := func(change func(*resources.Question)) []resources.PolicyRule {
 		q := byService(policytest.ActiveSubject(), "project:instance:read")
 		change(&q)
-		x := explain(t, policy, q, withRoles())
+		x := explained(t, policy, q, withRoles())
 		if x.Allowed || len(x.Fixes) > 0 {
 			t.Errorf("%+v", x)
 		}
@@ -160,7 +160,7 @@ func TestWorkIsBounded(t *testing.T) {
 			Status: "INACTIVE", ExpiresAt: 5,
 		})
 	}
-	x := explain(t, open(t, policies.Tree()), byService(s, "project:odd:open"), withRoles(roles...))
+	x := explained(t, open(t, policies.Tree()), byService(s, "project:odd:open"), withRoles(roles...))
 	if x.Allowed || x.Complete || len(x.Grants) != 100 || len(x.Fixes) == 0 || len(x.Fixes) > 10 {
 		t.Errorf("complete %v, %d grants, %+v", x.Complete, len(x.Grants), x.Fixes)
 	}
@@ -177,10 +177,10 @@ func TestAFailureExplainsNothing(t *testing.T) {
 		d   directory
 	}{
 		"roles":         {t.Context(), directory{func() ([]resources.Role, error) { return nil, broken }, withRoles().others}},
-		"others":        {t.Context(), directory{withRoles().roles, func(why.Change) (int, error) { return 0, broken }}},
+		"others":        {t.Context(), directory{withRoles().roles, func(explain.Change) (int, error) { return 0, broken }}},
 		"the caller is": {ended, withRoles()},
 	} {
-		if x, err := why.Explain(c.ctx, policy, q, c.d); err == nil || x.Allowed || x.Reason != "" {
+		if x, err := explain.Explain(c.ctx, policy, q, c.d); err == nil || x.Allowed || x.Reason != "" {
 			t.Errorf("%s: %v %+v", name, err, x)
 		}
 	}
@@ -191,13 +191,13 @@ func TestAFailureExplainsNothing(t *testing.T) {
 func TestAMovedAccountIsNotCounted(t *testing.T) {
 	d := withRoles()
 	asked := 0
-	d.others = func(why.Change) (int, error) {
+	d.others = func(explain.Change) (int, error) {
 		if asked++; asked > 1 {
-			return 0, fmt.Errorf("in the store: %w", why.ErrMoved)
+			return 0, fmt.Errorf("in the store: %w", explain.ErrMoved)
 		}
 		return 0, nil
 	}
-	x := explain(t, open(t, policies.Tree()), byService(policytest.ActiveSubject(), "project:odd:open"), d)
+	x := explained(t, open(t, policies.Tree()), byService(policytest.ActiveSubject(), "project:odd:open"), d)
 	if x.Allowed || x.Complete || len(x.Fixes) < 2 || asked != len(x.Fixes) {
 		t.Fatalf("%d asked: %+v", asked, x)
 	}

@@ -1,4 +1,4 @@
-// Package why explains a decision: what speaks for and against it, and the smallest changes after which the same
+// Package explain explains a decision: what speaks for and against it, and the smallest changes after which the same
 // question is allowed.
 //
 // The verdict is the engine's own answer to the question. A change is judged by the same engine on facts to which the
@@ -20,4 +20,4 @@
 //   - partial evaluation of the rules with unknown facts: its residues name conditions on the input, and not changes
 //     that somebody can make, and every rule of a tree's author would have to be understood;
 //   - the search inside Rego: its cost would be bounded with E3's, and it would be in every tree.
-package why
+package explain

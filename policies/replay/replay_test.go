@@ -12,10 +12,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/policies/replay"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/portcullis-authz/portcullis/policies/analysis/replay"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/replay"
 )
 
 // TestOnlyWhatTheTreeReadsKeepsARecordFromBeingJudged: a masked part that no rule reads does not, one that a rule reads does,

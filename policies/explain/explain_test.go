@@ -1,4 +1,4 @@
-package why_test
+package explain_test
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies"
-	"github.com/portcullis-authz/portcullis/policies/analysis/why"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
 	"github.com/portcullis-authz/portcullis/policies/proof"
 	"github.com/portcullis-authz/portcullis/resources"
@@ -78,7 +78,7 @@ func TestExplanationsHold(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(seed), 18))
 				w := newWorld(rng)
 				q := w.question()
-				x, err := why.Explain(t.Context(), policy, q, w)
+				x, err := explain.Explain(t.Context(), policy, q, w)
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -227,7 +227,7 @@ func tellsNoProject(t *testing.T, seed int, policy engine.Pinned, w *world, q re
 	said := fmt.Sprintf("%+v", x)
 	for _, state := range []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent} {
 		q.Facts.ProjectState = state
-		other, err := why.Explain(context.Background(), policy, q, w)
+		other, err := explain.Explain(context.Background(), policy, q, w)
 		if got := fmt.Sprintf("%+v", other); err != nil || got != said {
 			t.Errorf("seed %d: the project is %s: %v\n%s\n%s", seed, state, err, said, got)
 		}

@@ -1,4 +1,4 @@
-package why_test
+package explain_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/portcullis-authz/portcullis/policies/analysis/why"
+	"github.com/portcullis-authz/portcullis/policies/explain"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
@@ -160,11 +160,11 @@ func (w *world) facts(user, project string) resources.Facts {
 	return f
 }
 
-// Roles implements why.Directory.
+// Roles implements explain.Directory.
 func (w *world) Roles(context.Context) ([]resources.Role, error) { return slices.Clone(w.roles), nil }
 
-// Others implements why.Directory.
-func (w *world) Others(context.Context, why.Change) (int, error) { return w.rng.IntN(3), nil }
+// Others implements explain.Directory.
+func (w *world) Others(context.Context, explain.Change) (int, error) { return w.rng.IntN(3), nil }
 
 // question is a random one about a user of the world, by the caller that it draws.
 func (w *world) question() resources.Question {
