@@ -92,6 +92,7 @@ var mayImport = map[string]row{
 
 	"store":             {inside: []string{"resources"}},
 	"store/records":     {inside: []string{"store", "resources"}, outside: []string{json}},
+	"store/queries":     {inside: []string{"resources", "resources/gate", "store", "store/records"}},
 	"store/storetest":   {inside: []string{"store"}},
 	"store/mongodb":     {inside: []string{"store"}, outside: []string{mongodb}},
 	"store/backup":      {},

@@ -9,6 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/queries"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
@@ -64,7 +65,7 @@ func TestAnExplanationIsOfOneRevision(t *testing.T) {
 		counted bool
 	}{"nothing happens": {func() {}, true}, "the account moves": {bump, false}} {
 		t.Run(name, func(t *testing.T) {
-			e := explainer{between{a.store, c.happens}, a.collections, a.policy, a.gates.searches}
+			e := explainer{queries.Reader{Store: between{a.store, c.happens}, Collections: a.collections, Gate: a.gates.searches}, a.policy}
 			x, judged, err := e.Explain(t.Context(), resources.Question{
 				Principal: signedIn(demoAlice), Action: action, AccountID: demoAccount, SubjectID: demoCarol, Route: &row.Route, Now: now,
 				Target: resources.Target{AccountID: demoAccount, ProjectID: demoProject, Resource: "instances/i", Rest: "instances/i"},

@@ -1,10 +1,11 @@
-package main
+package queries_test
 
 import (
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/gate"
+	"github.com/portcullis-authz/portcullis/store/queries"
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
@@ -14,7 +15,7 @@ func TestSearchTakesNoSnapshotBeforeItsGate(t *testing.T) {
 	if err := full.Enter(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
-	err := searchStore{nil, records.NewCollections(), full}.Look(t.Context(), "acct-a-v1", nil)
+	err := queries.Reader{Collections: records.NewCollections(), Gate: full}.Look(t.Context(), "acct-a-v1", nil)
 	if !resources.IsKind(err, resources.KindUnavailable) {
 		t.Error(err)
 	}

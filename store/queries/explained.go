@@ -1,0 +1,45 @@
+package queries
+
+import (
+	"context"
+	"errors"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// ErrMoved means that the account is not at that revision any more.
+var ErrMoved = errors.New("the account has changed since the facts were read")
+
+// FactsAndRoles reads the facts about a user in a project, and the account's custom roles, at one revision.
+func (r Reader) FactsAndRoles(ctx context.Context, account, user, project string) (facts resources.Facts, roles []resources.Role, err error) {
+	err = r.view(ctx, account, func(tx store.Tx) (err error) {
+		if facts, err = r.Collections.LoadFacts(ctx, tx, account, user, project); err != nil {
+			return err
+		}
+		found, err := r.Collections.Roles.Find(ctx, tx, store.Query{Index: records.ByName, Equal: []store.Value{store.String(account)}})
+		roles = make([]resources.Role, len(found))
+		for i := range found {
+			roles[i] = found[i].Value
+		}
+		return err
+	})
+	return facts, roles, err
+}
+
+// Concerned counts the users whom a change concerns, at that revision of the account or not at all: ErrMoved.
+func (r Reader) Concerned(ctx context.Context, revision int64, of records.Concern) (n int, err error) {
+	err = r.view(ctx, of.AccountID, func(tx store.Tx) error {
+		now, err := tx.Revision(ctx, of.AccountID)
+		if err != nil {
+			return err
+		}
+		if now != revision {
+			return ErrMoved
+		}
+		n, err = r.Collections.Concerned(ctx, tx, of)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,185 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
+	"github.com/portcullis-authz/portcullis/store"
+	"github.com/portcullis-authz/portcullis/store/records"
+)
+
+// errElsewhere is the error of facts that a snapshot of another account does not have.
+var errElsewhere = errors.New("the snapshot is of another account")
+
+// Look calls fn with a snapshot of the account that has every change that was answered before. fn may be called more than
+// once. The error is that of fn, or of KindUnavailable.
+func (r Reader) Look(ctx context.Context, account string, fn func(*Snapshot) error) error {
+	return r.view(ctx, account, func(tx store.Tx) error {
+		return fn(&Snapshot{
+			Reader: r, tx: tx, account: account, shared: records.ReadOnce(), custom: map[string][]string{}, states: map[string]string{},
+		})
+	})
+}
+
+// Snapshot finds facts and candidates of one account in one view of the store. It keeps what several questions share.
+type Snapshot struct {
+	Reader
+	tx      store.Tx
+	account string
+	shared  records.ReadThrough
+	// custom are the custom roles that grant each action, states the projects' states.
+	custom map[string][]string
+	states map[string]string
+	// last are the facts that were read last, of no project.
+	last resources.Facts
+}
+
+// FactsOf reads the facts about each of these, into the value at the same index.
+func (s *Snapshot) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
+	if account != s.account {
+		return errElsewhere
+	}
+	var others []resources.About
+	for _, about := range of {
+		if !s.isLast(about.UserID) {
+			others = append(others, resources.About{UserID: about.UserID})
+		}
+	}
+	read, err := s.read(ctx, others)
+	if err != nil {
+		return err
+	}
+	for i, about := range of {
+		if into[i] = s.last; !s.isLast(about.UserID) {
+			into[i], read = read[0], read[1:]
+		}
+		if into[i].ProjectState, err = s.state(ctx, about.ProjectID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Facts reads the facts about a user in a project; the project may be "".
+func (s *Snapshot) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
+	var facts [1]resources.Facts
+	err := s.FactsOf(ctx, account, []resources.About{{UserID: user, ProjectID: project}}, facts[:])
+	return facts[0], err
+}
+
+// load reads the facts of a user into last. A search for resources asks for those of one user again and
+// again.
+func (s *Snapshot) load(ctx context.Context, user string) (err error) {
+	if !s.isLast(user) {
+		var read []resources.Facts
+		if read, err = s.read(ctx, []resources.About{{UserID: user}}); err == nil {
+			s.last = read[0]
+		}
+	}
+	return err
+}
+
+func (s *Snapshot) read(ctx context.Context, of []resources.About) ([]resources.Facts, error) {
+	return s.Collections.LoadFactsOf(ctx, s.tx, s.account, of, func(int64) records.ReadThrough { return s.shared })
+}
+
+// isLast reports whether the facts of the user were read last.
+func (s *Snapshot) isLast(user string) bool {
+	return s.last.Subject != nil && s.last.Subject.UserID == user
+}
+
+// state returns the state of a project, "" for no project.
+func (s *Snapshot) state(ctx context.Context, project string) (string, error) {
+	state, known := s.states[project]
+	if !known {
+		var err error
+		if state, err = s.Collections.ProjectState(ctx, s.tx, s.account, project); err != nil {
+			return "", err
+		}
+		s.states[project] = state
+	}
+	return state, nil
+}
+
+// Homes returns the account of each of these users, "" for a user that does not exist.
+func (s *Snapshot) Homes(ctx context.Context, users []string) ([]string, error) {
+	return s.Collections.HomesOf(ctx, s.tx, users)
+}
+
+// Holders returns users who hold one of these system roles, or a custom role that grants the action, where it covers the
+// target: the first of them by id, after that one.
+func (s *Snapshot) Holders(
+	ctx context.Context, action resources.Action, system []string, at resources.Target, after string, limit int,
+) ([]string, error) {
+	roles, err := s.roles(ctx, action, system)
+	if err != nil {
+		return nil, err
+	}
+	return s.Collections.Holders(ctx, s.tx, records.Holding{
+		AccountID: s.account, RoleIDs: roles, ProjectID: at.ProjectID, ResourceID: at.Resource, After: after, Limit: limit,
+	})
+}
+
+// roles returns the system roles and the custom roles that grant the action.
+func (s *Snapshot) roles(ctx context.Context, action resources.Action, system []string) ([]string, error) {
+	custom, known := s.custom[action.ID]
+	if !known {
+		var err error
+		if custom, err = s.Collections.CustomRolesWith(ctx, s.tx, s.account, action.Patterns()); err != nil {
+			return nil, err
+		}
+		s.custom[action.ID] = custom
+	}
+	all := slices.Concat(system, custom)
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// Stored returns resources of a collection that are stored where the subject holds one of these system roles, or a custom
+// role that grants the action: the first of them by project and id, after that one; of one project where it is named. A
+// subject that holds such roles in projects alone has nothing elsewhere, so nothing is read elsewhere.
+func (s *Snapshot) Stored(
+	ctx context.Context, action resources.Action, system []string, subject string, of *store.Schema, project string, after records.Located, limit int,
+) (found []records.Located, err error) {
+	roles, err := s.roles(ctx, action, system)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.load(ctx, subject); err != nil {
+		return nil, err
+	}
+	for _, in := range s.projects(roles, project) {
+		some, err := s.Collections.Locate(ctx, s.tx, of, s.account, in, after, limit-len(found))
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+		if len(found) == limit {
+			break
+		}
+	}
+	return found, nil
+}
+
+// projects returns where the user of the last facts holds one of the roles, by id: "" is the whole
+// account. One project alone is looked at where it is named.
+func (s *Snapshot) projects(roles []string, project string) []string {
+	in := map[string]bool{}
+	for _, held := range s.last.Subject.Assignments {
+		if slices.Contains(roles, held.RoleID) {
+			in[held.ProjectID] = true
+		}
+	}
+	switch {
+	case project != "" && (in[""] || in[project]):
+		return []string{project}
+	case project != "":
+		return nil
+	case in[""]:
+		return []string{""}
+	}
+	return slices.Sorted(maps.Keys(in))
+}
