@@ -2,15 +2,26 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/peer"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
+	"github.com/portcullis-authz/portcullis/resources/apikeys"
+	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
+	"github.com/portcullis-authz/portcullis/resources/outbox"
+	"github.com/portcullis-authz/portcullis/resources/users"
 	"github.com/portcullis-authz/portcullis/resources/wire"
 	"github.com/portcullis-authz/portcullis/store"
 )
@@ -75,10 +86,73 @@ func (c *core) occupants() (all []access.Occupant) {
 	return all
 }
 
-// newInnerEdge makes the edge of a process behind gateways.
-func (a *app) newInnerEdge() (*gateway.Edge, error) {
-	return gateway.NewInner(gateway.Config{
-		Catalogue: a.policy.Routes(), Assertions: a.assertions, Certificates: a.certificates,
-		Limits: a.settings.Limits.Edge, IDs: a.ids, Now: a.ids.Now, Log: a.log.Logger, Observe: a.observe, Tracing: a.edgeTracing(),
-	}, a.localAreas())
+// mailFolder is the folder of mail in the data folder, where there is no mail server.
+const mailFolder = "mail"
+
+// newUsers makes the area of users.
+func (c *core) newUsers(keeper *idempotency.Keeper, tokens wire.PageTokens) *users.Service {
+	return users.New(users.Config{
+		Store: c.recorded, Collections: c.collections, Judge: c.judge, Idempotency: keeper, Tokens: tokens,
+		IDs: c.ids, Now: time.Now, IdentityProvider: c.settings.Credentials.IdentityProvider, InvitationTTL: c.settings.Mail.InvitationTTL,
+		Invite: func(account resources.Account, user resources.User, now resources.Time) resources.Message {
+			return outbox.Invitation(account, user, c.ids, now)
+		},
+	})
+}
+
+// newKeys makes the area of API keys.
+func (c *core) newKeys(keeper *idempotency.Keeper) *apikeys.Service {
+	return apikeys.New(apikeys.Config{
+		Store: c.recorded, Collections: c.collections, Judge: c.judge, Idempotency: keeper,
+		Keys: resources.NewAPIKeys(c.master), IDs: c.ids, Now: time.Now,
+	})
+}
+
+// newOutbox makes the worker that delivers mail.
+func (a *app) newOutbox() (*outbox.Worker, error) {
+	deliver, err := newDeliverer(a.settings, a.log.Logger)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return outbox.New(outbox.Config{
+		Store: a.store, Collections: a.collections, Deliver: deliver, Now: time.Now, Random: rand.Reader,
+		Log: a.log.Logger, Owner: host + ":" + strconv.Itoa(os.Getpid()), Observe: a.metrics.Delivered,
+	}), nil
+}
+
+// newDeliverer delivers over SMTP, or into the data folder.
+func newDeliverer(s *config.Config, log *slog.Logger) (outbox.Deliverer, error) {
+	if s.Mail.SMTPURL == "" {
+		return outbox.NewFolder(filepath.Join(s.Store.DataDir, mailFolder), log)
+	}
+	deliver, err := outbox.NewSMTP(s.Mail.SMTPURL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--smtp-url: %w", err)
+	}
+	return deliver, nil
+}
+
+// newRecorder makes what writes the records of changes.
+func (c *core) newRecorder() *changes.Recorder {
+	return &changes.Recorder{
+		Collections: c.collections, IDs: c.ids, Now: c.ids.Now, Retention: c.settings.Store.ChangeRetention, Action: c.actionOf,
+		Shown: changes.Shown{
+			Assignment: access.ShownAssignment, Project: access.ShownProject, User: users.Shown,
+			APIKey: func(k resources.APIKey) any { return apikeys.Shown(k, resources.At(time.Now())) },
+		},
+	}
+}
+
+// actionOf returns the action of a route of the catalogue in force, "" for none.
+func (c *core) actionOf(route string) string {
+	for _, row := range c.policy.Routes() {
+		if row.Name == route {
+			return row.Action
+		}
+	}
+	return ""
 }

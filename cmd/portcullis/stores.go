@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
-	"runtime"
 	"time"
 
 	driver "github.com/redis/go-redis/v9"
@@ -15,10 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/observe"
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
-	"github.com/portcullis-authz/portcullis/gateway"
-	"github.com/portcullis-authz/portcullis/gateway/ratelimit"
+	"github.com/portcullis-authz/portcullis/gateway/verdict"
 	"github.com/portcullis-authz/portcullis/resources"
-	"github.com/portcullis-authz/portcullis/resources/gate"
 	"github.com/portcullis-authz/portcullis/resources/health"
 	"github.com/portcullis-authz/portcullis/store"
 	"github.com/portcullis-authz/portcullis/store/mongodb"
@@ -31,22 +27,8 @@ import (
 const (
 	// barrierTime is how long a request waits for the store's epoch.
 	barrierTime = 250 * time.Millisecond
-	// databaseReads are under way at once on a database; its other connections are for changes
-	// and for reads of the epoch.
-	databaseReads = 64
-	// searchReads are snapshots that searches hold at once: a page takes as long as hundreds of other
-	// reads, for which the store's other connections are left.
-	searchReads = 2
-	// databaseChanges are under way at once on a database, each until the replicas' lease is over. They are
-	// committed in groups.
-	databaseChanges = 32
 	// spareReaders are snapshots of the embedded store beside those of the gates work and views.
 	spareReaders = 6
-	// databaseBatches are judged at once where facts come from a database: more than need a processor, since they wait
-	// for it.
-	databaseBatches = 8
-	// anyNumber of requests waits for snapshots, changes and batches: --max-requests bounds them.
-	anyNumber = math.MaxInt
 )
 
 // openedStore is one of the two engines.
@@ -135,47 +117,6 @@ func (e *inUseError) Error() string {
 
 func (*inUseError) Unwrap() error { return sqlite.ErrInUse }
 
-// gates bound the work of cache misses, so that it leaves a processor to cache hits.
-type gates struct {
-	// work needs a processor: evaluations of policy, checks of signatures, and reads of the
-	// embedded store.
-	work *gate.Gate
-	// reads are those of the cache of facts; searches are the snapshots of searches, of explanations and of long reads of
-	// changes.
-	reads, searches *gate.Gate
-	// views are all snapshots but those of the cache, changes all transactions. Each takes longer than what goes through
-	// work. The embedded store needs a processor for a snapshot, and makes one change at a time.
-	views, changes *gate.Gate
-	// batches are judged at once.
-	batches *gate.Gate
-}
-
-// processors are those that work takes at once, beside cache hits.
-func processors() int { return max(1, runtime.GOMAXPROCS(0)*3/4) }
-
-func newGates(s *config.Config) gates {
-	g := gates{work: gate.New(processors(), s.Limits.Waiting), searches: gate.New(searchReads, s.Limits.Waiting)}
-	if s.Store.MongoURL != "" {
-		g.batches = gate.New(databaseBatches, anyNumber)
-		g.reads = gate.New(databaseReads, s.Limits.Waiting)
-		g.views, g.changes = gate.New(databaseReads, anyNumber), gate.New(databaseChanges, anyNumber)
-		return g
-	}
-	g.reads, g.views, g.changes = g.work, gate.New(processors(), anyNumber), gate.New(1, anyNumber)
-	g.batches = gate.New(processors(), anyNumber)
-	return g
-}
-
-// allGates returns the gates by the names that metrics give them.
-func (a *app) allGates() map[string]*gate.Gate {
-	all := a.edge.Gates()
-	all["work"], all["searches"], all["views"], all["changes"], all["batches"] = a.gates.work, a.gates.searches, a.gates.views, a.gates.changes, a.gates.batches
-	if a.gates.reads != a.gates.work {
-		all["reads"] = a.gates.reads
-	}
-	return all
-}
-
 // newCache makes the cache of facts. To ask the embedded store for its epoch costs nothing;
 // a database is asked over the network, and its answer is used for the lease.
 func (a *app) newCache() (*rolecache.Cache, error) {
@@ -210,37 +151,6 @@ func sharedCacheChanged(log *slog.Logger) func(cause error) {
 	}
 }
 
-// newRates makes the limiters that were asked for. Replicas with a Redis share them, but
-// for that of failures, which protects the process.
-func (a *app) newRates() (gateway.Rates, error) {
-	r, shared := a.settings.Rates.Limits(), ratelimit.Shared(nil)
-	if a.settings.Store.RedisURL != "" && r.LimitCallers() {
-		client, err := redis.NewClient(a.settings.Store.RedisURL)
-		if err != nil {
-			return gateway.Rates{}, fmt.Errorf("--redis-url: %w", err)
-		}
-		shared = a.tracing.Rates(client.Buckets(a.master.Derive(resources.PurposeRate)[0], sharedRatesChanged(a.log.Logger)))
-	}
-	limiter := func(name string, rate ratelimit.Rate, shared ratelimit.Shared) *ratelimit.Limiter {
-		return ratelimit.New(ratelimit.Options{Name: name, Rate: rate, Shared: shared, Now: time.Now})
-	}
-	return gateway.Rates{
-		Principal: limiter(gateway.LimitPrincipal, r.Principal, shared), Service: limiter(gateway.LimitService, r.Service, shared),
-		Account: limiter(gateway.LimitAccount, r.Account, shared), Failures: limiter(gateway.LimitFailures, r.Failures, nil),
-	}, nil
-}
-
-// sharedRatesChanged returns a function that logs whether replicas share the rates.
-func sharedRatesChanged(log *slog.Logger) func(cause error) {
-	return func(cause error) {
-		if cause == nil {
-			log.Info("rates are shared again")
-			return
-		}
-		log.Warn("rates can't be shared; each gateway holds callers to the whole rate by itself", "error", cause.Error())
-	}
-}
-
 // warnWithoutAccounts warns of a store that has no account, as a new one does where another one was meant. A process
 // behind gateways knows no accounts.
 func (a *app) warnWithoutAccounts(ctx context.Context) error {
@@ -254,4 +164,17 @@ func (a *app) warnWithoutAccounts(ctx context.Context) error {
 		}
 		return err
 	})
+}
+
+// tried is a store whose transactions forget the verdicts of tries that are undone (verdict.Tried).
+type tried struct{ store.Store }
+
+// View implements store.Store.
+func (s tried) View(ctx context.Context, fn func(store.Tx) error) error {
+	return verdict.Tried(ctx, s.Store.View, fn)
+}
+
+// Transact implements store.Store.
+func (s tried) Transact(ctx context.Context, fn func(store.Tx) error) error {
+	return verdict.Tried(ctx, s.Store.Transact, fn)
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -17,11 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/tracing"
 	"github.com/portcullis-authz/portcullis/gateway"
 	"github.com/portcullis-authz/portcullis/gateway/authn"
-	"github.com/portcullis-authz/portcullis/gateway/doors"
-	"github.com/portcullis-authz/portcullis/gateway/doors/authzen"
-	"github.com/portcullis-authz/portcullis/gateway/doors/e3"
 	"github.com/portcullis-authz/portcullis/gateway/doors/extauthz"
-	"github.com/portcullis-authz/portcullis/gateway/doors/forwardauth"
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 	"github.com/portcullis-authz/portcullis/gateway/peer/assertion"
 	"github.com/portcullis-authz/portcullis/gateway/verdict"
@@ -30,9 +25,7 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/shadow"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/access"
-	"github.com/portcullis-authz/portcullis/resources/apidoc"
 	"github.com/portcullis-authz/portcullis/resources/apikeys"
-	"github.com/portcullis-authz/portcullis/resources/changes"
 	"github.com/portcullis-authz/portcullis/resources/clusters"
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 	"github.com/portcullis-authz/portcullis/resources/idempotency"
@@ -259,89 +252,6 @@ func (a *app) reloaded(revision string) {
 	a.metrics.PolicyReloaded(true)
 	a.policyInForce(revision)
 	a.log.Info("policy reloaded", "policy_revision", revision)
-}
-
-func (a *app) newEdge(ctx context.Context) (*gateway.Edge, error) {
-	signer, err := authn.NewSigner(a.master)
-	if err != nil {
-		return nil, err
-	}
-	authenticator, err := a.newAuthenticator(ctx, signer)
-	if err != nil {
-		return nil, err
-	}
-	rates, err := a.newRates()
-	if err != nil {
-		return nil, err
-	}
-	handlers := map[string]wire.Routes{
-		config.UpstreamKeys: a.keySetRoutes(signer), config.UpstreamAPIDoc: apidoc.New().Routes(),
-	}
-	for name, routes := range map[string]wire.Routes{
-		config.UpstreamAccess: a.access.Routes(), config.UpstreamUsers: a.users.Routes(), config.UpstreamAPIKeys: a.keys.Routes(),
-	} {
-		handlers[name] = changes.Attributed(routes)
-	}
-	for name, area := range a.localAreas() {
-		handlers[name] = area.Routes
-	}
-	a.completeJudge()
-	a.state.authenticator = authenticator
-	edge, err := gateway.New(gateway.Config{
-		Judge: a.judge, Authn: a.tracing.Authn(authenticator), Tracing: a.edgeTracing(), Doors: a.newDoors(),
-		SubRequests: map[string]doors.SubRequest{"forward_auth.check": forwardauth.InHeaders, "forward_auth.verify": forwardauth.InPath},
-		Catalogue:   a.policy.Routes(), Handlers: handlers,
-		Upstreams: a.settings.Areas.Upstreams(), Assertions: a.assertions, Certificates: a.certificates,
-		Limits: a.settings.Limits.Edge, Rates: rates, IDs: a.ids, Now: time.Now, Log: a.log.Logger, Observe: a.observe,
-	})
-	if err == nil && a.settings.Listeners.ExtAuthz != "" {
-		l := a.settings.Limits.Edge
-		a.checks = extauthz.NewServer(&extauthz.Door{Edge: edge},
-			extauthz.Limits{Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle, Handle: l.Handle, Requests: l.Requests}, a.certificates.Proxy, a.log.Logger)
-	}
-	return edge, err
-}
-
-// completeJudge gives the judge what only a gateway has.
-func (a *app) completeJudge() {
-	a.judge.Pin = func() verdict.Tree { return a.tracing.Tree(a.policy.Pin()) }
-	a.judge.Facts, a.judge.Log = a.tracing.Facts(a.cache), a.recordTo()
-}
-
-// newDoors returns the doors by the names of their routes.
-func (a *app) newDoors() map[string]doors.Door {
-	questions := authzen.Questions{Judge: a.judge, Observe: a.metrics.Decided}
-	metadata := authzen.Metadata{Base: a.settings.Listeners.PublicURL}
-	return map[string]doors.Door{
-		"authorization.check":           e3.Door{Judge: a.judge, DenyStatus: a.settings.Policy.DenyStatus},
-		"authorization.explain":         a.newExplain(),
-		"authzen.evaluation":            authzen.Evaluation{Questions: questions},
-		"authzen.evaluations":           authzen.Evaluations{Questions: questions, Most: a.settings.Limits.MaxEvaluations, Turns: a.gates.batches},
-		"authzen.search_subject":        a.newSearch(authzen.Subjects, questions),
-		"authzen.search_resource":       a.newSearch(authzen.Resources, questions),
-		"authzen.search_action":         a.newSearch(authzen.Actions, questions),
-		"authzen.configuration":         metadata,
-		"authzen.configuration_of_path": metadata,
-	}
-}
-
-// edgeTracing returns nil where requests are not traced: a nil tracer in the interface would not be nil.
-func (a *app) edgeTracing() gateway.Tracing {
-	if a.tracing == nil {
-		return nil
-	}
-	return a.tracing
-}
-
-// keySetRoutes serves the public keys of the data folder, unless an outside issuer signs
-// tokens.
-func (a *app) keySetRoutes(signer *authn.Signer) wire.Routes {
-	return wire.Routes{"jwks.get": func(context.Context, *wire.Request) (wire.Response, error) {
-		if a.settings.Credentials.Outside() {
-			return wire.Response{}, resources.NotFound("key set: tokens come from an outside issuer")
-		}
-		return wire.OK(json.RawMessage(signer.JWKS()))
-	}}
 }
 
 // sizeOrNone returns the size of a cache for packages in which 0 is the default size and
