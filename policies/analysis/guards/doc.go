@@ -6,8 +6,7 @@
 // A guard that the new tree lacks, or has in another form, refuses the change as well, unless the tree in force names it
 // in guards.removable: so a guard is taken away by two reloads, and the first says that this is meant.
 //
-// The comparison does not tell all that a change of a row's action or effect lets in, nor of data that a rule reads. Such a
-// change is refused as well, unless the tree in force names it in guards.may_change (changed.go).
+// What a comparison leaves out is taken where the tree in force names it in guards.allow_not_exhaustive, by file and rule.
 //
 // Rejected: asking the guards of the new tree, which could take its own away.
 package guards

@@ -20,7 +20,6 @@ const (
 	pkg                = "data.guards"
 	deny               = pkg + ".deny"
 	removable          = "removable"
-	mayChange          = "may_change"
 	allowNotExhaustive = "allow_not_exhaustive"
 )
 
@@ -61,20 +60,17 @@ func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, withi
 	if err != nil {
 		return err
 	}
-	reasons, err := unallowed(ctx, inForce, next)
-	if err != nil {
-		return fmt.Errorf("guards: %w", err)
-	}
-	reasons = append(reasons, notRemovable(ctx, inForce, removed)...)
-	if len(report.NotExhaustive) > 0 && (report.Unasked || !allows(ctx, inForce)) {
-		remedy := fmt.Sprintf("guards.%s := true takes it all the same", allowNotExhaustive)
-		if report.Unasked {
-			remedy = "write the rules without `with`, since no guard judges an entry point that was not compared"
+	reasons := notRemovable(ctx, inForce, removed)
+	allowed := allowed(ctx, inForce)
+	for _, gap := range report.NotExhaustive {
+		remedy := fmt.Sprintf("guards.%s takes it with %q in it", allowNotExhaustive, gap.Place())
+		switch {
+		case report.Unasked:
+			remedy = "write the rules so that all entry points are compared, since no guard judges one that is not"
+		case allowed.Contains(ast.StringTerm(gap.Place())):
+			continue
 		}
-		for _, gap := range report.NotExhaustive {
-			reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; %s",
-				gap.At, gap.Reads, gap.LeftOut, remedy))
-		}
+		reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; %s", gap.At, gap.Reads, gap.LeftOut, remedy))
 	}
 	reasons = append(reasons, ask(ctx, inForce, report, removed, within)...)
 	if len(reasons) == 0 {
@@ -124,7 +120,7 @@ func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string
 	return out, nil
 }
 
-// isPermission says whether a name is that of an element of guards.removable or guards.may_change, and of no guard.
+// isPermission says whether a name is that of an element of guards.removable or guards.allow_not_exhaustive, and of no guard.
 func isPermission(name string, set *engine.Set) bool {
 	found, others := false, false
 	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
@@ -136,7 +132,7 @@ func isPermission(name string, set *engine.Set) bool {
 			}
 		}
 		if text == name {
-			permits := named == removable || named == mayChange
+			permits := named == removable || named == allowNotExhaustive
 			found, others = found || permits, others || !permits
 		}
 	}
@@ -161,10 +157,13 @@ func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reaso
 	return reasons
 }
 
-// allows says whether the guards take a comparison that isn't exhaustive.
-func allows(ctx context.Context, set *engine.Set) bool {
+// allowed returns the places of rules, as file:rule, of which the guards take a comparison that isn't exhaustive.
+func allowed(ctx context.Context, set *engine.Set) ast.Set {
 	value, err := set.Rule(pkg+"."+allowNotExhaustive).Value(ctx, input(nil, nil), 0, within)
-	return err == nil && value != nil && value.Compare(ast.Boolean(true)) == 0
+	if places, ok := value.(ast.Set); ok && err == nil {
+		return places
+	}
+	return ast.NewSet()
 }
 
 // ask asks the guards, and returns the reasons for which they fire, or why they could not be asked.

@@ -140,16 +140,21 @@ func TestGuardsFailClosed(t *testing.T) {
 			}
 		})
 	}
-	before := small(t, head+"deny contains \"x\" if false\n\nallow_not_exhaustive := true\n")
-	if err := guards.Check(t.Context(), compiled(t, before), compiled(t, gap(before))); err != nil {
-		t.Errorf("with allow_not_exhaustive: %v", err)
+	for places, taken := range map[string]bool{
+		`{"authz/authz.rego:decision"}`: true, `{"authz/authz.rego:access", "authz/authz.rego"}`: false, `true`: false,
+		`["authz/authz.rego:decision"]`: false, `{"authz/authz.rego:decision" | to_number(input.removed_guards[_]) == 7}`: false,
+	} {
+		before := small(t, head+"deny contains \"x\" if false\n\nallow_not_exhaustive := "+places+"\n")
+		if err := guards.Check(t.Context(), compiled(t, before), compiled(t, gap(before))); (err == nil) != taken {
+			t.Errorf("with allow_not_exhaustive := %s: %v", places, err)
+		}
 	}
 }
 
 // TestAComparisonThatDoesNotEndIsRefused, soon after its bound, also where the guards take one that is not exhaustive.
 func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
 	const within, soon = time.Second, 20 * time.Second
-	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := true\n")
+	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := {\"authz/more.rego:met\", \"authz/more.rego:told\"}\n")
 	next := before.With("authz/more.rego", "package authz\n\nmet contains \"needs_active_account\" if time.now_ns() > 4102444800000000000\n")
 	old, fresh := compiled(t, before), compiled(t, next)
 	began := time.Now()
@@ -165,7 +170,7 @@ func TestAComparisonThatDoesNotEndIsRefused(t *testing.T) {
 
 // TestAWithIsRefused, also where the guards take a comparison that is not exhaustive: an entry point was not compared.
 func TestAWithIsRefused(t *testing.T) {
-	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := true\n")
+	before := policytest.Copy(t, policies.Tree()).With("guards/guards.rego", "package guards\n\nallow_not_exhaustive := {\"authz/more.rego:met\", \"authz/more.rego:told\"}\n")
 	next := before.With("authz/more.rego", `package authz
 
 met contains "needs_active_account" if _x with input.action.verb as input.subject.id
@@ -173,7 +178,7 @@ met contains "needs_active_account" if _x with input.action.verb as input.subjec
 _x if input.action.verb == "user-mallory-v1"
 `)
 	err := guards.Check(t.Context(), compiled(t, before), compiled(t, next))
-	if err == nil || !strings.Contains(err.Error(), "authz/more.rego:3 reads what a `with` replaces: all questions to decision; write the rules without `with`") {
+	if err == nil || !strings.Contains(err.Error(), "authz/more.rego:3 reads what a `with` replaces: all questions to decision; write the rules so that all entry points are compared") {
 		t.Errorf("got %v", err)
 	}
 	told := before.With("authz/more.rego", "package authz\n\ntold contains \"x\" if _x with input.action.verb as \"a\"\n\n_x if input.action.verb == \"a\"\n")
@@ -214,7 +219,7 @@ func TestAChangedAppIsNotExhaustive(t *testing.T) {
 		t.Errorf("an equal app: %v", err)
 	}
 	allowing := func(tree policytest.Tree) policytest.Tree {
-		return tree.With("guards/guards.rego", head+"\nallow_not_exhaustive := true\n")
+		return tree.With("guards/guards.rego", head+"\nallow_not_exhaustive := {\"apps/docs/docs.rego:types\"}\n")
 	}
 	if err := guards.Check(t.Context(), compiled(t, allowing(bare)), compiled(t, allowing(before))); err != nil {
 		t.Errorf("with allow_not_exhaustive: %v", err)

@@ -1,10 +1,12 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -83,9 +85,26 @@ func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Differen
 		return nil, err
 	}
 	all.Gaps = append(all.Gaps, unseen...)
+	for i := range all.Gaps {
+		all.Gaps[i].Rule = cmp.Or(ruleAt(fresh, all.Gaps[i].At), ruleAt(old, all.Gaps[i].At))
+	}
 	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
 	all.Gaps = slices.Compact(all.Gaps)
 	return all, errors.Join(errors.Join(errs...), ctx.Err()) // what was given up found nothing
+}
+
+// ruleAt returns the name of the rule at a place, file:line; "" where the tree has none.
+func ruleAt(set *engine.Set, at string) (name string) {
+	best := 0
+	for _, module := range set.Compiled().Compiler.Modules {
+		for _, rule := range module.Rules {
+			file, row, _ := strings.Cut(at, ":")
+			if line, err := strconv.Atoi(row); err == nil && rule.Location.File == file && rule.Location.Row <= line && rule.Location.Row > best {
+				best, name = rule.Location.Row, rule.Head.Ref().GroundPrefix().String()
+			}
+		}
+	}
+	return name
 }
 
 // ask is what is compared: a rule, by the questions that an entry point gets.

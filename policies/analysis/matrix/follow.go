@@ -206,9 +206,6 @@ func (f *flows) expr(s *scope, e *ast.Expr) needs {
 	f.negated = negated || e.Negated
 	defer func() { f.negated = negated }()
 	c := &conditions{flows: f, scope: s}
-	if len(e.With) > 0 {
-		c.gap("what a `with` replaces", "all questions")
-	}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
 		c.holds(c.term(terms))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/portcullis-authz/portcullis/policies"
 	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/tier"
 )
 
 // namedEdit lets somebody in. Each was once hidden from a comparison.
@@ -119,6 +120,7 @@ func namedEdits() []namedEdit {
 
 // TestNamedEditsAreToldOf holds changes that a comparison has hidden: each is a row now, or a gap, and guards refuse it.
 func TestNamedEditsAreToldOf(t *testing.T) {
+	tier.Check(t)
 	base := policytest.Few(t, policies.Tree()).With("guards/guards.rego", policytest.Guard).With("authz/functions.rego", "package authz\n")
 	for _, named := range namedEdits() {
 		t.Run(strings.ReplaceAll(named.name, " ", "_"), func(t *testing.T) {

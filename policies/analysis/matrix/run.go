@@ -1,6 +1,7 @@
 package matrix
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -38,7 +39,8 @@ func (c *comparison) compare(ctx context.Context, of ask) (out Difference, err e
 		return out, err
 	}
 	if points := len(t.asked) * len(t.who) * len(t.where) * len(t.grants); points > mostPoints {
-		out.Gaps = append(out.Gaps, gap(c.rules[1].groups[of.rule].at, strings.TrimPrefix(of.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
+		at := cmp.Or(c.rules[1].groups[of.rule].at, c.rules[0].groups[of.rule].at, c.rules[1].reached[0].Location)
+		out.Gaps = append(out.Gaps, gap(at, strings.TrimPrefix(of.rule, "data.authz."), "all questions to it: rules name so much that there are too many"))
 		out.Unasked = of.rule == of.entry
 		return out, nil
 	}

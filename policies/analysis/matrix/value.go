@@ -3,16 +3,25 @@ package matrix
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // Gap is something that a rule does with open values of the question, and that the comparison does not follow.
 type Gap struct {
-	// At is the place, file:line; Reads the part of the input; LeftOut the questions that were not asked.
+	// At is the place, file:line, and Rule the name of the rule there; Reads the part of the input; LeftOut the questions that
+	// were not asked.
 	At      string `json:"at"`
+	Rule    string `json:"rule"`
 	Reads   string `json:"reads"`
 	LeftOut string `json:"left_out"`
+}
+
+// Place names the rule of a gap wherever it stands in its file, as authz/own.rego:deny.
+func (g *Gap) Place() string {
+	file, _, _ := strings.Cut(g.At, ":")
+	return file + ":" + g.Rule
 }
 
 // shape says what is known of a value.
