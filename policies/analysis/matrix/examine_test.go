@@ -12,7 +12,7 @@ import (
 
 // questions are how many random ones are asked at each entry point; those that are to witness what the comparison says
 // are so many times as many.
-const questions, patience = 800, 24
+const questions, patience = 800, 6
 
 // outcome is what became of a mutant: it doesn't compile, changes no answer, or was found.
 type outcome string
@@ -26,7 +26,7 @@ const (
 
 // examine holds what the comparison says of a mutant against what both trees answer to random questions: each direction
 // that these show is in a row, and each direction in a row is one that they show.
-func examine(t *testing.T, old *engine.Set, m mutant) outcome {
+func examine(t *testing.T, old *engine.Set, m mutant, patience int) outcome {
 	t.Helper()
 	src, err := policies.Read(m.tree)
 	if err != nil {

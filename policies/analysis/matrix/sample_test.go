@@ -50,7 +50,7 @@ func examineOne(t *testing.T, old *engine.Set, all []mutant, kind, name string) 
 	if i < 0 {
 		t.Fatal("the table has no such change")
 	}
-	if o := examine(t, old, all[i]); o != foundIt {
+	if o := examine(t, old, all[i], 4*patience); o != foundIt {
 		t.Errorf("%s", o)
 	}
 }

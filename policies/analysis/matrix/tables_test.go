@@ -26,7 +26,7 @@ func TestMutantsAreFound(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			of := map[outcome]int{}
 			for _, m := range byKind[kind] {
-				o := examine(t, old, m)
+				o := examine(t, old, m, patience)
 				of[o]++
 				counts[o]++
 			}
