@@ -35,7 +35,9 @@ func (a *Asker) subject() *resources.Subject {
 }
 
 func (a *Asker) assignment() resources.HeldRole {
-	status := func() string { return One(a.Rand, "ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "INACTIVE", "UNHEARD") }
+	status := func() string {
+		return One(a.Rand, "ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "ACTIVE", "INACTIVE", "UNHEARD")
+	}
 	h := resources.HeldRole{RoleID: resources.RoleAccountAdmin, RoleStatus: "ACTIVE", Status: "ACTIVE", RoleScope: resources.RoleScopeAccount}
 	switch a.IntN(6) {
 	case 0, 1:

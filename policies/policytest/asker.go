@@ -62,9 +62,9 @@ func NewAsker(r Random, words *Words, before, after Catalogue) *Asker {
 		}
 	}
 	for _, text := range words.Texts {
-		if action, err := resources.ParsePattern(text); err == nil {
+		if _, err := resources.ParsePattern(text); err == nil {
 			a.named = append(a.named, text)
-			if action, err = resources.ParseAction(strings.ReplaceAll(text, "*", "thing")); err == nil {
+			if action, err := resources.ParseAction(strings.ReplaceAll(text, "*", "thing")); err == nil {
 				a.actions = append(a.actions, action.ID)
 			}
 		}

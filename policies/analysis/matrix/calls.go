@@ -11,7 +11,7 @@ import (
 )
 
 // call goes through a call of a built-in or of a function of the tree.
-func (c *conditions) call(e *ast.Expr, terms []*ast.Term) {
+func (c *conditions) call(terms []*ast.Term) {
 	operator, isRef := terms[0].Value.(ast.Ref)
 	if !isRef {
 		c.gap("a value that is not followed", "what is called")
@@ -22,7 +22,7 @@ func (c *conditions) call(e *ast.Expr, terms []*ast.Term) {
 		c.equal(operands[0], operands[1])
 		return
 	}
-	arity, rules := 0, c.rules.compiler.GetRulesExact(operator)
+	arity, rules := len(operands), c.rules.compiler.GetRulesExact(operator)
 	switch b := ast.BuiltinMap[name]; {
 	case len(rules) > 0:
 		arity = len(rules[0].Head.Args)
@@ -31,23 +31,19 @@ func (c *conditions) call(e *ast.Expr, terms []*ast.Term) {
 		if b.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify") { // which look at the clock
 			c.gap(name, "what it answers at another time")
 		}
-	default:
-		arity = len(operands)
 	}
 	args := make([]*value, min(arity, len(operands)))
 	for i := range args {
 		args[i] = c.term(operands[i])
 	}
-	out := &value{}
+	give := func() *value { return c.builtin(name, args) }
 	if len(rules) > 0 {
-		out = c.function(rules, args)
-	} else {
-		out = c.builtin(name, args)
+		give = func() *value { return c.function(rules, args) }
 	}
 	if len(operands) > arity {
-		c.bind(operands[arity], out)
+		c.bind(operands[arity], give())
 	} else {
-		c.holds(out)
+		c.holds(give())
 	}
 }
 
@@ -73,9 +69,8 @@ func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
 		return &value{shape: elements, items: []*value{openAt("generalisation")}}
 	}
 	at, negated := c.at, c.negated
-	c.flows.negated = negated
 	of := c.give(rules, args)
-	c.flows.at, c.flows.negated = at, negated
+	c.at, c.negated = at, negated
 	c.needs = c.needs.and(of.defined)
 	return of.value
 }
@@ -108,8 +103,9 @@ func textOf(rule *ast.Rule) string {
 // builtin returns what a built-in makes.
 func (c *conditions) builtin(name string, args []*value) *value {
 	if allPlain(args) {
-		return c.ofPlain(name, args)
+		return ofPlain(name, args)
 	}
+	out := (*value)(nil)
 	switch name {
 	case "neq":
 		before := c.needs
@@ -117,47 +113,66 @@ func (c *conditions) builtin(name string, args []*value) *value {
 		c.compare(args[0], args[1])
 		c.needs = before.and(c.needs.not())
 		return truth()
-	case "count":
-		switch args[0].shape {
-		case elements:
-			return &value{shape: size, needs: args[0].needs}
-		case members:
-			return &value{shape: size}
-		}
 	case "gt", "gte", "lt", "lte":
 		return c.ordered(name, args)
-	case "min", "max":
-		if args[0].shape == elements {
-			c.needs = c.needs.and(args[0].needs)
-			return chosen(args[0].items)
-		}
+	case "internal.member_2":
+		return c.isIn(args[0], args[1])
 	case "sprintf", "internal.template_string", "internal.print":
 		return &value{shape: printed}
 	case "is_string", "is_number", "is_boolean", "is_object", "is_array", "is_set", "is_null":
 		if args[0].shape == open {
 			return truth()
 		}
-	case "internal.member_2":
-		return c.isIn(args[0], args[1])
 	case "object.get":
 		if args[0].isPlain() && args[1].shape == open && args[2].isPlain() {
 			c.constants(args[0], args[1])
 			return join(args[0], args[2])
 		}
-	case "split":
-		if by := args[1]; (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && by.isOne() && by.consts[`":"`] != nil {
-			return &value{shape: list, items: []*value{{made: true}, openAt("segment.resource"), openAt("segment.verb")}}
-		}
-	case "concat":
-		if of := args[1]; of.shape == list && len(of.items) == 2 && of.items[0].consts[`"service"`] != nil && of.items[1].isAt("principal.scopes") && args[0].consts[`":"`] != nil {
-			return openAt("service word")
-		}
-	case "or", "union":
-		if args[0].shape == elements && args[len(args)-1].shape == elements && len(args) == 2 {
-			return join(args[0], args[1])
-		}
+	case "split", "concat":
+		out = takenApart(name, args)
+	default:
+		out = c.ofElements(name, args)
+	}
+	if out != nil {
+		return out
 	}
 	return c.gapOf(name+" can tell its values apart", args...)
+}
+
+// takenApart returns the parts of a permission, or the word of a row's access for a scope; nil is that it is not one of these.
+func takenApart(name string, args []*value) *value {
+	by, of := args[0], args[1]
+	if name == "split" {
+		by, of = of, by
+	}
+	switch {
+	case !by.isOne() || by.flat().consts[`":"`] == nil:
+		return nil
+	case name == "split" && (of.isAt("grant.permissions") || of.isAt("permission")):
+		return &value{shape: list, items: []*value{{made: true}, openAt("segment.resource"), openAt("segment.verb")}}
+	case name == "concat" && of.shape == list && len(of.items) == 2 && of.items[0].consts[`"service"`] != nil && of.items[1].isAt("principal.scopes"):
+		return openAt("service word")
+	}
+	return nil
+}
+
+// ofElements returns how many elements there are, one of them, or both sets; nil is that nothing is known of it.
+func (c *conditions) ofElements(name string, args []*value) *value {
+	of := args[0]
+	switch {
+	case of.shape == members && name == "count":
+		return &value{shape: size}
+	case of.shape != elements:
+		return nil
+	case name == "count":
+		return &value{shape: size, needs: of.needs}
+	case name == "min", name == "max":
+		c.needs = c.needs.and(of.needs)
+		return chosen(of.items)
+	case (name == "or" || name == "union") && len(args) == 2 && args[1].shape == elements:
+		return join(of, args[1])
+	}
+	return nil
 }
 
 func allPlain(args []*value) bool {
@@ -170,7 +185,7 @@ func allPlain(args []*value) bool {
 }
 
 // ofPlain returns what a built-in makes of plain values.
-func (c *conditions) ofPlain(name string, args []*value) *value {
+func ofPlain(name string, args []*value) *value {
 	switch name {
 	case "internal.member_2", "internal.member_3", "gt", "gte", "lt", "lte", "neq", "equal":
 		return truth()

@@ -282,7 +282,7 @@ func TestNobodyIsLetInUnseen(t *testing.T) {
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
 			for i := range next {
-				r := policytest.NewRandom(seed, uint64(i)) //nolint:gosec // a few thousand
+				r := policytest.NewRandom(seed, uint64(i))
 				h.hunt(t, fmt.Sprintf("seed %d, program %d", seed, i), func() *policytest.Edit { return inputs.Edit(t, r, policies.Tree()) }, r)
 			}
 		})
@@ -305,7 +305,7 @@ func huntOf(tb testing.TB) (seed uint64, wanted int) {
 	tb.Helper()
 	seed, wanted = 1, tier.Amount(100, 10)
 	for name, set := range map[string]func(uint64){
-		"PORTCULLIS_TEST_PROGRAMS": func(n uint64) { wanted = int(n) }, //nolint:gosec // a few thousand
+		"PORTCULLIS_TEST_PROGRAMS": func(n uint64) { wanted = int(n) },
 		"PORTCULLIS_TEST_SEED":     func(n uint64) { seed = n },
 	} {
 		if text := os.Getenv(name); text != "" {

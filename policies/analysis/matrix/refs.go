@@ -169,7 +169,7 @@ func (c *conditions) inSet(v *value, key *ast.Term) (out *value) {
 	if !c.unbound(key) {
 		is := c.term(key)
 		for _, item := range v.items {
-			if !(is.isAt("generalisation") && item.isAt("permission")) {
+			if !is.isAt("generalisation") || !item.isAt("permission") {
 				c.compare(is, item)
 			}
 		}
@@ -203,7 +203,7 @@ func (c *conditions) each(v *value, key ast.Var) *value {
 	case assignments:
 		bind(&value{shape: unknown})
 		c.holders = append(c.holders, c.at)
-		c.flows.goes++
+		c.goes++
 		c.needs = c.needs.and(needs{yes: 1})
 		return &value{shape: assignment}
 	case elements:
@@ -213,7 +213,7 @@ func (c *conditions) each(v *value, key ast.Var) *value {
 			out = join(out, item)
 		}
 		if v.needs != (needs{}) {
-			c.flows.goes++
+			c.goes++
 		}
 		if out == nil {
 			out = &value{}

@@ -11,8 +11,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
 
-	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/limits"
 	"github.com/portcullis-authz/portcullis/policies/question"
 )
 

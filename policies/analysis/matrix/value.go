@@ -172,31 +172,33 @@ func join(a, b *value) *value {
 		return &value{shape: a.shape, paths: slices.Compact(paths), needs: a.needs}
 	case elements:
 		return &value{shape: elements, items: slices.Concat(a.items, b.items), needs: a.needs}
-	case list:
-		if len(a.items) != len(b.items) {
-			return &value{shape: unknown}
-		}
-		out := &value{shape: list, needs: a.needs}
-		for i := range a.items {
-			out.items = append(out.items, join(a.items[i], b.items[i]))
-		}
-		return out
-	case object:
-		out := &value{shape: object, named: map[string]*value{}, consts: maps.Clone(a.consts), made: a.made || b.made, needs: a.needs}
-		for name := range a.named {
-			if b.named[name] == nil {
-				return &value{shape: unknown}
-			}
-			out.named[name] = join(a.named[name], b.named[name])
-		}
-		if len(out.named) != len(b.named) {
-			return &value{shape: unknown}
-		}
-		return out
+	case list, object:
+		return joinParts(a, b)
 	case assignment, systemRole, size, printed:
 		return &value{shape: a.shape, needs: a.needs}
 	}
 	return &value{shape: unknown}
+}
+
+// joinParts returns what is one of two lists or of two objects.
+func joinParts(a, b *value) *value {
+	if len(a.items) != len(b.items) || len(a.named) != len(b.named) {
+		return &value{shape: unknown}
+	}
+	out := &value{shape: a.shape, named: map[string]*value{}, consts: maps.Clone(a.consts), made: a.made || b.made, needs: a.needs}
+	if out.consts != nil {
+		maps.Copy(out.consts, b.consts)
+	}
+	for i := range a.items {
+		out.items = append(out.items, join(a.items[i], b.items[i]))
+	}
+	for name := range a.named {
+		if b.named[name] == nil {
+			return &value{shape: unknown}
+		}
+		out.named[name] = join(a.named[name], b.named[name])
+	}
+	return out
 }
 
 // isTold says whether a value is one that reasons are made of.
