@@ -162,7 +162,7 @@ func (p *pair) hidden(ctx context.Context, seen []witness) (hides *witness, gapp
 	}
 	if gapped = p.names(gaps); !gapped && slices.ContainsFunc(seen, func(w witness) bool { return w.gained }) {
 		var refused guards.Refused
-		if err := guards.Check(ctx, p.sets[0], p.sets[1]); !errors.As(err, &refused) {
+		if err := guards.Check(ctx, p.sets[0], p.sets[1]); !errors.As(err, &refused) && ctx.Err() == nil {
 			return &seen[0], false, fmt.Errorf("guards take it: %w", err)
 		}
 	}
