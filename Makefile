@@ -84,7 +84,7 @@ check: test setups race fuzz-briefly lint deploy-check bench-limits ## before a 
 setups: tool-oapi-codegen ## what make test leaves out, and the black-box tests in every other set-up
 	@echo "=== make $@"
 	@go run .ci/count.go $(RACE) -vet=off -count=1 -timeout 15m ./test/attacks ./test/cli ./test/clients ./test/consistency ./test/docs ./test/doors ./test/faults ./test/flood ./test/proxies \
-		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf' ./policies/analysis/matrix \
+		-- -vet=off -count=1 -timeout 15m -run 'TestNobodyIsLetInUnseen|TestNamedEditsAreToldOf' ./policies/compare \
 		-- PORTCULLIS_TEST_EDGE=users $(RACE) -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- PORTCULLIS_TEST_PROCESSES=two -vet=off -count=1 -timeout 10m ./test/api ./test/raw \
 		-- $(NO_MONGOD) $(ON_MONGODB) -- $(or $(NO_MONGOD),$(NO_REDIS)) $(ON_REPLICAS)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/portcullis-authz/portcullis/gateway/private"
-	"github.com/portcullis-authz/portcullis/policies/analysis/diff"
-	"github.com/portcullis-authz/portcullis/policies/analysis/people"
+	"github.com/portcullis-authz/portcullis/policies/compare/diff"
+	"github.com/portcullis-authz/portcullis/policies/compare/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/store"

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/authn"
 	"github.com/portcullis-authz/portcullis/gateway/catalogue"
 	"github.com/portcullis-authz/portcullis/gateway/private"
-	"github.com/portcullis-authz/portcullis/policies/analysis/people"
+	"github.com/portcullis-authz/portcullis/policies/compare/people"
 	"github.com/portcullis-authz/portcullis/policies/engine"
 	"github.com/portcullis-authz/portcullis/resources"
 	"github.com/portcullis-authz/portcullis/resources/health"

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/portcullis-authz/portcullis/policies/analysis/people"
+	"github.com/portcullis-authz/portcullis/policies/compare/people"
 )
 
 // People hands over the users of the accounts for which seen is true.

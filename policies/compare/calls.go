@@ -1,0 +1,263 @@
+package compare
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/limits"
+)
+
+// call goes through a call of a built-in or of a function of the tree.
+func (c *conditions) call(terms []*ast.Term) {
+	operator, isRef := terms[0].Value.(ast.Ref)
+	if !isRef {
+		c.gap("a value that is not followed", "what is called")
+		return
+	}
+	name, operands := limits.Name(operator), terms[1:]
+	if name == "eq" || name == "assign" || name == "equal" {
+		c.equal(operands[0], operands[1])
+		return
+	}
+	arity, rules := len(operands), c.rules.compiler.GetRulesExact(operator)
+	switch b := ast.BuiltinMap[name]; {
+	case len(rules) > 0:
+		arity = len(rules[0].Head.Args)
+	case b != nil:
+		arity = b.Decl.Arity()
+		if b.Nondeterministic || strings.HasPrefix(name, "crypto.x509.parse_and_verify") { // which look at the clock
+			c.gap(name, "what it answers at another time")
+		}
+	}
+	args := make([]*value, min(arity, len(operands)))
+	for i := range args {
+		args[i] = c.term(operands[i])
+	}
+	give := func() *value { return c.builtin(name, args) }
+	if len(rules) > 0 {
+		give = func() *value { return c.function(rules, args) }
+	}
+	if len(operands) > arity {
+		c.bind(operands[arity], give())
+	} else {
+		c.holds(give())
+	}
+}
+
+// equal has a variable be the other side, or compares both.
+func (c *conditions) equal(a, b *ast.Term) {
+	if c.unbound(b) && !c.unbound(a) {
+		a, b = b, a
+	}
+	if _, isRef := a.Value.(ast.Ref); isRef && c.unbound(a) { // it goes through members
+		a, b = b, a
+	}
+	if !c.unbound(a) {
+		of := c.term(a)
+		c.bind(b, of)
+		return
+	}
+	c.bind(a, c.term(b))
+}
+
+// function returns what a function of the tree gives.
+func (c *conditions) function(rules []*ast.Rule, args []*value) *value {
+	if len(rules) == 1 && len(args) == 1 && (args[0].isAt("grant.permissions") || args[0].isAt("permission")) && generalises(rules[0]) {
+		return &value{shape: elements, items: []*value{openAt("generalisation")}}
+	}
+	at, negated := c.at, c.negated
+	of := c.give(rules, args)
+	c.at, c.negated = at, negated
+	c.needs = c.needs.and(of.defined)
+	return of.value
+}
+
+// generalises says whether a function gives the eight generalisations of a pattern, in the form that the shipped rules have.
+func generalises(rule *ast.Rule) bool {
+	_, text, _ := strings.Cut(textOf(rule), ")")
+	return text == generalising
+}
+
+// generalising is the body of that function as it is compiled.
+const generalising = ` := $1 if { $1 = {$2 | charged:split($0, ":", $3); [$4, $5, $6] = $3; $7 = {"*", $4}; $8 = $7[$9]; ` +
+	`$10 = {"*", $5}; $11 = $10[$12]; $13 = {"*", $6}; $14 = $13[$15]; charged:concat(":", [$8, $11, $14], $16); $2 = $16} }`
+
+var local = regexp.MustCompile(`__local[0-9]+__`)
+
+// textOf returns the text of a compiled rule, with its variables in the order in which they are named.
+func textOf(rule *ast.Rule) string {
+	rule = rule.Copy()
+	rule.Annotations = nil
+	names := map[string]string{}
+	return local.ReplaceAllStringFunc(rule.String(), func(name string) string {
+		if names[name] == "" {
+			names[name] = "$" + strconv.Itoa(len(names))
+		}
+		return names[name]
+	})
+}
+
+// builtin returns what a built-in makes.
+func (c *conditions) builtin(name string, args []*value) *value {
+	if allPlain(args) {
+		return ofPlain(name, args)
+	}
+	out := (*value)(nil)
+	switch name {
+	case "neq":
+		before := c.needs
+		c.needs = needs{}
+		c.compare(args[0], args[1])
+		c.needs = before.and(c.needs.not())
+		return truth()
+	case "gt", "gte", "lt", "lte":
+		return c.ordered(name, args)
+	case "internal.member_2":
+		return c.isIn(args[0], args[1])
+	case "sprintf", "internal.template_string", "internal.print":
+		return &value{shape: printed}
+	case "is_string", "is_number", "is_boolean", "is_object", "is_array", "is_set", "is_null":
+		if args[0].shape == open {
+			return truth()
+		}
+	case "object.get":
+		if args[0].isPlain() && args[1].shape == open && args[2].isPlain() {
+			c.constants(args[0], args[1])
+			return join(args[0], args[2])
+		}
+	case "split", "concat":
+		out = takenApart(name, args)
+	default:
+		out = c.ofElements(name, args)
+	}
+	if out != nil {
+		return out
+	}
+	return c.gapOf(name+" can tell its values apart", args...)
+}
+
+// takenApart returns the parts of a permission, or the word of a row's access for a scope; nil is that it is not one of these.
+func takenApart(name string, args []*value) *value {
+	by, of := args[0], args[1]
+	if name == "split" {
+		by, of = of, by
+	}
+	switch {
+	case !by.isOne() || by.flat().consts[`":"`] == nil:
+		return nil
+	case name == "split" && (of.isAt("grant.permissions") || of.isAt("permission")):
+		return &value{shape: list, items: []*value{{made: true}, openAt("segment.resource"), openAt("segment.verb")}}
+	case name == "concat" && of.shape == list && len(of.items) == 2 && of.items[0].consts[`"service"`] != nil && of.items[1].isAt("principal.scopes"):
+		return openAt("service word")
+	}
+	return nil
+}
+
+// ofElements returns how many elements there are, one of them, or both sets; nil is that nothing is known of it.
+func (c *conditions) ofElements(name string, args []*value) *value {
+	of := args[0]
+	switch {
+	case of.shape == members && name == "count":
+		return &value{shape: size}
+	case of.shape != elements:
+		return nil
+	case name == "count":
+		return &value{shape: size, needs: of.needs}
+	case name == "min", name == "max":
+		c.needs = c.needs.and(of.needs)
+		return chosen(of.items)
+	case (name == "or" || name == "union") && len(args) == 2 && args[1].shape == elements:
+		return join(of, args[1])
+	}
+	return nil
+}
+
+func allPlain(args []*value) bool {
+	for _, v := range args {
+		if !v.isPlain() {
+			return false
+		}
+	}
+	return true
+}
+
+// ofPlain returns what a built-in makes of plain values.
+func ofPlain(name string, args []*value) *value {
+	switch name {
+	case "internal.member_2", "internal.member_3", "gt", "gte", "lt", "lte", "neq", "equal":
+		return truth()
+	case "object.get", "or", "and", "minus", "union", "intersection", "min", "max":
+		out := &value{}
+		for _, v := range args {
+			out = join(out, v.flat())
+		}
+		return out
+	}
+	return &value{made: true}
+}
+
+// chosen returns one of some values, of which nothing says which.
+func chosen(items []*value) (out *value) {
+	for _, item := range items {
+		out = join(out, item)
+	}
+	if out == nil {
+		return &value{}
+	}
+	return out.chosen()
+}
+
+// isIn compares a value with the elements of another one.
+func (c *conditions) isIn(v, in *value) *value {
+	switch {
+	case in.isPlain():
+		if v.shape == open {
+			c.constants(in, v)
+			return truth()
+		}
+	case in.shape == elements && v.isTold() || in.shape == elements && v.shape == list:
+		c.needs = c.needs.and(in.needs)
+		for _, item := range in.items {
+			c.compare(v, item)
+		}
+		return truth()
+	}
+	return c.gapOf("whether it is among others", v, in)
+}
+
+// ordered compares times with constants, and sizes with none.
+func (c *conditions) ordered(name string, args []*value) *value {
+	a, b := args[0], args[1]
+	if a.isPlain() {
+		a, b, name = b, a, strings.NewReplacer("gt", "lt", "lt", "gt").Replace(name)
+	}
+	switch {
+	case a.shape == size && b.isPlain():
+		c.sized(name, a, b)
+		return truth()
+	case a.shape == open && b.isPlain() && (a.isAt("now") || a.isAt("grant.until")):
+		c.constants(b, a)
+		return truth()
+	}
+	return c.gapOf("its order among others", args...)
+}
+
+// sized compares a size with a constant that says no more than whether there is any.
+func (c *conditions) sized(name string, v, with *value) {
+	number := ""
+	if with.isOne() {
+		for number = range with.flat().consts {
+		}
+	}
+	switch name + " " + number {
+	case "gt 0", "gte 1":
+		c.needs = c.needs.and(v.needs)
+	case "eq 0", "lte 0", "lt 1":
+		c.needs = c.needs.and(v.needs.not())
+	default:
+		c.gapOf("how many there are", v)
+	}
+}

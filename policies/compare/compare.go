@@ -1,0 +1,287 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// Answer is what an entry point answers.
+type Answer struct {
+	Allow  bool   `json:"allow"`
+	Code   string `json:"code,omitempty"`
+	Reason string `json:"reason"`
+}
+
+// Row is a difference: questions that one tree answers otherwise than the other.
+type Row struct {
+	Entry      string `json:"entry"`
+	Route      string `json:"route,omitempty"`
+	Action     string `json:"action,omitempty"`
+	Caller     string `json:"caller"`
+	Credential string `json:"credential"`
+	// States are, for each condition of the questions, the values that it has in some of them.
+	States map[string][]string `json:"states"`
+	// Role and Place are empty where the difference is there whatever the user holds.
+	Role  string `json:"role,omitempty"`
+	Place string `json:"place,omitempty"`
+	Old   Answer `json:"old"`
+	New   Answer `json:"new"`
+}
+
+// Difference is all that two trees answer differently.
+type Difference struct {
+	// Rows are differences that questions show which can be asked; Unreachable those that no question shows.
+	Rows, Unreachable []Row
+	Gaps              []Gap
+	// Unasked says that an entry point was not asked at all: the gaps say why.
+	Unasked bool
+	// Questions is how many questions were compared, Evaluations how many evaluations that took.
+	Questions, Evaluations int
+}
+
+// Compare asks both trees all questions, at so many entry points at once.
+func Compare(ctx context.Context, old, fresh *engine.Set, atOnce int) (*Difference, error) {
+	c, err := newComparison(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close(ctx)
+	var wait sync.WaitGroup
+	free := make(chan struct{}, atOnce)
+	found, errs := make([]Difference, len(asks())), make([]error, len(asks()))
+	for i, of := range asks() {
+		if c.equal(of.rule) {
+			continue
+		}
+		free <- struct{}{}
+		wait.Go(func() {
+			found[i], errs[i] = c.compare(ctx, of)
+			<-free
+		})
+	}
+	wait.Wait()
+	all := &Difference{}
+	for _, of := range found {
+		all.Rows = append(all.Rows, of.Rows...)
+		all.Unreachable = append(all.Unreachable, of.Unreachable...)
+		all.Gaps = append(all.Gaps, of.Gaps...)
+		all.Unasked = all.Unasked || of.Unasked
+		all.Questions += of.Questions
+		all.Evaluations += of.Evaluations
+	}
+	unseen, err := unasked(ctx, old, fresh)
+	if err != nil {
+		return nil, err
+	}
+	all.Gaps = append(all.Gaps, unseen...)
+	for i := range all.Gaps {
+		all.Gaps[i].Rule = cmp.Or(ruleAt(fresh, all.Gaps[i].At), ruleAt(old, all.Gaps[i].At))
+	}
+	slices.SortFunc(all.Gaps, func(a, b Gap) int { return strings.Compare(a.At+a.Reads+a.LeftOut, b.At+b.Reads+b.LeftOut) })
+	all.Gaps = slices.Compact(all.Gaps)
+	return all, errors.Join(errors.Join(errs...), ctx.Err()) // what was given up found nothing
+}
+
+// ruleAt returns the name of the rule at a place, file:line; "" where the tree has none.
+func ruleAt(set *engine.Set, at string) (name string) {
+	best := 0
+	for _, module := range set.Compiled().Compiler.Modules {
+		for _, rule := range module.Rules {
+			file, row, _ := strings.Cut(at, ":")
+			if line, err := strconv.Atoi(row); err == nil && rule.Location.File == file && rule.Location.Row <= line && rule.Location.Row > best {
+				best, name = rule.Location.Row, rule.Head.Ref().GroundPrefix().String()
+			}
+		}
+	}
+	return name
+}
+
+// ask is what is compared: a rule, by the questions that an entry point gets.
+type ask struct{ entry, rule string }
+
+// asks returns the entry points, and what an explanation tells beside the decision.
+func asks() (out []ask) {
+	for _, entry := range engine.EntryPoints() {
+		out = append(out, ask{entry, entry})
+	}
+	return append(out, ask{engine.EntryDecision, "data.authz.conditions"}, ask{engine.EntryDecision, "data.authz.told"})
+}
+
+// comparison is of two trees.
+type comparison struct {
+	sets   [2]*engine.Set
+	rules  [2]*rules
+	roles  [2]map[string]*resources.Role
+	scopes map[string]string // of the system roles of both
+	// consts are those with which the rules that are compared compare the input.
+	consts constants
+	gaps   []Gap
+	// opaque says that they read nothing of a system role but whether it has a scope or a permission that is looked up, beside
+	// that they can tell apart what is held beside each other.
+	opaque, beside bool
+}
+
+func newComparison(ctx context.Context, old, fresh *engine.Set) (*comparison, error) {
+	c := &comparison{sets: [2]*engine.Set{old, fresh}, scopes: map[string]string{}}
+	for i, set := range c.sets {
+		r, err := newRules(ctx, set)
+		if err != nil {
+			if i > 0 {
+				c.rules[0].close(ctx)
+			}
+			return nil, err
+		}
+		c.rules[i] = r
+		c.roles[i] = map[string]*resources.Role{}
+		roles := set.Roles()
+		for n := range roles {
+			c.roles[i][roles[n].ID] = &roles[n]
+			c.scopes[roles[n].ID] = roles[n].Scope
+		}
+	}
+	return c, nil
+}
+
+// close ends the reading of both trees.
+func (c *comparison) close(ctx context.Context) {
+	for _, r := range c.rules {
+		r.close(ctx)
+	}
+}
+
+// of returns the comparison by one rule, with what both trees do with the input there.
+func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
+	c.consts, c.opaque = constants{}, true
+	gaps, both := map[Gap]bool{}, [2]*flows{}
+	var n [2]needs
+	for i, r := range c.rules {
+		f := newFlows(r, func(ref ast.Ref) (ast.Value, error) { return r.value(ctx, ref) })
+		if n[i] = f.follow(ask.rule); f.err != nil {
+			return nil, f.err
+		}
+		both[i] = f
+		c.consts.add(f.compared)
+		c.opaque = c.opaque && f.opaque
+		maps.Copy(gaps, f.gaps)
+	}
+	for _, set := range c.sets {
+		for _, row := range set.Routes() {
+			for _, word := range row.Access {
+				if scope, isScope := strings.CutPrefix(word, "service:"); isScope {
+					c.consts.add(map[string]map[string]ast.Value{"principal.scopes": words([]string{scope}).consts})
+				}
+			}
+		}
+	}
+	if c.beside = ask.rule == ask.entry && max(n[0].yes+n[1].no, n[1].yes+n[0].no) > 1; c.beside {
+		for _, f := range both {
+			for _, at := range f.holders {
+				gaps[gap(at, "subject.here", "three assignments and more, and most that do not count beside others")] = true
+			}
+		}
+	}
+	c.gaps = slices.Collect(maps.Keys(gaps))
+	return &c, nil
+}
+
+// equal says that no question can have two answers by the rule of that name.
+func (c *comparison) equal(entry string) bool {
+	old, fresh := c.rules[0].groups[entry], c.rules[1].groups[entry]
+	if !slices.Contains(engine.EntryPoints(), entry) {
+		return old.print == fresh.print
+	}
+	if old.print != fresh.print || c.sets[0].Strict() != c.sets[1].Strict() || c.sets[0].Strict() && !sameActions(c.sets) {
+		return false
+	}
+	return entry != engine.EntryAccess || slices.EqualFunc(c.sets[0].Routes(), c.sets[1].Routes(), func(a, b resources.Route) bool {
+		return placeOf(&a) == placeOf(&b) && a.Action == b.Action && a.Effect == b.Effect && slices.Equal(a.Access, b.Access)
+	})
+}
+
+// sameActions says whether both trees list the same actions.
+func sameActions(sets [2]*engine.Set) bool {
+	return slices.EqualFunc(sets[0].Actions(), sets[1].Actions(), func(a, b resources.ListedAction) bool { return a.ID == b.ID })
+}
+
+// actions returns all that either tree lists or compares with, and ones that no tree lists: of each scope, with each verb.
+func (c *comparison) actions() (out []resources.Action) {
+	ids := append(c.consts.texts(nil, "action.id", "action.patterns"), c.regranted()...)
+	for _, set := range c.sets {
+		for _, listed := range set.Actions() {
+			ids = append(ids, listed.ID)
+		}
+	}
+	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource} {
+		for _, resource := range c.consts.texts([]string{unknownResource}, "action.resource") {
+			for _, verb := range c.consts.texts([]string{unknownVerb}, "action.verb") {
+				ids = append(ids, scope+":"+resource+":"+verb)
+			}
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		if action, err := resources.ParseAction(id); err == nil {
+			out = append(out, action)
+		}
+	}
+	return out
+}
+
+// checkRow returns what rules read of the row at which a decision is asked.
+func checkRow(set *engine.Set) *resources.Route {
+	for _, row := range set.Routes() {
+		if row.Name == "authorization.check" {
+			return &resources.Route{Name: row.Name, Action: row.Action, Access: row.Access, Effect: row.Effect}
+		}
+	}
+	return &resources.Route{}
+}
+
+// askings returns what can be asked at an entry point.
+func (c *comparison) askings(entry string) (out []asking) {
+	if entry == engine.EntryGrantable {
+		return []asking{{}}
+	}
+	for _, action := range c.actions() {
+		of := asking{action: [2]resources.Action{action, action}}
+		if of.old, of.fresh = checkRow(c.sets[0]), checkRow(c.sets[1]); entry == engine.EntryAccess {
+			of.name = resources.RouteNamed
+			of.old = &resources.Route{Name: of.name, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+			of.fresh = of.old
+		}
+		out = append(out, of)
+	}
+	if entry == engine.EntryDecision {
+		return out
+	}
+	rows := map[string]*asking{}
+	for side, set := range c.sets {
+		for _, row := range set.Routes() {
+			of := rows[placeOf(&row)]
+			if of == nil {
+				of = &asking{name: row.Name}
+				rows[placeOf(&row)] = of
+			}
+			if of.action[side], _ = resources.ParseAction(row.Action); side == 0 {
+				of.old = &row
+			} else {
+				of.fresh = &row
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		out = append(out, *rows[name])
+	}
+	return append(out, inherited(c.sets[0].Routes(), c.sets[1].Routes())...)
+}

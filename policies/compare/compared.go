@@ -1,0 +1,158 @@
+package compare
+
+import (
+	"maps"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// bind has the variables of a term stand for parts of a value, and compares what is bound already.
+func (f *flows) bind(s *scope, t *ast.Term, v *value) { (&conditions{flows: f, scope: s}).bind(t, v) }
+
+func (c *conditions) bind(t *ast.Term, v *value) {
+	switch of := t.Value.(type) {
+	case ast.Var:
+		if known := c.scope.vars[of]; known != nil {
+			c.compare(known, v)
+			return
+		}
+		c.scope.vars[of] = v
+	case *ast.Array:
+		if v.shape == list && len(v.items) != of.Len() {
+			v = &value{} // it never matches
+		}
+		for i := range of.Len() {
+			switch {
+			case v.shape == list:
+				c.bind(of.Elem(i), v.items[i].with(v.needs))
+			case v.shape == plain && v.needs == (needs{}), v.shape == printed:
+				c.bind(of.Elem(i), v)
+			default:
+				c.bind(of.Elem(i), c.gapOf("its parts", v))
+			}
+		}
+	default:
+		if _, isRef := t.Value.(ast.Ref); !isRef && c.unbound(t) {
+			v = c.gapOf("its parts", v)
+			ast.WalkVars(t, func(name ast.Var) bool {
+				if c.scope.vars[name] == nil {
+					c.scope.vars[name] = v
+				}
+				return false
+			})
+			return
+		}
+		c.compare(c.term(t), v)
+	}
+}
+
+// with returns a part of a value that needs as much as the whole.
+func (v *value) with(n needs) *value {
+	if n == (needs{}) || v.shape == elements {
+		return v
+	}
+	out := *v
+	out.needs = out.needs.or(n)
+	return &out
+}
+
+// unbound says whether a term has variables that no value is known of.
+func (c *conditions) unbound(t *ast.Term) (found bool) {
+	ast.WalkVars(t, func(v ast.Var) bool {
+		root := v.Equal(ast.InputRootDocument.Value) || v.Equal(ast.DefaultRootDocument.Value)
+		found = found || c.scope.vars[v] == nil && !root
+		return false
+	})
+	return found
+}
+
+// compare notes the constants with which open values are compared. Anything else than a comparison with constants is a gap.
+func (c *conditions) compare(a, b *value) {
+	if !a.isPlain() {
+		a, b = b, a
+	}
+	switch {
+	case a.isPlain() && b.isPlain(), a.never(b):
+	case a.shape == plain && b.shape == plain: // of rules that rest on what is held
+		c.needs = c.needs.and(a.needs.whole()).and(b.needs.whole())
+	case a.isPlain() && b.shape == open:
+		c.constants(a, b)
+	case a.isPlain() && b.shape == size:
+		c.sized("eq", b, a)
+	case a.shape == list && b.shape == list:
+		for i := range min(len(a.items), len(b.items)) {
+			c.compare(a.items[i].with(a.needs), b.items[i].with(b.needs))
+		}
+	case a.isEmpty() && b.shape == elements, b.isEmpty() && a.shape == elements:
+		c.needs = c.needs.and(a.needs.not()).and(b.needs.not())
+	default:
+		c.gapOf("what is compared with it", a, b)
+	}
+}
+
+func (v *value) isEmpty() bool { return v.shape == elements && len(v.items) == 0 }
+
+// never says whether two values are never equal, whatever stands in the open places: some part of both is plain, and without
+// a constant in common.
+func (v *value) never(other *value) bool {
+	if v.shape == list && other.shape == list {
+		if len(v.items) != len(other.items) {
+			return true
+		}
+		for i := range v.items {
+			if v.items[i].never(other.items[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	if !v.isPlain() || !other.isPlain() || v.shape != plain || other.shape != plain || v.made || other.made {
+		return false
+	}
+	for name := range v.consts {
+		if other.consts[name] != nil {
+			return false
+		}
+	}
+	return len(v.consts) > 0 && len(other.consts) > 0
+}
+
+// constants notes those of a plain value, with which an open one is compared.
+func (c *conditions) constants(fixed, v *value) {
+	of := fixed.flat()
+	for _, path := range v.paths {
+		switch {
+		case of.made:
+			c.gap(path, "what a built-in makes that it is compared with")
+		case path == "action.patterns", path == "service word", path == "permission", path == "generalisation", path == "segment.resource":
+			c.gap(path, "a constant that it is compared with")
+		}
+		for _, value := range of.consts {
+			if !followed(path, value) {
+				c.gap(path, "a constant that it is compared with: "+value.String())
+			}
+		}
+		for _, to := range strings.Fields(strings.Replace(path, "segment.verb", "action.verb grant.permissions", 1)) {
+			if c.compared[to] == nil {
+				c.compared[to] = map[string]ast.Value{}
+			}
+			maps.Copy(c.compared[to], of.consts)
+		}
+	}
+}
+
+// followed says whether the questions have a value for the constant, and one beside it. Of the texts that stand for any other
+// one none may be a constant.
+func followed(path string, value ast.Value) bool {
+	switch v := value.(type) {
+	case ast.Number:
+		at, whole := v.Int64()
+		return !numeric(path) || whole && at >= 0 && string(v) == ast.IntNumberTerm(int(at)).Value.String()
+	case ast.String:
+		return !standsForAny(string(v))
+	}
+	return true
+}
+
+func numeric(path string) bool { return path == "now" || path == "grant.until" }

@@ -1,0 +1,320 @@
+//go:build !race
+
+package compare_test
+
+// One goroutine asks: the race detector would only make it slow.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/compare/guards"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/test/tier"
+)
+
+// access is what a row of a comparison says, or what a question shows: who is let in, or kept out, where.
+type access struct {
+	entry, route, action string
+	// caller is user, service or none; credential token, key or none.
+	caller, credential string
+	gained             bool
+}
+
+// compared compares two trees: the rows in which access turns, and the files of the gaps. It is all that this test
+// knows of a comparison.
+func compared(ctx context.Context, old, fresh *engine.Set) (rows []access, gaps []compare.Gap, err error) {
+	d, err := compare.Compare(ctx, old, fresh, 2)
+	if err != nil {
+		return nil, nil, err
+	}
+	callers := map[string]string{"self": "user", "another": "user", "user": "user", "service": "service", "nobody": "none", "anybody": "none"}
+	for _, row := range d.Rows {
+		if row.Old.Allow != row.New.Allow {
+			action := row.Action[strings.LastIndex(row.Action, " ")+1:] // "old -> new"
+			if !row.New.Allow {
+				action, _, _ = strings.Cut(row.Action, " ")
+			}
+			rows = append(rows, access{row.Entry, row.Route, action, callers[first(row.Caller)], first(row.Credential), row.New.Allow})
+		}
+	}
+	return rows, d.Gaps, nil
+}
+
+// names says whether a gap is at a file in which the trees have rules of the edit's.
+func (p *pair) names(gaps []compare.Gap) bool {
+	return slices.ContainsFunc(gaps, func(gap compare.Gap) bool {
+		file, _, _ := strings.Cut(gap.At, ":")
+		return file == "authz/functions.rego" || p.Changes(file)
+	})
+}
+
+func first(words string) string {
+	word, _, _ := strings.Cut(words, " ")
+	return word
+}
+
+// witness is a question that one tree denies and the other allows.
+type witness struct {
+	asked *policytest.Asked
+	access
+}
+
+// pair is an edit, compiled.
+type pair struct {
+	*policytest.Edit
+	sets   [2]*engine.Set
+	listed map[string]bool
+}
+
+func (w *witness) String() string {
+	questions, _ := json.Marshal(w.asked.Questions)
+	return fmt.Sprintf("%+v\n%s", w.access, questions)
+}
+
+// compile compiles both trees. The problem says why one of them does not compile.
+func compile(ctx context.Context, tb testing.TB, e *policytest.Edit) (p *pair, problem error) {
+	tb.Helper()
+	p = &pair{Edit: e, listed: map[string]bool{}}
+	old, fresh := e.Trees()
+	for side, tree := range []policytest.Tree{old, fresh} {
+		src, err := policies.Read(tree)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		set, _, err := proof.Compile(ctx, src)
+		if err != nil {
+			return nil, err
+		}
+		p.sets[side] = set
+		for _, action := range set.Actions() {
+			p.listed[action.ID] = true
+		}
+	}
+	return p, nil
+}
+
+// shows asks both trees by stock evaluation, without a cache. An evaluation that fails, and a row that a tree lacks, allow
+// nothing.
+func (p *pair) shows(ctx context.Context, asked *policytest.Asked) (w witness, turns, allowed bool) {
+	var allow [2]bool
+	for side, q := range asked.Questions {
+		if q == nil {
+			continue
+		}
+		if asked.Entry == "decision" {
+			if _, unlisted := p.sets[side].Unlisted(q.Action); unlisted {
+				continue
+			}
+		}
+		d, err := p.sets[side].Judge(ctx, "data.authz."+asked.Entry, *q, 10*time.Second)
+		allow[side] = err == nil && d.Allowed
+	}
+	side := 0
+	if allow[1] {
+		side = 1
+	}
+	if q := asked.Questions[side]; q != nil {
+		w = witness{asked, access{asked.Entry, asked.Route, q.Action.ID, q.Principal.Kind, q.Principal.Credential, allow[1]}}
+	}
+	return w, allow[0] != allow[1], allow[0] || allow[1]
+}
+
+// covers says whether a row tells what the witness shows: the same entry point, direction, kind of caller and credential,
+// the row of the catalogue by its name, and the action: itself where either tree lists it, else any of its scope that
+// neither lists, since a comparison has few of those that no tree names. A row may name the verb or leave it to another
+// that is not listed.
+func (p *pair) covers(row, shown access) bool {
+	scope := func(action string) string { return strings.Split(action, ":")[0] }
+	action := row.action == shown.action ||
+		!p.listed[shown.action] && !p.listed[row.action] && scope(row.action) == scope(shown.action)
+	row.action, shown.action = "", ""
+	return action && row == shown
+}
+
+// hidden returns the first witness that the comparison hides: no row covers it, and no gap is at a file in which the trees
+// have rules of the edit's. Where somebody is let in, guards have to refuse as well.
+func (p *pair) hidden(ctx context.Context, seen []witness) (hides *witness, gapped bool, err error) {
+	foretold, err := compare.GapsOf(ctx, p.sets[0], p.sets[1])
+	if err != nil {
+		return nil, false, err
+	}
+	if p.names(foretold) {
+		return nil, true, nil
+	}
+	rows, gaps, err := compared(ctx, p.sets[0], p.sets[1])
+	if err != nil {
+		return nil, false, err
+	}
+	if gapped = p.names(gaps); !gapped && slices.ContainsFunc(seen, func(w witness) bool { return w.gained }) {
+		var refused guards.Refused
+		if err := guards.Check(ctx, p.sets[0], p.sets[1]); !errors.As(err, &refused) && ctx.Err() == nil {
+			return &seen[0], false, fmt.Errorf("guards take it: %w", err)
+		}
+	}
+	for i := range seen {
+		if !gapped && !slices.ContainsFunc(rows, func(row access) bool { return p.covers(row, seen[i].access) }) {
+			return &seen[i], gapped, nil
+		}
+	}
+	return nil, gapped, nil
+}
+
+// witnesses asks so many random questions at each entry point, and returns those that turn, one of each kind.
+func (p *pair) witnesses(ctx context.Context, r policytest.Random, n int) (out []witness) {
+	asker := policytest.NewAsker(r, p.Words(), p.sets[0], p.sets[1])
+	kinds := map[access]bool{}
+	for _, entry := range []string{"decision", "access", "grantable"} {
+		var near []*policytest.Asked
+		for range n {
+			next := asker.Ask(entry)
+			if len(near) > 0 && r.IntN(3) > 0 {
+				next = asker.Near(policytest.One(r.Rand, near...))
+			}
+			w, turns, allowed := p.shows(ctx, next)
+			if allowed {
+				near = append(near, next)
+			}
+			if !w.gained && w.caller == "none" { // who needs a credential now, which is no question of policy
+				continue
+			}
+			if turns && !kinds[w.access] {
+				kinds[w.access] = true
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// hunted is what became of many edits.
+type hunted struct {
+	sync.Mutex
+	programs, refused, alike, letIn, keptOut, rows, gaps, late, hidden int
+}
+
+// hunt draws an edit that compiles, and holds the comparison to what random questions show.
+func (h *hunted) hunt(tb testing.TB, name string, draw func() *policytest.Edit, r policytest.Random) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	refused := 0
+	p, problem := compile(ctx, tb, draw())
+	for ; problem != nil; p, problem = compile(ctx, tb, draw()) {
+		refused++
+	}
+	seen := p.witnesses(ctx, r, 120)
+	var hides *witness
+	var gapped bool
+	var err error
+	if len(seen) > 0 {
+		hides, gapped, err = p.hidden(ctx, seen)
+	}
+	h.Lock()
+	defer h.Unlock()
+	h.programs++
+	h.refused += refused
+	switch {
+	case len(seen) == 0:
+		h.alike++
+		return
+	case slices.ContainsFunc(seen, func(w witness) bool { return w.gained }):
+		h.letIn++
+	default:
+		h.keptOut++
+	}
+	switch {
+	case hides != nil:
+		h.hidden++
+		tb.Errorf("%s: hidden, %v\n%s", name, err, smallest(tb, p.Edit, *hides))
+	case ctx.Err() != nil: // which guards refuse
+		h.late++
+	case err != nil:
+		tb.Errorf("%s: %v\n%s", name, err, p.Edit)
+	case gapped:
+		h.gaps++
+	default:
+		h.rows++
+	}
+}
+
+// smallest is the least edit that hides the same question.
+func smallest(tb testing.TB, e *policytest.Edit, hides witness) string {
+	tb.Helper()
+	ctx := context.Background()
+	e = e.Minimised(func(e *policytest.Edit) bool {
+		p, problem := compile(ctx, tb, e)
+		if problem != nil {
+			return false
+		}
+		w, turns, _ := p.shows(ctx, hides.asked)
+		if !turns || w.gained != hides.gained {
+			return false
+		}
+		found, _, _ := p.hidden(ctx, []witness{w})
+		return found != nil
+	})
+	return fmt.Sprintf("%s%s", e, &hides)
+}
+
+// TestNobodyIsLetInUnseen guarantees that no change of a tree lets somebody in, or keeps somebody out, without a row of the
+// comparison or a gap at a file of the change, and that guards refuse it: of changes by a grammar far beyond the forms that
+// the comparison follows. Stock evaluation is the witness.
+func TestNobodyIsLetInUnseen(t *testing.T) {
+	seed, wanted := huntOf(t)
+	began, h := time.Now(), &hunted{}
+	inputs := policytest.NewInputs(t, policies.Tree())
+	next, wait := make(chan int), sync.WaitGroup{}
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := range next {
+				r := policytest.NewRandom(seed, uint64(i))
+				h.hunt(t, fmt.Sprintf("seed %d, program %d", seed, i), func() *policytest.Edit { return inputs.Edit(t, r, policies.Tree()) }, r)
+			}
+		})
+	}
+	for i := range wanted {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	t.Logf("seed %d, %.0f s: %d programs (%d did not compile); %d let somebody in, %d only keep somebody out, of %d no question turns; "+
+		"told by rows %d, by gaps %d, not compared in time %d, hidden %d",
+		seed, time.Since(began).Seconds(), h.programs, h.refused, h.letIn, h.keptOut, h.alike, h.rows, h.gaps, h.late, h.hidden)
+	if h.letIn < wanted/20 {
+		t.Error("too few let somebody in")
+	}
+}
+
+// huntOf returns the seed, and how many programs are tried.
+func huntOf(tb testing.TB) (seed uint64, wanted int) {
+	tb.Helper()
+	seed, wanted = 1, tier.Amount(100, 10)
+	for name, set := range map[string]func(uint64){
+		"PORTCULLIS_TEST_PROGRAMS": func(n uint64) { wanted = int(n) },
+		"PORTCULLIS_TEST_SEED":     func(n uint64) { seed = n },
+	} {
+		if text := os.Getenv(name); text != "" {
+			n, err := strconv.ParseUint(text, 10, 64)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			set(n)
+		}
+	}
+	return seed, wanted
+}

@@ -1,0 +1,86 @@
+package compare
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// formWriter writes rules down without the names of their variables, and, where written is not nil, without their own name
+// and those of the rules on which they rest: in place of those stands what the rules do.
+type formWriter struct {
+	*rules
+	self string
+	// written are the rules whose names were left out.
+	written map[string]bool
+}
+
+// form returns the text of a rule.
+func (f *formWriter) form(rule *ast.Rule) string {
+	of, vars := rule.Copy(), map[ast.Var]ast.Var{}
+	rename := func(t *ast.Term) bool {
+		switch v := t.Value.(type) {
+		case ast.Var:
+			if v.IsGenerated() || v.IsWildcard() {
+				if vars[v] == "" {
+					vars[v] = ast.Var("@" + strconv.Itoa(len(vars)))
+				}
+				t.Value = vars[v]
+			}
+		case ast.Ref:
+			t.Value = f.ref(v)
+		}
+		return false
+	}
+	for branch := of; branch != nil; branch = branch.Else {
+		branch.Annotations = nil
+		whole, rest := branch.Ref(), ast.Ref(nil)
+		if named := len(whole.GroundPrefix()); named < len(whole) {
+			rest = whole[named:]
+		}
+		name := f.ref(whole.GroundPrefix())
+		branch.Head.Name, branch.Head.Reference = "", slices.Concat(name, rest)
+		for _, t := range rest {
+			ast.WalkTerms(t, rename)
+		}
+	}
+	ast.WalkTerms(of, rename)
+	return of.String()
+}
+
+// ref returns a reference with what a rule does in place of its name.
+func (f *formWriter) ref(ref ast.Ref) ast.Ref {
+	if f.written == nil || !ref.HasPrefix(ast.DefaultRootRef) {
+		return ref
+	}
+	prefix := ref.ConstantPrefix()
+	for i := len(prefix); i > 1; i-- {
+		var text string
+		name := prefix[:i].String()
+		switch rules := f.compiler.GetRulesExact(prefix[:i]); {
+		case name == f.self:
+			text = "@self"
+		case len(rules) > 0 && len(rules[0].Head.Args) > 0:
+			text = "@" + f.function(name, rules)
+		case f.groups[name] != nil && f.groups[name].print != "":
+			text = "@" + f.groups[name].print
+			f.written[name] = true
+		default:
+			continue
+		}
+		return append(ast.Ref{ast.VarTerm(text)}, ref[i:]...)
+	}
+	return ref
+}
+
+// function returns what a function does. Those on which it rests belong to the group that calls it, too.
+func (f *formWriter) function(name string, rules []*ast.Rule) string {
+	of := formWriter{f.rules, name, f.written}
+	var texts []string
+	for _, rule := range rules {
+		texts = append(texts, of.form(rule))
+	}
+	slices.Sort(texts)
+	return fingerprint(texts)
+}

@@ -1,0 +1,129 @@
+package compare_test
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+)
+
+type rows = map[string]map[string]any
+
+// change is one of a data document.
+type change struct {
+	kind, name string
+	make       func(rows)
+}
+
+func ofFile(tree policytest.Tree, file string, changes func(rows) []change) (out []mutant) {
+	read := func() (of rows) {
+		if err := json.Unmarshal(tree[file].Data, &of); err != nil {
+			panic(err)
+		}
+		return of
+	}
+	for _, c := range changes(read()) {
+		of := read()
+		c.make(of)
+		text, err := json.MarshalIndent(of, "", "  ")
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, mutant{c.kind, file + ": " + c.name, tree.With(file, string(text))})
+	}
+	return out
+}
+
+// ofGrants are changes of each role, and of each pattern of each.
+func ofGrants(tree policytest.Tree) []mutant {
+	return ofFile(tree, "grants/data.json", func(all rows) (out []change) {
+		held := func(of rows, id string) map[string]any { return of[id]["permissions"].(map[string]any) }
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			for _, pattern := range slices.Sorted(maps.Keys(held(all, id))) {
+				parts := strings.Split(pattern, ":")
+				replaced := func(kind, by string) change {
+					return change{kind, id + " " + pattern + " -> " + by, func(of rows) { delete(held(of, id), pattern); held(of, id)[by] = true }}
+				}
+				if parts[2] == "*" {
+					out = append(out, replaced("pattern narrowed", parts[0]+":*:read"))
+				} else {
+					out = append(out, replaced("pattern widened", parts[0]+":"+parts[1]+":*"))
+				}
+				if parts[1] == "*" {
+					out = append(out, replaced("pattern narrowed", parts[0]+":role:"+parts[2]))
+				} else {
+					out = append(out, replaced("pattern widened", parts[0]+":*:"+parts[2]))
+				}
+				if len(held(all, id)) > 1 {
+					out = append(out, change{"grant removed", id + " " + pattern, func(of rows) { delete(held(of, id), pattern) }})
+				}
+			}
+			for _, pattern := range []string{"account:user:delete", "project:security_group:read", "resource:*:*", "account:unheard:of"} {
+				if _, known := held(all, id)[pattern]; !known {
+					out = append(out, change{"grant added", id + " " + pattern, func(of rows) { held(of, id)[pattern] = true }})
+				}
+			}
+			scope := map[any]string{"ACCOUNT": "PROJECT", "PROJECT": "ACCOUNT"}[all[id]["scope"]]
+			out = append(out, change{"role's scope", id + " " + scope, func(of rows) { of[id]["scope"] = scope }})
+			if id != "account_admin" {
+				out = append(out, change{"role removed", id, func(of rows) { delete(of, id) }})
+			}
+		}
+		return append(out, change{"role added", "auditor", func(of rows) {
+			of["auditor"] = map[string]any{
+				"name": "Auditor", "scope": "ACCOUNT", "description": "Reads changes.", "permissions": map[string]any{"account:change:read": true},
+			}
+		}})
+	})
+}
+
+// ofRoutes are changes of some rows of the catalogue, one of each combination of access words and kind of action.
+func ofRoutes(tree policytest.Tree) []mutant {
+	return ofFile(tree, "routes/data.json", func(all rows) (out []change) {
+		seen := map[string]bool{}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			action, _ := all[name]["action"].(string)
+			words, _ := json.Marshal(all[name]["access"])
+			kind := strings.Split(action, ":")[0] + string(words)
+			if seen[kind] {
+				continue
+			}
+			seen[kind] = true
+			out = append(out, ofRow(name, action, all[name])...)
+		}
+		return out
+	})
+}
+
+func ofRow(name, action string, row map[string]any) (out []change) {
+	words, _ := row["access"].([]any)
+	for i, word := range words {
+		if len(words) > 1 || action != "" {
+			out = append(out, change{"word removed", name + " " + word.(string), func(of rows) {
+				if left := slices.Delete(slices.Clone(words), i, i+1); len(left) > 0 {
+					of[name]["access"] = left
+				} else {
+					delete(of[name], "access")
+				}
+			}})
+		}
+	}
+	for _, word := range []string{"member", "self", "service:authz:explain"} {
+		if !slices.Contains(words, any(word)) && !slices.Contains(words, any("public")) {
+			out = append(out, change{"word added", name + " " + word, func(of rows) { of[name]["access"] = append(slices.Clone(words), word) }})
+		}
+	}
+	effect := map[any]string{"read": "write", "write": "read"}[row["effect"]]
+	out = append(out,
+		change{"effect turned", name + " " + effect, func(of rows) { of[name]["effect"] = effect }},
+		change{"row removed", name, func(of rows) { delete(of, name) }},
+		change{"path moved", name, func(of rows) { of[name]["path"] = "/moved" + of[name]["path"].(string) }},
+	)
+	if parts := strings.Split(action, ":"); len(parts) == 3 {
+		verb := map[bool]string{true: "update", false: "read"}[parts[2] == "read"]
+		out = append(out, change{"action changed", name + " " + verb, func(of rows) { of[name]["action"] = parts[0] + ":" + parts[1] + ":" + verb }})
+	}
+	return out
+}

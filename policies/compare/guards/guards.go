@@ -1,0 +1,244 @@
+package guards
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/compare/diff"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+)
+
+// The rules of package guards that are asked.
+const (
+	pkg                = "data.guards"
+	deny               = pkg + ".deny"
+	removable          = "removable"
+	allowNotExhaustive = "allow_not_exhaustive"
+)
+
+// comparedWithin bounds the comparison of the trees: one with a rule that is no function of its input need not end. within
+// bounds the evaluation of all guards.
+const (
+	comparedWithin = time.Minute
+	within         = 10 * time.Second
+)
+
+// Refused are the reasons for which the guards in force refuse a change.
+type Refused []string
+
+// Error implements error: one reason a line.
+func (r Refused) Error() string { return strings.Join(r, "\n") }
+
+// Guarded says whether the tree has guards.
+func Guarded(set *engine.Set) bool {
+	return len(set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg))) > 0
+}
+
+// Check asks the guards of the tree in force whether the other one may take its place. The error is Refused, or why they
+// could not be asked, which refuses as well.
+func Check(ctx context.Context, inForce, next *engine.Set) error {
+	return check(ctx, inForce, next, comparedWithin, within)
+}
+
+// check is Check with bounds on the comparison and on the evaluation of the guards.
+func check(ctx context.Context, inForce, next *engine.Set, comparedWithin, within time.Duration) error {
+	if !Guarded(inForce) {
+		return nil
+	}
+	removed, err := removedGuards(ctx, inForce, next)
+	if err != nil {
+		return fmt.Errorf("guards: %w", err)
+	}
+	report, err := between(ctx, inForce, next, comparedWithin)
+	if err != nil {
+		return err
+	}
+	reasons := notRemovable(ctx, inForce, removed)
+	allowed := allowed(ctx, inForce)
+	for _, gap := range report.NotExhaustive {
+		remedy := fmt.Sprintf("guards.%s takes it with %q in it", allowNotExhaustive, gap.Place())
+		switch {
+		case report.Unasked:
+			remedy = "write the rules so that all entry points are compared, since no guard judges one that is not"
+		case allowed.Contains(ast.StringTerm(gap.Place())):
+			continue
+		}
+		reasons = append(reasons, fmt.Sprintf("guards: the comparison is not exhaustive: %s reads %s: %s; %s", gap.At, gap.Reads, gap.LeftOut, remedy))
+	}
+	reasons = append(reasons, ask(ctx, inForce, report, removed, within)...)
+	if len(reasons) == 0 {
+		return nil
+	}
+	slices.Sort(reasons)
+	return Refused(slices.Compact(reasons))
+}
+
+// between compares the trees beside live traffic. One that takes too long is Refused.
+func between(ctx context.Context, inForce, next *engine.Set, within time.Duration) (*diff.Report, error) {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	report, err := diff.Between(bounded, inForce, next, 1)
+	switch {
+	case err == nil:
+		return report, nil
+	case ctx.Err() == nil && bounded.Err() != nil:
+		return nil, Refused{fmt.Sprintf("guards: the comparison of the trees did not end within %s; take apart the rule that makes it long, "+
+			"as one that calls time.now_ns does. `portcullis policy diff`, which has no such bound, compares the same", within)}
+	}
+	return nil, fmt.Errorf("guards: the trees could not be compared: %w", err)
+}
+
+// removedGuards returns the names of rules of the package that the other tree lacks, or has in another form. What only permits
+// is none of them: it can grow and shrink.
+func removedGuards(ctx context.Context, inForce, next *engine.Set) (out []string, err error) {
+	before, err := compare.Prints(ctx, inForce, pkg)
+	if err != nil {
+		return nil, err
+	}
+	after, err := compare.Prints(ctx, next, pkg)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		if isPermission(name, inForce) {
+			continue
+		}
+		for _, form := range before[name] {
+			if !slices.Contains(after[name], form) {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// isPermission says whether a name is that of an element of guards.removable or guards.allow_not_exhaustive, and of no guard.
+func isPermission(name string, set *engine.Set) bool {
+	found, others := false, false
+	for _, rule := range set.Compiled().Compiler.GetRulesWithPrefix(ast.MustParseRef(pkg)) {
+		named := strings.TrimPrefix(rule.Ref().GroundPrefix().String(), pkg+".")
+		text := named
+		if rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil {
+			if constant, ok := rule.Head.Key.Value.(ast.String); ok {
+				text = string(constant)
+			}
+		}
+		if text == name {
+			permits := named == removable || named == allowNotExhaustive
+			found, others = found || permits, others || !permits
+		}
+	}
+	return found && !others
+}
+
+// notRemovable returns the reasons against taking guards away.
+func notRemovable(ctx context.Context, set *engine.Set, removed []string) (reasons []string) {
+	if len(removed) == 0 {
+		return nil
+	}
+	listed, err := set.Rule(pkg+"."+removable).Value(ctx, input(nil, removed), 0, within)
+	if err != nil {
+		return []string{"guards: " + removable + " can't be asked: " + err.Error()}
+	}
+	names, _ := listed.(ast.Set)
+	for _, name := range removed {
+		if names == nil || !names.Contains(ast.StringTerm(name)) {
+			reasons = append(reasons, fmt.Sprintf("guards: %q is missing or changed; a reload before this one has to add it to guards.%s", name, removable))
+		}
+	}
+	return reasons
+}
+
+// allowed returns the places of rules, as file:rule, of which the guards take a comparison that isn't exhaustive.
+func allowed(ctx context.Context, set *engine.Set) ast.Set {
+	value, err := set.Rule(pkg+"."+allowNotExhaustive).Value(ctx, input(nil, nil), 0, within)
+	if places, ok := value.(ast.Set); ok && err == nil {
+		return places
+	}
+	return ast.NewSet()
+}
+
+// ask asks the guards, and returns the reasons for which they fire, or why they could not be asked.
+func ask(ctx context.Context, set *engine.Set, report *diff.Report, removed []string, within time.Duration) (reasons []string) {
+	if len(set.Compiled().Compiler.GetRulesExact(ast.MustParseRef(deny))) == 0 {
+		return nil
+	}
+	value, err := set.Rule(deny).Value(ctx, input(report, removed), 0, within)
+	if err != nil {
+		return []string{"guards: a guard failed: " + err.Error()}
+	}
+	fired, ok := value.(ast.Set)
+	if !ok {
+		return []string{"guards: guards.deny must be a set of reasons"}
+	}
+	fired.Foreach(func(reason *ast.Term) {
+		text, isText := reason.Value.(ast.String)
+		if !isText { // it may be of any size
+			text = "a reason that is no text"
+		}
+		reasons = append(reasons, "guards: "+string(text))
+	})
+	return reasons
+}
+
+// input returns the input of the guards (policies/schemas/guards).
+func input(report *diff.Report, removed []string) *ast.Term {
+	var gained, lost, routes []*ast.Term
+	if report != nil {
+		gained, lost, routes = rows(report.NewAccess), rows(report.LostAccess), fields(report.Routes)
+	}
+	return ast.ObjectTerm(
+		member("new_access", ast.ArrayTerm(gained...)), member("lost_access", ast.ArrayTerm(lost...)), member("routes", ast.ArrayTerm(routes...)),
+		member("removed_guards", texts(removed)),
+	)
+}
+
+func fields(of []diff.Field) (out []*ast.Term) {
+	for _, f := range of {
+		out = append(out, ast.ObjectTerm(text("route", f.Route), text("field", f.Field), text("old", f.Old), text("new", f.New)))
+	}
+	return out
+}
+
+// rows returns the rows as guards read them (policies/schemas/guards).
+func rows(of []compare.Row) (out []*ast.Term) {
+	for i := range of {
+		row := &of[i]
+		var states [][2]*ast.Term
+		for _, name := range slices.Sorted(maps.Keys(row.States)) {
+			states = append(states, member(name, texts(row.States[name])))
+		}
+		out = append(out, ast.ObjectTerm(
+			text("entry", row.Entry), text("route", row.Route), text("action", row.Action), text("caller", row.Caller),
+			text("credential", row.Credential), member("states", ast.ObjectTerm(states...)), text("role", row.Role), text("place", row.Place),
+			member("old", answer(row.Old)), member("new", answer(row.New)),
+		))
+	}
+	return out
+}
+
+func answer(a compare.Answer) *ast.Term {
+	return ast.ObjectTerm(member("allow", ast.BooleanTerm(a.Allow)), text("code", a.Code), text("reason", a.Reason))
+}
+
+func member(name string, value *ast.Term) [2]*ast.Term {
+	return [2]*ast.Term{ast.StringTerm(name), value}
+}
+
+func text(name, value string) [2]*ast.Term { return member(name, ast.StringTerm(value)) }
+
+func texts(of []string) *ast.Term {
+	out := make([]*ast.Term, len(of))
+	for i, value := range of {
+		out[i] = ast.StringTerm(value)
+	}
+	return ast.ArrayTerm(out...)
+}

@@ -1,0 +1,294 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// spot is a place at which a role can be held.
+type spot struct{ name, project, resource string }
+
+// spots returns all places at which a role can be held, as the rules can tell them apart.
+func spots() []spot {
+	return []spot{
+		{"account", "", ""},
+		{"project", anyProject, ""},
+		{"resource", anyProject, anyResource},
+		{"other project", otherProject, ""},
+		{"resource beside", anyProject, besideIt},
+		{"resource of no project", "", anyResource},
+	}
+}
+
+// standing is what is stored of an assignment beside its role and place.
+type standing struct {
+	role, assignment, scope string
+	ends                    resources.Time
+}
+
+// standings returns all standings; the first is one that counts.
+func standings(ends []resources.Time) (out []standing) {
+	scopes := []string{"", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource}
+	for _, scope := range scopes { // "" is that of the level
+		for _, status := range statuses("subject.here.status") {
+			for _, role := range statuses("subject.here.role_status") {
+				for _, ends := range ends {
+					out = append(out, standing{role, status, scope, ends})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// holdings returns what a user can hold: nothing, one role in every standing at every place, and two that count. roles
+// gives the system roles by their scopes, representatives those of them whose standings are all gone through; beside
+// adds holdings that count beside some that do not.
+func (c constants) holdings(roles map[string]string, representatives, patterns []string, ends []resources.Time, beside bool) []holding {
+	out := []holding{{states: []State{{"assignment", "none"}}}}
+	all := standings(ends)
+	var good, idle []holding
+	named := c.texts(nil, "subject.here.role")
+	for _, at := range spots() {
+		for _, r := range c.roles(roles, patterns) {
+			for _, s := range all {
+				counts := s.counts()
+				if !at.around() && (!counts || r.pattern != "") || !counts && !r.every(representatives) {
+					continue
+				}
+				h := r.at(at, s)
+				out = append(out, h)
+				if counts && s.ends == 0 && r.good(at, representatives) {
+					good = append(good, h)
+				}
+				if beside && s.faults() == 1 && s.ends < theTime && at.around() && (slices.Contains(named, r.id) || r.allCustom()) {
+					idle = append(idle, h)
+				}
+			}
+		}
+	}
+	return append(out, pairs(good, idle)...)
+}
+
+// good says whether a role that counts there is held in pairs.
+func (r kindOfRole) good(at spot, representatives []string) bool {
+	return r.pattern == "" && at.around() && r.stands(at) && (!r.system || slices.Contains(representatives, r.id))
+}
+
+// allCustom says whether it is the custom role of all permissions.
+func (r kindOfRole) allCustom() bool {
+	return r.custom && r.id == anyRole && r.pattern == "" && len(r.permissions) > 0
+}
+
+// pairs returns all pairs of two that count, and of one that counts and one that does not.
+func pairs(good, idle []holding) (out []holding) {
+	for i, a := range good {
+		for _, b := range good[i+1:] {
+			out = append(out, a.with(b))
+		}
+		for _, b := range idle {
+			out = append(out, a.with(b))
+		}
+	}
+	return out
+}
+
+// with returns both holdings as one.
+func (h holding) with(other holding) holding {
+	return holding{
+		held: slices.Concat(h.held, other.held), role: h.role + " and " + other.role, place: h.place + " and " + other.place,
+		two:    [][2]string{{h.role, h.place}, {other.role, other.place}},
+		system: slices.Concat(h.system, other.system), states: slices.Concat(h.states, other.states), impossible: h.impossible || other.impossible,
+	}
+}
+
+// counts says that the shipped rules would count it: it is gone through for every role.
+func (s standing) counts() bool {
+	return s.faults() == 0
+}
+
+// faults returns how many things keep it from counting.
+func (s standing) faults() (n int) {
+	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == theTime-1} {
+		if fault {
+			n++
+		}
+	}
+	return n
+}
+
+// kindOfRole is a role that can be held.
+type kindOfRole struct {
+	id, scope, pattern string
+	custom, system     bool
+	permissions        []string
+}
+
+// roles returns the system roles, one that is unknown, and custom ones: with all permissions, with none, with the id of a
+// system role, and one for each pattern.
+func (c constants) roles(system map[string]string, patterns []string) (out []kindOfRole) {
+	ids := make([]string, 0, len(system))
+	for id := range system {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		out = append(out, kindOfRole{id: id, scope: system[id], system: true})
+	}
+	out = append(out, kindOfRole{id: anyRole}, kindOfRole{id: anyRole, custom: true}, kindOfRole{id: anyRole, custom: true, permissions: []string{"*:*:*"}})
+	if len(ids) > 0 {
+		out = append(out, kindOfRole{id: ids[0], custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: ids[0], custom: true})
+	}
+	for _, id := range c.texts(nil, "subject.here.role") {
+		out = append(out, kindOfRole{id: id, custom: true, permissions: []string{"*:*:*"}}, kindOfRole{id: id, custom: true})
+		if _, known := system[id]; !known {
+			out = append(out, kindOfRole{id: id})
+		}
+	}
+	for _, pattern := range patterns {
+		out = append(out, kindOfRole{id: anyRole, custom: true, pattern: pattern, permissions: []string{pattern}})
+	}
+	return out
+}
+
+// every says whether the role is gone through in every standing: where the shipped rules would not count it, its
+// permissions tell nothing more than those of a few.
+func (r kindOfRole) every(representatives []string) bool {
+	return r.system && slices.Contains(representatives, r.id) || r.allCustom()
+}
+
+// stands says whether a role stands at the level of its scope.
+func (r kindOfRole) stands(at spot) bool { return r.scope == "" || r.scope == at.level() }
+
+// around says whether the place covers the target, where the target is in the project and is the resource.
+func (at spot) around() bool {
+	return at.project != otherProject && at.resource != besideIt && at.level() != ""
+}
+
+// level returns the scope of roles that are held at the place, "" where none can be.
+func (at spot) level() string {
+	switch {
+	case at.project == "" && at.resource == "":
+		return resources.RoleScopeAccount
+	case at.project == "":
+		return ""
+	case at.resource == "":
+		return resources.RoleScopeProject
+	}
+	return resources.RoleScopeResource
+}
+
+// at returns the role as it is held at a place.
+func (r kindOfRole) at(at spot, s standing) holding {
+	scope := s.scope
+	if scope == "" {
+		if scope = at.level(); scope == "" {
+			scope = resources.RoleScopeResource
+		}
+	}
+	h := holding{
+		held: []resources.HeldRole{{
+			RoleID: r.id, RoleScope: scope, RoleStatus: s.role, Custom: r.custom, Permissions: r.permissions,
+			ProjectID: at.project, ResourceID: at.resource, Status: s.assignment, ExpiresAt: s.ends,
+		}},
+		role: r.name(), place: at.name, pattern: r.pattern, impossible: at.level() == "",
+	}
+	if r.system {
+		h.system = []string{r.id}
+	}
+	ends := "never"
+	if s.ends != 0 {
+		if ends = "later"; s.ends <= theTime {
+			ends = "ended"
+		}
+	}
+	h.states = []State{{"assignment", s.assignment}, {"role", s.role}, {"role_scope", scope}, {"ends", ends}}
+	return h
+}
+
+func (r kindOfRole) name() string {
+	switch {
+	case !r.custom && r.id == anyRole:
+		return "a role that is unknown"
+	case !r.custom:
+		return r.id
+	case r.id != anyRole:
+		return "a custom role named " + r.id + r.withPermissions()
+	}
+	return "a custom role" + r.withPermissions()
+}
+
+func (r kindOfRole) withPermissions() string {
+	if len(r.permissions) == 0 {
+		return " without permissions"
+	}
+	return " with " + strings.Join(r.permissions, ", ")
+}
+
+// grants returns what is to be granted, and until when.
+func (c constants) grants(sets [][]string) (out []granting) {
+	for _, now := range c.times([]resources.Time{theTime}, "now") {
+		for _, set := range sets {
+			for _, until := range c.times([]resources.Time{0, later - 1, later, afterwards}, "grant.until") {
+				g := granting{permissions: set, until: until, now: now, states: []State{{"grants", nameOfSet(set)}}}
+				switch until {
+				case 0:
+					g.states = append(g.states, State{"until", "never"})
+				case later - 1, later:
+					g.states = append(g.states, State{"until", "before the assignment ends"})
+				default:
+					g.states = append(g.states, State{"until", "after the assignment ends"})
+				}
+				out = append(out, g)
+			}
+			out = append(out, granting{permissions: set, until: -1, now: now, impossible: true, states: []State{{"grants", nameOfSet(set)}, {"until", "in the past"}}})
+		}
+	}
+	return out
+}
+
+func nameOfSet(set []string) string {
+	if len(set) == 0 {
+		return "nothing"
+	}
+	if len(set) > 3 {
+		return strings.Join(set[:3], ", ") + ", …"
+	}
+	return strings.Join(set, ", ")
+}
+
+// profile returns what can be read of a system role where an action is looked up under its patterns.
+func profile(role *resources.Role, patterns []string, named bool) string {
+	if role == nil {
+		return "-"
+	}
+	text := role.Scope
+	for _, pattern := range patterns {
+		if _, held := slices.BinarySearch(role.Permissions, pattern); held {
+			text += " " + pattern
+		}
+	}
+	if named {
+		text += " " + role.ID
+	}
+	return text
+}
+
+// patternsAmong returns the constants that are patterns of permissions.
+func (c constants) patternsAmong() (out []string) {
+	for _, values := range c {
+		for _, v := range values {
+			if text, ok := v.(ast.String); ok {
+				if _, err := resources.ParsePattern(string(text)); err == nil && !slices.Contains(out, string(text)) {
+					out = append(out, string(text))
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}

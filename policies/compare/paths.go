@@ -1,0 +1,137 @@
+package compare
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// path is one value of the input that rules can read.
+type path uint8
+
+// The values of the input. The list is that of policies/schemas/input.
+const (
+	actionID path = iota
+	actionScope
+	actionResource
+	actionVerb
+	actionPatterns
+	routeName
+	routeEffect
+	routeAccess
+	principalKind
+	principalID
+	principalUUID
+	principalAccount
+	principalCredential
+	principalScopes
+	principalKeyScopes
+	accountID
+	accountExists
+	accountStatus
+	subjectID
+	subjectExists
+	subjectStatus
+	subjectMember
+	subjectRoles
+	subjectAssignments
+	subjectHere
+	targetAccount
+	targetProject
+	targetProjectState
+	targetResource
+	targetRest
+	targetUser
+	grantPermissions
+	grantUntil
+	inputNow
+	paths
+)
+
+func (p path) String() string {
+	return [paths]string{
+		"action.id", "action.scope", "action.resource", "action.verb", "action.patterns",
+		"route.name", "route.effect", "route.access",
+		"principal.kind", "principal.id", "principal.uuid", "principal.account", "principal.credential", "principal.scopes", "principal.key_scopes",
+		"account.id", "account.exists", "account.status",
+		"subject.id", "subject.exists", "subject.status", "subject.member", "subject.roles", "subject.assignments", "subject.here",
+		"target.account", "target.project", "target.project_state", "target.resource", "target.rest", "target.user",
+		"grant.permissions", "grant.until", "now",
+	}[p]
+}
+
+// part is one of the parts of a question that vary independently.
+type part uint8
+
+// The parts. Here is what the user holds as it stands around the target.
+const (
+	asked part = iota // the row and the action
+	who               // the caller, the user, the account
+	where             // the target
+	holds             // what the user holds
+	grant             // what is to be granted until when, and the time
+	parts
+)
+
+// set is some of the parts.
+type set uint8
+
+func (p part) bit() set { return 1 << p }
+
+// part says of which part a value is made. Those of subject.here and subject.assignments are made of several.
+func (p path) part() part {
+	switch {
+	case p <= routeAccess:
+		return asked
+	case p <= subjectMember:
+		return who
+	case p <= subjectHere:
+		return holds
+	case p <= targetUser:
+		return where
+	}
+	return grant
+}
+
+// madeOf returns the paths with, for each column that the gateway makes of other values, those values in its place.
+func madeOf(read []string) (out []string) {
+	for _, path := range read {
+		of := columns()[path]
+		if of == nil {
+			of = []string{path}
+		}
+		out = append(out, of...)
+	}
+	return out
+}
+
+func columns() map[string][]string {
+	return map[string][]string{
+		"account.named": {"account.id"}, "subject.named": {"subject.id"},
+		"subject.is_caller": {"subject.id", "principal.id", "principal.kind"},
+		"target.level":      {"target.project", "target.resource"}, "target.same_account": {"target.account", "account.id"},
+		"target.kind": {"target.rest"}, "target.about": {"target.user", "principal.id", "principal.uuid", "principal.kind"},
+		"clock": {"now"}, "clock.hour": {"now"}, "clock.weekday": {"now"},
+	}
+}
+
+// fingerprint returns a hash over texts, each with its length before it.
+func fingerprint(texts []string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text))) // a hash takes every write
+		_, _ = h.Write([]byte(text))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// ref returns the path below input.
+func (p path) ref() (ref ast.Ref) {
+	for name := range strings.SplitSeq(p.String(), ".") {
+		ref = append(ref, ast.StringTerm(name))
+	}
+	return ref
+}

@@ -1,0 +1,166 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// people returns all kinds of callers with all kinds of facts. Where others may ask about a user, the caller need not be
+// the user.
+func (c constants) people(others bool) (out []person) {
+	for _, about := range c.users() {
+		for _, by := range c.callers(others) {
+			p := about
+			subject := about.subject.Clone()
+			p.subject = subject
+			p.caller, p.credential, p.principal = by.caller, by.credential, by.principal
+			switch {
+			case p.caller == "self":
+				p.principal.ID, p.principal.UUID = subject.UserID, subject.UserUUID
+				if subject.Member {
+					p.principal.AccountID = subject.AccountID
+				}
+				p.impossible = p.impossible || !subject.UserExists
+			case !others && by.principal.Kind != resources.PrincipalUser:
+				// The gateway looks for services in no account.
+				if subject.UserExists || subject.UserID != anyUser {
+					continue
+				}
+				subject.UserID, subject.UserUUID = "", ""
+				p.states = slices.DeleteFunc(slices.Clone(p.states), func(s State) bool { return s.Name == "user" })
+			}
+			out = append(out, p)
+		}
+	}
+	if !others {
+		out = append(out, person{
+			principal: resources.Principal{Kind: resources.PrincipalNone, Credential: resources.CredentialNone},
+			caller:    "anybody", credential: resources.CredentialNone,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b person) int {
+		switch {
+		case a.impossible == b.impossible:
+			return 0
+		case a.impossible:
+			return 1
+		}
+		return -1
+	})
+	return out
+}
+
+// users returns the users in question in each state, with their accounts.
+func (c constants) users() (out []person) {
+	for _, account := range c.accounts() {
+		for _, id := range c.texts([]string{anyUser}, "subject.id", "principal.id", "target.user") {
+			base := account.subject
+			base.UserID, base.UserUUID = id, anyUUID
+			add := func(state string, impossible bool, change func(*resources.Subject)) {
+				subject := base.Clone()
+				change(subject)
+				states := append([]State{{"user", state}}, account.states...)
+				if id != anyUser {
+					states = append(states, State{"user_id", id})
+				}
+				out = append(out, person{subject: subject, account: account.account, states: states, impossible: impossible})
+			}
+			for _, status := range statuses("subject.status") {
+				if account.account != "" {
+					add(status, false, func(s *resources.Subject) { s.UserExists, s.Member, s.UserStatus = true, true, status })
+				}
+				add(status+", no member", false, func(s *resources.Subject) { s.UserExists, s.UserStatus = true, status })
+			}
+			add("unknown", false, func(*resources.Subject) {})
+			add("unknown, but ACTIVE and a member", true, func(s *resources.Subject) { s.UserStatus, s.Member = resources.StatusActive, true })
+		}
+	}
+	return out
+}
+
+// accounts returns the accounts in question in each state, and none.
+func (c constants) accounts() (out []person) {
+	for _, id := range c.texts([]string{anyAccount}, "account.id", "target.account", "principal.account") {
+		for _, status := range append(statuses("account.status"), "absent") {
+			subject := &resources.Subject{AccountID: id}
+			if status != "absent" {
+				subject.AccountExists, subject.AccountStatus = true, status
+			}
+			states := []State{{"account", status}}
+			if id != anyAccount {
+				states = append(states, State{"account_id", id})
+			}
+			out = append(out, person{account: id, subject: subject, states: states})
+		}
+	}
+	return append(out, person{subject: &resources.Subject{}, states: []State{{"account", "none"}}})
+}
+
+// callers returns the kinds of callers and credentials.
+func (c constants) callers(others bool) (out []person) {
+	kinds := []string{"self"}
+	if others {
+		kinds = append(kinds, c.texts([]string{otherUser}, "principal.id")...)
+	}
+	for _, caller := range kinds {
+		user := resources.Principal{Kind: resources.PrincipalUser, Credential: resources.CredentialToken}
+		name := caller
+		if caller != "self" {
+			user.ID, user.UUID, user.AccountID = caller, otherUUID, anyAccount
+			if name = "user " + caller; caller == otherUser {
+				name = "another user"
+			}
+		}
+		out = append(out, person{caller: name, credential: "token", principal: user})
+		for _, scopes := range subsets([]string{resources.KeyScopeRead, resources.KeyScopeWrite}) {
+			key := user
+			key.Credential, key.KeyScopes = resources.CredentialKey, scopes
+			out = append(out, person{caller: name, credential: strings.TrimSpace("key " + strings.Join(scopes, "+")), principal: key})
+		}
+	}
+	for _, id := range c.texts([]string{anyService}, "principal.id") {
+		if id != anyService && !strings.HasPrefix(id, resources.ServicePrefix) {
+			continue
+		}
+		for _, scopes := range subsets(c.serviceScopes()) {
+			name := strings.TrimSpace("service " + strings.Join(scopes, "+"))
+			if id != anyService {
+				name += " (" + id + ")"
+			}
+			out = append(out, person{caller: name, credential: "token", principal: resources.Principal{
+				Kind: resources.PrincipalService, ID: id, Scopes: scopes, Credential: resources.CredentialToken,
+			}})
+		}
+	}
+	return append(out, person{caller: "nobody", credential: "none", principal: resources.Principal{
+		Kind: resources.PrincipalNone, Credential: resources.CredentialNone,
+	}})
+}
+
+// serviceScopes returns those that services are given, those that rules name, and one other.
+func (c constants) serviceScopes() []string {
+	named := c.texts(nil, "principal.scopes")
+	out := resources.ServiceScopes()
+	for _, scope := range named {
+		if !slices.Contains(out, scope) {
+			out = append(out, scope)
+		}
+	}
+	return append(out, anyScope)
+}
+
+// subsets returns all sets of the names, the empty one first.
+func subsets(names []string) (out [][]string) {
+	for bits := range 1 << len(names) {
+		var set []string
+		for i, name := range names {
+			if bits&(1<<i) != 0 {
+				set = append(set, name)
+			}
+		}
+		out = append(out, set)
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package people_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/compare/people"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/policies/proof"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+const now = resources.Time(1_800_000_000_000)
+
+func compiled(tb testing.TB, tree policytest.Tree) *engine.Set {
+	tb.Helper()
+	src, err := policies.Read(tree)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	set, _, err := proof.Compile(context.Background(), src)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return set
+}
+
+// reader is a reader of a project.
+func reader(user, project string) people.Person {
+	return people.Person{User: user, Status: "ACTIVE", Account: "acct-a-v1", AccountStatus: "ACTIVE", Keys: []string{"read"}, Held: []people.Held{{
+		Role: "project_reader", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Project: project, State: "active", Status: "ACTIVE",
+	}}}
+}
+
+// with is the person with a change of what is held.
+func with(p people.Person, change func(*people.Held)) people.Person {
+	p.Held = slices.Clone(p.Held)
+	change(&p.Held[0])
+	return p
+}
+
+// turning is the row of a change by which readers of a project may make instances.
+func turning() []compare.Row {
+	states := map[string][]string{
+		"path_account": {"none"}, "path_user": {"none"}, "project": {"active", "deleting", "none"}, "path": {"none", "a resource"}, "user": {"ACTIVE"},
+	}
+	row := compare.Row{Entry: "decision", Action: "project:instance:create", Caller: "self", Credential: "token", States: states, New: compare.Answer{Allow: true}}
+	other := row
+	other.Caller, other.Credential = "service authz:check", "token"
+	key := row
+	key.Credential = "key read"
+	nobody := row
+	nobody.Caller, nobody.Credential = "nobody", "none"
+	return []compare.Row{row, other, key, nobody}
+}
+
+// trees are the embedded one, and one by which readers of a project may make instances, with one more file.
+func trees(tb testing.TB, more string) [2]*engine.Set {
+	tb.Helper()
+	tree := policytest.Copy(tb, policies.Tree())
+	const grants, reads = "grants/data.json", `"project:*:read": true`
+	text := string(tree[grants].Data)
+	at := strings.LastIndex(text, reads)
+	fresh := tree.With(grants, text[:at]+reads+`, "project:instance:create": true`+text[at+len(reads):]).With("authz/more.rego", "package authz\n"+more)
+	return [2]*engine.Set{compiled(tb, tree), compiled(tb, fresh)}
+}
+
+func between(t *testing.T, sets [2]*engine.Set, gaps []compare.Gap, names int, all ...people.Person) *people.Report {
+	t.Helper()
+	r, err := people.Between(t.Context(), sets, turning(), gaps, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Left, error) {
+		for _, p := range all {
+			if err := add(p); err != nil {
+				return people.Facts{}, nil, err
+			}
+		}
+		return people.Facts{From: 3, To: 3}, nil, nil
+	}, people.Options{Names: names, AtOnce: 2, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// said are the changes in one line each.
+func said(of []people.Change) (out []string) {
+	for _, c := range of {
+		line := fmt.Sprintf("%d %s %s at %s%s by %s:", c.Users, c.Entry, c.Action, c.Place, c.Path, strings.Join(c.By, "+"))
+		for _, n := range c.Named {
+			line += fmt.Sprintf(" %s%v", n.User, n.Places)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func want(t *testing.T, got []people.Change, lines ...string) {
+	t.Helper()
+	if !slices.Equal(said(got), lines) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(said(got), "\n"), strings.Join(lines, "\n"))
+	}
+}
+
+// TestPeopleAreJudgedOnceForEachSetOfFacts: those who hold the same in places of their own are one set, and each is named
+// with these; those whose role does not count, or who hold another one, gain nothing.
+func TestPeopleAreJudgedOnceForEachSetOfFacts(t *testing.T) {
+	ended := with(reader("user-ended-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now - 1 })
+	later := with(reader("user-later-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now + 1 })
+	evenLater := with(reader("user-later2-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now + 999 })
+	closing := with(reader("user-closing-v1", "proj-c-v1"), func(h *people.Held) { h.State = "deleting" })
+	suspended := reader("user-suspended-v1", "proj-a-v1")
+	suspended.Status = "SUSPENDED"
+	r := between(t, trees(t, ""), nil, 2,
+		reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"), reader("user-c-v1", "proj-c-v1"),
+		ended, later, evenLater, closing, suspended, people.Person{User: "user-d-v1", Status: "ACTIVE"})
+	if r.Users != 9 || r.Accounts != 1 || r.FactSets != 6 || len(r.NotLookedAt) != 0 || r.Facts.From != 3 {
+		t.Errorf("%+v", r)
+	}
+	want(t, r.Gain, "5 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-b-v1]")
+	want(t, r.Lose)
+	r = between(t, reversed(trees(t, "")), nil, 0, reader("user-a-v1", "proj-a-v1"))
+	want(t, r.Gain)
+	want(t, r.Lose, "1 decision project:instance:create at project by service+token:")
+}
+
+func reversed(of [2]*engine.Set) [2]*engine.Set { return [2]*engine.Set{of[1], of[0]} }
+
+// TestNamesInRulesTellPeopleApart: an id that a tree names stays, as does every id where a rule hands one to a built-in.
+func TestNamesInRulesTellPeopleApart(t *testing.T) {
+	all := []people.Person{reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"), reader("user-c-v1", "proj-c-v1")}
+	for rule, c := range map[string]struct {
+		gaps  []compare.Gap
+		sets  int
+		users string
+	}{
+		`deny contains "not b" if input.subject.id == "user-b-v1"`:                            {nil, 2, "user-a-v1[proj-a-v1] user-c-v1[proj-c-v1]"},
+		`deny contains "not there" if input.target.project == "proj-a-v1"`:                    {nil, 2, "user-b-v1[proj-b-v1] user-c-v1[proj-c-v1]"},
+		`deny contains "not c" if startswith(concat("", ["x", input.subject.id]), "xuser-c")`: {[]compare.Gap{{At: "x:1", Reads: "subject.id"}}, 3, "user-a-v1[proj-a-v1] user-b-v1[proj-b-v1]"},
+	} {
+		r := between(t, trees(t, rule), c.gaps, 5, all...)
+		gains := slices.DeleteFunc(r.Gain, func(c people.Change) bool { return c.Action != "project:instance:create" || c.Place != "project" })
+		if r.FactSets != c.sets || len(gains) != 1 || !strings.HasSuffix(said(gains)[0], ": "+c.users) || len(r.NotLookedAt) != len(c.gaps) {
+			t.Errorf("%s: %d sets, %v, %v", rule, r.FactSets, said(gains), r.NotLookedAt)
+		}
+	}
+}
+
+// TestAFailingRuleIsNotLookedAt: no answer is neither gain nor loss, and is counted.
+func TestAFailingRuleIsNotLookedAt(t *testing.T) {
+	r := between(t, trees(t, `deny contains "x" if {
+	input.action.id == "project:instance:create"
+	to_number(input.subject.status) > 1
+}`), nil, 5, reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"))
+	if len(r.Gain)+len(r.Lose) != 0 || len(r.NotLookedAt) == 0 || r.NotLookedAt[0].Users != 2 || !strings.Contains(r.NotLookedAt[0].What, "the new tree gives no decision") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestPlacesStandForOthers: who holds what is one set whatever the ids of the projects and resources, and in whatever order
+// it is stored; each change names the places at which it turns.
+func TestPlacesStandForOthers(t *testing.T) {
+	at := func(role, project, resource string) people.Held {
+		h := people.Held{Role: role, RoleScope: "PROJECT", RoleStatus: "ACTIVE", Project: project, Resource: resource, State: "active", Status: "ACTIVE"}
+		if resource != "" {
+			h.RoleScope = "RESOURCE"
+		}
+		return h
+	}
+	holds := func(user string, held ...people.Held) people.Person {
+		return people.Person{User: user, Status: "ACTIVE", Account: "acct-a-v1", AccountStatus: "ACTIVE", Held: held}
+	}
+	r := between(t, trees(t, ""), nil, 5,
+		holds("user-a-v1", at("project_reader", "proj-a-v1", ""), at("project_admin", "proj-b-v1", ""), at("disk_role", "proj-b-v1", "disks/x")),
+		holds("user-b-v1", at("disk_role", "proj-c-v1", "disks/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")),
+		holds("user-c-v1", at("disk_role", "proj-c-v1", "nets/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")))
+	if r.FactSets != 2 {
+		t.Errorf("%d sets", r.FactSets)
+	}
+	want(t, r.Gain, "3 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-z-v1] user-c-v1[proj-z-v1]")
+}
+
+// TestARouteIsAskedAboutOnce, also where its action is another one in each tree and all routes are asked about.
+func TestARouteIsAskedAboutOnce(t *testing.T) {
+	tree := policytest.Copy(t, policies.Tree())
+	const routes, old, fresh = "routes/data.json", "project:security_group:create", "project:security_group:read"
+	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, strings.Replace(string(tree[routes].Data), old, fresh, 1)))}
+	row := compare.Row{
+		Entry: "access", Route: "security_group.create", Action: old + " -> " + fresh, Caller: "self", Credential: "token", New: compare.Answer{Allow: true},
+		States: map[string][]string{"path_account": {"the account"}, "path_user": {"none"}, "project": {"active"}, "path": {"none"}, "user": {"ACTIVE"}},
+	}
+	r, err := people.Between(t.Context(), sets, []compare.Row{row}, []compare.Gap{{At: "x:1", Reads: "target.rest"}}, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Left, error) {
+		return people.Facts{}, nil, add(reader("user-a-v1", "proj-a-v1"))
+	}, people.Options{Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r.Gain, "1 access "+old+" -> "+fresh+" at project by key read+token:")
+}

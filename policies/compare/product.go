@@ -1,0 +1,222 @@
+package compare
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// newTable makes the table of an entry point. The error is the context's.
+func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
+	t := &table{
+		ctx: ctx, ask: of, holders: map[[2]int]*resources.Subject{}, ids: map[string]int{},
+		classes: map[[parts]int][]class{}, numbers: map[[parts]int][]int{}, here: map[[4]int]int{},
+		answers: map[int]int{}, answerIDs: map[Answer]int{},
+		asked: c.alike(c.askings(of.entry)), who: c.consts.people(of.entry == engine.EntryDecision), where: c.consts.places(),
+	}
+	sets, ends := [][]string{nil}, []resources.Time{0, theTime - 1}
+	if of.entry == engine.EntryGrantable {
+		sets = c.granted()
+	}
+	if of.entry == engine.EntryGrantable || len(c.consts["subject.here.expires"]) > 0 {
+		ends = append(ends, later)
+	}
+	t.grants = c.consts.grants(sets)
+	t.leaveOut()
+	t.holds = c.consts.holdings(
+		c.scopes, c.representatives(t), t.patterns(sets), c.consts.times(ends, "subject.here.expires"), c.beside,
+	)
+	t.sides[0] = t.newSide(0, c.rules[0], nil)
+	t.sides[1] = t.newSide(1, c.rules[1], t.sides[0])
+	t.number(t.sides[0])
+	t.number(t.sides[1])
+	if err := ctx.Err(); err != nil { // not all is numbered
+		return nil, err
+	}
+	t.narrow()
+	first := map[[2]string]int{}
+	for i := range t.who {
+		by := [2]string{t.who[i].caller, t.who[i].credential}
+		if _, known := first[by]; !known {
+			first[by] = i
+		}
+		t.callers = append(t.callers, first[by])
+	}
+	context := func(s *side) []int { return s.context }
+	t.contexts, t.around = t.project(context, t.ofInterest), t.project(context, t.besideHoldings)
+	return t, ctx.Err()
+}
+
+// leaveOut leaves out the values of parts about which the entry point is not asked.
+func (t *table) leaveOut() {
+	if t.entry == engine.EntryGrantable {
+		t.where = slices.DeleteFunc(t.where, func(p place) bool {
+			return p.target.AccountID != "" || p.target.UserID != "" || p.target.Rest != p.target.Resource
+		})
+		return
+	}
+	t.grants = slices.DeleteFunc(t.grants, func(g granting) bool { return g.until != 0 })
+	for i := range t.grants {
+		t.grants[i].states = nil
+	}
+}
+
+// patterns returns those that are looked up for what is asked and for the sets that are granted, but for the widest.
+func (t *table) patterns(sets [][]string) (out []string) {
+	for _, set := range sets {
+		out = append(out, generalisations(set)...)
+	}
+	for i := range t.asked {
+		out = append(out, t.asked[i].patterns()...)
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(p string) bool { return p == "*:*:*" })
+}
+
+func (a *asking) patterns() (out []string) {
+	for _, action := range a.action {
+		if action.ID != "" {
+			all := action.Patterns()
+			out = append(out, all[:]...)
+		}
+	}
+	return out
+}
+
+// generalisations returns the patterns that contain one of the set.
+func generalisations(set []string) (out []string) {
+	for _, permission := range set {
+		if pattern, err := resources.ParsePattern(permission); err == nil {
+			all := pattern.Patterns()
+			out = append(out, all[:]...)
+		}
+	}
+	return out
+}
+
+// granted returns the sets of permissions that are granted: none, each alone, and those of system roles.
+func (c *comparison) granted() (out [][]string) {
+	const largest, pairsOf = 16, 5
+	out = append(out, nil)
+	singles := c.consts.texts(nil, "grant.permissions")
+	for _, action := range c.actions() {
+		singles = append(singles, action.ID)
+	}
+	for _, roles := range c.roles {
+		for _, id := range slices.Sorted(maps.Keys(roles)) {
+			if held := roles[id].Permissions; len(held) <= largest && len(roles) <= 2*largest {
+				singles = append(singles, held...)
+				out = append(out, held)
+			}
+		}
+	}
+	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource, "*"} {
+		for _, verb := range c.consts.texts([]string{"*"}, "action.verb") {
+			singles = append(singles, scope+":*:"+verb)
+		}
+	}
+	slices.Sort(singles)
+	seen, kinds := map[string]bool{}, []string{}
+	for _, permission := range slices.Compact(singles) {
+		pattern, err := resources.ParsePattern(permission)
+		if kind := c.kindOf(pattern); err == nil && !seen[kind] {
+			seen[kind] = true
+			kinds = append(kinds, permission)
+		}
+	}
+	for _, permission := range kinds {
+		out = append(out, []string{permission})
+	}
+	if few := kinds[:min(len(kinds), pairsOf)]; c.inPairs() {
+		for i, permission := range few {
+			for _, other := range few[i+1:] {
+				out = append(out, []string{permission, other})
+			}
+		}
+	}
+	slices.SortFunc(out, slices.Compare)
+	return slices.CompactFunc(out, slices.Equal)
+}
+
+// representatives returns the system roles that stand for all, and notes in the table which stands for which, by what is
+// looked up.
+func (c *comparison) representatives(t *table) []string {
+	named := map[string]bool{}
+	for _, id := range c.consts.texts(nil, "subject.here.role", "grants") {
+		named[id] = true
+	}
+	all, fixed := map[string]bool{}, c.consts.patternsAmong()
+	ids := slices.Sorted(maps.Keys(c.scopes))
+	stands := func(patterns []string) (map[string]string, bool) {
+		out, first, same := map[string]string{}, map[string]string{}, c.opaque
+		patterns = slices.Concat(patterns, fixed)
+		for _, id := range ids {
+			old, fresh := profile(c.roles[0][id], patterns, named[id]), profile(c.roles[1][id], patterns, named[id])
+			same = same && old == fresh
+			text := old + " / " + fresh
+			if !c.opaque {
+				text = id
+			}
+			if first[text] == "" {
+				first[text] = id
+				all[id] = true
+			}
+			out[id] = first[text]
+		}
+		return out, same
+	}
+	size := len(t.asked)
+	if t.entry == engine.EntryGrantable {
+		size = len(t.grants)
+	}
+	t.roleOf, t.sameRoles = make([]map[string]string, size), make([]bool, size)
+	for i := range t.roleOf {
+		var patterns []string
+		if t.entry == engine.EntryGrantable {
+			patterns = generalisations(t.grants[i].permissions)
+		} else {
+			patterns = t.asked[i].patterns()
+		}
+		t.roleOf[i], t.sameRoles[i] = stands(patterns)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// lookedUp returns the patterns that are looked up at a point, and the roles that stand for each there.
+func (t *table) lookedUp(at *point) ([]string, map[string]string) {
+	if t.entry == engine.EntryGrantable {
+		return generalisations(t.grants[at[grant]].permissions), t.roleOf[at[grant]]
+	}
+	return t.asked[at[asked]].patterns(), t.roleOf[at[asked]]
+}
+
+// fits says whether the engine can be asked that, and whether a caller can bring it about.
+func (t *table) fits(at *point) (asked, reachable bool) {
+	a, w, p := &t.asked[at[0]], &t.who[at[who]], &t.where[at[where]]
+	reachable = !w.impossible && !p.impossible && !t.grants[at[grant]].impossible
+	switch t.entry {
+	case engine.EntryGrantable:
+		return true, reachable
+	case engine.EntryDecision:
+		return true, reachable && p.target.UserID == ""
+	}
+	row := a.old
+	if row == nil {
+		row = a.fresh
+	}
+	public := slices.Contains(row.Access, "public")
+	if public && a.fresh != nil && a.old != nil {
+		public = slices.Contains(a.fresh.Access, "public")
+	}
+	if public != (w.caller == "anybody") || w.account == "" && p.target.AccountID != "" && !public {
+		return false, false
+	}
+	action := a.action[0]
+	if action.ID == "" {
+		action = a.action[1]
+	}
+	return p.fits(row, action), reachable && p.target.AccountID != otherAccount
+}

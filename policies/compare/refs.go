@@ -1,0 +1,288 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/portcullis-authz/portcullis/policies/question"
+	"github.com/portcullis-authz/portcullis/resources"
+)
+
+// ref returns what a reference is.
+func (c *conditions) ref(ref ast.Ref) *value {
+	head, isVar := ref[0].Value.(ast.Var)
+	switch {
+	case isVar && head.Equal(ast.InputRootDocument.Value):
+		return c.input(ref)
+	case isVar && head.Equal(ast.DefaultRootDocument.Value):
+		return c.data(ref)
+	}
+	return c.below(c.term(ref[0]), ref[1:])
+}
+
+func (c *conditions) input(ref ast.Ref) *value {
+	path := ""
+	for i, t := range ref[1:] {
+		name, isText := t.Value.(ast.String)
+		if !isText || i == 2 {
+			return c.whole(path)
+		}
+		path = strings.TrimPrefix(path+"."+string(name), ".")
+		for _, row := range question.Table() {
+			if row.Path == path {
+				return c.below(c.row(&row), ref[i+2:])
+			}
+		}
+	}
+	if slices.ContainsFunc(question.Table(), func(row question.Row) bool { return strings.HasPrefix(row.Path, path+".") }) {
+		return c.whole(path)
+	}
+	return &value{} // no question has it
+}
+
+// row returns what a value of the input is.
+func (c *conditions) row(row *question.Row) *value {
+	switch row.Path {
+	case "subject.here":
+		return &value{shape: assignments}
+	case "principal.scopes", "grant.permissions", "action.patterns", "route.access":
+		return &value{shape: members, paths: []string{row.Path}}
+	case "action.scope":
+		return words([]string{"", resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource})
+	case "route.name":
+		c.compared[row.Path] = map[string]ast.Value{} // each row is asked about by itself
+		return &value{made: true}
+	case "clock.hour", "clock.weekday", "subject.assignments", "subject.roles", "principal.uuid", "principal.account":
+		c.gap(row.Path, "all its values")
+		return &value{shape: unknown}
+	}
+	switch {
+	case row.Type == "boolean":
+		return truth()
+	case row.Kind == question.Column:
+		return words(append([]string{""}, row.Values...))
+	}
+	return openAt(row.Path)
+}
+
+// data returns what a reference into data is: the value of a rule, or a document.
+func (c *conditions) data(ref ast.Ref) *value {
+	prefix := ref.ConstantPrefix()
+	for i := 2; i <= len(prefix); i++ {
+		rules := c.rules.compiler.GetRulesExact(prefix[:i])
+		if len(rules) == 0 {
+			continue
+		}
+		if len(rules[0].Head.Args) > 0 {
+			return &value{shape: unknown}
+		}
+		return c.ofRule(prefix[:i], ref[i:])
+	}
+	if len(c.rules.compiler.GetRules(prefix)) > 0 || len(prefix) < 2 {
+		c.gap(prefix.String(), "what rules by such names give")
+		return &value{shape: unknown}
+	}
+	if len(prefix) == 2 && len(ref) > 2 && prefix[1].Equal(ast.StringTerm("grants")) && !c.unbound(ref[2]) {
+		if role := c.term(ref[2]); role.isAt("subject.here.role") {
+			return c.below(&value{shape: systemRole}, ref[3:])
+		}
+	}
+	document, err := c.document(prefix)
+	if err != nil && c.err == nil {
+		c.err = err
+	}
+	if document == nil {
+		return &value{}
+	}
+	return c.below(constant(document), ref[len(prefix):])
+}
+
+// ofRule returns the value of a rule, or what is below it. A rule that is referred to twice in a body needs no more than once.
+func (c *conditions) ofRule(ref, rest ast.Ref) *value {
+	of := c.rule(ref)
+	n := of.defined
+	if len(rest) == 1 && rest[0].Equal(ast.StringTerm("allow")) && of.value.shape == object {
+		n, rest = of.allows, nil
+		of = &result{value: truth()}
+	}
+	if key := ref.String() + rest.String(); !c.scope.counted[key] {
+		c.scope.counted[key] = true
+		c.needs = c.needs.and(n)
+	}
+	return c.below(of.value, rest)
+}
+
+// below returns what stands in a value under some keys.
+func (c *conditions) below(v *value, keys ast.Ref) *value {
+	for _, key := range keys {
+		v = c.member(v, key)
+	}
+	return v
+}
+
+// member returns what stands in a value under a key.
+func (c *conditions) member(v *value, key *ast.Term) *value {
+	name, isVar := key.Value.(ast.Var)
+	isFree := isVar && c.scope.vars[name] == nil
+	if isFree {
+		return c.each(v, name)
+	}
+	switch v.shape {
+	case plain:
+		return c.lookedUp(v, key)
+	case members:
+		return c.named(v, c.term(key))
+	case assignment, systemRole:
+		return c.field(v, key)
+	case object:
+		if text, isText := key.Value.(ast.String); isText {
+			if found := v.named[string(text)]; found != nil {
+				return found.with(v.needs)
+			}
+			return &value{needs: v.needs}
+		}
+	case list:
+		if n, isNumber := key.Value.(ast.Number); isNumber {
+			if i, ok := n.Int(); ok && i >= 0 && i < len(v.items) {
+				return v.items[i].with(v.needs)
+			}
+			return &value{}
+		}
+	case elements:
+		return c.inSet(v, key)
+	}
+	if v.isPlain() {
+		return c.lookedUp(v.flat(), key)
+	}
+	return c.gapOf("what stands there under a name", v, c.term(key))
+}
+
+// inSet returns an element of a set that a key, or the parts of it that are known, is.
+func (c *conditions) inSet(v *value, key *ast.Term) (out *value) {
+	c.needs = c.needs.and(v.needs)
+	if len(v.items) == 0 {
+		c.bind(key, &value{})
+		return &value{}
+	}
+	if !c.unbound(key) {
+		is := c.term(key)
+		for _, item := range v.items {
+			if !is.isAt("generalisation") || !item.isAt("permission") {
+				c.compare(is, item)
+			}
+		}
+		return is
+	}
+	for _, item := range v.items {
+		out = join(out, item)
+	}
+	c.bind(key, out)
+	return out
+}
+
+// each returns what stands in a value under any key, and has the variable stand for the keys.
+func (c *conditions) each(v *value, key ast.Var) *value {
+	bind := func(of *value) { c.scope.vars[key] = of }
+	switch v.shape {
+	case plain:
+		bind(v)
+		return v
+	case members:
+		switch v.paths[0] {
+		case "action.patterns":
+			bind(&value{shape: unknown})
+			return openAt(v.paths...)
+		case "route.access":
+			bind(&value{made: true})
+			return truth()
+		}
+		bind(openAt(v.paths...))
+		return truth()
+	case assignments:
+		bind(&value{shape: unknown})
+		c.holders = append(c.holders, c.at)
+		c.goes++
+		c.needs = c.needs.and(needs{yes: 1})
+		return &value{shape: assignment}
+	case elements:
+		c.needs = c.needs.and(v.needs)
+		var out *value
+		for _, item := range v.items {
+			out = join(out, item)
+		}
+		if v.needs != (needs{}) {
+			c.goes++
+		}
+		if out == nil {
+			out = &value{}
+		}
+		bind(out)
+		return out
+	}
+	if v.isPlain() {
+		bind(v.flat())
+		return v.flat()
+	}
+	bind(&value{shape: unknown})
+	return c.gapOf("each of them", v)
+}
+
+// lookedUp returns what a plain value has under a key. Texts that are looked up are compared with all that stands there.
+func (c *conditions) lookedUp(v *value, key *ast.Term) *value {
+	if c.unbound(key) {
+		c.bind(key, v)
+		return v
+	}
+	switch of := c.term(key); {
+	case of.isPlain():
+	case of.shape == open:
+		c.constants(v, of)
+	default:
+		c.gapOf("what is looked up by it", of)
+	}
+	return v
+}
+
+// named returns whether a part of the input has a member of that name.
+func (c *conditions) named(v, key *value) *value {
+	switch path := v.paths[0]; {
+	case len(v.paths) > 1:
+		return c.gapOf("a member", v)
+	case path == "route.access" && (key.isPlain() || key.isAt("service word")), path == "principal.scopes" && key.isAt(path), path == "grant.permissions" && key.isAt(path):
+		return truth()
+	case path == "permission":
+		if !c.negated && (key.isAt("action.patterns") || key.isAt("action.id")) {
+			return truth()
+		}
+	case (path == "principal.scopes" || path == "grant.permissions") && key.isPlain():
+		c.constants(key, openAt(path))
+		return truth()
+	}
+	return c.gapOf("whether it has a name", v, key)
+}
+
+// field returns a member of an assignment, or of a system role.
+func (c *conditions) field(v *value, key *ast.Term) *value {
+	name, _ := key.Value.(ast.String)
+	switch name {
+	case "scope":
+		if v.shape == systemRole {
+			return words([]string{resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource})
+		}
+	case "permissions":
+		return &value{shape: members, paths: []string{"permission"}}
+	case "role":
+		if v.shape == assignment {
+			return openAt("subject.here.role")
+		}
+	case "level", "role_scope":
+		return words([]string{"", resources.RoleScopeAccount, resources.RoleScopeProject, resources.RoleScopeResource})
+	case "role_status", "status":
+		return words([]string{"", resources.StatusActive, resources.StatusInactive})
+	case "custom", "running", "outlasts_grant":
+		return truth()
+	}
+	return c.gapOf("a member of it", v)
+}

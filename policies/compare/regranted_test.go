@@ -1,0 +1,38 @@
+package compare_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/portcullis-authz/portcullis/policies"
+	"github.com/portcullis-authz/portcullis/policies/compare"
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/policytest"
+	"github.com/portcullis-authz/portcullis/test/tier"
+)
+
+// TestGrantsOfUnlistedActionsAreFound: a role that grants one action more, or one less, lets its holders in or shuts them
+// out also where no tree lists the action.
+func TestGrantsOfUnlistedActionsAreFound(t *testing.T) {
+	tier.Check(t)
+	tree := policytest.Copy(t, policies.Tree())
+	const grants, reads = "grants/data.json", `"account:user:read": true`
+	with := func(patterns string) *engine.Set {
+		return compiled(t, tree.With(grants, strings.Replace(string(tree[grants].Data), reads, reads+patterns, 1)))
+	}
+	d, err := compare.Compare(t.Context(), with(`, "project:widget:sand": true`),
+		with(`, "project:widget:paint": true, "project:*:buff": true, "project:gadget:*": true`), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, allowed := range map[string]bool{
+		"project:widget:sand": false, "project:widget:paint": true, "project:unheard-of:buff": true, "project:gadget:unheard-of": true,
+	} {
+		if !slices.ContainsFunc(d.Rows, func(row compare.Row) bool {
+			return row.Entry == "decision" && row.Action == action && row.Role == "team_member" && row.New.Allow == allowed && row.Old.Allow != allowed
+		}) {
+			t.Errorf("no row says that holders of team_member may (%v) do %s now, of %d rows", allowed, action, len(d.Rows))
+		}
+	}
+}

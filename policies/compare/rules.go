@@ -1,0 +1,291 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/portcullis-authz/portcullis/policies/engine"
+	"github.com/portcullis-authz/portcullis/policies/limits"
+	"github.com/portcullis-authz/portcullis/policies/question"
+)
+
+// group is all definitions of one rule, which has one value for one input.
+type group struct {
+	name    string
+	reads   [paths]bool // by itself, and by the functions that it calls
+	deps    []*group
+	defined []*ast.Rule // with the functions that it calls
+	// print tells what the group does, whatever it is named.
+	print string
+	// own is of its own text, with the names of what it rests on, ungranted the same without data.grants; at is the place of its
+	// first rule (place).
+	own, ungranted string
+	at             *ast.Location
+	// told are, for a path that is compared with constants alone, those constants: other values are one.
+	told map[path]map[string]bool
+	// element is the one definition of a partial set of which this is a part; union says that the group is such a set.
+	element *ast.Rule
+	union   bool
+	// whole says that the value rests on the whole input: a rule with a `with`.
+	whole bool
+	rule  engine.Rule
+}
+
+// rules are the groups of one tree on which its entry points rest.
+type rules struct {
+	set      *engine.Set
+	compiler *ast.Compiler
+	txn      storage.Transaction
+	groups   map[string]*group
+	// reached are all rules, functions as well, in the order of their places.
+	reached []*ast.Rule
+	// documents are fingerprints by the references to them.
+	documents map[string]string
+	// below, where it is not empty, is the document outside which none counts.
+	below string
+}
+
+// newRules reads the rules on which the entry points of a tree rest. close ends the reading.
+func newRules(ctx context.Context, set *engine.Set) (_ *rules, err error) {
+	r, err := openRules(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			r.close(ctx)
+		}
+	}()
+	seen := map[*ast.Rule]bool{}
+	for _, of := range asks() {
+		if _, err := r.group(ctx, of.rule, seen); err != nil {
+			return nil, err
+		}
+	}
+	for rule := range seen {
+		r.reached = append(r.reached, rule)
+	}
+	slices.SortFunc(r.reached, func(a, b *ast.Rule) int {
+		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row))
+	})
+	return r, nil
+}
+
+// openRules begins to read a tree; close ends it.
+func openRules(ctx context.Context, set *engine.Set) (*rules, error) {
+	of := set.Compiled()
+	txn, err := of.Store.NewTransaction(ctx)
+	return &rules{set: set, compiler: of.Compiler, txn: txn, groups: map[string]*group{}, documents: map[string]string{}}, err
+}
+
+// close ends the reading of the tree's documents. What was found stays.
+func (r *rules) close(ctx context.Context) { r.set.Compiled().Store.Abort(ctx, r.txn) }
+
+// nameOf returns the name of a rule without what its head adds for one element.
+func nameOf(rule *ast.Rule) string { return rule.Ref().GroundPrefix().String() }
+
+// group returns the group of a name with all that it rests on. A partial set is the union of its definitions, each of
+// which is a group of its own: what one reads tells nothing of another.
+func (r *rules) group(ctx context.Context, name string, seen map[*ast.Rule]bool) (*group, error) {
+	if known := r.groups[name]; known != nil {
+		return known, nil
+	}
+	g := &group{name: name, rule: r.set.Rule(name)}
+	r.groups[name] = g
+	all := slices.Clone(r.compiler.GetRulesExact(ast.MustParseRef(name)))
+	if len(all) == 0 {
+		all = slices.Clone(r.compiler.GetRules(ast.MustParseRef(name)))
+	}
+	if len(all) < 2 || slices.ContainsFunc(all, func(rule *ast.Rule) bool { return !isElement(rule) }) {
+		return g, r.rest(ctx, g, all, seen)
+	}
+	g.union = true
+	for i, rule := range all {
+		part := &group{name: name + " " + strconv.Itoa(i), element: rule}
+		if err := r.rest(ctx, part, []*ast.Rule{rule}, seen); err != nil {
+			return nil, err
+		}
+		part.name = name + " " + part.print
+		if known := r.groups[part.name]; known != nil {
+			part = known
+		}
+		r.groups[part.name] = part
+		if !slices.Contains(g.deps, part) {
+			g.deps = append(g.deps, part)
+		}
+	}
+	slices.SortFunc(g.deps, func(a, b *group) int { return strings.Compare(a.name, b.name) })
+	return g, r.describe(ctx, g, nil)
+}
+
+// nameWithin returns the name that the rules of a group have.
+func nameWithin(g *group) string {
+	if g.element != nil {
+		return nameOf(g.element)
+	}
+	return g.name
+}
+
+// isElement says whether a rule gives elements of a set, whatever its other definitions do.
+func isElement(rule *ast.Rule) bool {
+	return rule.Head.DocKind() == ast.PartialSetDoc && rule.Head.Key != nil && rule.Else == nil && len(rule.Head.Args) == 0
+}
+
+// rest finds what a group rests on.
+func (r *rules) rest(ctx context.Context, g *group, next []*ast.Rule, seen map[*ast.Rule]bool) error {
+	name := g.name
+	own := map[*ast.Rule]bool{} // and the functions that they call
+	deps := map[string]bool{}
+	for len(next) > 0 {
+		rule := next[len(next)-1]
+		next = next[:len(next)-1]
+		if own[rule] {
+			continue
+		}
+		own[rule], seen[rule] = true, true
+		for branch := rule; branch != nil; branch = branch.Else {
+			for node := range r.compiler.Graph.Dependencies(branch) {
+				switch dep := node.(*ast.Rule); {
+				case len(dep.Head.Args) > 0 || nameOf(dep) == name && g.element == nil || isElseOf(rule, dep):
+					next = append(next, dep)
+				default:
+					deps[nameOf(dep)] = true
+				}
+			}
+		}
+	}
+	for _, dep := range slices.Sorted(maps.Keys(deps)) {
+		of, err := r.group(ctx, dep, seen)
+		if err != nil {
+			return err
+		}
+		g.deps = append(g.deps, of)
+	}
+	return r.describe(ctx, g, slices.Collect(maps.Keys(own)))
+}
+
+// isElseOf says whether a rule is a branch of another: the graph has branches as rules of their own.
+func isElseOf(rule, branch *ast.Rule) bool {
+	for r := rule.Else; r != nil; r = r.Else {
+		if r == branch {
+			return true
+		}
+	}
+	return false
+}
+
+// describe finds out what the group reads, and what tells it from a group of another tree.
+func (r *rules) describe(ctx context.Context, g *group, own []*ast.Rule) error {
+	read, ok := question.Reads(own)
+	read = madeOf(read)
+	g.defined = own
+	g.whole = !ok
+	g.told = told(own)
+	for p := range paths {
+		g.reads[p] = g.whole || slices.ContainsFunc(read, func(path string) bool {
+			return question.Within(path, p.String()) || question.Within(p.String(), path)
+		})
+	}
+	var texts, forms, deps []string
+	named, unnamed := formWriter{rules: r}, formWriter{rules: r, self: nameWithin(g), written: map[string]bool{}}
+	for _, rule := range own {
+		texts, forms = append(texts, named.form(rule)), append(forms, unnamed.form(rule))
+	}
+	slices.Sort(texts)
+	slices.Sort(forms)
+	data, err := r.data(ctx, own)
+	if err != nil {
+		return err
+	}
+	g.at = g.place()
+	g.own = fingerprint(slices.Concat(texts, []string{"data"}, data.texts()))
+	g.ungranted = fingerprint(slices.Concat(texts, []string{"data"}, data.ungranted()))
+	for _, dep := range g.deps {
+		if g.union || unnamed.written[dep.name] {
+			deps = append(deps, dep.print)
+		} else {
+			deps = append(deps, dep.name+" "+dep.print)
+		}
+	}
+	slices.Sort(deps)
+	forms = slices.Concat(forms, []string{"data"}, data.texts(), []string{"rests on"}, deps)
+	g.print = fingerprint(forms)
+	return nil
+}
+
+// place returns the place of the group's first rule, before those of its default and of functions; nil without rules.
+func (g *group) place() *ast.Location {
+	if len(g.defined) == 0 {
+		return nil
+	}
+	rank := func(rule *ast.Rule) int {
+		switch {
+		case nameOf(rule) != nameWithin(g):
+			return 2
+		case rule.Default:
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(g.defined, func(a, b *ast.Rule) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Location.Compare(b.Location))
+	}).Location
+}
+
+// told finds the paths that the rules compare with constants alone, with these.
+func told(own []*ast.Rule) map[path]map[string]bool {
+	out, left := map[path]map[string]bool{}, map[path]int{}
+	for _, rule := range own {
+		ast.WalkRefs(rule, func(ref ast.Ref) bool {
+			if p := pathOf(ref); p < paths {
+				left[p]++
+			}
+			return false
+		})
+		ast.WalkExprs(rule, func(e *ast.Expr) bool {
+			if !e.IsCall() || len(e.Operands()) != 2 || len(e.With) > 0 {
+				return false
+			}
+			if name := limits.Name(e.Operator()); name != "eq" && name != "equal" && name != "neq" {
+				return false
+			}
+			for i := range 2 {
+				ref, isRef := e.Operand(i).Value.(ast.Ref)
+				if p := pathOf(ref); isRef && p < paths && ast.IsScalar(e.Operand(1-i).Value) {
+					if out[p] == nil {
+						out[p] = map[string]bool{}
+					}
+					out[p][e.Operand(1-i).Value.String()] = true
+					left[p]--
+				}
+			}
+			return false
+		})
+	}
+	maps.DeleteFunc(out, func(p path, _ map[string]bool) bool { return left[p] != 0 })
+	return out
+}
+
+// pathOf returns the path that a reference is, `paths` for none.
+func pathOf(ref ast.Ref) path {
+	if len(ref) < 2 || ref[0].Value.Compare(ast.InputRootDocument.Value) != 0 {
+		return paths
+	}
+	for p := range paths {
+		if want := p.ref(); len(want) == len(ref)-1 && ref[1:].Equal(want) {
+			return p
+		}
+	}
+	return paths
+}
+
+func gap(at *ast.Location, reads, leftOut string) Gap {
+	return Gap{At: at.File + ":" + strconv.Itoa(at.Row), Reads: strings.TrimPrefix(reads, "input."), LeftOut: leftOut}
+}
