@@ -19,7 +19,7 @@ func newPolicy() *cobra.Command {
 		Use: "policy", Short: "Tools for policy authors", Args: oneOfItsCommands,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyDiff())
+	cmd.AddCommand(newReplay(), newPolicyCheck(), newPolicyTest(), newPolicyInit(), newPolicyDiff(), newPolicyAsk())
 	return cmd
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,7 @@ type diffing struct {
 	keyFile        string
 	key            *bundles.Key
 	asJSON, asMark bool
+	within         time.Duration
 	people         peopleSource
 }
 
@@ -52,13 +54,19 @@ func newPolicyDiff() *cobra.Command {
 	f.StringVar(&d.people.dir, "data-dir", "", "name the real users of the store in this `folder` as well, also beside a running gateway")
 	f.StringVar(&d.people.token, "token", "", "a `token` that may explain decisions and search: with --url, names the real users of that gateway's store")
 	f.IntVar(&d.people.names, "names", 20, "name up to so many users for each change")
-	f.StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
-	f.StringVar(&d.keyFile, "policy-bundle-key", "", bundleKeyUsage)
+	d.treeFlags(cmd)
+	f.DurationVar(&d.within, "within", 10*time.Minute, "give up a comparison that takes longer")
 	f.StringVar(&d.failOn, "fail-on", diff.FailOnAny, "exit 1 on `any` difference, or on new-access only; both mean what could not be compared as well")
 	f.BoolVar(&d.asJSON, "json", false, "print the whole report as JSON")
 	f.BoolVar(&d.asMark, "markdown", false, "print the report as Markdown, for a comment on a pull request")
 	cmd.MarkFlagsMutuallyExclusive("json", "markdown")
 	return cmd
+}
+
+// treeFlags are those of the commands that take two trees.
+func (d *diffing) treeFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.url, "url", defaultPrivateURL, "the private listener of the gateway whose tree is `live`")
+	cmd.Flags().StringVar(&d.keyFile, "policy-bundle-key", "", bundleKeyUsage)
 }
 
 // run compares the two trees and prints what differs. The error is errDiffers where --fail-on says so.
@@ -67,11 +75,8 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	if d.failOn != diff.FailOnAny && d.failOn != diff.FailOnNewAccess {
 		wrong = append(wrong, fmt.Errorf("--fail-on %w, not %q", diff.ErrFailOn, d.failOn))
 	}
-	var err error
-	if d.key, err = bundleKey(d.keyFile); err != nil {
-		wrong = append(wrong, err)
-	} else if d.key != nil && !slices.ContainsFunc(names, isBundle) {
-		wrong = append(wrong, errors.New("--policy-bundle-key is for a bundle, and neither tree is one: leave it out"))
+	if d.within <= 0 {
+		wrong = append(wrong, fmt.Errorf("--within must be more than 0, not %s", d.within))
 	}
 	if err := errors.Join(append(wrong, d.people.validate())...); err != nil {
 		return err
@@ -80,7 +85,12 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 	if err != nil {
 		return err
 	}
-	report, err := diff.Between(cmd.Context(), sets[0], sets[1], runtime.GOMAXPROCS(0))
+	ctx, cancel := context.WithTimeout(cmd.Context(), d.within)
+	defer cancel()
+	report, err := diff.Between(ctx, sets[0], sets[1], runtime.GOMAXPROCS(0))
+	if errors.Is(err, context.DeadlineExceeded) && cmd.Context().Err() == nil {
+		return fmt.Errorf("the comparison did not end within %s; name a longer --within, or take apart the rule that makes it long", d.within)
+	}
 	if err != nil {
 		return err
 	}
@@ -103,6 +113,12 @@ func (d *diffing) run(cmd *cobra.Command, names []string) error {
 func (d *diffing) trees(cmd *cobra.Command, names []string) (sets [2]*engine.Set, err error) {
 	var wrong []error
 	var told, problems []string
+	if d.key, err = bundleKey(d.keyFile); err != nil {
+		return sets, err
+	}
+	if d.key != nil && !slices.ContainsFunc(names, isBundle) {
+		return sets, errors.New("--policy-bundle-key is for a bundle, and neither tree is one: leave it out")
+	}
 	for i, name := range names {
 		src, err := readTree(cmd.Context(), name, d.url, d.key)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -103,6 +104,18 @@ func ReadDocument(raw []byte) (*Document, error) {
 func (d *Document) Explain(ctx context.Context, policy engine.Pinned) (resources.Explanation, error) {
 	sees := everything()
 	return explain(ctx, policy, d.question(), d, &sees)
+}
+
+// judgedWithin bounds an evaluation that nobody but an author waits for.
+const judgedWithin = 10 * time.Second
+
+// Judge returns what a tree says to the question: as `access` judges the route that the document names, or else as `decision`.
+func (d *Document) Judge(ctx context.Context, set *engine.Set) (resources.Decision, error) {
+	entry := engine.EntryDecision
+	if d.Route.Name != "" && d.Route.Name != "authorization.check" {
+		entry = engine.EntryAccess
+	}
+	return set.Judge(ctx, entry, d.question(), judgedWithin)
 }
 
 // Roles implements Directory.

@@ -128,6 +128,41 @@ func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 	}
 }
 
+// TestPolicyAskTellsBothAnswers: exit 0 the same, 1 another one, 2 a file or a tree that can't be read.
+func TestPolicyAskTellsBothAnswers(t *testing.T) {
+	t.Parallel()
+	less, more := smallTree(t), smallTree(t, "project:widget:paint")
+	facts := filepath.Join(t.TempDir(), "question.json")
+	harness.WriteFile(t, facts, `{
+  "action": {"id": "project:widget:paint"}, "account": {"id": "acct-a-v1", "exists": true, "status": "ACTIVE"}, "now": 1000,
+  "principal": {"kind": "user", "id": "user-a-v1", "credential": "token"},
+  "subject": {"id": "user-a-v1", "exists": true, "status": "ACTIVE", "member": true, "assignments": {"": {"": [
+    {"role": "account_reader", "role_scope": "ACCOUNT", "role_status": "ACTIVE", "status": "ACTIVE"}
+  ]}}}
+}`)
+	for name, c := range map[string]struct {
+		old, fresh string
+		code       int
+		want       string
+	}{
+		"more":     {less, more, 1, less + ": denied: no\n" + more + ": allowed: granted\n"},
+		"the same": {more, more, 0, more + ": allowed: granted\n" + more + ": allowed: granted\n"},
+		"no tree":  {more, filepath.Join(more, "absent"), 2, ""},
+	} {
+		if o := harness.Command(t, nil, "policy", "ask", c.old, c.fresh, "--facts", facts); o.Code != c.code || o.Stdout != c.want {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	for name, args := range map[string][]string{"no file": {"--facts", facts + ".absent"}, "no question": {}, "no document": {"--facts", filepath.Join(more, "authz", "authz.rego")}} {
+		if o := harness.Command(t, nil, append([]string{"policy", "ask", less, more}, args...)...); o.Code != 2 || !strings.Contains(o.Stderr, "facts") {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	if o := harness.Command(t, nil, "policy", "diff", less, more, "--within", "1ns"); o.Code != 2 || !strings.Contains(o.Stderr, "--within") {
+		t.Errorf("--within: %+v", o)
+	}
+}
+
 // TestPolicyDiffIsRendered for a terminal and for a pull request, with what a reload would refuse as warnings beside.
 func TestPolicyDiffIsRendered(t *testing.T) {
 	t.Parallel()
