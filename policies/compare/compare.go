@@ -191,6 +191,11 @@ func (c comparison) of(ctx context.Context, ask ask) (*comparison, error) {
 			}
 		}
 	}
+	if ask.entry == engine.EntryGrantable && len(c.consts["now"])+len(c.consts["grant.until"]) > 0 {
+		for _, r := range c.rules {
+			gaps[gap(r.groups[ask.rule].at, "grant.until", "ends of assignments beside the times that rules name")] = true
+		}
+	}
 	c.gaps = slices.Collect(maps.Keys(gaps))
 	return &c, nil
 }
@@ -222,10 +227,14 @@ func (c *comparison) actions() (out []resources.Action) {
 			ids = append(ids, listed.ID)
 		}
 	}
+	named, verbs := c.consts.texts([]string{unknownResource}, "action.resource"), c.consts.texts([]string{unknownVerb}, "action.verb")
+	granted, grantedVerbs := c.granting()
 	for _, scope := range []string{resources.ScopeAccount, resources.ScopeProject, resources.ScopeResource} {
-		for _, resource := range c.consts.texts([]string{unknownResource}, "action.resource") {
-			for _, verb := range c.consts.texts([]string{unknownVerb}, "action.verb") {
-				ids = append(ids, scope+":"+resource+":"+verb)
+		for _, of := range [][2][]string{{named, verbs}, {named[1:], grantedVerbs}, {granted, verbs[1:]}} {
+			for _, resource := range of[0] {
+				for _, verb := range of[1] {
+					ids = append(ids, scope+":"+resource+":"+verb)
+				}
 			}
 		}
 	}
@@ -236,6 +245,24 @@ func (c *comparison) actions() (out []resources.Action) {
 		}
 	}
 	return out
+}
+
+// granting returns the words for resources and for verbs in the permissions of system roles.
+func (c *comparison) granting() (named, verbs []string) {
+	for _, roles := range c.roles {
+		for _, role := range roles {
+			for _, permission := range role.Permissions {
+				if p, err := resources.ParsePattern(permission); err == nil {
+					named, verbs = append(named, p.Resource), append(verbs, p.Verb)
+				}
+			}
+		}
+	}
+	for _, words := range []*[]string{&named, &verbs} {
+		slices.Sort(*words)
+		*words = slices.DeleteFunc(slices.Compact(*words), func(word string) bool { return word == "*" })
+	}
+	return named, verbs
 }
 
 // checkRow returns what rules read of the row at which a decision is asked.

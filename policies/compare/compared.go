@@ -2,7 +2,6 @@ package compare
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 )
@@ -133,7 +132,16 @@ func (c *conditions) constants(fixed, v *value) {
 				c.gap(path, "a constant that it is compared with: "+value.String())
 			}
 		}
-		for _, to := range strings.Fields(strings.Replace(path, "segment.verb", "action.verb grant.permissions", 1)) {
+		noted := []string{path}
+		switch path {
+		case "segment.verb":
+			noted = []string{"action.verb", "grant.permissions"}
+		case "principal.scopes":
+			noted = append(noted, anyScope) // it is one of the scopes, and another one may be compared, too
+		case "named scope":
+			noted = []string{"principal.scopes"}
+		}
+		for _, to := range noted {
 			if c.compared[to] == nil {
 				c.compared[to] = map[string]ast.Value{}
 			}

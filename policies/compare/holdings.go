@@ -12,9 +12,9 @@ import (
 // spot is a place at which a role can be held.
 type spot struct{ name, project, resource string }
 
-// spots returns all places at which a role can be held, as the rules can tell them apart.
-func spots() []spot {
-	return []spot{
+// spots returns all places at which a role can be held, as the rules can tell them apart, and those that rules name.
+func (c constants) spots() []spot {
+	out := []spot{
 		{"account", "", ""},
 		{"project", anyProject, ""},
 		{"resource", anyProject, anyResource},
@@ -22,6 +22,18 @@ func spots() []spot {
 		{"resource beside", anyProject, besideIt},
 		{"resource of no project", "", anyResource},
 	}
+	projects := c.texts([]string{anyProject}, "target.project")
+	for _, project := range projects {
+		if project != anyProject {
+			out = append(out, spot{"project", project, ""}, spot{"resource", project, anyResource})
+		}
+		for _, in := range c.rests() {
+			if in.Resource != "" && in.Resource != anyResource {
+				out = append(out, spot{"resource", project, in.Resource})
+			}
+		}
+	}
+	return out
 }
 
 // standing is what is stored of an assignment beside its role and place.
@@ -53,7 +65,7 @@ func (c constants) holdings(roles map[string]string, representatives, patterns [
 	all := standings(ends)
 	var good, idle []holding
 	named := c.texts(nil, "subject.here.role")
-	for _, at := range spots() {
+	for _, at := range c.spots() {
 		for _, r := range c.roles(roles, patterns) {
 			for _, s := range all {
 				counts := s.counts()
@@ -113,7 +125,7 @@ func (s standing) counts() bool {
 
 // faults returns how many things keep it from counting.
 func (s standing) faults() (n int) {
-	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == theTime-1} {
+	for _, fault := range []bool{s.role != resources.StatusActive, s.assignment != resources.StatusActive, s.scope != "", s.ends == ended} {
 		if fault {
 			n++
 		}

@@ -114,6 +114,11 @@ func namedEdits() []namedEdit {
 		{"three permissions of a grant", []policytest.Piece{gone("deny contains \"no\" if {\n\tinput.grant.permissions[\"project:a:read\"]\n\tinput.grant.permissions[\"project:b:read\"]\n\tinput.grant.permissions[\"project:c:read\"]\n}")}},
 		{"a row that a proxy names", []policytest.Piece{member("input.route.name == \"external.named\"")}},
 		{"a status that nothing has", []policytest.Piece{denied("some a in input.subject.here\n\ta.status == \"\"")}},
+		{"a role and a resource that no tree lists", []policytest.Piece{denied("input.action.resource == \"widget\"\n\tsome a in input.subject.here\n\ta.role == \"account_reader\"")}},
+		{"a rule of both trees about two permissions of a grant", []policytest.Piece{
+			kept("_both if {\n\tinput.grant.permissions[\"project:a:read\"]\n\tinput.grant.permissions[\"project:b:read\"]\n}"),
+			{File: "authz/both.rego", Old: "package authz\n\ndeny contains \"no\" if _both\n"},
+		}},
 		{"a with", []policytest.Piece{rule("_granting_roles contains \"odd\" if caller_is_subject with input.subject.is_caller as true")}},
 	}
 }

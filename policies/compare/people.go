@@ -148,7 +148,10 @@ func (c constants) serviceScopes() []string {
 			out = append(out, scope)
 		}
 	}
-	return append(out, anyScope)
+	if c[anyScope] != nil {
+		out = append(out, anyScope)
+	}
+	return out
 }
 
 // subsets returns all sets of the names, the empty one first.

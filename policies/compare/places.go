@@ -22,19 +22,24 @@ func (c constants) places() (out []place) {
 	return out
 }
 
-// within returns the places in an account.
-func (c constants) within() (out []place) {
-	rests := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
+// rests returns what a path can name below an account or a project.
+func (c constants) rests() []resources.Target {
+	out := []resources.Target{{}, {Resource: anyResource, Rest: anyResource}, {Resource: anyResource, Rest: anyResource + below}, {Rest: aCollection}}
 	for _, text := range c.texts(nil, "target.resource", "target.rest", "target.kind") {
 		for _, rest := range []string{text, text + "/any-v0", text + "/any-v0" + below} {
 			t := resources.Target{Rest: rest}
 			if parts := strings.SplitN(rest, "/", 3); len(parts) > 1 {
 				t.Resource = parts[0] + "/" + parts[1]
 			}
-			rests = append(rests, t)
+			out = append(out, t)
 		}
 	}
-	for _, rest := range rests {
+	return out
+}
+
+// within returns the places in an account.
+func (c constants) within() (out []place) {
+	for _, rest := range c.rests() {
 		out = append(out, place{target: rest, states: []State{{"project", "none"}, {"path", nameOfRest(rest)}}})
 		for _, project := range c.texts([]string{anyProject}, "target.project") {
 			for _, state := range []string{resources.ProjectActive, resources.ProjectDeleting, resources.ProjectAbsent} {

@@ -17,7 +17,7 @@ func (c *comparison) newTable(ctx context.Context, of ask) (*table, error) {
 		answers: map[int]int{}, answerIDs: map[Answer]int{},
 		asked: c.alike(c.askings(of.entry)), who: c.consts.people(of.entry == engine.EntryDecision), where: c.consts.places(),
 	}
-	sets, ends := [][]string{nil}, []resources.Time{0, theTime - 1}
+	sets, ends := [][]string{nil}, []resources.Time{0, ended}
 	if of.entry == engine.EntryGrantable {
 		sets = c.granted()
 	}

@@ -256,7 +256,10 @@ func (c *conditions) named(v, key *value) *value {
 		if !c.negated && (key.isAt("action.patterns") || key.isAt("action.id")) {
 			return truth()
 		}
-	case (path == "principal.scopes" || path == "grant.permissions") && key.isPlain():
+	case path == "principal.scopes" && key.isPlain():
+		c.constants(key, openAt("named scope"))
+		return truth()
+	case path == "grant.permissions" && key.isPlain():
 		c.constants(key, openAt(path))
 		return truth()
 	}

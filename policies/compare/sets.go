@@ -31,14 +31,16 @@ func (c *comparison) inPairs() bool {
 	return len(c.rules[0].severed(c.rules[1]))+len(c.rules[1].severed(c.rules[0])) > 0
 }
 
-// beyond returns the places of unlike rules that can tell more sets of permissions apart.
+// beyond returns the places of rules that can tell more sets of permissions apart.
 func (c *comparison) beyond() (found []Gap) {
-	if c.rules[0].searches(engine.EntryGrantable) <= 1 && c.rules[1].searches(engine.EntryGrantable) <= 1 {
-		return nil
-	}
-	for i, r := range c.rules {
-		for _, g := range r.severed(c.rules[1-i]) {
-			found = append(found, gap(g.at, "grant.permissions", "sets of several permissions that are not a system role's"))
+	for _, r := range c.rules {
+		if r.searches(engine.EntryGrantable) <= 1 {
+			continue
+		}
+		for _, g := range r.groups {
+			if g.reads[grantPermissions] && g.at != nil {
+				found = append(found, gap(g.at, "grant.permissions", "sets of several permissions that are not a system role's"))
+			}
 		}
 	}
 	return found

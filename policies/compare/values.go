@@ -12,17 +12,17 @@ import (
 
 // Names that stand for any: no record has them.
 const (
-	anyAccount, otherAccount   = "acct-any-v0", "acct-other-v0"
-	anyUser, anyUUID           = "user-any-v0", "uuid-any-v0"
-	otherUser, otherUUID       = "user-other-v0", "uuid-other-v0"
-	anyProject, otherProject   = "proj-any-v0", "proj-other-v0"
-	anyResource, besideIt      = "things/any-v0", "things/beside-v0"
-	anyRole, anyService        = "role-any-v0", resources.ServicePrefix + "any"
-	aCollection, below         = "things", "/parts-v0"
-	anyScope                   = "any:scope-v0"
-	unknownResource            = "unheard-of"
-	unknownVerb                = "unheard-of"
-	theTime, later, afterwards = resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
+	anyAccount, otherAccount          = "acct-any-v0", "acct-other-v0"
+	anyUser, anyUUID                  = "user-any-v0", "uuid-any-v0"
+	otherUser, otherUUID              = "user-other-v0", "uuid-other-v0"
+	anyProject, otherProject          = "proj-any-v0", "proj-other-v0"
+	anyResource, besideIt             = "things/any-v0", "things/beside-v0"
+	anyRole, anyService               = "role-any-v0", resources.ServicePrefix + "any"
+	aCollection, below                = "things", "/parts-v0"
+	anyScope                          = "any:scope-v0"
+	unknownResource                   = "unheard-of"
+	unknownVerb                       = "unheard-of"
+	ended, theTime, later, afterwards = resources.Time(1), resources.Time(1_000_000), resources.Time(2_000_000), resources.Time(3_000_000)
 )
 
 // standsForAny says whether a text is one of these names, or one in it.
