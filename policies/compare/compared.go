@@ -121,25 +121,27 @@ func (v *value) never(other *value) bool {
 func (c *conditions) constants(fixed, v *value) {
 	of := fixed.flat()
 	for _, path := range v.paths {
+		reads := path
+		if path == "named scope" {
+			reads = "principal.scopes"
+		}
 		switch {
 		case of.made:
-			c.gap(path, "what a built-in makes that it is compared with")
+			c.gap(reads, "what a built-in makes that it is compared with")
 		case path == "action.patterns", path == "service word", path == "permission", path == "generalisation", path == "segment.resource":
 			c.gap(path, "a constant that it is compared with")
 		}
 		for _, value := range of.consts {
 			if !followed(path, value) {
-				c.gap(path, "a constant that it is compared with: "+value.String())
+				c.gap(reads, "a constant that it is compared with: "+value.String())
 			}
 		}
-		noted := []string{path}
+		noted := []string{reads}
 		switch path {
 		case "segment.verb":
 			noted = []string{"action.verb", "grant.permissions"}
 		case "principal.scopes":
 			noted = append(noted, anyScope) // it is one of the scopes, and another one may be compared, too
-		case "named scope":
-			noted = []string{"principal.scopes"}
 		}
 		for _, to := range noted {
 			if c.compared[to] == nil {
