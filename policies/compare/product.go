@@ -99,7 +99,7 @@ func generalisations(set []string) (out []string) {
 
 // granted returns the sets of permissions that are granted: none, each alone, and those of system roles.
 func (c *comparison) granted() (out [][]string) {
-	const largest, pairsOf = 16, 5
+	const largest = 16
 	out = append(out, nil)
 	singles := c.consts.texts(nil, "grant.permissions")
 	for _, action := range c.actions() {
@@ -129,13 +129,6 @@ func (c *comparison) granted() (out [][]string) {
 	}
 	for _, permission := range kinds {
 		out = append(out, []string{permission})
-	}
-	if few := kinds[:min(len(kinds), pairsOf)]; c.inPairs() {
-		for i, permission := range few {
-			for _, other := range few[i+1:] {
-				out = append(out, []string{permission, other})
-			}
-		}
 	}
 	slices.SortFunc(out, slices.Compare)
 	return slices.CompactFunc(out, slices.Equal)

@@ -7,29 +7,9 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/limits"
 )
 
-// Of a grant's permissions, sets are asked about that hold none, one, or what a system role holds. Where the rules that
-// read them are not equal in both trees, some of two are asked about as well. That is all where the rules look for a
-// permission that is so or so once, and ask of a count no more than whether it is none: the answer to a larger set is
-// the one to some of its permissions.
-
-// severed returns the groups that read the permissions of a grant and that the other tree does not have.
-func (r *rules) severed(other *rules) (found []*group) {
-	known := map[string]bool{}
-	for _, g := range other.groups {
-		known[g.own], known[g.print] = true, true
-	}
-	for _, g := range r.groups {
-		if g.reads[grantPermissions] && !known[g.own] && !known[g.print] && g.at != nil {
-			found = append(found, g)
-		}
-	}
-	return found
-}
-
-// inPairs says whether sets of two permissions are asked about.
-func (c *comparison) inPairs() bool {
-	return len(c.rules[0].severed(c.rules[1]))+len(c.rules[1].severed(c.rules[0])) > 0
-}
+// Of a grant's permissions, sets are asked about that hold none, one, or what a system role holds. That is all where the
+// rules look for a permission that is so or so once, and ask of a count no more than whether it is none: the answer to a
+// larger set is the one to some of its permissions.
 
 // beyond returns the places of rules that can tell more sets of permissions apart.
 func (c *comparison) beyond() (found []Gap) {
