@@ -71,21 +71,19 @@ func (s *Subject) Clone() *Subject {
 	}
 }
 
-// Digests are digests of what a subject holds, good from From until Until, while the same assignments run. Nothing
-// changes them.
+// Digests are digests of what a subject holds, good from From until Until, while the same assignments run.
 type Digests struct {
 	From, Until Time
-	// Here has one for each place about which was asked.
-	Here []PlaceDigest
+	// Places are the account and each place at which the subject holds something, sorted by project and resource. Sums has the
+	// digest of what is held at each and above it; nil until somebody asks about the place.
+	Places []HeldPlace
+	Sums   []atomic.Pointer[[sha256.Size]byte]
 	// All is of everything that the subject holds; nil where nobody has asked.
 	All *[sha256.Size]byte
 }
 
-// PlaceDigest is the digest of what a subject holds at a place and above it.
-type PlaceDigest struct {
-	ProjectID, ResourceID string
-	Sum                   [sha256.Size]byte
-}
+// HeldPlace is a place at which a subject holds something; the zero value is the account.
+type HeldPlace struct{ ProjectID, ResourceID string }
 
 // Facts holds what a decision about one user, account and project depends on, all of it at
 // one revision of the account.

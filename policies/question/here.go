@@ -2,10 +2,13 @@ package question
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -101,33 +104,29 @@ func (in *Input) appendHere(b []byte) []byte {
 		return appendDigest(b, sha256.Sum256(in.here()))
 	}
 	known := in.digests()
-	project, resource := in.narrowest()
-	for i := range known.Here {
-		if at := &known.Here[i]; at.ProjectID == project && at.ResourceID == resource {
-			return appendDigest(b, at.Sum)
-		}
+	sum := &known.Sums[in.narrowest(known.Places)]
+	if sum.Load() == nil {
+		made := sha256.Sum256(in.here())
+		sum.Store(&made)
 	}
-	next := *known
-	sum := sha256.Sum256(in.here())
-	next.Here = append(slices.Clip(slices.Clone(known.Here)), resources.PlaceDigest{ProjectID: project, ResourceID: resource, Sum: sum})
-	in.subject.Digests.CompareAndSwap(known, &next) // a digest that another goroutine has put meanwhile is made again
-	return appendDigest(b, sum)
+	return appendDigest(b, *sum.Load())
 }
 
-// narrowest returns the narrowest place that covers the target and at which the subject holds a role. It names what is
-// held around the target, however many other places the subject is asked about.
-func (in *Input) narrowest() (project, resource string) {
-	for i := range in.subject.Assignments {
-		h := &in.subject.Assignments[i]
-		switch {
-		case h.ProjectID == "" || h.ProjectID != in.q.Target.ProjectID:
-		case h.ResourceID == "":
-			project = h.ProjectID
-		case h.ResourceID == in.q.Target.Resource:
-			return h.ProjectID, h.ResourceID
+// narrowest returns the narrowest of the places that covers the target. It names what is held around the target, however
+// many other places the subject is asked about. The first place is the account.
+func (in *Input) narrowest(places []resources.HeldPlace) int {
+	if t := &in.q.Target; t.ProjectID != "" {
+		for _, resource := range [...]string{t.Resource, ""} {
+			if i, held := slices.BinarySearchFunc(places, resources.HeldPlace{ProjectID: t.ProjectID, ResourceID: resource}, byPlace); held {
+				return i
+			}
 		}
 	}
-	return project, ""
+	return 0
+}
+
+func byPlace(a, b resources.HeldPlace) int {
+	return cmp.Or(strings.Compare(a.ProjectID, b.ProjectID), strings.Compare(a.ResourceID, b.ResourceID))
 }
 
 // digests returns what is known of the subject at the question's time.
@@ -136,14 +135,21 @@ func (in *Input) digests() *resources.Digests {
 	if known != nil && known.From <= in.q.Now && in.q.Now < known.Until {
 		return known
 	}
-	fresh := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64}
+	fresh := &resources.Digests{From: math.MinInt64, Until: math.MaxInt64, Places: make([]resources.HeldPlace, 1, 1+len(in.subject.Assignments))}
 	for i := range in.subject.Assignments {
-		if end := EndOf(in.subject.Assignments[i].ExpiresAt); end <= in.q.Now {
+		h := &in.subject.Assignments[i]
+		if end := EndOf(h.ExpiresAt); end <= in.q.Now {
 			fresh.From = max(fresh.From, end)
 		} else {
 			fresh.Until = min(fresh.Until, end)
 		}
+		if h.ProjectID != "" { // a resource of no project is no place
+			fresh.Places = append(fresh.Places, resources.HeldPlace{ProjectID: h.ProjectID, ResourceID: h.ResourceID})
+		}
 	}
+	slices.SortFunc(fresh.Places, byPlace)
+	fresh.Places = slices.Compact(fresh.Places)
+	fresh.Sums = make([]atomic.Pointer[[sha256.Size]byte], len(fresh.Places))
 	in.subject.Digests.CompareAndSwap(known, fresh)
 	return fresh
 }
