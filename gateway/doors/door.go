@@ -18,8 +18,7 @@ type Door interface {
 	Unavailable(err error) []byte
 }
 
-// AnyRequestID is a door whose protocol takes any text as the id of a request, which the answer has
-// again.
+// AnyRequestID is a door whose protocol takes any text as the id of a request. The answer repeats it.
 type AnyRequestID interface {
 	Door
 	TakesAnyRequestID()
@@ -32,7 +31,7 @@ type Call struct {
 	Row    *catalogue.Row
 	Rows   *catalogue.Index
 	Method string
-	// Path is the raw path behind the door's own; it is empty where the route's path takes none.
+	// Path is the raw path behind the door's own; it is empty for a route without one.
 	Path string
 	// HasQuery says that a ? was sent, Query is what follows it.
 	HasQuery bool
@@ -40,28 +39,28 @@ type Call struct {
 	Headers  Headers
 	Rates    Rates
 	Body     []byte
-	// Encoded says that the body has a Content-Encoding.
+	// Encoded says whether the body has a Content-Encoding.
 	Encoded bool
-	// Problems are those of a 400 that hold at every door; the door adds its own to them.
+	// Problems are those of a 400 at every door; the door adds its own to them.
 	Problems []resources.Problem
 }
 
 // Headers are the request's headers.
 type Headers interface {
-	// Identity gives the value of an identity header, "" where it was not sent, or the problem of
-	// one that two servers could read differently: sent twice, padded, with underscores.
+	// Identity gives the value of an identity header, "" for none. The problem says why two servers could read it
+	// differently: sent twice, padded, with underscores.
 	Identity(name string) (value, problem string)
-	// Values gives the values of any header. Odd says that one was sent under a name with
-	// underscores, which some servers read as hyphens.
+	// Values gives the values of any header. Odd reports a name with underscores, since some servers read them as
+	// hyphens.
 	Values(name string) (values []string, odd bool)
 }
 
-// Rates are those of the caller, who has paid for one question.
+// Rates are the caller's, charged with one question already.
 type Rates interface {
 	// Charge takes so many further questions from them, all or none: 429.
 	Charge(further int) error
-	// Owe takes so many further questions from them that were judged already. Where there are fewer left, the caller
-	// waits the longer for the next one.
+	// Owe takes so many further questions from them after they were judged. If fewer are available, the caller waits
+	// longer for the next one.
 	Owe(further int)
 }
 
@@ -70,7 +69,7 @@ type Answer struct {
 	Status int
 	// Body is JSON. It is the edge's from then on.
 	Body []byte
-	// Revisions says that headers name the revisions of policy and account by which the outcome was reached.
+	// Revisions adds the headers with the revisions of policy and account of the outcome.
 	Revisions bool
 	// Subject, Account and Action are the question's, as far as it was read. Of a batch they are what its questions have in
 	// common.
@@ -79,37 +78,37 @@ type Answer struct {
 	Outcome verdict.Outcome
 }
 
-// About returns the answer to a question that is not judged yet.
+// About returns the answer to a question without its verdict.
 func About(q *resources.Question) Answer {
 	return Answer{Subject: q.SubjectID, Account: q.AccountID, Action: q.Action.ID}
 }
 
-// SubRequest reads, from a call of a door, the call of somebody else that is asked about. The edge judges that one as it
-// judges its own. The body is that of the other call, and is not read; the door's own row keeps nobody out.
+// SubRequest reads somebody else's call from a call of a door. The edge judges that call as its own, and does not read
+// the body, which belongs to it. The door's own row keeps nobody out.
 type SubRequest func(Call) Original
 
-// Original is a call that somebody else is about to serve, and asks about first.
+// Original is a call to another server, and this server asks about it first.
 type Original struct {
 	catalogue.Call
-	// HasQuery says that the call has a ?, Query is what follows it. Neither is part of the question.
+	// HasQuery says whether the call has a ?, Query is what follows it. Neither is part of the question.
 	HasQuery bool
 	Query    string
-	// Headers are the call's. Those that name a user, an account or an action are claims.
+	// Headers are the call's. Those with a user, an account or an action are claims.
 	Headers Headers
-	// Action and Audience are what the proxy's own configuration says, which no client can: what the call does, so that no
-	// row is needed, and for which service its assertion is. Each is empty for the row's.
+	// Action and Audience come from the proxy's configuration, out of any client's reach. Action replaces the row's, so
+	// that the call needs no row; Audience is the service of its assertion. Each is empty for the row's.
 	Action   resources.Action
 	Audience string
-	// Problems are those of the request, by which no row can be looked up; Further are those of the rest of the call.
+	// Problems are those of the request, found before its row; Further are those of the rest of the call.
 	Problems, Further []resources.Problem
 }
 
-// Public reports whether the call is for anybody, so that no credential is looked at.
+// Public reports whether the call is for anybody, without a credential.
 func (o *Original) Public(rows *catalogue.Index) bool {
 	return len(o.Problems) == 0 && o.Action.ID == "" && rows.Public(o.Call)
 }
 
-// Find returns the row of the call, or one of the action that is named. Errors are those of catalogue.Index.Find.
+// Find returns the row of the call, or one of its named action. Its errors are catalogue.Index.Find's.
 func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
 	find := rows.Find
 	if o.Action.ID != "" {
@@ -124,7 +123,7 @@ func (o *Original) Find(rows *catalogue.Index) (catalogue.Match, error) {
 	return m, err
 }
 
-// Foreign is a call about an original one in a protocol that the edge does not speak itself.
+// Foreign is a call about an original one in a protocol foreign to the edge.
 type Foreign struct {
 	Original
 	// Route names the door in records.
@@ -136,16 +135,16 @@ type Foreign struct {
 	// Authorization and APIKey are the values of the credential's headers. CredentialProblems are those of these headers.
 	Authorization, APIKey []string
 	CredentialProblems    []resources.Problem
-	// Strict says that the facts are read anew.
+	// Strict has the facts read anew.
 	Strict bool
-	// Refused is why the peer may not ask this, "" where it may.
+	// Refused is why the peer may not ask this, "" if it may.
 	Refused string
 }
 
 // Vouched is what the service behind a proxy may take for the gateway's word.
 type Vouched struct {
-	// Headers are all of the identity headers, "" where there is no value, so that they replace what a client sent under
-	// these names. A call that is not allowed has none.
+	// Headers has every identity header, "" without a value, and so replaces what a client sent under these names. It
+	// is empty for a refused call.
 	Headers []Header
 	// RequestID is there beside an error, too.
 	RequestID                          string

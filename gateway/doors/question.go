@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// ReadQuestion reads a question from the path and the headers, with all of its problems: the path behind the door's own
-// is the one in question, X-User-ID, X-Account-ID and X-Action name the rest, and there is no body.
+// ReadQuestion reads a question from the path and the headers, with all of its problems. The path behind the door's own
+// is the one in question. X-User-ID, X-Account-ID and X-Action name the rest; there is no body.
 func ReadQuestion(c Call) (resources.Question, []resources.Problem) {
 	problems := c.Problems
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }

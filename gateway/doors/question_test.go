@@ -15,7 +15,8 @@ func (headers) Identity(string) (value, problem string) { return "", "" }
 
 func (headers) Values(string) ([]string, bool) { return nil, false }
 
-// TestEmptyPathIsToldWhereItBelongs: behind the path of the door that was asked.
+// TestEmptyPathIsToldWhereItBelongs guarantees that the problem names the place behind the path of
+// the asked door.
 func TestEmptyPathIsToldWhereItBelongs(t *testing.T) {
 	t.Parallel()
 	for _, own := range []string{"/api/v1/authorize/", "/api/v1/explain/"} {

@@ -18,8 +18,8 @@ type Door struct {
 	DenyStatus int
 }
 
-// Answer implements doors.Door: 400 with all problems of the question, 403 for a caller who may not
-// ask it, 503 where there is no verdict.
+// Answer implements doors.Door: 400 with all problems of the question, 403 if the caller may not
+// ask it, 503 without a verdict.
 func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	q, problems := doors.ReadQuestion(c)
 	if len(problems) > 0 {
@@ -44,8 +44,8 @@ func render(allowed bool, reason string) []byte {
 	return append(wire.AppendString(append(body, `,"reason":`...), reason), '}')
 }
 
-// Unavailable implements doors.Door: it denies, and says which bound of policy the question met, or
-// that something which is asked for a verdict does not answer.
+// Unavailable implements doors.Door: it denies, and names the bound of policy met by the question,
+// or says that a dependency does not answer.
 func (Door) Unavailable(err error) []byte {
 	reason := "authorization state unavailable"
 	for _, bound := range []error{resources.ErrPolicyTime, resources.ErrPolicyMemory} {

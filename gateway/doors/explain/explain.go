@@ -13,9 +13,9 @@ import (
 
 // Explainer explains questions (policies/explain, on the store's facts).
 type Explainer interface {
-	// Explain explains the question about its subject on facts that have every change that was answered before the call.
-	// The question comes without facts. The route's action is the right to see all of the explanation. It says how many
-	// questions it judged for that, beside an error, too.
+	// Explain explains the question about its subject on facts with every change answered before the call. The question
+	// comes without facts. The route's action is the right to see all of the explanation. It returns how many questions
+	// it judged, beside an error, too.
 	Explain(ctx context.Context, q resources.Question) (x resources.Explanation, judged int, err error)
 }
 
@@ -26,19 +26,19 @@ type Door struct {
 	Now       func() time.Time
 }
 
-// An explanation judges hundreds of questions, of which none is kept for others. It is charged as one for each ten of them,
-// and as ten at least, which are taken beforehand.
+// An explanation judges hundreds of questions and keeps none of them for others. It costs a tenth of them in questions,
+// and at least ten. The door takes these ten beforehand.
 const (
 	judgedForOne = 10
 	leastPrice   = 10
 )
 
-// errOldSnapshot is the error of a store that breaks its contract: the facts are of a revision before that by which the
-// caller may ask.
+// errOldSnapshot means a store that broke its contract: the facts have a lower revision than the caller's right to ask
+// was judged by.
 var errOldSnapshot = errors.New("explain: the facts are older than those that were known before")
 
-// Answer implements doors.Door: 400 with all problems of the question, 403 for a caller who may not have it explained,
-// 503 where there is no verdict.
+// Answer implements doors.Door: 400 with all problems of the question, 403 if the caller may not have it explained, 503
+// without a verdict.
 func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	q, problems := doors.ReadQuestion(c)
 	if len(problems) > 0 {
@@ -71,7 +71,7 @@ func (d Door) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	return a, nil
 }
 
-// failed makes an error that is none of the domain's one of KindUnavailable.
+// failed turns an error from outside the domain into one of KindUnavailable.
 func failed(err error) error {
 	if _, known := errors.AsType[*resources.Error](err); known {
 		return err
@@ -79,5 +79,5 @@ func failed(err error) error {
 	return resources.Unavailable("The decision could not be explained now; try again.", err)
 }
 
-// Unavailable implements doors.Door: the body is that of the row's area.
+// Unavailable implements doors.Door: the body is the one of the row's area.
 func (Door) Unavailable(error) []byte { return nil }

@@ -66,8 +66,8 @@ func (r rates) Charge(further int) error {
 	return r.err
 }
 
-// TestAnswer guarantees that a caller who may ask gets the explanation, for the price of one question for each ten that were
-// judged, of which ten are charged before anything is, and that nobody gets one by a failure.
+// TestAnswer guarantees the price: ten questions before anything is judged, and one for each ten judged. Only a caller
+// who may ask gets the explanation, and nobody gets one by a failure.
 func TestAnswer(t *testing.T) {
 	broken, tooMany := errors.New("broken"), &resources.Error{Kind: resources.KindRateLimited}
 	good := func(q resources.Question) (resources.Explanation, error) {
