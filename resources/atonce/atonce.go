@@ -1,4 +1,4 @@
-// Package atonce does the same for several values, of which some are under way at once.
+// Package atonce calls a function for several values, a bounded number of them at once.
 package atonce
 
 import (
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Each calls do with each value, for at most so many of them at once, and returns the first error, which ends the context
-// of the other calls. The error of a call that panics has the stack.
+// Each calls do with each value, at most so many at once, and returns the first error. That error ends the context of
+// the other calls. The error of a panic has the stack.
 func Each[T any](ctx context.Context, values []T, most int, do func(context.Context, T) error) error {
 	if len(values) == 1 {
 		return do(ctx, values[0])

@@ -31,7 +31,7 @@ func TestSomeAreUnderWayAtOnce(t *testing.T) {
 		defer mu.Unlock()
 		arrived++
 		full.Broadcast()
-		for group := (arrived + most - 1) / most * most; arrived < group; { // which no call leaves before all of it are there
+		for group := (arrived + most - 1) / most * most; arrived < group; { // no call leaves its group before all of it are there
 			full.Wait()
 		}
 		done.Add(1)
@@ -42,7 +42,8 @@ func TestSomeAreUnderWayAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheFirstErrorEndsTheOthers, which see their context end; a panic is an error, as is the end of the caller's context.
+// TestTheFirstErrorEndsTheOthers guarantees that an error ends the context of the other calls. A panic is an error, as
+// is the end of the caller's context.
 func TestTheFirstErrorEndsTheOthers(t *testing.T) {
 	broken := errors.New("broken")
 	waits := func(ctx context.Context, fail func() error, n int) error {

@@ -36,11 +36,10 @@ var ErrFull = errors.New("too many wait already")
 // retryAfter is the pause before a retry of refused work.
 const retryAfter = time.Second
 
-// Enter waits for room. Accounts take turns; callers of one account enter in the order of their arrival.
-// The account is that of the context (Account), or else the one given, or "" where none is known. Enter
-// is for cache-miss work: it yields once before it returns. The error is a *resources.Error of
-// KindUnavailable. Its cause is ErrFull when the queue is full, and the context's error when ctx ends.
-// Each Enter without an error needs one Leave.
+// Enter waits for room. Accounts take turns; callers of one account enter in the order of their arrival. The account is
+// the context's (Account), otherwise the one given; "" is unknown. Enter is for cache-miss work: it yields once before
+// it returns. The error is a *resources.Error of KindUnavailable. Its cause is ErrFull when the queue is full, and the
+// context's error when ctx ends. Each Enter without an error needs one Leave.
 func (g *Gate) Enter(ctx context.Context, account string) error {
 	if g == nil {
 		return nil
@@ -49,13 +48,12 @@ func (g *Gate) Enter(ctx context.Context, account string) error {
 		g.refused.Add(1)
 		return refusal(err)
 	}
-	runtime.Gosched() // cache hits that are ready to run go first
+	runtime.Gosched() // cache hits ready to run go first
 	return nil
 }
 
-// TryEnter enters if there is room now. It neither waits nor yields: it is for bounds that cache hits
-// pass too. The error is that of Enter when the queue is full. Each TryEnter without an error needs one
-// Leave.
+// TryEnter enters if there is room now. It neither waits nor yields, since cache hits pass it too. A full gate is the
+// same error as Enter's. Each TryEnter without an error needs one Leave.
 func (g *Gate) TryEnter() error {
 	if g == nil || g.take() {
 		return nil
@@ -98,8 +96,8 @@ func (g *Gate) wait(ctx context.Context, account string) error {
 	return ctx.Err()
 }
 
-// join takes a place or, where none is free, joins the queue: the waiter is nil where it did not. Of a full
-// queue the account that has the most in it gives up its last, unless that is the caller's own account.
+// join takes a place (the waiter is nil), joins the queue, or returns an error. In a full queue the account with the
+// most waiters gives up its last one, unless it is the caller's own account.
 func (g *Gate) join(account string) (*waiter, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/gate"
 )
 
-// TestGateBoundsInsideAndWaiting checks that callers beyond both bounds are refused, and that each
-// Leave lets in the caller that waits longest.
+// TestGateBoundsInsideAndWaiting checks that the gate refuses callers beyond both bounds. Each Leave lets in the first
+// waiter.
 func TestGateBoundsInsideAndWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(2, 3)
@@ -67,8 +67,8 @@ func TestCancelledCallerLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// TestTryEnterNeverWaits checks that TryEnter takes the room that there is, also in a gate with a queue,
-// and refuses at once where there is none.
+// TestTryEnterNeverWaits checks that TryEnter takes free room, also in a gate with a queue, and refuses at once without
+// any.
 func TestTryEnterNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gate.New(1, 1)
@@ -133,7 +133,7 @@ func (l *line) wait(ctx context.Context, account, name string) {
 	synctest.Wait()
 }
 
-// leave has so many leave, one after the other, and returns who entered.
+// leave has n callers leave, one after the other, and returns who entered.
 func (l *line) leave(n int) []string {
 	l.entered = nil
 	for range n {
@@ -143,8 +143,8 @@ func (l *line) leave(n int) []string {
 	return l.entered
 }
 
-// TestAccountsTakeTurns guarantees that who has many waiting is let in as often as who has one, and that those of one
-// account enter in the order of their arrival.
+// TestAccountsTakeTurns guarantees that an account with many waiters enters as often as one with a single waiter. Those
+// of one account enter in the order of their arrival.
 func TestAccountsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
@@ -164,8 +164,8 @@ func TestAccountsTakeTurns(t *testing.T) {
 	})
 }
 
-// TestCallersOfNoAccountHaveEveryOtherTurn guarantees that neither those who are not known yet nor those who are keep the
-// others out.
+// TestCallersOfNoAccountHaveEveryOtherTurn guarantees that authenticated callers do not keep out the others, nor the
+// reverse.
 func TestCallersOfNoAccountHaveEveryOtherTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
@@ -178,7 +178,8 @@ func TestCallersOfNoAccountHaveEveryOtherTurn(t *testing.T) {
 	})
 }
 
-// TestContextsAccountTakesTheTurn guarantees that a user who asks about many accounts has the turns of their own.
+// TestContextsAccountTakesTheTurn guarantees that users who ask about many accounts take turns as their own account
+// only.
 func TestContextsAccountTakesTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
@@ -193,8 +194,8 @@ func TestContextsAccountTakesTheTurn(t *testing.T) {
 	})
 }
 
-// TestFullQueueTurnsAwayWhoHasMost guarantees that one account can't fill the queue: its last gives way to another
-// account's, and nobody gives way to an account that has as many.
+// TestFullQueueTurnsAwayWhoHasMost guarantees that one account can't fill the queue: its last waiter gives way to
+// another account's. Nobody gives way to an account with as many waiters.
 func TestFullQueueTurnsAwayWhoHasMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 3)
@@ -210,7 +211,7 @@ func TestFullQueueTurnsAwayWhoHasMost(t *testing.T) {
 	})
 }
 
-// TestWhoIsGoneHasNoTurn guarantees that the turn of a caller whose context has ended is the next one's.
+// TestWhoIsGoneHasNoTurn guarantees that a caller with an ended context loses the turn to the next one.
 func TestWhoIsGoneHasNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t, 9)
@@ -226,7 +227,7 @@ func TestWhoIsGoneHasNoTurn(t *testing.T) {
 	})
 }
 
-// TestManyGoThroughAGate guarantees that no place is lost where callers come, wait, are turned away and give up at once.
+// TestManyGoThroughAGate guarantees that callers who come, wait, give up and are refused at once lose no place.
 func TestManyGoThroughAGate(t *testing.T) {
 	g := gate.New(3, 4)
 	var inside, most atomic.Int64
@@ -261,8 +262,8 @@ func TestManyGoThroughAGate(t *testing.T) {
 	}
 }
 
-// TestOneAccountHasNotAllPlaces guarantees that the last eighth of the places is for accounts that have less than half, and
-// that a caller who is not counted takes nothing.
+// TestOneAccountHasNotAllPlaces guarantees the last eighth of the places to accounts with less than half of all. A
+// caller who is refused takes none.
 func TestOneAccountHasNotAllPlaces(t *testing.T) {
 	g := gate.New(16, 0)
 	enter := func(account string) error {

@@ -1,9 +1,8 @@
 package gate
 
-// Share counts a caller who is inside as one of the account's. Of the last eighth of the places none is for
-// an account that has half of all: one account does not keep all others out. The error is that of Enter when
-// the queue is full, and the caller is not counted then. Each Share without an error needs one Unshare; the
-// place is left by Leave in any case.
+// Share counts a caller inside as one of the account's. The last eighth of the places is refused to an account with
+// half of all: one account does not keep all others out. A full gate is the same error as Enter's; the caller is not
+// counted then. Each Share without an error needs one Unshare; the place is left by Leave in any case.
 func (g *Gate) Share(account string) error {
 	if g == nil || account == "" {
 		return nil

@@ -2,15 +2,14 @@ package gate
 
 import "slices"
 
-// turns are the callers who wait, in the queues of their accounts. Every other turn is that of callers
-// whose account is not known, if some wait: who is signed in does not keep others from signing in, nor the
-// reverse.
+// turns are the waiting callers in the queues of their accounts. Every other turn goes to callers of unknown account,
+// if some wait: signed-in users do not keep others from signing in, nor the reverse.
 type turns struct {
 	count  int
 	queues map[string]*queue
 	// accounts has each account with callers once, the next one first, without "".
 	accounts []*queue
-	// named says that the last turn was an account's.
+	// named says the last turn was an account's
 	named bool
 }
 
@@ -20,10 +19,10 @@ type queue struct {
 	waiting []*waiter
 }
 
-// waiter is a caller who waits.
+// waiter is a caller in a queue.
 type waiter struct {
 	of *queue
-	// called says once, to a caller who left the queue otherwise than by remove, whether they entered.
+	// called gets one value, whether the caller entered, unless remove took the caller out of the queue.
 	called chan bool
 }
 
@@ -45,7 +44,7 @@ func (t *turns) add(account string) *waiter {
 	return w
 }
 
-// next takes the caller whose turn it is, nil for none.
+// next takes the caller of this turn out of its queue, nil if nobody waits.
 func (t *turns) next() *waiter {
 	q := t.queues[""]
 	if q == nil || !t.named && len(t.accounts) > 0 {
@@ -61,8 +60,8 @@ func (t *turns) next() *waiter {
 	return w
 }
 
-// giveUp refuses the last caller of the account that has the most, if that has more than the account will
-// have with one more.
+// giveUp refuses the last caller of the account with the most waiters, if it has more than the given account will have
+// with one more.
 func (t *turns) giveUp(account string) bool {
 	own, longest := 1, (*queue)(nil)
 	for _, q := range t.queues {
@@ -82,7 +81,7 @@ func (t *turns) giveUp(account string) bool {
 	return true
 }
 
-// remove takes a caller out of their queue; false where they are in it no more.
+// remove takes a caller out of their queue; false if they have left it already.
 func (t *turns) remove(w *waiter) bool {
 	i := slices.Index(w.of.waiting, w)
 	if i < 0 {
