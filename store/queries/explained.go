@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// ErrMoved means that the account is not at that revision any more.
+// ErrMoved means a change to the account since that revision.
 var ErrMoved = errors.New("the account has changed since the facts were read")
 
 // FactsAndRoles reads the facts about a user in a project, and the account's custom roles, at one revision.
@@ -28,7 +28,7 @@ func (r Reader) FactsAndRoles(ctx context.Context, account, user, project string
 	return facts, roles, err
 }
 
-// Concerned counts the users whom a change concerns, at that revision of the account or not at all: ErrMoved.
+// Concerned counts the users of a change at that revision of the account; ErrMoved if the account has another one.
 func (r Reader) Concerned(ctx context.Context, revision int64, of records.Concern) (n int, err error) {
 	err = r.view(ctx, of.AccountID, func(tx store.Tx) error {
 		now, err := tx.Revision(ctx, of.AccountID)

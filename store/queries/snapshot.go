@@ -11,11 +11,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// errElsewhere is the error of facts that a snapshot of another account does not have.
+// errElsewhere refuses facts of another account than the snapshot's.
 var errElsewhere = errors.New("the snapshot is of another account")
 
-// Look calls fn with a snapshot of the account that has every change that was answered before. fn may be called more than
-// once. The error is that of fn, or of KindUnavailable.
+// Look calls fn with a snapshot of the account. The snapshot has every change answered before the call. fn may be
+// called more than once. The error is fn's, or of KindUnavailable.
 func (r Reader) Look(ctx context.Context, account string, fn func(*Snapshot) error) error {
 	return r.view(ctx, account, func(tx store.Tx) error {
 		return fn(&Snapshot{
@@ -30,10 +30,10 @@ type Snapshot struct {
 	tx      store.Tx
 	account string
 	shared  records.ReadThrough
-	// custom are the custom roles that grant each action, states the projects' states.
+	// custom has the custom roles by the action they grant, states has the projects' states.
 	custom map[string][]string
 	states map[string]string
-	// last are the facts that were read last, of no project.
+	// last has the facts read last, of no project.
 	last resources.Facts
 }
 
@@ -104,13 +104,13 @@ func (s *Snapshot) state(ctx context.Context, project string) (string, error) {
 	return state, nil
 }
 
-// Homes returns the account of each of these users, "" for a user that does not exist.
+// Homes returns the account of each of these users, "" for an unknown user.
 func (s *Snapshot) Homes(ctx context.Context, users []string) ([]string, error) {
 	return s.Collections.HomesOf(ctx, s.tx, users)
 }
 
-// Holders returns users who hold one of these system roles, or a custom role that grants the action, where it covers the
-// target: the first of them by id, after that one.
+// Holders returns users whose assignments cover the target with one of these system roles, or with a custom role that
+// grants the action. They are the first by id after the given one.
 func (s *Snapshot) Holders(
 	ctx context.Context, action resources.Action, system []string, at resources.Target, after string, limit int,
 ) ([]string, error) {
@@ -123,7 +123,7 @@ func (s *Snapshot) Holders(
 	})
 }
 
-// roles returns the system roles and the custom roles that grant the action.
+// roles adds the custom roles with the action to the system roles.
 func (s *Snapshot) roles(ctx context.Context, action resources.Action, system []string) ([]string, error) {
 	custom, known := s.custom[action.ID]
 	if !known {
@@ -138,9 +138,9 @@ func (s *Snapshot) roles(ctx context.Context, action resources.Action, system []
 	return slices.Compact(all), nil
 }
 
-// Stored returns resources of a collection that are stored where the subject holds one of these system roles, or a custom
-// role that grants the action: the first of them by project and id, after that one; of one project where it is named. A
-// subject that holds such roles in projects alone has nothing elsewhere, so nothing is read elsewhere.
+// Stored returns resources of a collection from the projects covered by one of these system roles, or by a custom role
+// that grants the action. They are the first by project and id after the given one. A named project limits them to it.
+// For a subject with such roles in projects alone, it reads those projects only.
 func (s *Snapshot) Stored(
 	ctx context.Context, action resources.Action, system []string, subject string, of *store.Schema, project string, after records.Located, limit int,
 ) (found []records.Located, err error) {
@@ -164,8 +164,8 @@ func (s *Snapshot) Stored(
 	return found, nil
 }
 
-// projects returns where the user of the last facts holds one of the roles, by id: "" is the whole
-// account. One project alone is looked at where it is named.
+// projects returns the scopes of the last user's roles by id: "" is the whole account. A named project limits them to
+// it.
 func (s *Snapshot) projects(roles []string, project string) []string {
 	in := map[string]bool{}
 	for _, held := range s.last.Subject.Assignments {

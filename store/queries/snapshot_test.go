@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// TestSearchTakesNoSnapshotBeforeItsGate: a search that finds no room is refused, and has not asked the store.
+// TestSearchTakesNoSnapshotBeforeItsGate guarantees that a search refused by a full gate has not asked the store.
 func TestSearchTakesNoSnapshotBeforeItsGate(t *testing.T) {
 	full := gate.New(1, 0)
 	if err := full.Enter(t.Context(), ""); err != nil {
