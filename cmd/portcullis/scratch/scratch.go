@@ -1,5 +1,5 @@
-// Package scratch has the folders in which commands work: for a copy of a store, and for a file that takes its place
-// in one step. Each is locked while its command runs, so that a later one can remove those of commands that were killed.
+// Package scratch makes the working folders of commands: for a copy of a store, and for a file to be renamed into its
+// place. A command locks its folder while it runs, so later commands can remove the folders of killed ones.
 package scratch
 
 import (
@@ -16,18 +16,17 @@ const (
 	lockName = "lock"
 )
 
-// ErrTaken is the error of Lock for a file that another process has locked, removed or replaced.
+// ErrTaken is Lock's error for a file locked, removed or replaced by another process.
 var ErrTaken = errors.New("in use by another command")
 
 // Folder is the folder of one command.
 type Folder struct {
-	// Path is where it is.
 	Path string
 	held *os.File
 }
 
-// Make makes a folder in dir, for its owner alone, and removes those that killed commands of this user have left there;
-// swept is told of each. With "" for dir it is the system's folder of temporary files; swept may be nil.
+// Make makes a folder in dir for its owner alone. It removes what killed commands of this user left there, and calls
+// swept with each path. With "" for dir it is the system's folder of temporary files; swept may be nil.
 func Make(dir string, swept func(path string)) (Folder, error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -52,10 +51,10 @@ func Make(dir string, swept func(path string)) (Folder, error) {
 	}
 }
 
-// File returns the path of a file of that name in the folder.
+// File returns the path of the folder's file with this name.
 func (f Folder) File(name string) string { return filepath.Join(f.Path, name) }
 
-// Remove removes the folder with all that is in it: the lock at last, without which nobody removes the rest.
+// Remove removes the folder and its files. The lock goes last: without a lock no later command would remove the rest.
 func (f Folder) Remove() error {
 	entries, err := os.ReadDir(f.Path)
 	for _, e := range entries {
@@ -69,10 +68,9 @@ func (f Folder) Remove() error {
 	return errors.Join(err, f.held.Close())
 }
 
-// sweep removes the folders that killed commands of this user have left in dir, and returns the paths of those with
-// something in them.
+// sweep removes the folders of this user's killed commands from dir, and returns the paths of the non-empty ones.
 func sweep(dir string) (removed []string) {
-	entries, _ := os.ReadDir(dir) // who works in the folder meets the error
+	entries, _ := os.ReadDir(dir) // the command meets the error when it makes its folder
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if !strings.HasPrefix(e.Name(), prefix) || !owned(path) {
@@ -92,7 +90,7 @@ func sweep(dir string) (removed []string) {
 	return removed
 }
 
-// owned reports whether a path is a folder of this user, which nobody else can exchange in a folder of all users.
+// owned reports whether a path is a folder of this user. In a folder of all users nobody else can exchange it.
 func owned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
@@ -102,8 +100,8 @@ func owned(path string) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// hold locks a folder. The kernel unlocks it when the process ends, in whatever way. A file in it is locked, since on a
-// network's disk a folder is locked on one machine alone.
+// hold locks a folder. The kernel unlocks it when the process ends, even if it is killed. A file in it is locked, since
+// on a network's disk a folder is locked on one machine alone.
 func hold(path string, create int) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|create, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,8 +116,8 @@ func hold(path string, create int) (*os.File, error) {
 	return f, nil
 }
 
-// Lock locks an open file until it is closed. The error is ErrTaken where another process has it locked, or where it is
-// no longer the file of its name.
+// Lock locks an open file until it is closed. The error is ErrTaken if another process has it locked, or if its name is
+// another file by now.
 func Lock(f *os.File) error {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

@@ -24,8 +24,8 @@ func names(t *testing.T, dir string) (all []string) {
 	return all
 }
 
-// TestFoldersOfKilledCommandsAreRemoved and told of; those of running commands, and what has another name or is no folder,
-// are left.
+// TestFoldersOfKilledCommandsAreRemoved guarantees that Make removes and reports them. It keeps those of running
+// commands, files, and folders of other names.
 func TestFoldersOfKilledCommandsAreRemoved(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	running, err := scratch.Make(dir, nil)
@@ -62,7 +62,7 @@ func TestFoldersOfKilledCommandsAreRemoved(t *testing.T) {
 	}
 }
 
-// TestCommandsAtOnceHaveFoldersOfTheirOwn, which no other one removes.
+// TestCommandsAtOnceHaveFoldersOfTheirOwn guarantees that no command removes another's.
 func TestCommandsAtOnceHaveFoldersOfTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	var running sync.WaitGroup
