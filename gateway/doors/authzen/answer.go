@@ -30,7 +30,7 @@ func appendOutcome(to []byte, account bool, o *verdict.Outcome) []byte {
 	return append(to, "}}"...)
 }
 
-// appendError appends the JSON of an item that is an error, which denies. A verdict on the right to ask has an id.
+// appendError appends the JSON of an item with an error; it denies. A verdict on the right to ask has an id.
 func appendError(to []byte, o *verdict.Outcome) []byte {
 	e := resources.AsError(o.Err)
 	message := e.Message

@@ -20,7 +20,7 @@ type batch struct {
 	semantic string
 }
 
-// member reads a member that is no entity.
+// member reads a member other than an entity.
 func (b *batch) member(r *reader, name string) bool {
 	switch name {
 	case "evaluations":

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// recorder keeps what it is told.
+// recorder keeps every verdict.
 type recorder struct{ told []*resources.Judgement }
 
 func (r *recorder) Record(_ context.Context, told ...*resources.Judgement) error {

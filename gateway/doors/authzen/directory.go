@@ -16,9 +16,8 @@ const (
 
 // Directory is the store as a search sees it.
 type Directory interface {
-	// Look calls fn with a snapshot that has every change that was answered before. fn may be called
-	// more than once: it only sets variables, anew in each call. The error is that of fn, or of
-	// KindUnavailable.
+	// Look calls fn with a snapshot. The snapshot has every change answered before the call. fn may be called more than
+	// once: it only sets variables, anew in each call. The error is fn's, or of KindUnavailable.
 	Look(ctx context.Context, account string, fn func(Snapshot) error) error
 }
 
@@ -27,12 +26,10 @@ type Directory interface {
 type Snapshot interface {
 	// Facts are those at the revision of the snapshot.
 	verdict.Facts
-	// Holders returns users who hold a role that grants the action where it covers the target: the
-	// first of them by id, after that one.
+	// Holders returns users whose roles grant the action on the target. They are the first by id after the given one.
 	Holders(ctx context.Context, of Grant, at resources.Target, after string, limit int) ([]string, error)
-	// Stored returns resources of a type that are stored where the subject holds a role that grants
-	// the action: the first of them by project and id, after that one; of one project where it is
-	// named.
+	// Stored returns resources of a type from the projects of the subject's roles with the action. They are the first
+	// by project and id after the given one. A named project limits them to it.
 	Stored(ctx context.Context, of Grant, subject, kind, project string, after Place, limit int) ([]Place, error)
 }
 

@@ -20,8 +20,8 @@ type Questions struct {
 // Evaluation answers `POST /access/v1/evaluation`.
 type Evaluation struct{ Questions }
 
-// Answer implements doors.Door: 400 with all problems of the question, 403 for a caller who may not
-// ask it, 503 where there is no verdict.
+// Answer implements doors.Door: 400 with all problems of the question, 403 if the caller may not ask it, 503 without a
+// verdict.
 func (d Evaluation) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	var q Tuple
 	if err := read(c, &q, func(*reader, string) bool { return false }); err != nil {
@@ -70,8 +70,8 @@ type Evaluations struct {
 	Questions
 	// Most is how many evaluations a batch may have.
 	Most int
-	// Turns bounds the batches that are judged at once: a large one needs a processor for as long as thousands of single
-	// questions whose answers are cached.
+	// Turns bounds how many batches are judged at once. A large batch keeps a processor as long as thousands of single
+	// questions with cached answers.
 	Turns Turns
 }
 

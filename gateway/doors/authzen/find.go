@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// find makes the page. complete is false where the search does not know all that could be found.
+// find makes the page. complete is false if there may be results unknown to the search.
 func (q *search) find(ctx context.Context) (w walk, complete bool, err error) {
 	app, claimed := q.tree.App(q.Resource.Type)
 	switch {
@@ -189,7 +189,7 @@ func (q *search) listed(entities []resources.Entity, kind string, put func(*Tupl
 	return inOrder(out)
 }
 
-// behind returns those of the candidates, which are in order, that come after the place.
+// behind returns the candidates after the place, of candidates in order.
 func behind(of []candidate, after Place) []candidate {
 	return of[sort.Search(len(of), func(i int) bool { return of[i].at.ID > after.ID }):]
 }

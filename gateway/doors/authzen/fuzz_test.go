@@ -84,8 +84,8 @@ func (g *generous) call(body string) doors.Call {
 	}
 }
 
-// FuzzEvaluations: whatever the body is, the answer is JSON; one that allows asked policy a question that
-// any other decoder reads in the body too, and none names a subject that the body does not.
+// FuzzEvaluations guarantees that the answer to any body is JSON. An answer allows only a question that any other
+// decoder reads in the body too, and names only subjects of the body.
 func FuzzEvaluations(f *testing.F) {
 	const subject, action = `"subject":{"type":"user","id":"alice"}`, `"action":{"name":"project:x:read"}`
 	for _, body := range []string{

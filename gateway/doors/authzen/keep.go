@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// keep copies what questions have of the request's body, which would stay in memory with their records. Thousands of
-// questions can share one part of it, which is copied once.
+// keep copies what questions reference of the request's body; their records would keep the body in memory. Thousands of
+// questions can share one part of it: it is copied once.
 func keep(questions []resources.Question) {
 	copies := map[*byte][]byte{}
 	for i := range questions {

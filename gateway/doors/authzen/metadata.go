@@ -13,9 +13,8 @@ import (
 // Metadata answers `GET /.well-known/authzen-configuration`, and the same with the path of the base behind it, where
 // clients look for it (Authorization API 1.0, 9.2).
 type Metadata struct {
-	// Base is the URL under which clients reach the gateway, without a slash at its end; without it
-	// there is no document. A client checks it against the URL by which it came, so that no header of
-	// a request may choose it.
+	// Base is the clients' URL of the gateway, without a slash at its end; without it there is no document. A client
+	// compares it with the URL it called, so no header of a request may choose it.
 	Base string
 }
 

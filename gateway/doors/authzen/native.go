@@ -50,8 +50,8 @@ func newTranslator(judge *verdict.Judge, call *doors.Call) *translator {
 	return &translator{judge: judge, tree: judge.Pin(), call: call}
 }
 
-// question returns the question of a tuple, which has all entities or says what is missing. The error is of KindBadRequest, or
-// that of a look-up.
+// question returns the question of a tuple. The tuple has all entities, or problems for the missing ones. The error is
+// of KindBadRequest, or a look-up's.
 func (t *translator) question(ctx context.Context, tuple *Tuple) (q resources.Question, err error) {
 	if !tuple.told("") {
 		tuple.complete(true, true, true)
@@ -118,12 +118,12 @@ func (t *translator) asksAboutOther(user string) bool {
 	return by.Kind != resources.PrincipalService && (by.Kind != resources.PrincipalUser || by.ID != user)
 }
 
-// mustName is the problem of a question by a user about somebody else that names no account. The other one's account is
-// not looked up: the answer would tell where they are, and whether they are anywhere.
+// mustName is the problem of a user's question about another user without an account. The gateway does not look up the
+// other's account: the answer would give it away, and whether the user exists.
 const mustName = "is missing; who asks about somebody else names the account, here or in resource.properties.account_id"
 
-// orHome returns the account, or the user's own where none is named. For a user who asks an app about somebody else it is
-// the asker's: they may ask about nobody outside of it.
+// orHome returns the account, or without one the user's own. If a user asks an app about another user it is the asker's
+// account: they may ask about nobody outside of it.
 func (t *translator) orHome(ctx context.Context, account, user string) (string, error) {
 	switch {
 	case account != "" || user == "":
@@ -179,7 +179,7 @@ func (t *Tuple) namesProject() bool {
 	return t.Resource != nil && (t.Resource.Properties.Project != "" || t.Resource.Type == typeProject)
 }
 
-// user returns the id of the user that the subject may be, "" for a subject that is no user.
+// user returns the user id of the subject, "" for a subject of another type.
 func (t *Tuple) user() string {
 	if t.Subject.Type != typeUser || !resources.ValidID(t.Subject.ID) {
 		return ""
@@ -298,7 +298,7 @@ func (n *native) readRoute(rows *catalogue.Index) {
 	}
 }
 
-// plain notes an id that is no plain one.
+// plain notes a problem unless the id is a plain one.
 func (n *native) plain(field, id string) {
 	if !resources.ValidID(id) {
 		n.problem(field, resources.IDRule)

@@ -65,8 +65,8 @@ func (p *page) readLimit(r *reader) {
 	p.limit = n
 }
 
-// binding names what a token of the search is for: the same caller, and the same request but for the
-// page, whatever the order of its members.
+// binding names what a token of the search is for: the same caller, and the same request without its page, its members
+// in any order.
 func (p *page) binding(route string, caller resources.Principal) (string, error) {
 	entities := make([]any, 0, 4)
 	for _, sent := range p.sent() {
@@ -106,8 +106,8 @@ func (p *page) sent() [4][]byte {
 	return out
 }
 
-// after opens the token: the place after which the page begins, the zero value for the first page. The limit
-// of every further page is that of the first one.
+// after opens the token and returns the place before the page, the zero value for the first page. All further pages
+// have the limit of the first one.
 func (p *page) after(tokens wire.PageTokens, binding string) Place {
 	if p.token == "" {
 		p.limit = cmp.Or(p.limit, defaultLimit)
@@ -149,7 +149,7 @@ type result struct {
 	Properties *resultPlace `json:"properties,omitempty"`
 }
 
-// resultPlace says where a native resource is, so that it can be asked about.
+// resultPlace gives the place of a native resource, to ask about it.
 type resultPlace struct {
 	Account string `json:"account_id"`
 	Project string `json:"project_id,omitempty"`

@@ -8,9 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// read reads a call's body into the tuple. further reads the members of the body that are no entities,
-// and says of each whether it did. The error is a 400 or a 415 of the request as such; the tuple's problems are
-// none.
+// read reads a call's body into the tuple. further reads the other members of the body, and returns whether it read the
+// member. The error is a 400 or a 415 of the request as such, never a problem of the tuple.
 func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) error {
 	problems := slices.Concat(c.Problems, oddHeaders(c.Headers, "X-User-ID", "X-Account-ID", "X-Action"))
 	note := func(field, text string) { problems = append(problems, resources.Problem{Field: field, Text: text}) }
@@ -38,7 +37,7 @@ func read(c doors.Call, into *Tuple, further func(r *reader, name string) bool) 
 	return nil
 }
 
-// oddHeaders returns the problems of identity headers, of which this API reads none: a server on the way to it may.
+// oddHeaders returns the problems of identity headers. This API reads none of them, but a server on the way to it may.
 func oddHeaders(h doors.Headers, names ...string) (problems []resources.Problem) {
 	for _, name := range names {
 		if _, problem := h.Identity(name); problem != "" {

@@ -27,11 +27,11 @@ type Entity struct {
 type Properties struct {
 	// Account is account_id; it is "" where it was not sent.
 	Account string
-	// Project is project_id; it is "" where it was not sent. OddProject says that it is no string
-	// or an empty one, which only a native type minds.
+	// Project is project_id, "" if it was not sent. OddProject reports one that is not a string, or is empty; only a
+	// native type minds.
 	Project    string
 	OddProject bool
-	// Host is host; it is "" where it was not sent. OddHost says that it is no host's name, which only a route minds.
+	// Host is host, "" if it was not sent. OddHost reports one that is not a host's name; only a route minds.
 	Host    string
 	OddHost bool
 }
@@ -113,7 +113,7 @@ func (r *reader) entities(name string) bool {
 	return true
 }
 
-// entity reads the member of that name; nil where it is missing.
+// entity reads the member with this name; nil if it is missing.
 func (r *reader) entity(field string) *Entity {
 	e, found := &Entity{}, false
 	e.Sent = r.Raw(func() {

@@ -77,8 +77,8 @@ func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) 
 // judgedForOne is how many candidates a search judges for one of its caller's rate.
 const judgedForOne = 100
 
-// errOldSnapshot is the error of a store that breaks its contract: what was found is of a revision before that by which
-// the caller may search.
+// errOldSnapshot means a store that broke its contract: the snapshot has a lower revision than the caller's right to
+// search was judged by.
 var errOldSnapshot = errors.New("authzen: a snapshot is older than facts that were known before it was taken")
 
 // failed makes an error of the store that is none of the domain's one of KindUnavailable.
@@ -177,7 +177,7 @@ func (q *search) any() Tuple {
 	return out
 }
 
-// Texts that stand in the question for the part that is looked for.
+// Texts for the part of the question that the search looks for.
 const (
 	anyID     = "any"
 	anyRoute  = "/any"

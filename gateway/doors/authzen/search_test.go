@@ -216,7 +216,7 @@ func TestSmallPageOfNobodyTakesFewReads(t *testing.T) {
 	}
 }
 
-// TestOldSnapshotIsNoAnswer: a page is no older than what the caller's right to search rests on.
+// TestOldSnapshotIsNoAnswer guarantees that a page is at least as new as the verdict on the caller's right to search.
 func TestOldSnapshotIsNoAnswer(t *testing.T) {
 	s := &searched{users: numbered(5), allowed: func(string) bool { return true }, looks: 1, behind: 1}
 	if got, _, _, err := s.ask(t, authzen.Subjects, whoReads+`}`); !resources.IsKind(err, resources.KindUnavailable) {
@@ -224,7 +224,8 @@ func TestOldSnapshotIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestSearchIsChargedByWhatItJudged: one for each hundred candidates, also beside an error, whatever its limit.
+// TestSearchIsChargedByWhatItJudged guarantees the price of one for each hundred candidates, also beside an error, and
+// for any limit.
 func TestSearchIsChargedByWhatItJudged(t *testing.T) {
 	for _, c := range []struct{ users, limit, want int }{{0, 1000, 0}, {1, 1000, 0}, {100, 1000, 0}, {101, 1000, 1}, {250, 100, 0}, {1000, 1000, 9}} {
 		s := &searched{users: numbered(c.users), allowed: func(string) bool { return true }, looks: 1}
@@ -242,7 +243,7 @@ func TestSearchIsChargedByWhatItJudged(t *testing.T) {
 	}
 }
 
-// TestLimitOfAFurtherPage is that of the first one where none is sent, and another one is a 400.
+// TestLimitOfAFurtherPage guarantees that a further page without a limit has the first one's. Another limit is a 400.
 func TestLimitOfAFurtherPage(t *testing.T) {
 	s := &searched{users: numbered(300), allowed: func(string) bool { return true }, looks: 1}
 	for _, c := range []struct {
@@ -276,7 +277,7 @@ func TestLimitOfAFurtherPage(t *testing.T) {
 	}
 }
 
-// TestNoErrorIsAResult: whatever fails, there is no answer, and no 500 either.
+// TestNoErrorIsAResult guarantees that any failure gives no answer, and no 500 either.
 func TestNoErrorIsAResult(t *testing.T) {
 	for name, fail := range map[string]func(*searched, error){
 		"access": func(s *searched, err error) { s.access = err }, "decide": func(s *searched, err error) { s.decide = err },

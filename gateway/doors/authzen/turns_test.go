@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// turns is a gate that notes who is inside.
+// turns is a gate with a note of the callers inside.
 type turns struct {
 	of              *generous
 	entered, inside int
@@ -32,8 +32,9 @@ func (g *turns) Enter(_ context.Context, account string) error {
 
 func (g *turns) Leave() { g.inside-- }
 
-// TestBatchesTakeTurns guarantees that a batch waits for its turn before policy is asked, in the caller's own name where they
-// are of no account, and leaves its place; that a single question does not; and that nothing is judged without a turn.
+// TestBatchesTakeTurns guarantees that a batch waits for its turn before policy is asked, and gives the place back. A
+// caller without an account waits in their own name. A single question needs no turn, and a batch without its turn is
+// not judged.
 func TestBatchesTakeTurns(t *testing.T) {
 	const one = `"subject":{"type":"user","id":"bob"},"action":{"name":"project:x:read"},"resource":{"type":"account","id":"a"}`
 	full := resources.Unavailable("full", errors.New("full"))

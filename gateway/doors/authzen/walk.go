@@ -22,7 +22,7 @@ type candidate struct {
 type walk struct {
 	limit   int
 	results []result
-	// last is the last candidate that the page has done with; more says that others may follow.
+	// last is the last candidate done with; more says whether others may follow.
 	last     Place
 	more     bool
 	judged   int
@@ -31,9 +31,8 @@ type walk struct {
 
 func (q *search) newWalk() walk { return walk{limit: q.limit, results: []result{}, last: q.from} }
 
-// walk takes candidates from read, which gives the next ones after a place, until the page is full or they
-// end. The page is shorter where it meets maxCandidates, or where the account has moved between two reads:
-// a page is judged on one revision.
+// walk takes candidates until the page is full or they end; read gives the next ones after a place. The page is shorter
+// if it meets maxCandidates, or if the account changed between two reads: a page is judged on one revision.
 func (q *search) walk(ctx context.Context, read func(after Place, size int) (chunk, error)) (walk, error) {
 	w := q.newWalk()
 	for size := w.limit + 1; ; {
