@@ -20,12 +20,13 @@ const few = 4
 // account is what is known of an account in question.
 type account struct {
 	id string
-	// of are those whose facts the questions need, the asker first; places are where they stand, nil while they are few.
+	// of are the members with facts the questions need, the asker first; places are their indices, nil while there are
+	// few.
 	of     []resources.About
 	places map[resources.About]int
 	// facts are those of all of them, once they are gathered.
 	facts []resources.Facts
-	// judged says that the right to ask about that subject was judged, "" for all. refused is the denial, nil where the
+	// judged says whether the right to ask about the subject was judged, "" for all. refused is the denial, nil if the
 	// caller may ask.
 	judged  bool
 	subject string
@@ -53,7 +54,7 @@ func (a *asking) within(id string) *account {
 	return in
 }
 
-// need notes whose facts a question needs. One that policy is not asked about needs the asker's.
+// need notes whose facts a question needs. A question never put to policy needs the asker's.
 func (a *asking) need(q *resources.Question) {
 	in := a.within(q.AccountID)
 	if about := a.about(q); in.place(about) < 0 {
@@ -80,7 +81,7 @@ func userOf(caller *resources.Principal) string {
 	return ""
 }
 
-// place returns where somebody's facts stand, less than 0 where they are not needed.
+// place returns the index of somebody's facts, less than 0 if they are not needed.
 func (in *account) place(about resources.About) int {
 	if in.places != nil {
 		if place, known := in.places[about]; known {
@@ -145,8 +146,8 @@ func (a *asking) gather(ctx context.Context, in *account) error {
 	return nil
 }
 
-// forApp returns the subject as an app may know it. An app can tell its callers all that it knows, so that a user who asks
-// sees the account of which they are not a member, and the user who is not a member of the account, as absent ones.
+// forApp returns the subject as an app may know it. An app can pass on to its callers all it reads. So of a subject
+// outside the account it sees one side: not the account if the subject asks, and not the user if somebody else does.
 func (a *asking) forApp(s *resources.Subject) *resources.Subject {
 	if a.caller.Kind == resources.PrincipalService || s.Member {
 		return s

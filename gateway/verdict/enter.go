@@ -8,12 +8,11 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Enter judges whether the caller may make the call of a row. The question is the row's own (catalogue.Row.Question). The
-// outcome has an error of KindForbidden where they may not, and one of KindUnavailable where that can't be said.
-//
-// A question that names a subject is one that somebody else asks about the caller's call. Users may ask about themselves, so
-// that a denial of a row with an action then comes with the reason that the question about the caller would have. Without a
-// subject a user is told no more than that no role grants the action.
+// Enter judges whether the caller may make the call of a row. The question is the row's own (catalogue.Row.Question).
+// The outcome has an error of KindForbidden for a denial, and one of KindUnavailable without a verdict. A question with
+// a subject is one of somebody else about the caller's call. Users may ask about themselves. So a denial of a row with
+// an action then has the reason of the question about the caller. Without a subject the reason for a user is only that
+// no role grants the action.
 func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *catalogue.Row, q resources.Question) Outcome {
 	tree := j.Pin()
 	if !row.Public {
@@ -34,8 +33,8 @@ func (j *Judge) Enter(ctx context.Context, caller *resources.Principal, row *cat
 	return o
 }
 
-// enter judges a call, or the right to ask, on the question's facts, and tells nobody. The question that it returns is the
-// one that was judged.
+// enter judges a call, or the right to ask, on the question's facts, and records nothing. It returns the judged
+// question, too.
 func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *catalogue.Row, q resources.Question) (Outcome, resources.Question) {
 	q.Principal = *caller
 	state := takeState(&q)
@@ -50,8 +49,8 @@ func enter(ctx context.Context, tree Tree, caller *resources.Principal, row *cat
 	return o, q
 }
 
-// explain has a denial tell the reason of the question about the caller. Where that one allows, the denial is not policy's
-// word on the action, and stands.
+// explain gives a denial the reason of the question about the caller. If that question is allowed, the denial is not
+// policy's word on the action, and keeps its own reason.
 func (j *Judge) explain(ctx context.Context, tree Tree, denied Outcome, q resources.Question) Outcome {
 	if denied.unasked { // it was about the project, and the question is about the account
 		q.Target.ProjectID, q.Facts.ProjectState = "", ""
@@ -98,8 +97,8 @@ func takeState(q *resources.Question) (state string) {
 	return state
 }
 
-// through denies what policy allows in an account where the path goes on to a project that is not an active one. It comes
-// after policy, so that nobody else learns which projects there are. The question is then that of the project.
+// through denies a call allowed in the account if its path goes on to a project that is not active. The question is
+// then the project's. It comes after policy, so nobody else learns the account's projects.
 func (o *Outcome) through(state string, q *resources.Question) {
 	if q.Through == "" || !o.Allowed || state == resources.ProjectActive {
 		return

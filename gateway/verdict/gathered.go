@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Gathered returns the judge that has the facts which the questions need in the account, as facts gives them now, and their
-// revision. It is for facts that can be read no later: nobody waits for policy while a snapshot is held. The error is of
+// Gathered returns a judge with the facts of the account for these questions, as read now, and their revision. It is
+// for a snapshot that ends before policy is asked: nobody holds one while they wait for policy. The error is of
 // KindUnavailable.
 func (j *Judge) Gathered(
 	ctx context.Context, facts Facts, caller *resources.Principal, door *catalogue.Row, account string, questions []resources.Question,

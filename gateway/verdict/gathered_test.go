@@ -121,8 +121,8 @@ func TestFactsThatWereGatheredAreUsed(t *testing.T) {
 	}
 }
 
-// TestFactsOfManyAreEachTheirOwn guarantees that each question is judged on its subject's facts, also where there are so many
-// that they are looked up.
+// TestFactsOfManyAreEachTheirOwn guarantees that each question is judged on its subject's facts, also if there are
+// enough subjects for an index.
 func TestFactsOfManyAreEachTheirOwn(t *testing.T) {
 	m := &many{parts: parts{decide: yes, access: yes}, byNobody: true}
 	var questions []resources.Question

@@ -9,9 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Homes returns the accounts of which users are members, by user, "" where there is no such user. It looks nobody up for a
-// caller who might learn from the answer where others are: a user, or a service that may not ask about the user. Users know
-// their own account. The error is of KindUnavailable.
+// Homes returns the users' accounts by user, "" for an unknown one. The answer gives accounts away. So a service gets
+// only those of users it may ask about, and a user gets nobody else's. Users know their own account. The error is of
+// KindUnavailable.
 func (j *Judge) Homes(ctx context.Context, caller *resources.Principal, door *catalogue.Row, users []string) (map[string]string, error) {
 	homes := make(map[string]string, 1+len(users))
 	for _, user := range users {

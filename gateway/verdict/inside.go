@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Decide judges a question that the handler of an allowed call asks, on the facts of its transaction. Of these the caller is
-// told denials alone.
+// Decide judges a question of an allowed call's handler, on the facts of its transaction. The caller sees only the
+// denials.
 func (j *Judge) Decide(ctx context.Context, q resources.Question) (resources.Decision, error) {
 	d, err := j.Inside.Decide(ctx, q)
 	if err == nil && !d.Allowed {
@@ -71,8 +71,8 @@ func notesOf(ctx context.Context) *notes {
 	return n
 }
 
-// Tried runs fn in a transaction that may try it several times, of which all but the last are undone, and forgets the verdicts
-// of what is undone. Of a transaction that is undone for good the denials are kept: they are why, and the caller is told them.
+// Tried runs fn in a transaction, maybe several times, and drops the verdicts of undone tries. If the transaction fails
+// for good it keeps the denials: they are the reason, and the caller sees them.
 func Tried[Tx any](ctx context.Context, transact func(context.Context, func(Tx) error) error, fn func(Tx) error) error {
 	n := notesOf(ctx)
 	if n == nil {

@@ -44,8 +44,8 @@ func (l *logged) Record(_ context.Context, told ...*resources.Judgement) error {
 	return l.fails
 }
 
-// TestVerdictsInsideAChangeAreRecordedAfterIt: once, however often it was tried, before the answer, and those of a change that
-// is undone only where they are why.
+// TestVerdictsInsideAChangeAreRecordedAfterIt guarantees that a change's verdicts are recorded once, for any number of
+// tries, and before the answer. A failed change records only the denials.
 func TestVerdictsInsideAChangeAreRecordedAfterIt(t *testing.T) {
 	errOther := errors.New("not now")
 	allow, deny := resources.PathGrantable+" true below the-call", resources.PathDecision+" false below the-call"
@@ -77,7 +77,7 @@ func TestVerdictsInsideAChangeAreRecordedAfterIt(t *testing.T) {
 				for _, end := range c.ends {
 					err := verdict.Tried(ctx, transact, func(int) (err error) {
 						if policy.d.Allowed = !resources.IsKind(end, resources.KindForbidden); policy.d.Allowed {
-							_, err = j.Decide(ctx, resources.Question{}) // nobody is told that
+							_, err = j.Decide(ctx, resources.Question{}) // nobody sees this verdict
 							_, failed := j.Grantable(ctx, resources.Question{})
 							return errors.Join(err, failed, end)
 						}

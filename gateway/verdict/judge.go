@@ -35,12 +35,10 @@ type asking struct {
 	}
 }
 
-// Judge judges whether the caller may ask the questions at the door, and then the questions, in their order. It stops behind
-// an outcome of which until returns true; a nil until judges all. Of a question it needs the subject, the account, the action
-// or the app, and the place.
-//
-// An outcome has the error of its own question. The error is of KindUnavailable: facts that can't be read are the fault of no
-// question, and neither is a log that can't take the verdicts. There are no outcomes beside it.
+// Judge judges whether the caller may ask the questions at the door, and then the questions, in their order. It stops
+// behind the first outcome for which until returns true; a nil until judges all. Of a question it needs the subject,
+// the account, the action or the app, and the place. An outcome has the error of its own question. The returned error
+// is of KindUnavailable, for unreadable facts or a log that can't take the verdicts. There are no outcomes beside it.
 func (j *Judge) Judge(
 	ctx context.Context, caller *resources.Principal, door *catalogue.Row, questions []resources.Question, until func(*Outcome) bool,
 ) ([]Outcome, error) {
@@ -148,9 +146,9 @@ func (a *asking) decide(ctx context.Context, q *resources.Question) (o Outcome) 
 	return o
 }
 
-// right judges whether the caller may ask about the subject, once for each subject of the account in a row, or for all of
-// them. nil is that the caller may. Only services may ask an app about a subject that is not a user: no role grants that
-// where no account is in question.
+// right judges whether the caller may ask about the subject: once per subject, or once per account if policy does not
+// read the subject. nil means allowed. Only services may ask an app about a subject that is not a user: no role grants
+// it outside of an account.
 func (a *asking) right(ctx context.Context, in *account, q *resources.Question) (*refusal, error) {
 	subject := q.SubjectID
 	if q.App != nil && subject == "" {
@@ -191,7 +189,7 @@ type refusal struct {
 	asked resources.Question
 }
 
-// refused answers a question that the caller may not ask. Each is told by an id of its own.
+// refused answers a question the caller may not ask. Each refusal has an id of its own.
 func (a *asking) refused(no *refusal) Outcome {
 	if !resources.IsKind(no.Err, resources.KindForbidden) {
 		return Outcome{Err: no.Err}

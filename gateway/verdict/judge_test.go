@@ -100,7 +100,7 @@ func (m *many) ask(t *testing.T, questions ...resources.Question) (out []verdict
 	return out, err
 }
 
-// recorder keeps what it is told.
+// recorder keeps every verdict.
 type recorder struct {
 	told  []*resources.Judgement
 	fails error
@@ -188,7 +188,8 @@ func TestQuestionsAreJudgedAlone(t *testing.T) {
 	}
 }
 
-// TestNoQuestionIsJudgedWithoutADoor, whose action is the right to ask; one that keeps everybody out does so.
+// TestNoQuestionIsJudgedWithoutADoor guarantees that the door's action, the right to ask, is judged for every question.
+// A door that refuses everybody gets no question judged.
 func TestNoQuestionIsJudgedWithoutADoor(t *testing.T) {
 	p := &parts{decide: yes, access: yes}
 	if out, err := judge(p).Judge(t.Context(), alice(), nil, []resources.Question{question(t)}, nil); out != nil || !resources.IsKind(err, resources.KindUnavailable) || len(p.asked) > 0 {
@@ -277,7 +278,8 @@ func TestQuietVerdictsHaveNoIDAndNoRecord(t *testing.T) {
 	}
 }
 
-// TestAPinnedJudgeStaysWithItsTree and its time, whatever comes into force between two of its calls.
+// TestAPinnedJudgeStaysWithItsTree guarantees that a pinned judge keeps its tree and its time while others come into
+// force between two of its calls.
 func TestAPinnedJudgeStaysWithItsTree(t *testing.T) {
 	first, second, now := &parts{decide: yes, access: yes}, &parts{}, time.UnixMilli(5)
 	force := first
@@ -300,8 +302,8 @@ func TestAPinnedJudgeStaysWithItsTree(t *testing.T) {
 	}
 }
 
-// TestAppDecides on what was sent and on the facts of its subject; only services may ask about a
-// subject that is no user.
+// TestAppDecides guarantees that an app judges the sent properties and its subject's facts. Only services may ask about
+// a subject that is not a user.
 func TestAppDecides(t *testing.T) {
 	m := &many{parts: parts{access: yes}, app: resources.AppDecision{Decision: yes, Context: []resources.Member{{Name: "x", Value: []byte("1")}}}}
 	about, nobody := item(t, "user-bob-v1", "acct-a-v1", ""), item(t, "", "acct-a-v1", "")

@@ -16,7 +16,7 @@ type Tree interface {
 	Access(ctx context.Context, q resources.Question) (resources.Decision, error)
 	// DecideApp has the app decide that claims the question's type.
 	DecideApp(ctx context.Context, q resources.Question) (resources.AppDecision, error)
-	// App returns the app that answers for resources of the type, false where none does.
+	// App returns the app for resources of the type, false without one.
 	App(resourceType string) (resources.App, bool)
 	// AccessByUser reports whether Access for a principal of the kind may depend on the user whom the target names.
 	AccessByUser(kind string) bool
@@ -46,7 +46,7 @@ type Facts interface {
 	FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error
 	// Facts is FactsOf of one user and project.
 	Facts(ctx context.Context, account, user, project string) (resources.Facts, error)
-	// Homes returns the account of which each user is a member, "" where there is no such user.
+	// Homes returns the account of each user, "" for an unknown one.
 	Homes(ctx context.Context, users []string) (accounts []string, err error)
 }
 
@@ -59,7 +59,7 @@ type Judge struct {
 	Facts  Facts
 	IDs    resources.IDs
 	Now    func() time.Time
-	// Log takes every verdict before it is told; nil records none.
+	// Log takes every verdict before the caller gets it; nil records none.
 	Log resources.DecisionLog
 	// quiet judges name no verdict.
 	quiet bool
@@ -72,7 +72,7 @@ type Outcome struct {
 	Context []resources.Member
 	// AccountRevision is the revision of the account's facts, as the caller may know it (RevisionFor).
 	AccountRevision int64
-	// ID names the verdict; it is empty where there is none.
+	// ID names the verdict, "" if there is not one.
 	ID string
 	// Err is of KindBadRequest, KindForbidden or KindUnavailable. The decision denies beside one.
 	Err error
@@ -87,7 +87,7 @@ func (j *Judge) Pinned() *Judge {
 	return &out
 }
 
-// Quiet returns the judge for verdicts that nobody is told: they have no id, and are not recorded.
+// Quiet returns the judge for verdicts that stay inside the gateway: they have no id, and are not recorded.
 func (j *Judge) Quiet() *Judge {
 	out := *j
 	out.Log, out.quiet = nil, true
@@ -101,7 +101,7 @@ func (j *Judge) name(o *Outcome) {
 	}
 }
 
-// record has the log take verdicts. An error means that none of them may be told.
+// record has the log take verdicts. On an error the caller must not get any of them.
 func (j *Judge) record(ctx context.Context, told ...*resources.Judgement) error {
 	if j.Log == nil || len(told) == 0 {
 		return nil

@@ -94,8 +94,8 @@ func one(t *testing.T, p *parts, by *resources.Principal, q resources.Question) 
 	return judge(p).One(t.Context(), by, door(t), q)
 }
 
-// TestNoErrorAllows: facts and policy that fail give a verdict that denies and a 503, even beside a
-// decision that allows, and whatever kind of error it was.
+// TestNoErrorAllows guarantees that a failure of facts or policy denies with a 503. This holds for every kind of error,
+// and beside a decision that allows.
 func TestNoErrorAllows(t *testing.T) {
 	for cause, err := range map[string]error{
 		"plain": errors.New("broken"), "timeout": context.DeadlineExceeded, "not found": resources.NotFound("row"),
@@ -175,7 +175,8 @@ func TestServiceIsLookedForInNoAccount(t *testing.T) {
 	}
 }
 
-// TestRevisionOfAnAccountIsForItsMembers and services: to anybody else it is 0, as where there is no account.
+// TestRevisionOfAnAccountIsForItsMembers guarantees that members and services get the account's revision. Anybody else
+// gets 0, as for an unknown account.
 func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
 	p := &parts{decide: yes, access: yes}
 	for name, c := range map[string]struct {
@@ -202,8 +203,8 @@ func TestRevisionOfAnAccountIsForItsMembers(t *testing.T) {
 	}
 }
 
-// TestADenialThatSomebodyElseAsksAboutSaysWhy: with the reason that the question about the caller would have, to users alone.
-// Where that question is allowed, the denial stands in its own words. Neither lets anybody in.
+// TestADenialThatSomebodyElseAsksAboutSaysWhy guarantees that users, and nobody else, get the reason of the question
+// about the caller. If that question is allowed, the denial keeps its own reason. Neither lets anybody in.
 func TestADenialThatSomebodyElseAsksAboutSaysWhy(t *testing.T) {
 	said, service := resources.Decision{Reason: "of the question"}, &resources.Principal{Kind: resources.PrincipalService, ID: "service-a"}
 	for name, c := range map[string]struct {
