@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/private"
 )
 
-// TestRefusalsOfThePrivateListenerAreOneLine, of which a part is told.
+// TestRefusalsOfThePrivateListenerAreOneLine guarantees a refusal of one line, cut after a bound.
 func TestRefusalsOfThePrivateListenerAreOneLine(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "not now"+strings.Repeat(".", 2*private.MaxRefusal), http.StatusServiceUnavailable)

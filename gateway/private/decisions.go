@@ -10,13 +10,13 @@ import (
 	"github.com/portcullis-authz/portcullis/store/decisionlog"
 )
 
-// TrailerWhole says that an answer has all decisions that were asked for.
+// TrailerWhole marks an answer with all requested decisions.
 const TrailerWhole = "X-Decisions-Whole"
 
 const (
 	// MaxReaders bounds the queries of services that are answered at once, and those of users.
 	MaxReaders = 4
-	// FollowWithin bounds an answer to a follower, who asks again from where it ends; decisionsWithin bounds the others.
+	// FollowWithin bounds an answer to a follower: it asks again from the end. decisionsWithin bounds the others.
 	FollowWithin    = time.Hour
 	decisionsWithin = 10 * time.Minute
 )
@@ -74,7 +74,7 @@ func (l *Listener) decisions() http.HandlerFunc {
 func (l *Listener) sendDecisions(ctx context.Context, to answer, v *visitor, q *Query) error {
 	defer to.wait() // for the trailer
 	if q.From == 0 {
-		q.From = resources.At(time.Now()) // before the follower is told, who may ask for a decision at once
+		q.From = resources.At(time.Now()) // before the follower gets a line: it may ask for a decision at once
 	}
 	_ = to.flush() // a follower knows that it follows
 	q.Seen = func(rec *decisionlog.Record) (bool, error) { return v.sees(ctx, rec.Account(), rec.At) }
@@ -93,8 +93,8 @@ func (l *Listener) sendDecisions(ctx context.Context, to answer, v *visitor, q *
 	})
 }
 
-// withoutStrangers returns the input of a decision as a user may read it: of a subject who is not a member of the account it
-// has the id alone, as of a user who does not exist, and it does not say of which account a caller is who is not of this one.
+// withoutStrangers returns the input of a decision as a user may read it. A subject outside the account has its id
+// alone, like an unknown user. A caller from outside has no account.
 func withoutStrangers(input []byte) []byte {
 	in, ok := membersOf(input)
 	if !ok {

@@ -118,7 +118,7 @@ func (o *overlap) forget() {
 	o.known, o.room = kept, max(least, 2*len(kept))
 }
 
-// from returns where the next answer begins, for one that began there.
+// from returns the beginning of the next answer, from the beginning of the last one.
 func (o *overlap) from(began resources.Time) resources.Time { return max(began, o.newest-unordered) }
 
 // decisionsURL returns the address of the decisions of a running gateway.

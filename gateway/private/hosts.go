@@ -10,11 +10,11 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/route"
 )
 
-// ownHosts are the names by which the private listener is called, beside addresses. A page of another site can have a
-// browser call the listener under a name of its own that leads here (DNS rebinding), and read the answer.
+// ownHosts are the private listener's names, beside addresses. A page of another site could give the listener's address
+// a name of its own (DNS rebinding), and have a browser call it and read the answer.
 type ownHosts map[string]bool
 
-// newOwnHosts returns the names that are configured, that of the listener's address and those of this machine.
+// newOwnHosts returns the configured names, the name in the listener's address, and this machine's names.
 func newOwnHosts(listen string, configured []string) ownHosts {
 	own := ownHosts{"localhost": true}
 	if host, _, err := net.SplitHostPort(listen); err == nil && host != "" {

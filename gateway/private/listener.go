@@ -31,10 +31,10 @@ func identified(next http.Handler, ids resources.IDs) http.Handler {
 // Listener answers operators and the commands of this program on the private listener: probes, metrics, the status, the
 // keys of assertions, the tree in force, the users, decisions and, if Profiles is set, profiles.
 type Listener struct {
-	// Address is that of --health-listen, Hosts are further names by which the listener is called.
+	// Address is the value of --health-listen, Hosts are further names of the listener.
 	Address string
 	Hosts   []string
-	// Visitors finds out who may be told of users and decisions.
+	// Visitors authorizes readers of users and decisions.
 	Visitors Visitors
 	Health   health.Config
 	Metrics  http.Handler

@@ -14,7 +14,7 @@ import (
 // People hands over the users of the accounts for which seen is true.
 type People func(ctx context.Context, seen func(account string) (bool, error), add func(people.Person) error) (people.Facts, error)
 
-// PeopleLine is a line of what a gateway sends of its users: a person, or, at the end, what it rests on.
+// PeopleLine is a line of a gateway's answer about its users: a person, or the revisions at the end.
 type PeopleLine struct {
 	Person *people.Person `json:"person,omitempty"`
 	End    *PeopleEnd     `json:"end,omitempty"`
@@ -23,7 +23,7 @@ type PeopleLine struct {
 // PeopleEnd is the last line.
 type PeopleEnd struct {
 	Facts people.Facts `json:"facts"`
-	// Hidden says that policy keeps some accounts from who asks.
+	// Hidden says policy hides some accounts from the caller.
 	Hidden bool `json:"hidden"`
 }
 
@@ -34,8 +34,8 @@ func peopleRights() []string { return []string{"authorization.explain", "authzen
 // PeopleWithin bounds an answer.
 const PeopleWithin = 10 * time.Minute
 
-// people answers GET /policy/people of the private listener: what rules read of each user whom the caller may see, for
-// `policy diff`. A caller who sees no account is refused before anybody is read.
+// people answers GET /policy/people of the private listener for `policy diff`: of each user visible to the caller, what
+// rules read. A caller who sees no account is refused before any user is read.
 func (l *Listener) people() http.HandlerFunc {
 	places := newPlaces(1)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -59,11 +59,11 @@ func (l *Listener) people() http.HandlerFunc {
 	}
 }
 
-// errNobody means that the accounts that the caller sees have no users.
+// errNobody means that no visible account has users.
 var errNobody = errors.New("policy lets the caller explain decisions and search in no account that has users")
 
-// sendPeople writes a line for each user whom the visitor sees. The answer begins with the first of them: 403 is that
-// there is none. It returns how many were written.
+// sendPeople writes a line for each user visible to the visitor. The answer begins with the first of them; without any
+// it is 403. It returns how many were written.
 func (l *Listener) sendPeople(ctx context.Context, w http.ResponseWriter, v *visitor) (sent int, err error) {
 	hidden := false
 	var out *bufio.Writer

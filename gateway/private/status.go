@@ -88,7 +88,7 @@ type OutboxStatus struct {
 	OldestAgeSeconds float64 `json:"oldest_age_seconds"`
 }
 
-// status answers with the status. It is 200 whatever the state: readiness is another question.
+// status answers with the status. It is 200 in every state: readiness is another question.
 func (l *Listener) status(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), statusTimeout)
 	defer cancel()

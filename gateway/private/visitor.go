@@ -21,13 +21,13 @@ const seenFor = time.Second
 type Visitors struct {
 	// Authn is nil in a process that knows no callers.
 	Authn *authn.Authenticator
-	// Row returns the row of the catalogue in use with that name, nil if there is no such row.
+	// Row returns the row with that name from the catalogue in use, nil for none.
 	Row   func(name string) *catalogue.Row
 	Judge *verdict.Judge
 }
 
-// visitor is a caller of the private listener. They see the accounts in which the policy in force lets them call all of
-// some routes, which answer with the same on the public listener.
+// visitor is a caller of the private listener. They see an account if the policy in force allows them all of some
+// routes in it. These routes answer with the same data on the public listener.
 type visitor struct {
 	*Visitors
 	authorization, apiKey []string
@@ -41,8 +41,8 @@ type visitor struct {
 	rows   []*catalogue.Row
 }
 
-// admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 for a user who may not call
-// the routes in their own account and for a service that may not before an account is in question.
+// admit returns the visitor of a request, or refuses it: 401 without a valid credential, 403 without the right to the
+// routes. A user's right is judged in their own account, a service's in none.
 func (v *Visitors) admit(w http.ResponseWriter, r *http.Request, rights ...string) *visitor {
 	if v.Authn == nil {
 		http.Error(w, "this process knows no callers; ask the gateway", http.StatusNotFound)
@@ -89,8 +89,8 @@ func (v *visitor) judge(ctx context.Context) (err error) {
 	return err
 }
 
-// sees reports whether the visitor may be told what was made in the account at that time, 0 for what is there now. What was
-// made after the visitor's rights were judged is told on rights that are judged anew.
+// sees reports whether the visitor may read what the account made at that time; 0 is what it has now. For anything
+// newer than the verdict on the visitor's rights, these are judged again.
 func (v *visitor) sees(ctx context.Context, account string, made resources.Time) (bool, error) {
 	if made >= resources.At(v.judged) || v.now().Sub(v.judged) > seenFor {
 		if err := v.judge(ctx); err != nil {
