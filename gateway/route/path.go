@@ -9,9 +9,8 @@ import (
 // maxPath bounds a path in bytes as it was sent (API contract, 3, E3).
 const maxPath = 2048
 
-// PathProblems says what is wrong with a relative path as it was sent: everything
-// that two servers could read differently. An empty list means that every common
-// normaliser leaves these bytes as they are.
+// PathProblems returns the problems of a relative path as it was sent: everything two servers could
+// read differently. Without problems, every common normaliser keeps these bytes as they are.
 func PathProblems(path string) []string {
 	switch {
 	case path == "":
@@ -139,8 +138,8 @@ func scanSegments(path string, found *findings) {
 	}
 }
 
-// looksLikeSyntax names the characters that compatibility normalisation (NFKC of
-// Unicode 15) turns into path syntax, and those that a legacy code page's best fit does.
+// looksLikeSyntax names the characters turned into path syntax by compatibility normalisation (NFKC
+// of Unicode 15) or by a legacy code page's best fit.
 func looksLikeSyntax(r rune) bool {
 	switch r {
 	case '\u2024', '\u2025', '\u2026', '\uFE19', '\uFE30', '\uFE52', '\uFF0E', // dots

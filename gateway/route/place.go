@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// stated is where the place stands in the paths of a row that says so. account and project are the values that they are,
-// negative for none; before is how many segments come before what follows the place.
+// stated is the position of the place in the paths of a row with one of its own. account and project are indices of
+// values, negative for none. before counts the segments up to and including the place.
 type stated struct{ account, project, before int }
 
 var (
@@ -18,7 +18,7 @@ var (
 	errPlaceTwice       = errors.New("place: account and project must be two parameters")
 )
 
-// readPlace reads where a row says that its place stands. Its path names no other account or project.
+// readPlace reads the row's position of its place. Its path names no other account or project.
 func (p Pattern) readPlace(r resources.Route) (*stated, error) {
 	if r.Host == "" {
 		return nil, errPlaceOfEveryHost
@@ -46,7 +46,7 @@ func (p Pattern) readPlace(r resources.Route) (*stated, error) {
 	return out, p.otherPlace(segments, r.Place)
 }
 
-// otherPlace returns an error where the path names an account or a project that is not its place.
+// otherPlace returns an error if the path names an account or a project other than its place.
 func (p Pattern) otherPlace(segments []string, place resources.RoutePlace) error {
 	for i, segment := range segments[:len(segments)-1] {
 		if !isPlaceWord(segment) {

@@ -14,7 +14,7 @@ type Row struct {
 	Pattern
 	// slash says that the pattern ends with a /, as no other path may.
 	slash bool
-	// stated is where a row says that its place stands; nil is where E3 has it.
+	// stated is the row's own position of its place; nil is E3's.
 	stated *stated
 }
 
@@ -36,8 +36,7 @@ func ReadRow(r resources.Route) (row Row, err error) {
 	return row, row.check()
 }
 
-// Read returns the place that a path names which fits the row, or all that is wrong with the path. The values are those
-// of Find.
+// Read returns the place of a path if it fits the row, or all problems of the path. The values are Find's.
 func (r Row) Read(path string, values []string) (resources.Target, []resources.Problem) {
 	if path == "/" && r.Path == path {
 		return resources.Target{}, nil

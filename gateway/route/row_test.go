@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// uncallable are paths of rows of which no call could be judged as the row says, by what is said of them.
+// uncallable are paths of rows, by the problem reported. No call of such a row could be judged as the row says.
 var uncallable = map[string][]string{
 	"names the account acct-demo-v1; a parameter must stand there": {
 		"/api/v1/accounts/acct-demo-v1/report", "/accounts/acct-demo-v1", "/accounts/acct-demo-v1/{rest+}", "/accounts/acct-demo-v1/projects/{projectId}",

@@ -36,7 +36,7 @@ type Key struct {
 	Method string
 	// Host is a host's name in letters of any case; "" is every host.
 	Host string
-	// Own says that the value is of the gateway itself and open to anybody: it is for no host that has values.
+	// Own says the value is the gateway's own and open to anybody: a host with values of its own does not have it.
 	Own bool
 }
 
@@ -60,7 +60,7 @@ type place[T any] map[string]map[string]held[T]
 // held is a value that was inserted.
 type held[T any] struct {
 	v *T
-	// some says that it takes the rest of a path only where there is some; own is that of its key.
+	// some says that the rest of the path must not be empty; own is the key's.
 	some, own bool
 }
 
@@ -112,7 +112,7 @@ func ParsePattern(path string) (Pattern, error) {
 // ByHost says whether the table has a value for one host, so that Find has to know the host.
 func (t *Table[T]) ByHost() bool { return len(t.hosts) > 0 }
 
-// Insert adds a value for a key and pattern; where that place is taken it gives the value that has it.
+// Insert adds a value for a key and pattern. If they have a value already, it returns that one and adds nothing.
 func (t *Table[T]) Insert(key Key, p Pattern, v *T) (taken *T) {
 	host := strings.ToLower(key.Host)
 	if host != "" {
@@ -172,10 +172,10 @@ func (n *node[T]) child(segment string) *node[T] {
 	return n.literal[segment]
 }
 
-// Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is none of those
-// that values name. A host with values of its own has none that is the gateway's own and open to anybody. The best value wins, segment by segment: a literal before a parameter before the
-// rest; then one for the method before one for any; then one for the host before one for every host.
-// The rest of a path is the last value. The values are in room, when they fit there.
+// Find looks a raw path up, without its query. The host is as ParseHost gives it; "" is a host without values of its
+// own. A host with values of its own does not have those with Own. The best value wins, segment by segment: a literal
+// before a parameter before the rest; then one for the method before one for any; then one for the host before one for
+// every host. The rest of a path is the last value. The values are in room, when they fit there.
 func (t *Table[T]) Find(host, method, path string, room []string) Match[T] {
 	m := Match[T]{Values: room, host: host, method: method, guest: !t.hosts[host], any: isAnyMethod(method)}
 	if strings.HasPrefix(path, "/") && method != resources.AnyMethod { // which some client may send
@@ -210,8 +210,8 @@ func (n *node[T]) walk(path string, more bool, m *Match[T]) bool {
 	return false
 }
 
-// fill notes what is served at a place: the best value, or the methods for an Allow header where
-// there is none. It says whether there is one. Empty says that the rest of the path is.
+// fill notes a place's best value, or without one the methods for an Allow header. It reports whether there is a value.
+// Empty says whether the rest of the path is empty.
 func (m *Match[T]) fill(at place[T], empty bool) bool {
 	if m.Found = m.best(at, m.method, empty); m.Found != nil {
 		return true
@@ -232,7 +232,7 @@ func (m *Match[T]) fill(at place[T], empty bool) bool {
 	return false
 }
 
-// best returns the value for the method: that of the host before that of every host.
+// best returns the value for the method: the host's before every host's.
 func (m *Match[T]) best(at place[T], method string, empty bool) *T {
 	for _, host := range [...]string{m.host, ""} {
 		if h := at[host][method]; h.v != nil && m.takes(h, empty) {

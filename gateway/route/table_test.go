@@ -69,13 +69,13 @@ func TestTheBestRowWins(t *testing.T) {
 			{"h", "GET", "/q/r/1/s", "* /q/r/{id}/s", "1", ""},
 			{"h", "GET", "/q/r/1/t", "GET h/q/{rest+}", "r/1/t", ""},
 			{"x", "GET", "/q/r/1/t", "", "", ""},
-			// HEAD is no row's but that of any method, and of none where GET has one of its own.
+			// HEAD matches rows of any method only, and none if GET has a row of its own.
 			{"x", "HEAD", "/a/b", "", "", "GET"},
 			{"h", "HEAD", "/a/b", "", "", "GET"},
 			{"h", "HEAD", "/a/c", "", "", "GET"},
 			{"h", "HEAD", "/z", "* h/{rest+}", "z", ""},
 			{"x", "HEAD", "/q/r/1/s", "* /q/r/{id}/s", "1", ""},
-			// Any method is none that servers read in two ways, nor one that is about the connection.
+			// "Any method" excludes those about the connection, and those two servers could read differently.
 			{"h", "get", "/a/b", "", "", "GET"},
 			{"h", "*", "/a/b", "", "", ""},
 			{"h", "", "/a/b", "", "", "GET"},

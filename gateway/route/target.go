@@ -56,8 +56,8 @@ func twoSegments(path string) (first, second, rest string, ok bool) {
 	return first, second, rest, ok
 }
 
-// ambiguous says whether a word that names a place stands where it names none. The
-// projects of an account (`projects` alone) are the one exception.
+// ambiguous reports whether a word for places stands in front of none. The projects of an account (`projects` alone)
+// are the one exception.
 func ambiguous(t resources.Target, rest string) bool {
 	if rest == wordProjects && t.ProjectID == "" {
 		return isPlaceWord(t.AccountID)

@@ -44,7 +44,7 @@ func TestTargetComesFromThePath(t *testing.T) {
 	}
 }
 
-// TestAmbiguousTargetsAreRefused: a word that names a place stands only where it does.
+// TestAmbiguousTargetsAreRefused guarantees that a word for places stands only in front of one.
 func TestAmbiguousTargetsAreRefused(t *testing.T) {
 	for _, path := range []string{
 		"accounts", "api/v1/accounts", "Accounts/a", "ACCOUNTS/a", "aCCounts", "Projects", "PROJECTS/p", "accounts/a/Projects", "accounts/a/Projects/p",
