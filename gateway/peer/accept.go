@@ -5,9 +5,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Accept takes a gateway's word for who calls: the one assertion among the values of its header,
-// which has to be about the request as this process saw it, and about the action that this process
-// has for it. The error is 401 (resources.KindNoCredential).
+// Accept takes a gateway's word for the caller. The header must have exactly one assertion, about
+// the request as this process saw it, and about this process's action for it. The error is 401
+// (resources.KindNoCredential).
 func Accept(keys *assertion.Keys, tokens []string, seen assertion.Statement, action string) (assertion.Statement, error) {
 	said, err := assertion.Statement{}, errNotVouched
 	if len(tokens) == 1 {

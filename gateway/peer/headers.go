@@ -10,8 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// RefusedHeader tells a gateway that its assertion was refused, so that it does not tell its caller
-// to sign in again.
+// RefusedHeader reports to a gateway that its assertion was refused. Its caller then gets no advice to sign in again.
 const RefusedHeader = ownPrefix + "Assertion-Refused"
 
 // ownPrefix begins the names of the headers in which gateways and areas speak to each other.
@@ -26,8 +25,8 @@ func Passed() []string {
 	}
 }
 
-// outgoing returns the headers of a call to an upstream: those of the caller that are passed, and the
-// identity headers, which an upstream can trust since nothing else reaches it under these names.
+// outgoing returns the headers of a call to an upstream: the caller's harmless ones, and the identity headers. An
+// upstream can trust those, since nothing else reaches it under these names.
 func outgoing(header http.Header, said assertion.Statement) http.Header {
 	out := http.Header{"User-Agent": nil} // else the client adds its own
 	for _, name := range Passed() {

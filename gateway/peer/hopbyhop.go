@@ -25,17 +25,16 @@ const (
 
 var errUnheard = errors.New("the head of the upstream's answer is too long, or was not heard")
 
-// heardConn is a connection to an upstream that keeps the heads of an answer. The client drops a
-// Connection header that says close, and with it the names of the headers that belong to this
-// connection alone.
+// heardConn is a connection to an upstream; it keeps the heads of an answer. The client drops a Connection header with
+// close, and with it the names of this connection's headers.
 type heardConn struct {
 	net.Conn
 	mu  sync.Mutex
 	now *hearing
 }
 
-// hearing is what is heard of one answer. It is not the connection's: the client gives a connection to
-// the next call before the call that it served has seen its answer, where that has no body.
+// hearing keeps the heads of one answer. It is not the connection's: after an answer without a body the client reuses
+// the connection for the next call before the first call has seen its answer.
 type hearing struct {
 	mu    sync.Mutex
 	ended bool
@@ -92,7 +91,7 @@ func (h *hearing) add(part []byte) {
 	}
 }
 
-// names returns the headers that Connection names in the heads that were heard. Nothing is kept after it.
+// names returns the headers named by Connection in the kept heads, and keeps nothing after it.
 func (h *hearing) names() (map[string]bool, error) {
 	h.mu.Lock()
 	heads := h.heads

@@ -33,9 +33,8 @@ type Upstream struct {
 	keys   *assertion.Keys
 }
 
-// NewUpstream makes the upstream of that name at that address. Within bounds the wait for a connection, for
-// the head of an answer and for each part of its body; idle is how long the other side keeps a connection
-// without a call.
+// NewUpstream makes an upstream from its name and address. Within bounds the wait for a connection, for the head of an
+// answer and for each part of its body; idle is how long the other side keeps a connection without a call.
 func NewUpstream(name string, base *url.URL, within, idle time.Duration, keys *assertion.Keys) *Upstream {
 	transport := heardTransport(within)
 	transport.MaxIdleConnsPerHost, transport.IdleConnTimeout = idleConnections, idle/2 // before the other side closes
@@ -57,11 +56,10 @@ type Answer struct {
 	Length int64
 }
 
-// Pass passes a call on, and gives the answer. Said.Upstream is the audience of the assertion, "" for
-// the upstream's name. Said.Target is the raw path with its query; the
-// upstream's own path is put before it. Header are the call's own headers, of which those in Passed
-// reach the upstream. The body of the answer may be read after ctx has ended. The error is
-// one of resources.KindUnavailable where the upstream does not answer as it should.
+// Pass passes a call on, and gives the answer. Said.Upstream is the audience of the assertion, "" for the upstream's
+// name. Said.Target is the raw path with its query; the upstream's own path is put before it. Header are the call's own
+// headers; only those in Passed reach the upstream. The body of the answer may be read after ctx has ended. The error
+// is of resources.KindUnavailable if the upstream does not answer as it should.
 func (u *Upstream) Pass(ctx context.Context, said assertion.Statement, header http.Header) (*Answer, error) {
 	// The time begins anew with each part of the answer that is waited for.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -106,7 +104,7 @@ func (u *Upstream) ask(ctx context.Context, said assertion.Statement, header htt
 	case err != nil:
 	case in.StatusCode < 200 || in.StatusCode > 599: // 101 would end HTTP on this connection, others can't be sent on
 		err = errors.Join(errSwitched, in.Body.Close())
-	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(RefusedHeader) != "": // that is no fault of the caller
+	case in.StatusCode == http.StatusUnauthorized && in.Header.Get(RefusedHeader) != "": // not the caller's fault
 		err = errors.Join(errNotVouched, in.Body.Close())
 	}
 	if err != nil {

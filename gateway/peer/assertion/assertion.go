@@ -46,7 +46,7 @@ type Statement struct {
 	// IdempotencyKey is the header's value, "" for none.
 	IdempotencyKey string
 	// Body is the request's body. The assertion has its SHA-256, unless BodyUnknown says that the
-	// gateway has not seen it: Verify refuses such an assertion, which is for a service behind a
+	// gateway did not read it. Verify refuses such an assertion; it is for a service behind a
 	// proxy.
 	Body        []byte
 	BodyUnknown bool

@@ -126,8 +126,8 @@ func TestAssertionIsForOneRequest(t *testing.T) {
 	}
 }
 
-// TestTargetMayHaveAnyBytes guarantees that invalid UTF-8 is not taken for its replacement, and
-// that a long target makes no long assertion.
+// TestTargetMayHaveAnyBytes guarantees that a target with invalid UTF-8 differs from one with its
+// replacement. A long target makes no long assertion.
 func TestTargetMayHaveAnyBytes(t *testing.T) {
 	s := newScene(t)
 	for _, target := range []string{"/x?\xff", "/x?" + strings.Repeat("&", 20_000), "/x?\ufffd", "/x?<>\u2028"} {

@@ -1,12 +1,12 @@
-// Package assertion makes and checks the signed statement with which the gateway passes a caller
-// on to an upstream: the caller, the account, the allowed action and the request.
+// Package assertion makes and checks the gateway's signed statement about a call to an upstream:
+// the caller, the account, the allowed action and the request.
 //
-// An upstream that trusted plain headers would trust every client that reaches its port. An
+// An upstream with trust in plain headers would trust every client with access to its port. An
 // assertion is bound to one request (upstream, request id, method, and hashes of the target, the
-// Idempotency-Key and the body) and is valid for 30 seconds. Its key is derived from the master
-// key for this purpose alone, and its issuer, type and audience fit no token that a caller sends.
-// It does not protect against a client that reads the wire and repeats the same request at once;
-// between processes that is the work of the transport (TLS).
+// Idempotency-Key and the body) and is valid for 30 seconds. Its key is derived from the master key
+// for this purpose alone, and its issuer, type and audience differ from those of every caller's
+// token. It does not protect against a client on the wire that repeats the same request at once;
+// between processes this is the work of the transport (TLS).
 //
 // # Rejected
 //
