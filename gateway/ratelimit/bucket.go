@@ -52,8 +52,8 @@ func (b *bucket) verdict(now time.Duration, r Rate, n int, allowed bool) Verdict
 // leaseTime is how long leased tokens may be used.
 const leaseTime = time.Second
 
-// lease holds the tokens that the process took from the shared bucket in advance, and the last
-// known state of that bucket. Times are on the limiter's clock.
+// lease holds the tokens leased from the shared bucket in advance, and the last known state of this bucket. Times are
+// on the limiter's clock.
 type lease struct {
 	left  int           // tokens that are not used yet
 	until time.Duration // when they are void

@@ -15,9 +15,9 @@ const (
 
 // Shared holds the buckets that replicas share.
 type Shared interface {
-	// Take takes up to n tokens, and none where there are fewer than least, from the bucket of
-	// that name, which gets one token in each interval and holds at most burst. It returns how
-	// many tokens it gave, and in how long the bucket is full. After an error, both are unknown.
+	// Take takes up to n tokens from the named bucket, and none if there are fewer than least. The bucket gets one
+	// token in each interval and holds at most burst. It returns how many tokens it gave, and in how long the bucket is
+	// full. After an error, both are unknown.
 	Take(ctx context.Context, name string, interval time.Duration, burst, n, least int) (given int, full time.Duration, err error)
 }
 
@@ -53,7 +53,7 @@ type Limiter struct {
 	buckets table
 }
 
-// New returns a limiter whose buckets are full, and nil for the zero rate, which limits nothing.
+// New returns a limiter with full buckets, and nil for the zero rate: it limits nothing.
 func New(o Options) *Limiter {
 	if o.Rate == (Rate{}) {
 		return nil
@@ -132,9 +132,8 @@ func (l *Limiter) charge(b *bucket, now time.Duration, n int) Verdict {
 	return b.verdict(now, l.options.Rate, n, true)
 }
 
-// ask leases tokens of Shared for a request of need tokens, which takes no fewer than least, or waits for the request to
-// Shared that is running. It returns false if Shared did not answer before the deadline. b.mu is held, but not during the
-// wait.
+// ask leases tokens of Shared for a request of need tokens, at least so many as least, or waits for a running request
+// to Shared. It returns false if Shared did not answer before the deadline. b.mu is held, but not during the wait.
 func (l *Limiter) ask(ctx context.Context, caller string, b *bucket, need, least int, deadline time.Time) bool {
 	within := deadline.Sub(l.options.Now())
 	if within <= 0 {

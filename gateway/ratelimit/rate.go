@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Rate is one request in each Interval on average, and at most Burst at once. The zero value is no
-// limit.
+// Rate is one request in each Interval on average, and at most Burst at once. The zero value sets
+// no limit.
 type Rate struct {
 	Interval time.Duration
 	Burst    int
@@ -26,8 +26,8 @@ const (
 var ErrRate = errors.New("must be off, or requests per s, m or h, such as 100/s, and may say how many at once, such as 100/s,200: " +
 	"1 to 1000000 of each, not over 1000000 a second, with all of a burst back within a day")
 
-// ParseRate reads "100/s", "600/m,50" (of which 50 at once) or "off". The burst is by default the
-// number of requests.
+// ParseRate reads "100/s", "600/m,50" (50 at once) or "off". The burst is by default the number of
+// requests.
 func ParseRate(text string) (Rate, error) {
 	if text == "off" {
 		return Rate{}, nil
@@ -56,11 +56,10 @@ func ParseRate(text string) (Rate, error) {
 // fill returns how long an empty bucket takes to be full.
 func (r Rate) fill() time.Duration { return r.Interval * time.Duration(r.Burst) }
 
-// maxLease returns the most tokens that a replica leases at once: a tenth of a burst, or of a
-// second's rate if that is less.
+// maxLease returns the most tokens of one lease: a tenth of a burst, or of a second's rate if less.
 func (r Rate) maxLease() int { return max(1, min(r.Burst, int(time.Second/r.Interval))/10) }
 
-// left returns how many tokens a bucket has that is full in that time.
+// left returns how many tokens a bucket has, from the time until it is full.
 func (r Rate) left(full time.Duration) int {
 	if full <= 0 {
 		return r.Burst
@@ -68,8 +67,8 @@ func (r Rate) left(full time.Duration) int {
 	return max(0, int((r.fill()-full)/r.Interval))
 }
 
-// wait returns how long until a bucket that is full in that time has n tokens; it has them at zero
-// or less.
+// wait returns the time until a bucket has n tokens, from the time until it is full; it has them at
+// zero or less.
 func (r Rate) wait(full time.Duration, n int) time.Duration {
 	return full + time.Duration(n)*r.Interval - r.fill()
 }

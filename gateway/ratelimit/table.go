@@ -39,7 +39,7 @@ func (t *table) find(key string) *bucket {
 	return t.buckets[key]
 }
 
-// evict removes the full buckets of a sample, which equal new ones, and the one that is full
+// evict removes the full buckets of a sample, since they equal new ones, and the one to be full
 // soonest. mu is held.
 func (t *table) evict(now time.Duration) {
 	seen, soonest, name := 0, time.Duration(0), ""
