@@ -37,8 +37,7 @@ type Bounds struct {
 	unused map[*Conn]struct{}
 }
 
-// NewBounds returns bounds of the open connections in total and from one address (IPv6: one /64).
-// 0 is no bound.
+// NewBounds returns bounds of the open connections in total and from one address (IPv6: one /64). 0 sets no bound.
 func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Bounds {
 	return &Bounds{
 		total: total, perAddress: perAddress, ids: ids,
@@ -47,8 +46,8 @@ func NewBounds(total, perAddress int, ids resources.IDs, log *slog.Logger) *Boun
 	}
 }
 
-// Drain begins the shutdown: from now on a connection is closed only after the response to a request
-// that was read, or soon if nothing was sent on it, for which the server would wait as for a request.
+// Drain begins the shutdown. From now on a connection closes after the response to its request. Without a request it
+// closes soon, since the server would wait for one.
 func (b *Bounds) Drain() {
 	b.draining.Store(true)
 	b.mu.Lock()

@@ -53,9 +53,8 @@ type certificates struct {
 	err      error
 }
 
-// ReadCertificates reads the files. It fails on a file that is missing or no PEM, a key that is not
-// the certificate's, a certificate that has ended, a key that every user of the machine can read, and
-// a file that every user can change.
+// ReadCertificates reads the files. It refuses a missing file and one without PEM, a key of another certificate, an
+// ended certificate, a key readable by every user of the machine, and a file writable by every user.
 func ReadCertificates(files CertificateFiles, now func() time.Time) (*Certificates, error) {
 	c := &Certificates{files: files, now: now}
 	read := c.read()
@@ -66,8 +65,8 @@ func ReadCertificates(files CertificateFiles, now func() time.Time) (*Certificat
 	return c, nil
 }
 
-// Config returns the settings of a listener that offers this protocol alone (ALPN). Each handshake uses
-// the certificates of its moment. Without certificates it returns nil, which is no TLS.
+// Config returns the settings of a listener for this protocol alone (ALPN). Each handshake uses the certificates of its
+// moment. Without certificates it returns nil: no TLS.
 func (c *Certificates) Config(protocol string) *tls.Config {
 	if c == nil {
 		return nil
@@ -141,7 +140,7 @@ func (c *Certificates) parse(read *certificates, cert, key, clients, proxies []b
 	return nil
 }
 
-// readPEM reads a file of which the other users of the machine must not have these rights.
+// readPEM reads a file, unless the machine's other users have one of the refused rights to it.
 func readPEM(path string, refused fs.FileMode) ([]byte, error) {
 	// The check comes first, since opening a pipe waits for its writer.
 	info, err := os.Stat(path)

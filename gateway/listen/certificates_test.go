@@ -53,8 +53,8 @@ func served(t *testing.T, c *listen.Certificates) int64 {
 	return config.Certificates[0].Leaf.SerialNumber.Int64()
 }
 
-// TestHalfAChangeIsNoChange guarantees that files which are replaced one after the other are not
-// refused in between, that a change counts once, and that a signal makes it count at once.
+// TestHalfAChangeIsNoChange guarantees that files replaced one after the other are not refused in between. A change
+// counts once, and at once after a signal.
 func TestHalfAChangeIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()

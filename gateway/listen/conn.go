@@ -72,8 +72,8 @@ func (c *Conn) use() {
 	}
 }
 
-// SetReadDeadline implements net.Conn. In a shutdown an unused connection has firstByteTime at most, whatever time the
-// server gives it to send a request.
+// SetReadDeadline implements net.Conn. In a shutdown an unused connection has firstByteTime at most, even if the server
+// gives it more.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	if err := c.Conn.SetReadDeadline(t); err != nil {
 		return err

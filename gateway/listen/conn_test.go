@@ -45,8 +45,8 @@ func ends(t *testing.T, do func([]byte) (int, error)) time.Duration {
 	return time.Since(began)
 }
 
-// TestReadRequestIsAnswered guarantees that a connection that the server closes as idle stays open
-// until the response is sent, or for five seconds.
+// TestReadRequestIsAnswered guarantees that a connection closed as idle by the server stays open until the response is
+// sent, or for five seconds.
 func TestReadRequestIsAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, peer := net.Pipe()
@@ -117,7 +117,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// accepted returns a connection on which nothing was sent yet, and the bounds that count it.
+// accepted returns a connection before its first byte, and the bounds it counts in.
 func accepted(t *testing.T, c net.Conn) (*listen.Bounds, net.Conn) {
 	t.Helper()
 	bounds := listen.NewBounds(1, 1, resources.IDs{}, slog.New(slog.DiscardHandler))

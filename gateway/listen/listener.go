@@ -22,8 +22,8 @@ type Listener struct {
 	tls    *tls.Config
 }
 
-// Listener returns a listener that counts l's connections, which speak TLS unless config is nil.
-// Several listeners may share the bounds.
+// Listener returns a listener for l's connections and counts them. They use TLS unless config is nil. Several listeners
+// may share the bounds.
 func (b *Bounds) Listener(l net.Listener, config *tls.Config) *Listener {
 	return &Listener{l, b, config}
 }
@@ -76,8 +76,7 @@ func (l *Listener) secure(c net.Conn) net.Conn {
 	return &secure{Conn: tls.Server(c, l.tls), bounds: l.bounds}
 }
 
-// outOfResources reports whether Accept failed for lack of file descriptors or memory, of which some
-// come free again.
+// outOfResources reports whether Accept failed for lack of file descriptors or memory: both may come free again.
 func outOfResources(err error) bool {
 	for _, want := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, want) {

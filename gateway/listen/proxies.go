@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ProxyConfig is Config for a listener on which proxies ask. A proxy may show a certificate of ProxyCA, and needs one of
-// that or of ClientCA where clients need one.
+// ProxyConfig is Config for the proxies' listener. A proxy may show a certificate of ProxyCA. If clients need a
+// certificate, it needs one of ProxyCA or ClientCA.
 func (c *Certificates) ProxyConfig(protocol string) *tls.Config {
 	if c == nil {
 		return nil
@@ -24,8 +24,8 @@ func (c *Certificates) ProxyConfig(protocol string) *tls.Config {
 	return c.config(protocol, wanted, func(now *certificates) *x509.CertPool { return now.mayAsk })
 }
 
-// Proxy does the handshake of an accepted connection. trusted says whether its peer showed a certificate of ProxyCA that
-// is valid at the time of the call, by the authorities of that time.
+// Proxy does the handshake of an accepted connection. trusted reports, at each call, whether the peer showed a
+// certificate valid at that time, by the authorities of ProxyCA at that time.
 func (c *Certificates) Proxy(accepted net.Conn) (trusted func() bool, err error) {
 	nobody := func() bool { return false }
 	conn, ok := accepted.(*Conn)

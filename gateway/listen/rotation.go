@@ -10,10 +10,9 @@ import (
 // look that finds it.
 const certificatePoll = 2 * time.Second
 
-// Watch takes changed files into use until ctx ends. A change counts once two looks in a row have
-// found the same, since the files may be replaced one after the other; a signal on now is a look that
-// counts at once. reloaded is called with nil for each change that was taken, and with the error of
-// each that was not: then the last good files stay in use.
+// Watch takes changed files into use until ctx ends. A change counts if two looks in a row found the same, since the
+// files may be replaced one after the other. After a signal on now the next look counts at once. reloaded is called
+// with nil for each accepted change, and with the error of each refused one: the last good files then stay in use.
 func (c *Certificates) Watch(ctx context.Context, now <-chan os.Signal, reloaded func(error)) {
 	w := rotation{certificates: c, judged: c.current.Load().revision}
 	poll := time.NewTicker(certificatePoll)
@@ -33,8 +32,7 @@ func (c *Certificates) Watch(ctx context.Context, now <-chan os.Signal, reloaded
 // rotation follows the files.
 type rotation struct {
 	certificates *Certificates
-	// judged is the revision that was judged last; seen is the one that is judged if the next look
-	// finds it again.
+	// judged is the last judged revision; seen is judged if the next look finds it again.
 	judged, seen string
 }
 

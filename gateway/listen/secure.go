@@ -45,8 +45,7 @@ func (c *secure) handshake() error {
 	return err
 }
 
-// readWriteTime is how much later than a read the writes end that are a part of it, and the response
-// to a request that was too slow.
+// readWriteTime is how much longer than a read its own writes may take, and the response to a too slow request.
 const readWriteTime = 5 * time.Second
 
 // SetReadDeadline implements net.Conn. A TLS connection writes while it reads, in a handshake and
@@ -59,8 +58,8 @@ func (c *secure) SetReadDeadline(t time.Time) error {
 	return errors.Join(c.Conn.SetReadDeadline(t), c.SetWriteDeadline(later))
 }
 
-// handshakeFailed counts and logs a failed handshake. A connection that was closed before it said
-// anything is a probe, and one that is unused when the shutdown begins is ended by it.
+// handshakeFailed counts and logs a failed handshake. It ignores a connection closed before its first byte (a probe)
+// and an unused one at the shutdown.
 func (b *Bounds) handshakeFailed(peer net.Addr, err error) {
 	if errors.Is(err, io.EOF) || b.draining.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
 		return
