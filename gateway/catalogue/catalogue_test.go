@@ -160,8 +160,8 @@ func TestACallWhoseActionIsNamedNeedsNoRow(t *testing.T) {
 	}
 }
 
-// TestUserInQuestionIsOneOfThePath: a path with both names is about {userId}, and about nobody whose id is that of
-// both together.
+// TestUserInQuestionIsOneOfThePath guarantees that a path with both names is about {userId}, never about a user with
+// both names joined.
 func TestUserInQuestionIsOneOfThePath(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/x/{a}": "", "/x/{userId}": "1", "/x/{user_id}": "1", "/x/{userId}/{user_id}": "1", "/x/{user_id}/{userId}": "2"} {

@@ -17,7 +17,7 @@ type Index struct {
 	served, all route.Table[Row]
 }
 
-// Call is a call whose row is looked for. A part that is not known is empty.
+// Call is a call to look up. An unknown part is empty.
 type Call struct {
 	// Host is a host's name, as route.ParseHost gives it.
 	Host   string
@@ -76,7 +76,7 @@ func (x *Index) Named(name string) *Row {
 // ByHost reports whether the gateway serves rows of one host, so that Served has to know the host.
 func (x *Index) ByHost() bool { return x.served.ByHost() }
 
-// Served looks a call up among the rows that the gateway serves itself. The values are in room, where they fit there.
+// Served looks a call up among the rows the gateway serves itself. The values are in room, if they fit.
 func (x *Index) Served(c Call, room []string) route.Match[Row] {
 	return x.served.Find(c.Host, c.Method, c.Path, room)
 }
@@ -88,8 +88,8 @@ type Match struct {
 	Values []string
 }
 
-// Find returns the row of a call. Errors are *resources.Error: KindBadRequest with all problems of a call that is not one of
-// HTTP, KindNotFound where no row is for it, and KindBadRequest with all problems of the path.
+// Find returns the row of a call. Errors are *resources.Error: KindBadRequest with all problems of a call that is not
+// HTTP, KindNotFound without a row, and KindBadRequest with all problems of the path.
 func (x *Index) Find(c Call) (Match, error) {
 	if problems := c.problems(); len(problems) > 0 {
 		return Match{}, resources.BadRequest(problems...)
