@@ -18,8 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// ours returns the headers that a service takes for the gateway's word, and the credentials, which are
-// the gateway's alone.
+// ours returns the headers with the gateway's word to a service, and the credentials, for the gateway's eyes alone.
 func ours() [8]string {
 	return [...]string{
 		"x-user-id", "x-account-id", "x-action", "x-principal-kind", "x-request-id", "x-portcullis-assertion", "authorization", "x-api-key",
@@ -110,8 +109,8 @@ func code(k resources.Kind) codes.Code {
 	}
 }
 
-// valid makes any text one that a message can hold: an answer that can't be sent is an error to Envoy,
-// which may let the call pass then.
+// valid makes any text fit for a message. Envoy takes an unsendable answer for an error, and may let the call pass
+// then.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // option sets a header, of a name in small letters, in place of any that was sent.
@@ -121,7 +120,7 @@ func option(name, value string) *core.HeaderValueOption {
 	return out
 }
 
-// set fills messages that are there with a header that the answer adds.
+// set fills existing messages with a header of the answer.
 func set(option *core.HeaderValueOption, header *core.HeaderValue, name, value string) {
 	header.Key, header.Value = name, valid(value)
 	option.Header, option.AppendAction = header, core.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD

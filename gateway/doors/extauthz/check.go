@@ -60,7 +60,7 @@ func validAudience(text string) bool {
 		!strings.ContainsFunc(text, func(c rune) bool { return other(c) && !strings.ContainsRune("._:/@-", c) })
 }
 
-// untrusted is the reason for a peer that could be anybody who reaches the listener.
+// untrusted is the reason for a peer without trust: it could be anybody with access to the listener.
 const untrusted = "context_extensions are taken from a peer with a certificate of --ext-authz-client-ca-file alone"
 
 // original reads the original call, with what the configuration of the proxy names; strict says that its facts are to be

@@ -36,8 +36,8 @@ func serve(t *testing.T, trust extauthz.Trust) auth.AuthorizationClient {
 	return auth.NewAuthorizationClient(c)
 }
 
-// TestContextExtensionsNeedATrustedPeer: anybody else who sends them is denied, whatever they say, also on a call that is
-// open to anybody, and on a connection whose peer was trusted before.
+// TestContextExtensionsNeedATrustedPeer guarantees that anybody else's context_extensions are denied, with any content.
+// This holds for public calls, and after the same connection was trusted.
 func TestContextExtensionsNeedATrustedPeer(t *testing.T) {
 	t.Parallel()
 	var trusted atomic.Bool

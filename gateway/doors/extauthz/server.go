@@ -41,7 +41,7 @@ type Limits struct {
 	Read, Write, Idle time.Duration
 	// Handle bounds the answer to a check.
 	Handle time.Duration
-	// Requests are the edge's at once; 0 is no bound.
+	// Requests are the edge's at once; 0 sets no bound.
 	Requests int
 }
 

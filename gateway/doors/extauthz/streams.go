@@ -14,8 +14,8 @@ import (
 // opened bounds the streams of all connections. Each holds memory from its head on, and a peer may leave
 // its message out.
 type opened struct {
-	// most is how many may be open; 0 is no bound. It is over that of the edge's requests, which are
-	// refused with an answer.
+	// most is how many may be open; 0 sets no bound. It is above the bound of the edge's requests, since the edge
+	// refuses with an answer.
 	most int64
 	// within is how long a check may take, to arrive and to be answered.
 	within time.Duration
