@@ -219,7 +219,7 @@ func TestOtherHeadersDecideNothing(t *testing.T) {
 	}
 }
 
-// TestTheAnswerIsTheEncodersJSON, byte for byte, whatever the reason.
+// TestTheAnswerIsTheEncodersJSON guarantees the encoder's bytes for every reason.
 func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
 	for _, reason := range []string{"", "role x grants a:b:read", `a "quoted" \ one`, "<b>&amp;", "zwölf\u2028\n\x00", "\xff", strings.Repeat("long ", 100), strings.Repeat("lang ö ", 100)} {
 		for _, allowed := range []bool{true, false} {
@@ -241,7 +241,8 @@ func TestTheAnswerIsTheEncodersJSON(t *testing.T) {
 	}
 }
 
-// TestEveryRequestAndDecisionHasAnIDOfItsOwn, the request's its caller's where that is well-formed.
+// TestEveryRequestAndDecisionHasAnIDOfItsOwn guarantees new ids. A request keeps its caller's
+// well-formed id.
 func TestEveryRequestAndDecisionHasAnIDOfItsOwn(t *testing.T) {
 	e := start(t)
 	seen := map[string]bool{}

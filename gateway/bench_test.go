@@ -116,8 +116,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// warm is an edge whose policy and facts answer constants, and the question that a service
-// asks of it: a token of the built-in issuer is checked, remembered or anew.
+// warm is an edge with constant answers of policy and facts, and a service's question to it. It
+// checks a token of the built-in issuer, remembered or anew.
 func warm(t testing.TB, remembered int) (*edge, string) {
 	t.Helper()
 	signer, err := credential.NewSigner(masterKey())

@@ -21,7 +21,7 @@ func tooLarge() error {
 // bodies bounds the memory of the bodies of all requests under way. They arrive before their sender is
 // known, and a client that stops before the end holds its part until the read timeout.
 type bodies struct {
-	most   int64 // in bytes; 0 is no bound
+	most   int64 // in bytes; 0 sets no bound
 	held   atomic.Int64
 	turned atomic.Uint64
 }
@@ -89,7 +89,7 @@ func (x *exchange) leaveBody() {
 	}
 }
 
-// checkMediaType refuses a body that is not plain JSON, or whose type is told twice: 415.
+// checkMediaType refuses a body other than plain JSON, or with two types: 415.
 func (e *Edge) checkMediaType(x *exchange) error {
 	if x.headers.encoded || len(x.body) > 0 && !x.toldJSON() {
 		return &resources.Error{
@@ -109,7 +109,7 @@ func (x *exchange) toldJSON() bool {
 	return json && utf8
 }
 
-// body returns the body that a head announces, of chunks that announce so many bytes at most. It can be read once.
+// body returns the body announced by a head, with chunks of most bytes at most. It can be read once.
 func (c *conn) body(f *headers, most int) io.Reader {
 	if f.chunked {
 		return &chunkedBody{c: c, most: uint64(max(0, most))}

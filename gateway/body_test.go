@@ -70,8 +70,8 @@ func TestBodyAtTheLimitIsTaken(t *testing.T) {
 	}
 }
 
-// TestBodyHidesNoSecondRequest: whatever refuses a request, what is left of its body is
-// never read as another one.
+// TestBodyHidesNoSecondRequest guarantees that the rest of a refused request's body is never read
+// as another request.
 func TestBodyHidesNoSecondRequest(t *testing.T) {
 	judged := 0
 	e := start(t, func(c *gateway.Config) {
@@ -119,7 +119,7 @@ func TestBodyHidesNoSecondRequest(t *testing.T) {
 	}
 }
 
-// TestBodyThatBreaksOffIsRefused: a part of a body is no body.
+// TestBodyThatBreaksOffIsRefused guarantees that a part of a body does not count as one.
 func TestBodyThatBreaksOffIsRefused(t *testing.T) {
 	called := false
 	e := start(t, func(c *gateway.Config) {

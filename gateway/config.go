@@ -65,8 +65,7 @@ type Tracing interface {
 type Limits struct {
 	// Body is the largest body in bytes; Header the largest request line with headers.
 	Body, Header int
-	// Bodies is what the bodies of all requests under way may take together in bytes; 0 is
-	// no bound.
+	// Bodies is the total size in bytes of the bodies of all requests under way; 0 sets no bound.
 	Bodies int
 	// Read, Write and Idle are a connection's timeouts.
 	Read, Write, Idle time.Duration
@@ -74,11 +73,10 @@ type Limits struct {
 	Upstream time.Duration
 	// Handle is how long deciding and handling in this process may take.
 	Handle time.Duration
-	// Connections are those open at once, PerAddress those from one address (of IPv6, one
-	// /64); 0 is no bound.
+	// Connections are those open at once, PerAddress those from one address (of IPv6, one /64); 0 sets no bound.
 	Connections, PerAddress int
-	// Requests are those decided and handled in this process at once, and those passed to
-	// each upstream; 0 is no bound.
+	// Requests are those decided and handled in this process at once, and those passed to each upstream; 0 sets no
+	// bound.
 	Requests int
 }
 

@@ -53,15 +53,15 @@ const (
 	headEnd = "\r\n\r\n"
 )
 
-// incoming splits the bytes of a connection into heads and bodies. The server gets each head up to
-// its end and nothing behind it; the edge reads the bodies. The server's own reader takes chunks that
-// others refuse, so that two servers could see two ends of one body.
+// incoming splits the bytes of a connection into heads and bodies. The server gets each head up to its end and nothing
+// behind it; the edge reads the bodies. The server's own reader takes chunks refused by others: two servers could then
+// see two ends of one body.
 type incoming struct {
 	// rest came behind the last head.
 	rest []byte
 	// tail are the last bytes that the server got, as many as may begin a head's end.
 	tail [len(headEnd) - 1]byte
-	// whole says that the server got a head to its end; size is how long that was.
+	// whole says whether the server got a head to its end; size is the length of this head.
 	whole bool
 	size  int
 }
@@ -92,7 +92,7 @@ func (in *incoming) give(p []byte) int {
 	return given
 }
 
-// afterHead returns the index behind the end of a head, 0 where there is none.
+// afterHead returns the index behind the end of a head, 0 without an end.
 func afterHead(p []byte) int {
 	if at := bytes.Index(p, []byte(headEnd)); at >= 0 {
 		return at + len(headEnd)
@@ -151,7 +151,7 @@ func (c *conn) goOn(f *headers) error {
 	if !f.expects || len(c.rest) > 0 {
 		return nil
 	}
-	_, err := io.WriteString(c.Conn, "HTTP/1.1 100 Continue\r\n\r\n") // which is no answer
+	_, err := io.WriteString(c.Conn, "HTTP/1.1 100 Continue\r\n\r\n") // not an answer yet
 	return err
 }
 

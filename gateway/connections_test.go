@@ -117,8 +117,8 @@ func (s *served) opened() int {
 	return open
 }
 
-// TestConnectionsAreBounded in all and from one address: those that are open go on, one too
-// many is told so, and there is room when one is closed. The log has one line of a flood.
+// TestConnectionsAreBounded guarantees the bounds in all and from one address. Open connections go
+// on, one too many gets a reason, and a closed one makes room. The log has one line of a flood.
 func TestConnectionsAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits func(*gateway.Limits)

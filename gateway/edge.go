@@ -34,7 +34,7 @@ type Edge struct {
 	bodies bodies
 	// steps are the order of refusals: the first that applies answers. foreign are those of calls in other protocols.
 	steps, foreign []step
-	// quiet reaches verdicts that nobody is told.
+	// quiet reaches verdicts for the edge's own use.
 	quiet   *verdict.Judge
 	waiting waiting
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// refuse answers with an error in the shape of the route's area. A door has a body of its own where
-// there is no verdict.
+// refuse answers with an error in the shape of the route's area. A door without a verdict has a body of its own.
 func (e *Edge) refuse(x *exchange, err error) {
 	domain := x.record.failed(err)
 	h := &x.raw.Response.Header
@@ -54,15 +53,15 @@ func (r *Record) failed(err error) *resources.Error {
 // loggable returns the error of a request for the log, nil for one that says nothing more than its
 // answer.
 func loggable(err error, domain *resources.Error) error {
-	full := errors.Is(err, gate.ErrFull) // under load, that is no error of each request
+	full := errors.Is(err, gate.ErrFull) // a refusal under load is not worth a line
 	if !full && (domain.Kind == resources.KindInternal || domain.Kind == resources.KindUnavailable || domain.Cause != nil) {
 		return err
 	}
 	return nil
 }
 
-// malformed answers bytes that are no request, and closes the connection. Of the server's error it
-// tells the status alone, since the text may quote the request.
+// malformed answers bytes that are not a request, and closes the connection. It passes on only the status of the
+// server's error, since the text may quote the request.
 func (e *Edge) malformed(raw *fasthttp.RequestCtx, cause error) {
 	defer e.survive(raw)
 	id := e.cfg.IDs.ULID()

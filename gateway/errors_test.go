@@ -60,8 +60,8 @@ func TestErrorBodyHasItsAreasShape(t *testing.T) {
 	}
 }
 
-// TestProblemsOfA400AreRecorded in every area, whoever found them, as many as there is room for;
-// of other answers none are.
+// TestProblemsOfA400AreRecorded guarantees that the record of a 400 has the problems in every area,
+// from every step, up to a bound. Other answers record none.
 func TestProblemsOfA400AreRecorded(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
 		c.Handlers["access"]["create"] = func(context.Context, *wire.Request) (wire.Response, error) {

@@ -35,10 +35,10 @@ type exchange struct {
 	// rows are those in use; entry is the request's own.
 	rows  *catalogue.Index
 	entry *entry
-	// match is the row by which the call is judged: the entry's, or that of the call which is asked about.
+	// match is the row for the verdict: the entry's, or the original call's.
 	match catalogue.Match
-	// original is the call of somebody else that is asked about, nil for none. foreign is the call in another protocol that
-	// asks, which has no raw; vouched is the answer to it.
+	// original is somebody else's call in question, nil for none. foreign is the asking call in another protocol,
+	// without a raw; vouched is the answer to it.
 	original *doors.Original
 	foreign  *doors.Foreign
 	vouched  []doors.Header
@@ -142,7 +142,7 @@ func (e *Edge) readLine(x *exchange) {
 	x.record.Method, x.record.Path, x.record.Scheme = x.method, x.path, e.scheme()
 }
 
-// scheme returns that of the URLs under which the edge is called.
+// scheme returns the scheme of the edge's URLs.
 func (e *Edge) scheme() string {
 	if e.cfg.Certificates == nil {
 		return "http"

@@ -107,8 +107,8 @@ func checkSilent(t *testing.T, r reply) {
 	}
 }
 
-// TestABoundOfPolicyIsToldApart guarantees that the caller of E3 is told of a policy out of time or
-// memory, and not of a store that is down; at other routes it is a 503 as any.
+// TestABoundOfPolicyIsToldApart guarantees that E3 names the bound if policy is out of time or
+// memory, and does not if a store is down. At other routes both are the same 503.
 func TestABoundOfPolicyIsToldApart(t *testing.T) {
 	for _, bound := range []error{resources.ErrPolicyTime, resources.ErrPolicyMemory} {
 		undecided := func(context.Context, resources.Question) (resources.Decision, error) {

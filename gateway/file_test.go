@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestFileIsSentAsItIs, with its kind, and with what a browser must be told: a page on
-// this address could do with the API what its reader may.
+// TestFileIsSentAsItIs guarantees a file's bytes, its kind and its security headers: a page on this
+// address could do with the API what its reader may.
 func TestFileIsSentAsItIs(t *testing.T) {
 	const page = "<!DOCTYPE html>\n<p>\"&amp;\"</p>\n"
 	e := start(t, func(c *gateway.Config) {

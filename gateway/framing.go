@@ -17,8 +17,8 @@ import (
 // maxHeaders bounds the number of header lines.
 const maxHeaders = 100
 
-// identityHeaders are the claims of a request: who calls, for what, and which call it is. Each may be
-// sent once.
+// identityHeaders are the claims of a request: its caller, its account and action, its credential and its id. Each may
+// be sent once.
 var identityHeaders = [...]string{"x-user-id", "x-account-id", "x-action", "authorization", "x-api-key", countedConsistency, "idempotency-key"}
 
 // sentOnce is what an identity header must be.
@@ -30,10 +30,10 @@ var errFraming = errors.New("the request is not well-formed HTTP/1.1 or HTTP/1.0
 type headers struct {
 	// counts are how often each of identityHeaders was sent, underscores read as hyphens.
 	counts [len(identityHeaders)]uint8
-	// odd says that one has a form that not every server reads alike.
+	// odd marks those in a form that servers read differently.
 	odd [len(identityHeaders)]bool
-	// encoded says that a Content-Encoding was sent; expects says that the client waits for a 100
-	// before it sends its body.
+	// encoded says whether a Content-Encoding was sent; expects says whether the client waits for a 100 before it sends
+	// its body.
 	encoded, expects bool
 	// hosts counts Host headers; framings counts Content-Length and Transfer-Encoding headers.
 	hosts, framings int
@@ -106,7 +106,7 @@ func scanHeaders(h *fasthttp.RequestHeader) (headers, error) {
 	if string(raw) != "\r\n" || found.framings > 1 || found.hosts != 1 && (found.hosts != 0 || !old) {
 		return found, errFraming
 	}
-	found.expects = found.expects && !old // who speaks 1.0 does not know what it would be told
+	found.expects = found.expects && !old // a client of HTTP/1.0 does not know the 100
 	return found, nil
 }
 
@@ -128,7 +128,7 @@ func (f *headers) line(line []byte) bool {
 		ok = name[7] == '-' && f.setLength(value) // some servers frame by an underscore too
 	case equalFold(name, "transfer-encoding"):
 		f.framings++
-		f.chunked = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // identity is no coding any more
+		f.chunked = name[8] == '-' && equalFold(bytes.Trim(value, " \t"), "chunked") // the coding identity is obsolete
 		ok = f.chunked
 	case equalFold(name, "trailer"):
 		ok = false
@@ -215,7 +215,7 @@ func (x *exchange) Values(name string) (values []string, odd bool) {
 // equalFold compares a header's name with a lower-case one. It reads an underscore as a hyphen, since
 // some servers do.
 func equalFold(name []byte, lower string) bool {
-	return len(name) == len(lower) && sameFold(name, lower) // so short that it is no call
+	return len(name) == len(lower) && sameFold(name, lower) // short enough for the compiler to inline it
 }
 
 func sameFold(name []byte, lower string) bool {

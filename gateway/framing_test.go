@@ -37,8 +37,8 @@ func TestHeadsReadInTwoWaysAreRefused(t *testing.T) {
 	}
 }
 
-// TestHeaderNamesAreTokens: each byte that may stand in a name and each that may not, and no
-// spelling of a header that frames is overlooked.
+// TestHeaderNamesAreTokens guarantees the bytes allowed in a name and those refused. No spelling of
+// a framing header is overlooked.
 func TestHeaderNamesAreTokens(t *testing.T) {
 	const head, token = "POST /x HTTP/1.1\r\nHost: h\r\n", "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	for c := range 256 {

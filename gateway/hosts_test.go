@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestRowsOfAHostServeItsCallsAlone: what names the host otherwise, or could be read as two hosts, is
-// no call of the host, and calls that are judged for a proxy are none of the edge.
+// TestRowsOfAHostServeItsCallsAlone guarantees that a call with another name of the host, or with a name of two
+// readings, is not the host's. The edge does not serve calls judged for a proxy.
 func TestRowsOfAHostServeItsCallsAlone(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
 		c.Catalogue = append(c.Catalogue,

@@ -17,7 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// bodied is an edge that says which bodies reached its handler.
+// bodied is an edge with a list of the bodies its handler got.
 func bodied(t testing.TB, change ...func(*gateway.Config)) (e *edge, got *[]string) {
 	t.Helper()
 	got = new([]string)
@@ -32,7 +32,7 @@ func bodied(t testing.TB, change ...func(*gateway.Config)) (e *edge, got *[]stri
 // inChunks is the head of a request whose body comes in chunks.
 var inChunks = request("POST", "/public", "", jsonType, "Transfer-Encoding: chunked")
 
-// theNext is a request that can be told from all others by its answer.
+// theNext is a request with an answer unlike all others.
 var theNext = request("GET", "/", "", "X-Request-ID: the-next")
 
 // wrongChunks are bodies whose end two servers could see at different places.
@@ -149,8 +149,8 @@ func TestLengthOverTheLimitIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestClientThatWaitsIsToldToSendItsBody, where it is wanted and has not come, and where the
-// client's version has that.
+// TestClientThatWaitsIsToldToSendItsBody guarantees a 100 for a wanted body before its first byte,
+// if the client's version has it.
 func TestClientThatWaitsIsToldToSendItsBody(t *testing.T) {
 	e, got := bodied(t)
 	for name, framed := range map[string][2]string{"length": {"Content-Length: 5", "hello"}, "chunks": {"Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n"}} {
@@ -214,7 +214,8 @@ func TestHeadThatComesTooLateIs408(t *testing.T) {
 	}
 }
 
-// TestUnusedConnectionEndsWithoutAnAnswer, and is no request for the log and the metrics.
+// TestUnusedConnectionEndsWithoutAnAnswer guarantees that it is not a request in the log and the
+// metrics either.
 func TestUnusedConnectionEndsWithoutAnAnswer(t *testing.T) {
 	e := start(t, func(c *gateway.Config) { c.Limits.Read = time.Second })
 	if sent, err := io.ReadAll(e.overTCP(t)); len(sent) > 0 || err != nil {

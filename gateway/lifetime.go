@@ -17,7 +17,7 @@ type lifetime struct {
 
 	mu    sync.Mutex
 	ended bool
-	// account is whose turns the request takes at gates, "" where it is not known.
+	// account is the account for turns at gates, "" while unknown.
 	account string
 	waited  context.Context // nil until somebody waits
 	cancel  context.CancelFunc

@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestARequestsContextEnds at its deadline and with the request, for those who waited
-// before and for those who ask afterwards, as a standard one does.
+// TestARequestsContextEnds guarantees that it ends at its deadline and with the request, for
+// earlier waiters and for later callers, like a standard one.
 func TestARequestsContextEnds(t *testing.T) {
 	type key struct{}
 	for _, waits := range []bool{false, true} {

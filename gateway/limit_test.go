@@ -83,8 +83,8 @@ func TestEachCallerIsHeldToTheirRate(t *testing.T) {
 	}
 }
 
-// TestRateIsToldInHeaders of answers of every kind, the tighter one of two; and nothing
-// where there is none.
+// TestRateIsToldInHeaders guarantees that answers of every kind have the headers of the tighter of
+// two rates. Without a rate there are none.
 func TestRateIsToldInHeaders(t *testing.T) {
 	e := start(t, func(c *gateway.Config) {
 		c.Authn = authn{anybody}

@@ -113,7 +113,8 @@ func TestOrderOfRefusals(t *testing.T) {
 	})
 }
 
-// TestOrderOfRefusalsOfE3 is 401, 429, 400, 403; a body is a 400 there, whatever its type.
+// TestOrderOfRefusalsOfE3 guarantees 401, 429, 400, 403 in this order. A body of any type is a 400
+// there.
 func TestOrderOfRefusalsOfE3(t *testing.T) {
 	checkOrder(t, func() draft {
 		return draft{method: "POST", target: "/api/v1/authorize/x", headers: []string{bearer, "X-User-ID: user-a-v1", "X-Account-ID: acct-a-v1", "X-Action: project:x:read"}}

@@ -13,9 +13,9 @@ func (x *exchange) askedAbout(o *doors.Original) {
 	x.original, x.record.Original, x.public = o, o.Call, o.Public(x.rows)
 }
 
-// answerProxy has the call of somebody else judged as if the gateway were to serve it, and answers what the service behind
-// the proxy may rely on: 400 with all problems, 401, 404 where no row is for the call, 403 with the reason, 503. Which rows
-// exist is told to callers alone.
+// answerProxy has somebody else's call judged as one to the gateway, and answers with the identity headers for the
+// service behind the proxy. Errors: 400 with all problems, 401, 404 without a row for the call, 403 with the reason,
+// 503. Only callers learn which rows exist.
 func (e *Edge) answerProxy(x *exchange) error {
 	o := x.original
 	if o == nil {
@@ -53,8 +53,7 @@ func (e *Edge) answerProxy(x *exchange) error {
 	return x.vouch()
 }
 
-// vouch answers with all of the identity headers, "" where there is no value, so that they replace what a client sent under
-// these names.
+// vouch answers with every identity header, "" without a value, and so replaces what a client sent under these names.
 func (x *exchange) vouch() error {
 	kind := ""
 	if x.principal.Kind != resources.PrincipalNone {
@@ -96,8 +95,8 @@ func (x *exchange) vouch() error {
 // claims are what a call says of its caller, by the header's name.
 type claims map[string]string
 
-// readClaims reads the claims that were sent. It refuses each identity header that two servers could read differently,
-// also a credential that nobody looks at.
+// readClaims reads the claims as sent. It refuses an identity header if two servers could read it differently, also an
+// unused credential.
 func readClaims(h doors.Headers) (claims, []resources.Problem) {
 	out := claims{}
 	var problems []resources.Problem

@@ -40,7 +40,8 @@ func envoy(path string, h heads) *doors.Foreign {
 	}
 }
 
-// TestNoErrorLetsACallOfEnvoyPass: whichever part fails, there are no headers beside it, and the record says why.
+// TestNoErrorLetsACallOfEnvoyPass guarantees that a failure of any part gives no headers, and that the record has its
+// reason.
 func TestNoErrorLetsACallOfEnvoyPass(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(context.Context, resources.Question) (resources.Decision, error) {
@@ -92,8 +93,8 @@ func TestNoErrorLetsACallOfEnvoyPass(t *testing.T) {
 	}
 }
 
-// TestACallOfEnvoyIsVouchedFor with all identity headers, and an assertion for the row's audience; anybody is nobody on a
-// public call, whatever is claimed of its credential.
+// TestACallOfEnvoyIsVouchedFor guarantees all identity headers, and an assertion for the row's audience. On a public
+// call every caller is nobody, with any credential.
 func TestACallOfEnvoyIsVouchedFor(t *testing.T) {
 	e := start(t, external)
 	for path, want := range map[string]map[string]string{

@@ -89,8 +89,7 @@ func (x *exchange) passed() http.Header {
 	return out
 }
 
-// readWhole reads an answer's body to its end, so that its length is known: a client of HTTP/1.0
-// does not know the chunks in which it would be sent.
+// readWhole reads an answer's body to its end for its length: a client of HTTP/1.0 does not read chunks.
 func (e *Edge) readWhole(x *exchange, a *peer.Answer) error {
 	most := e.cfg.Limits.Body
 	read, err := io.ReadAll(io.LimitReader(counting{a.Body, &e.bodies, &x.bodyHeld}, int64(most)+1))

@@ -18,8 +18,8 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway"
 )
 
-// TestUpstreamsAnswerComesBackAsItIs: statuses, redirects and headers, but for those
-// that belong to one connection and those that are the gateway's.
+// TestUpstreamsAnswerComesBackAsItIs guarantees the upstream's status, redirect and headers,
+// without those of its connection and the gateway's own.
 func TestUpstreamsAnswerComesBackAsItIs(t *testing.T) {
 	status := 0
 	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -114,8 +114,8 @@ func rawUpstream(t *testing.T, answer string) *url.URL {
 	return &url.URL{Scheme: "http", Host: listener.Addr().String()}
 }
 
-// TestWhatBelongsToAnUpstreamsConnectionEndsThere, also where the connection does, in any spelling,
-// and whatever came before the answer.
+// TestWhatBelongsToAnUpstreamsConnectionEndsThere guarantees that the client gets no header of the
+// upstream's connection: not at its end, not in another spelling, and not behind an interim answer.
 func TestWhatBelongsToAnUpstreamsConnectionEndsThere(t *testing.T) {
 	const rest = "X-Hop: dropped\r\nX-Late: dropped\r\nX-Own: kept\r\nContent-Length: 2\r\n\r\nab"
 	for name, answer := range map[string]string{
@@ -182,8 +182,8 @@ func TestUpstreamIsReachedByTLS(t *testing.T) {
 	}
 }
 
-// TestUpstreamCannotSpeakForTheGateway: what is between gateways and upstreams, who calls, and
-// what is no header to everybody, ends here.
+// TestUpstreamCannotSpeakForTheGateway guarantees that the edge drops the headers between gateways
+// and upstreams, those with a caller, and malformed ones.
 func TestUpstreamCannotSpeakForTheGateway(t *testing.T) {
 	for _, line := range []string{
 		"X-Portcullis-Assertion: a", "x-portcullis-assertion: a", "X_Portcullis_Assertion: a", "X-Portcullis-Assertion-Refused: 1", "X-Portcullis-Other: a", "X-User-ID: mallory", "X_User_ID: mallory", "X-Account-ID: a",

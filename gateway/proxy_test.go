@@ -184,7 +184,7 @@ func TestUpstreamGetsTheBody(t *testing.T) {
 	}
 }
 
-// TestUpstreamThatIsDownIsA503 with Retry-After; its address is told to nobody.
+// TestUpstreamThatIsDownIsA503 guarantees a Retry-After, and no word of the upstream's address.
 func TestUpstreamThatIsDownIsA503(t *testing.T) {
 	u := newUpstream(t, nil)
 	address := strings.TrimPrefix(u.URL, "http://")

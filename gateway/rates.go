@@ -11,9 +11,9 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Rates are the limits of callers; nil is no limit. The credential says who the caller is, not a
-// header. A service has no account: its questions about an account count for the service alone, so
-// that no account can use up the rate of another one, nor the service's.
+// Rates are the limits of callers; nil sets none. The credential says who the caller is, not a header. A service has no
+// account: its questions about an account count for the service alone. So no account can use up the rate of another
+// one, nor the service's.
 type Rates struct {
 	// Principal limits each user with their API keys; Service limits each service.
 	Principal, Service *ratelimit.Limiter
@@ -65,7 +65,7 @@ func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil
 type payment struct {
 	// told is the tighter of the caller's rates, nil where the caller has none.
 	told *ratelimit.Verdict
-	// refused names the rate that refuses the request; it is empty where none does.
+	// refused names the rate that refused the request, "" for none.
 	refused string
 }
 

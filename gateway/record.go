@@ -13,7 +13,7 @@ import (
 // Record is what is known of a request when it has been answered.
 type Record struct {
 	RequestID string
-	// TraceID is that of the request's span; it is empty where requests are not traced.
+	// TraceID is the request's trace, "" without tracing.
 	TraceID string
 	Method  string
 	// Path is as it was sent, without the query.
@@ -26,7 +26,7 @@ type Record struct {
 	// was found.
 	Route, Template string
 	Principal       string
-	// KeyID is the id of the API key that was the credential; it is no secret.
+	// KeyID is the id of the API key in the credential; it is not secret.
 	KeyID string
 	// Subject is the user about whom a door was asked; DecisionID names the verdict.
 	Subject, DecisionID string
@@ -43,7 +43,7 @@ type Record struct {
 	Duration time.Duration
 	// Unauthorized is why the credential was refused (authn.Reasons); it is empty where it was not.
 	Unauthorized string
-	// Limited is the rate that refused the request; it is empty where none did.
+	// Limited is the rate that refused the request, "" for none.
 	Limited string
 	// Problems are those of a 400 in one line.
 	Problems string

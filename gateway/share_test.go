@@ -16,8 +16,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestOneAccountLeavesPlacesToOthers guarantees, of the requests under way here and at an upstream, that users of one account
-// can't take all places: the last eighth is for users of accounts that have less than half, and for services. What is refused
+// TestOneAccountLeavesPlacesToOthers guarantees that users of one account can't take all places for requests, here or
+// at an upstream. The last eighth is for services, and for users of accounts with less than half. What is refused
 // counts for nobody afterwards.
 func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 	const places, left = 16, 2
@@ -80,8 +80,8 @@ func TestOneAccountLeavesPlacesToOthers(t *testing.T) {
 	}
 }
 
-// TestOneAccountLeavesPlacesToOthersWhoWait guarantees that a client beyond those of an account who may wait for another
-// answer is answered at once, and that another account's client waits.
+// TestOneAccountLeavesPlacesToOthersWhoWait guarantees that an account beyond its share of waiting clients gets an
+// answer at once. Another account's client waits.
 func TestOneAccountLeavesPlacesToOthersWhoWait(t *testing.T) {
 	const places, left = 16, 2
 	for account, asked := range map[string]int64{"acct-a-v1": 1, "acct-b-v1": 2} {

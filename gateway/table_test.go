@@ -71,8 +71,8 @@ func TestRoutesAreFoundByTheirBytes(t *testing.T) {
 	}
 }
 
-// TestCatalogueThatDoesNotFitIsRefused: each error names the row, all are told at once,
-// and New, CheckCatalogue and SetCatalogue agree.
+// TestCatalogueThatDoesNotFitIsRefused guarantees all errors at once, each with its row. New,
+// CheckCatalogue and SetCatalogue agree.
 func TestCatalogueThatDoesNotFitIsRefused(t *testing.T) {
 	served := func(r resources.Route) resources.Route { r.Upstream = "authorize"; return r }
 	for name, c := range map[string]struct {

@@ -87,9 +87,8 @@ func (x *exchange) consistencyProblem() string {
 	return ""
 }
 
-// accountInQuestion returns the account for which the call is judged: the path's, or the caller's own
-// where the path names none. An account action without an account in its path names it in a header,
-// which policy then judges.
+// accountInQuestion returns the account of the verdict: the path's, otherwise the caller's own. For an account action a
+// header names it if the path does not, and policy judges it.
 func (x *exchange) accountInQuestion(target resources.Target) (account, problem string) {
 	if target.AccountID != "" {
 		return target.AccountID, ""

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// turnsOf are an edge whose facts and handlers note in whose turns they are asked.
+// turnsOf are an edge and a note of the turns in which its facts and handlers are asked.
 func turnsOf(t *testing.T) (e *edge, noted func() string) {
 	var mu sync.Mutex
 	var all []string
@@ -53,9 +53,9 @@ func turnsOf(t *testing.T) (e *edge, noted func() string) {
 	}
 }
 
-// TestInWhoseTurnsARequestIs guarantees that a user's requests are in the turns of the user's account, whichever account they
-// name, from the moment at which the user is known, also while the client waits; and that a service's are in those of the
-// account in the path.
+// TestInWhoseTurnsARequestIs guarantees that a user's requests take turns as the user's account, for every account they
+// name. This holds from authentication on, also while the client waits. A service's requests take turns as the account
+// in the path.
 func TestInWhoseTurnsARequestIs(t *testing.T) {
 	e, noted := turnsOf(t)
 	list := func(token string) string {

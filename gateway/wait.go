@@ -95,8 +95,8 @@ func (e *Edge) askAgain(x *exchange, r *wire.Request) (wire.Response, error) {
 	return e.handler(x, r)
 }
 
-// authorizeAgain has the call judged as authorize does. A verdict equal to the last one, on facts of the
-// same revision, is not recorded again: the client is told one, and the decision log has it.
+// authorizeAgain has the call judged as authorize does. It does not record a verdict equal to the last one on facts of
+// the same revision: the client gets one verdict, and the decision log has it.
 func (e *Edge) authorizeAgain(x *exchange) error {
 	o := e.quiet.Enter(x.ctx, &x.principal, x.match.Row, x.question())
 	if o.Err == nil && o.Code == x.record.Code && o.Reason == x.record.Reason &&

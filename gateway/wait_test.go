@@ -16,8 +16,8 @@ import (
 
 const listRequest = "GET /api/v1/accounts/acct-a-v1/roles HTTP/1.1\r\nHost: x\r\n" + bearer + "\r\n\r\n"
 
-// waiting is an edge whose list has its client wait until the handler has been asked n times. asked
-// counts, and each time is told.
+// waiting is an edge with a list; its client waits until the handler has been asked n times. asked counts these, and
+// the channel gets a value each time.
 func waiting(t *testing.T, n int64, wait time.Duration, change ...func(*gateway.Config)) (e *edge, asked *atomic.Int64, each chan int64) {
 	asked, each = &atomic.Int64{}, make(chan int64, 1000)
 	handler := func(_ context.Context, r *wire.Request) (wire.Response, error) {
@@ -164,8 +164,8 @@ func TestDrainEndsWaits(t *testing.T) {
 	}
 }
 
-// TestHandlerKnowsItsVerdict: the context of a handler names the verdict that let the call in, also where policy or a store
-// has waited with it before, and each time that the handler is asked again.
+// TestHandlerKnowsItsVerdict guarantees that a handler's context names the call's verdict. This holds after a wait for
+// policy or a store, and at each further call of the handler.
 func TestHandlerKnowsItsVerdict(t *testing.T) {
 	for name, reason := range map[string]func(judged int64) string{
 		"equal":   func(int64) string { return "equal" },
