@@ -115,8 +115,8 @@ func TestAPIKeyIsItsOwner(t *testing.T) {
 	}
 }
 
-// TestRefusedAPIKeysLookTheSame guarantees one answer for every refused key, byte for byte, in
-// every area, which is that of a refused token.
+// TestRefusedAPIKeysLookTheSame guarantees one answer for every refused key in every area, byte for
+// byte. A refused token has the same answer.
 func TestRefusedAPIKeysLookTheSame(t *testing.T) {
 	k := newKeyed(t)
 	good, _ := k.key("user-alice-v1")

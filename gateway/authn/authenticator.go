@@ -39,8 +39,8 @@ type Options struct {
 	// once. 0 is DefaultCachedTokens, a negative number no cache. A token takes about one
 	// kilobyte, at most three.
 	CachedTokens int
-	// Checks bounds the signatures that are checked at once and those that wait. nil is no
-	// bound. A cached token does not wait.
+	// Checks bounds how many signatures are checked at once, and how many wait. nil sets no bound.
+	// A cached token does not wait.
 	Checks *gate.Gate
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
@@ -173,8 +173,8 @@ func (a *Authenticator) checkSignature(ctx context.Context, issuer *trusted, key
 	return nil
 }
 
-// key returns the issuer's key for the header. Where the source has no such key, it is asked
-// once more, so that it may look for new ones.
+// key returns the issuer's key for the header. A source without this key is asked once more, and
+// may then look for new ones.
 func (t *trusted) key(ctx context.Context, h header) (verifyKey, error) {
 	for _, missing := range []bool{false, true} {
 		set, err := t.Keys.Keys(ctx, missing)

@@ -22,7 +22,7 @@ type Claims struct {
 	Issuer string
 	// Subject is the `sub`. It passes resources.ValidSubject.
 	Subject string
-	// Email is "" where there is none. It counts only with EmailVerified.
+	// Email is "" without an address. It counts only with EmailVerified.
 	Email string
 	// EmailVerified is true only for the JSON value true.
 	EmailVerified bool
@@ -68,7 +68,7 @@ func (p *payload) UnmarshalJSON(raw []byte) error {
 	if read.audience, err = listMember(members, "aud"); err != nil {
 		return err
 	}
-	// A malformed e-mail claim is no e-mail: a user's profile refuses no token.
+	// A malformed e-mail claim counts as none: a user's profile refuses no token.
 	read.email, _ = stringMember(members, "email")
 	read.emailVerified = string(members["email_verified"]) == "true"
 	*p = read

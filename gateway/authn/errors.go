@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The texts that callers see: one for every refused credential, so that none tells its reason.
+// The texts for callers: one for every refused credential, without its reason.
 const (
 	refusedText = "invalid or expired authentication token"
 	absentText  = "authentication is required"

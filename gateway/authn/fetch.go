@@ -50,7 +50,7 @@ func (s *URLSource) update(done chan struct{}) {
 	s.failure, s.fetching = err, nil
 	close(done)
 	s.mu.Unlock()
-	// Without the lock, so that a log that blocks does not block callers.
+	// Without the lock: a blocked log does not block callers.
 	if s.options.Fetched != nil {
 		s.options.Fetched(err)
 	}
@@ -109,7 +109,7 @@ func guarded(c *http.Client) *http.Client {
 	return &out
 }
 
-// wait waits for a fetch to end. nil is no fetch.
+// wait waits for a fetch to end. nil means no fetch is running.
 func wait(ctx context.Context, done <-chan struct{}) error {
 	if done == nil {
 		return nil

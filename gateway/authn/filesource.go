@@ -50,9 +50,8 @@ type FileSource struct {
 	looked  time.Time // of the last check
 }
 
-// NewFileSource reads the file and returns a source. It fails on a file that can't be read, that
-// ParseKeySet refuses, or whose private key others can read. The error is one line for the
-// operator.
+// NewFileSource reads the file and returns a source. It refuses an unreadable file, one refused by
+// ParseKeySet, and a private key readable by others. The error is one line for the operator.
 func NewFileSource(o FileOptions) (*FileSource, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -77,13 +76,13 @@ func NewFileSource(o FileOptions) (*FileSource, error) {
 // Keys implements KeySource. It never fails, since there always is a last good set.
 func (s *FileSource) Keys(_ context.Context, missing bool) (KeySet, error) {
 	set, report := s.current(missing)
-	// Without the lock, so that a log that blocks does not block other callers.
+	// Without the lock: a blocked log does not block other callers.
 	report()
 	return set, nil
 }
 
-// current returns the set, after a check of the file where one is due, and a function that logs
-// what the check found.
+// current checks the file if the check is due. It returns the set, and a function to log the
+// check's result.
 func (s *FileSource) current(missing bool) (KeySet, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +114,7 @@ func (s *FileSource) Reread() {
 	report()
 }
 
-// read reads the file, of which this is the state, and returns a function that logs what it found.
-// s.mu is held.
+// read reads the file with this state, and returns a function to log the result. s.mu is held.
 func (s *FileSource) read(info os.FileInfo, err error) func() {
 	if err != nil {
 		s.seen = nil
@@ -147,8 +145,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && os.SameFile(a, b)
 }
 
-// readFile returns the content of a file and the state of the same file, so that a file that is
-// replaced meanwhile shows as changed at the next check.
+// readFile returns the content of a file and the state of the same file. A file replaced meanwhile
+// then shows as changed at the next check.
 func readFile(path string) ([]byte, os.FileInfo, error) {
 	// The check comes first, since opening a pipe waits for its writer.
 	if info, err := os.Stat(path); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// FuzzVerify guarantees that only the genuine token is accepted, that no token causes a panic, and
-// that every refusal has the same public text.
+// FuzzVerify guarantees three things: only the genuine token is accepted, no token causes a panic,
+// every refusal has the same public text.
 func FuzzVerify(f *testing.F) {
 	a := standard(f)
 	genuine := edToken(nil)
@@ -61,8 +61,8 @@ func FuzzVerifySignedJSON(f *testing.F) {
 	})
 }
 
-// FuzzParseKeySet guarantees that a key set of any bytes is refused, or has keys with which a
-// token is checked without a panic.
+// FuzzParseKeySet guarantees that a key set of any bytes is refused, or its keys check a token
+// without a panic.
 func FuzzParseKeySet(f *testing.F) {
 	k := testKeys()
 	tokens := []string{edToken(nil), rsToken(), forge(`{"alg":"ES256"}`, claims().json(), "ES256", k.es)}

@@ -29,9 +29,9 @@ type Identity struct {
 
 // Directory finds users by the subjects of tokens.
 type Directory interface {
-	// BySubject finds the one user whose external id or partner id (by selects which) is sub,
-	// byte for byte. It returns false for an unknown subject. An error is a failure to find
-	// out, which refuses nobody.
+	// BySubject finds the one user with sub, byte for byte, as external id or partner id; by
+	// selects one of them. It returns false for an unknown subject. An error is a failure of the
+	// look-up, not a refusal.
 	BySubject(ctx context.Context, sub string, by Subjects) (Identity, bool, error)
 }
 
@@ -69,7 +69,7 @@ func service(issuer *trusted, claims Claims) (resources.Principal, error) {
 	}, nil
 }
 
-// user returns the active user whom the token names, who may be made at this first sign-in.
+// user returns the token's active user; a first sign-in may create it.
 func (a *Authenticator) user(ctx context.Context, issuer *trusted, claims Claims) (resources.Principal, error) {
 	identity, found, err := a.directory.BySubject(ctx, claims.Subject, issuer.Subjects)
 	if err == nil && !found {

@@ -28,9 +28,9 @@ type verified struct {
 	claims      Claims
 }
 
-// stillValid reports whether the token would be accepted now, without checking its signature
-// again: the time is within its bounds, and its header still finds the same key. An error is
-// the refusal of a token for which there is no key.
+// stillValid reports whether the token would be accepted now, without checking its signature again:
+// the time is within its bounds, and its header still finds the same key. An error is the refusal
+// of a token without its key.
 func (v *verified) stillValid(ctx context.Context, now time.Time) (bool, error) {
 	key, err := v.issuer.key(ctx, v.header)
 	if err != nil {
@@ -50,10 +50,9 @@ func (v *verified) size() int {
 
 // token verifies a token, or finds it in the cache of verified tokens.
 //
-// A hit spares the signature and the reading of the claims, and nothing else: stillValid
-// judges the token anew, and Principal asks the directory for its subject. A refused token
-// is never cached, so that only tokens of a trusted issuer take room, and a cached token
-// that is found refused is deleted.
+// A hit spares the signature and the reading of the claims, and nothing else: stillValid judges the
+// token anew, and Principal asks the directory for its subject. A refused token is never cached:
+// only tokens of a trusted issuer take room. A cached token is deleted when it is refused.
 func (a *Authenticator) token(ctx context.Context, token string) (*verified, error) {
 	if err := checkSize(token); err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func caching(t testing.TB, c *clock, tokens int, issuers ...authn.Issuer) *authn
 	return a
 }
 
-// TestCachedTokenIsRefusedAtOnceWithoutItsKey, whatever became of the key.
+// TestCachedTokenIsRefusedAtOnceWithoutItsKey guarantees a refusal for each way to lose the key.
 func TestCachedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
 	good, k := keySet(t, standardKeys()...), testKeys()
 	for name, now := range map[string]struct {
@@ -79,8 +79,8 @@ func TestCachedTokenIsRefusedAtOnceWithoutItsKey(t *testing.T) {
 	}
 }
 
-// TestCachedTokenOutlivesARefresh that brings the same key again, and one that brings a
-// second key beside it.
+// TestCachedTokenOutlivesARefresh guarantees it for a refresh with the same key again, and for one
+// with a second key beside it.
 func TestCachedTokenOutlivesARefresh(t *testing.T) {
 	source := &switched{set: keySet(t, standardKeys()...)}
 	a := authenticator(t, newClock(), issuer(source))

@@ -53,10 +53,9 @@ type URLOptions struct {
 
 // URLSource is a KeySource of the JWK set at a URL.
 //
-// Run fetches the set every Refresh. Without Run, the first use of a set past that age waits for
-// a new one. A set that can't be refreshed is used until MaxAge; from then on there are no keys.
-// An unknown key starts a fetch too. Of all of these, at most one fetch starts in 30 seconds, and
-// one runs at a time.
+// Run fetches the set every Refresh. Without Run, the first use of a set past that age waits for a
+// new one. A stale set is used until MaxAge; after it there are no keys. An unknown key starts a
+// fetch too. Of all of these, at most one fetch starts in 30 seconds, and one runs at a time.
 type URLSource struct {
 	options URLOptions
 	// shown is the URL for the log, without its query.
@@ -171,7 +170,7 @@ func (s *URLSource) needed(missing bool) <-chan struct{} {
 	return done
 }
 
-// expired reports whether there is no set, or one that is too old to be used. s.mu is held.
+// expired reports whether there is no set, or only one past MaxAge. s.mu is held.
 func (s *URLSource) expired() bool {
 	return s.fetched.IsZero() || s.options.Now().Sub(s.fetched) > s.options.MaxAge
 }
