@@ -11,7 +11,7 @@ import (
 // callerKey is the key of the caller in a request's context.
 type callerKey struct{}
 
-// CallerOf returns who sent a request that a Verifier let in; false for any other one.
+// CallerOf returns the caller of a request let in by a Verifier; false for any other request.
 func CallerOf(ctx context.Context) (Caller, bool) {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	return c, ok

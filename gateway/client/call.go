@@ -19,7 +19,7 @@ const maxAnswer = 16 << 20
 // firstWait is about the time before the first retry; each further one takes twice as long.
 const firstWait = 50 * time.Millisecond
 
-// Error is an answer of the gateway that is no decision.
+// Error is an answer of the gateway other than a decision.
 type Error struct {
 	// Status is the HTTP status, Code the gateway's word for it.
 	Status        int
@@ -60,8 +60,8 @@ type answer struct {
 	body   []byte
 }
 
-// ask sends the call until it is answered, and again where that is safe and may help. It returns
-// within the client's timeout.
+// ask sends the call, and again if this is safe and may help. It returns within the client's
+// timeout.
 func (c *Client) ask(ctx context.Context, to call) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func pause(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// send makes one request, and returns its answer whatever the status.
+// send makes one request, and returns an answer of any status.
 func (c *Client) send(ctx context.Context, to call, token string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+to.target, bytes.NewReader(to.body))
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Client) askJSON(ctx context.Context, path string, in, out any) error {
 	return nil
 }
 
-// refusal returns an answer that is no decision as an error.
+// refusal returns an answer other than a decision as an error.
 func (a answer) refusal() error {
 	var body struct {
 		Error struct {

@@ -16,8 +16,8 @@ type Decision struct {
 	Reason string
 	// ID finds the decision in the gateway's records.
 	ID string
-	// PolicyRevision and AccountRevision say on what it was decided. The account's is told to services and to its
-	// members; to others it is 0.
+	// PolicyRevision and AccountRevision are the revisions of the decision's policy and facts. Services and the
+	// account's members get the account's; for others it is 0.
 	PolicyRevision, AccountRevision string
 	// Context has the further members of AuthZEN's context, as an app of the policy tree gave them.
 	Context map[string]json.RawMessage

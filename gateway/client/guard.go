@@ -77,9 +77,8 @@ func DecisionOf(ctx context.Context) Decision {
 	return d
 }
 
-// Guard returns a handler that asks before each request, and hands only what is allowed to next. It
-// answers 401 without a user, 403 for what is denied or can't be asked, and 503 while there is no
-// decision.
+// Guard returns a handler that asks before each request, and hands only allowed ones to next. It answers 401 without a
+// user, 403 for a denial or a request it can't ask about, and 503 without a decision.
 func (c *Client) Guard(ask Ask, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		question, err := ask(r)

@@ -103,7 +103,8 @@ func TestGuardAsksForTheNamedAction(t *testing.T) {
 	}
 }
 
-// TestAServiceAsksForTheRowsOfItsOwnName: the Host header, which a client chooses, is no part of the question.
+// TestAServiceAsksForTheRowsOfItsOwnName guarantees that the Host header is not part of the question, since a client
+// chooses it.
 func TestAServiceAsksForTheRowsOfItsOwnName(t *testing.T) {
 	g := clienttest.New(t)
 	var asked []any

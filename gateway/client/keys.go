@@ -15,8 +15,8 @@ import (
 const (
 	// maxKeySet bounds a key set in bytes.
 	maxKeySet = 1 << 20
-	// keysAge is how long keys are used before they are fetched again, keysEnd how long where they can't
-	// be: one that the gateway took away is refused after it at the latest.
+	// keysAge is how long keys are used before the next fetch, and keysEnd how long if the fetches fail. A key removed
+	// by the gateway is refused after keysEnd at the latest.
 	keysAge = 10 * time.Minute
 	keysEnd = time.Hour
 	// keysGap is the least time between two fetches: anybody can send the id of an unknown key.
@@ -37,8 +37,8 @@ type keySet struct {
 	fetched, tried time.Time
 }
 
-// find returns the key of that id, nil for one that the gateway does not have. ErrKeys is that no keys
-// can be had.
+// find returns the key with that id, nil if the gateway does not have it. ErrKeys means a failed fetch without usable
+// keys.
 func (s *keySet) find(ctx context.Context, id string) (ed25519.PublicKey, error) {
 	if key, fresh := s.cached(id); fresh {
 		return key, nil

@@ -8,7 +8,7 @@ import (
 	"maps"
 )
 
-// ErrIncomplete ends a search whose results are not all: the gateway can't enumerate that type.
+// ErrIncomplete ends a search with incomplete results: the gateway can't enumerate this type.
 var ErrIncomplete = errors.New("client: the gateway can't enumerate these; there may be more")
 
 // Search is what a search leaves open and what it fixes (AuthZEN 1.0, 8).

@@ -55,8 +55,9 @@ type VerifierOptions struct {
 	KeysURL string
 	// Audience is the service's name in the gateway's catalogue: the row's upstream or audience.
 	Audience string
-	// Action returns what the service takes the request for: the action of its row, "" for a row without one. An assertion for
-	// another action is refused, so that a row which is too wide lets nobody do what the service does on this path.
+	// Action returns what the service takes the request for: the action of its row, "" for a row without one. An
+	// assertion for another action is refused. So a row with too wide a path lets nobody do what the service does on
+	// this path.
 	Action func(*http.Request) string
 	// WithBody refuses an assertion without a hash of the body. Those of a proxy that asks first have none.
 	WithBody bool
@@ -142,8 +143,8 @@ func (a *audience) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(a))
 }
 
-// Verify checks that the gateway let this request in, and returns who sent it. body is the request's
-// whole body. It is checked where the gateway saw it; a proxy that asks the gateway first sends none (WithBody).
+// Verify checks that the gateway let this request in, and returns its caller. body is the request's whole body. It is
+// checked if the gateway read it. A proxy that asks the gateway first sends none (WithBody).
 func (v *Verifier) Verify(ctx context.Context, r *http.Request, body []byte) (Caller, error) {
 	sent := r.Header.Values(AssertionHeader)
 	if len(sent) != 1 || len(sent[0]) > assertionSize {
@@ -218,8 +219,7 @@ func (v *Verifier) open(ctx context.Context, token string) ([]byte, error) {
 	return decoded[1], nil
 }
 
-// single returns the value of a header that was sent once or not at all; else something that no
-// assertion is for.
+// single returns the value of a header sent at most once; otherwise a value no assertion is for.
 func single(h http.Header, name string) string {
 	switch values := h.Values(name); len(values) {
 	case 0:

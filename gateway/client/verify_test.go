@@ -60,7 +60,8 @@ func TestCallerArrives(t *testing.T) {
 	}
 }
 
-// TestAssertionOfAnotherActionIsRefused, also one without an action; without the expected action there is no verifier.
+// TestAssertionOfAnotherActionIsRefused guarantees it for one without an action, too. Without the expected action there
+// is no verifier.
 func TestAssertionOfAnotherActionIsRefused(t *testing.T) {
 	g := clienttest.New(t)
 	for _, c := range []struct{ said, wanted string }{
@@ -192,7 +193,8 @@ func (h held) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestKeysArriveThoughWhoAskedHasLeft: whoever sends any assertion and goes away at once keeps the keys from nobody.
+// TestKeysArriveThoughWhoAskedHasLeft guarantees that a caller who sends any assertion and leaves at once keeps the
+// keys from nobody.
 func TestKeysArriveThoughWhoAskedHasLeft(t *testing.T) {
 	g := clienttest.New(t)
 	gate := held{make(chan struct{}, 1), make(chan struct{})}
@@ -291,8 +293,8 @@ func TestNewKeyIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestKeysAreFetchedSeldom guarantees that unknown key ids are no storm, that a rotated key is found,
-// that keys outlive a gateway that is away, and that they end.
+// TestKeysAreFetchedSeldom guarantees few fetches for unknown key ids, and that a rotated key is found. Keys outlive
+// the gateway's absence, but not their end.
 func TestKeysAreFetchedSeldom(t *testing.T) {
 	g := clienttest.New(t)
 	var fetched atomic.Int32

@@ -43,8 +43,8 @@ func (k assertionKeys) serve(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(k.jwks) // a client that is gone needs no answer
 }
 
-// Assert adds to a request the headers with which the gateway passes it on: it comes from that caller,
-// and is for that service. change may spoil the assertion's header and claims.
+// Assert adds to a request the gateway's headers for that caller and service. change may spoil the assertion's header
+// and claims.
 func (g *Gateway) Assert(t testing.TB, r *http.Request, service string, caller client.Caller, body []byte, change ...func(header, claims map[string]any)) {
 	t.Helper()
 	const requestID = "request-1"
