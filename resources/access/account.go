@@ -43,7 +43,7 @@ func (s *Service) getAccount(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(accountBody{found.Value})
 }
 
-// findAccount reads an account; 404 where there is none.
+// findAccount reads an account; 404 for an unknown one.
 func (s *Service) findAccount(ctx context.Context, tx store.Tx, id string) (store.Record[resources.Account], error) {
 	rec, err := s.c.Accounts.Get(ctx, tx, id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -34,8 +34,8 @@ type Bootstrapped struct {
 }
 
 // Bootstrap does account.create and project.create in one transaction and without a caller. An
-// account or a project that exists as described stays as it is; one that differs is a conflict
-// that names the difference.
+// existing account or project stays as it is if it equals the description. Otherwise the error is a
+// conflict and names the difference.
 func (s *Service) Bootstrap(ctx context.Context, b Bootstrap) (Bootstrapped, error) {
 	draft, project, err := b.check()
 	if err != nil {

@@ -88,7 +88,7 @@ func (s *Service) makeAccount(ctx context.Context, tx store.Tx, d accountDraft) 
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return accountMade{}, err
 	}
-	accounts := []string{"", d.id, user.Value.AccountID} // the last is "" where there is no such user
+	accounts := []string{"", d.id, user.Value.AccountID} // the last is "" for a new user
 	slices.Sort(accounts)                                // the order in which every change bumps accounts
 	for _, account := range slices.Compact(accounts) {
 		if _, err := tx.Bump(ctx, account); err != nil {

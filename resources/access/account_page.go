@@ -23,7 +23,7 @@ type listing struct {
 	check func(tx store.Tx) error
 }
 
-// binding joins a route and the ids of its path, none of which holds the separator.
+// binding joins a route and the ids of its path. None of them holds the separator.
 func binding(parts ...string) string { return strings.Join(parts, "|") }
 
 // listByToken reads the page that the request asks for and counts the list, in one snapshot.

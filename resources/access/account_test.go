@@ -19,7 +19,7 @@ const newAcct = "acct-new-v1"
 
 var platform = areatest.Service(resources.ServiceScopeAdmin)
 
-// lookUp reads a record past the handlers; ok is false where there is none.
+// lookUp reads a record past the handlers; ok is false for an unknown one.
 func lookUp[T any](w *world, c store.Collection[T], key string) (value T, ok bool) {
 	w.T.Helper()
 	err := w.Store.View(w.T.Context(), func(tx store.Tx) error {
@@ -160,8 +160,8 @@ func TestUserOfNoAccountBecomesTheAdmin(t *testing.T) {
 	}
 }
 
-// TestUserWhomAnAccountLetsGoBecomesTheAdmin: both accounts' revisions move. One who is not
-// let go, or on whose leave the store fails, is not the admin, and no account is made.
+// TestUserWhomAnAccountLetsGoBecomesTheAdmin: both accounts' revisions move. If the user is not let
+// go, or the store fails then, there is neither a new admin nor an account.
 func TestUserWhomAnAccountLetsGoBecomesTheAdmin(t *testing.T) {
 	var free bool
 	var failure error

@@ -29,7 +29,7 @@ func TestAnAdminKeepsTheirOwnRole(t *testing.T) {
 
 func TestTheLastAdminStays(t *testing.T) {
 	w := newWorld(t)
-	// carol may change assignments, and is no admin: she is held by the last-admin rule only.
+	// carol may change assignments, and is not an admin: only the last-admin rule holds her.
 	w.role(resources.Role{ID: "role-mgr-v1", Name: "mgr", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"*:*:*"}})
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: carol, RoleID: "role-mgr-v1"})
 	by := func(route, role, query string, body any) areatest.Answer {

@@ -90,7 +90,7 @@ func (s *Service) assignmentRoles(
 	return &found.Value, current, nil
 }
 
-// replacedAssignment reads the assignment of the current role, nil where there is none.
+// replacedAssignment reads the assignment of the current role, nil for none.
 func (s *Service) replacedAssignment(
 	ctx context.Context, tx store.Tx, in *assignmentInput, current *resources.Role,
 ) (*store.Record[resources.Assignment], error) {

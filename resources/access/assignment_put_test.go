@@ -165,8 +165,8 @@ func TestResourceRoles(t *testing.T) {
 	w.Expect(w.put("team_member", dan, "", body), 400, "resourceId: only", "projectId: an ACCOUNT role")
 }
 
-// TestAGrantMendsAnAssignmentOfAnotherScope guarantees that a role whose scope has
-// changed since it was assigned can simply be granted again.
+// TestAGrantMendsAnAssignmentOfAnotherScope guarantees that a role can be granted again after its
+// scope has changed.
 func TestAGrantMendsAnAssignmentOfAnotherScope(t *testing.T) {
 	w := newWorld(t)
 	w.Assign(resources.Assignment{AccountID: acctA, AssigneeID: dan, RoleID: "team_member", RoleScope: "PROJECT"})

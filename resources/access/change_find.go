@@ -14,7 +14,7 @@ import (
 const (
 	// changesRead is how many records are read in one step.
 	changesRead = 200
-	// changesTime bounds a search, which then goes on from where it ended.
+	// changesTime bounds a search. The next one continues from its end.
 	changesTime = 2 * time.Second
 	// changesBytes bounds what a page shows of its subjects, unless one record has more.
 	changesBytes = 4 << 20
@@ -31,7 +31,7 @@ type changeSearch struct {
 	query store.Query
 	found []resources.Change
 	bytes int
-	// full says that there is another record than the page has room for, over that there is none.
+	// full says whether there are more records than the page has room for, over whether there are none left.
 	full, over bool
 }
 
@@ -71,8 +71,8 @@ func (s *Service) changesTurn(ctx, searching context.Context, r *wire.Request, s
 	return s.changesStep(ctx, r, search, false)
 }
 
-// changesStep looks at the next records, where the caller may read them. behind has it begin behind the one that they
-// name, or where a page token goes on.
+// changesStep adds the next records the caller may read. With behind it begins after the record named by the caller, or
+// at the page token's place.
 func (s *Service) changesStep(ctx context.Context, r *wire.Request, search *changeSearch, behind bool) error {
 	var now changeSearch
 	err := s.Store.View(ctx, func(tx store.Tx) error {

@@ -123,7 +123,8 @@ func TestChangesAreShownForTheirTime(t *testing.T) {
 // manyMembers are more than one record has room for.
 const manyMembers = 300
 
-// TestALargeGroupLeavesOneRecordWithAllOfIt, whatever an engine takes in one record; retention takes all of it away.
+// TestALargeGroupLeavesOneRecordWithAllOfIt guarantees one record of a deletion larger than an engine takes in one.
+// Retention removes all of it.
 func TestALargeGroupLeavesOneRecordWithAllOfIt(t *testing.T) {
 	onEachStore(t, func(w *world) {
 		group := w.makeGroup("large")

@@ -59,8 +59,8 @@ func (s *Service) listChanges(ctx context.Context, r *wire.Request) (wire.Respon
 	return answer, err
 }
 
-// placeOfChange returns the place behind the record that the caller names; 400 for one that is not
-// the account's, 410 for one that is not kept any more. The time of a record is in its id.
+// placeOfChange returns the place behind the caller's record; 400 for another account's record, 410
+// for an expired one. The time of a record is in its id.
 func (s *Service) placeOfChange(ctx context.Context, tx store.Tx, in changeInput) (*store.Cursor, error) {
 	rec, err := store.Lookup(s.c.Changes.Get(ctx, tx, in.after))
 	if err != nil {

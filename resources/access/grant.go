@@ -79,8 +79,8 @@ func validResource(s string) bool {
 	return ok && validSegment(collection) && validSegment(id)
 }
 
-// validSegment accepts a plain identifier, except dot segments, which no path may have, and
-// "accounts" and "projects", with which a path would be ambiguous.
+// validSegment accepts plain identifiers. It refuses dot segments, since no path may have them, and
+// "accounts" and "projects", since they would make a path ambiguous.
 func validSegment(s string) bool {
 	return resources.ValidID(s) && s != "." && s != ".." && !strings.EqualFold(s, "accounts") && !strings.EqualFold(s, "projects")
 }

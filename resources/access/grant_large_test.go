@@ -73,9 +73,8 @@ func (t countingTx) Get(ctx context.Context, schema *store.Schema, key string) (
 	return t.Tx.Get(ctx, schema, key)
 }
 
-// largeWorld has a group with 2,400 grants: twelve roles in each of two hundred projects,
-// of which every other one ends.
-// Bob is in it, and holds all of it at account level, too.
+// largeWorld has a group with 2,400 grants: twelve roles in each of two hundred projects; every other one ends. Bob is
+// in it, and holds all of it at account level, too.
 func largeWorld(t *testing.T) (*world, *judging, map[string]int) {
 	t.Helper()
 	judge, reads := &judging{Inside: areatest.Policy(t).Inside()}, map[string]int{}

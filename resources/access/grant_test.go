@@ -8,8 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-// grantWorld has carol, who may do everything with roles and their assignments, and
-// whatever else is given to her.
+// grantWorld has carol with every permission on roles and their assignments; tests add others.
 func grantWorld(t *testing.T) *world {
 	w := newWorld(t)
 	w.role(resources.Role{ID: "role-mgr-v1", Name: "mgr", Scope: "ACCOUNT", AccountID: acctA, Permissions: []string{"account:role:*", "account:role_assignment:*"}})

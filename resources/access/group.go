@@ -136,7 +136,7 @@ func (s *Service) deleteGroup(ctx context.Context, r *wire.Request) (wire.Respon
 	return done("The group was deleted.")
 }
 
-// pathGroup reads the group in the path; 404 where there is none in the account of the path.
+// pathGroup reads the group in the path; 404 if the path's account does not have it.
 func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.Group], error) {
 	rec, err := s.c.Groups.Get(ctx, tx, r.Params["groupId"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && rec.Value.AccountID != r.Params["accountId"] {

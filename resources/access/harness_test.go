@@ -14,7 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Two accounts, of which the second one is nobody's business in the first.
+// Two accounts, without access to each other.
 const (
 	acctA, acctB   = "acct-a-v1", "acct-b-v1"
 	projA1, projA2 = "proj-a1-v1", "proj-a2-v1"
@@ -126,8 +126,8 @@ func by(account, id string, scopes ...string) resources.Principal {
 	return areatest.By(account, id, "apikey-"+id, scopes...)
 }
 
-// call asks a handler. Params are "name=value" pairs joined by commas; a body that is
-// no string is rendered as JSON, nil is none.
+// call asks a handler. Params are "name=value" pairs joined by commas. A body is a string or rendered as JSON; nil
+// sends none.
 func (w *world) call(route string, who resources.Principal, params, query string, body any) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{Principal: who, Params: map[string]string{}, Query: query, RequestID: "test", Body: areatest.Body(body)}

@@ -102,7 +102,7 @@ func manager(w *world, permissions ...string) resources.Principal {
 	return areatest.As(acctA, dan)
 }
 
-// holding is a group that holds something, and a caller who holds something else.
+// holding is a group with some grants, and a caller with others.
 type holding struct {
 	name  string
 	holds []string

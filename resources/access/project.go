@@ -18,8 +18,8 @@ const (
 	actionProjectDelete = "account:project:delete"
 )
 
-// notYourProject refuses a project of another account and one that never existed with one text,
-// so a caller can't tell which of them it is.
+// notYourProject refuses another account's project and an unknown one with one text: a caller can't
+// tell them apart.
 const notYourProject = "You do not have permission to do this in that project."
 
 // ProjectView is a project as responses show it, without its state.

@@ -64,8 +64,8 @@ func (s *Service) updateProject(ctx context.Context, r *wire.Request) (wire.Resp
 }
 
 // pathProject begins a change of the project in the path and reads the project. invalid is the
-// error of the rest of the request: the refusal of a project of another account comes before
-// it, and that of a project that does not exist after it.
+// error of the rest of the request. Another account's project is refused before it, an unknown
+// project after it.
 func (s *Service) pathProject(
 	ctx context.Context, tx store.Tx, r *wire.Request, action string, invalid error,
 ) (store.Record[resources.Project], error) {

@@ -14,14 +14,14 @@ import (
 // unmarkTimeout bounds unmarkProject, which goes on when the caller is gone.
 const unmarkTimeout = 10 * time.Second
 
-// deleteProject answers project.delete (N4) in three steps: it marks the project, after which
-// everything in it is denied; it asks every area whether the project is empty; and it deletes
-// the project or removes the mark.
+// deleteProject answers project.delete (N4) in three steps. It marks the project, and policy denies
+// everything in a marked one. It asks every area whether the project is empty. It deletes the
+// project or removes the mark.
 //
-// The areas can't be asked in a transaction, since their data may be in another store. Between
-// the steps nothing can be made in the project: policy denies new requests in a marked project,
-// and an area that has found it empty refuses requests that policy allowed before. A mark
-// survives a crash, and a repeated request continues from it.
+// The areas can't be asked in a transaction, since their data may be in another store. Between the
+// steps nothing can be made in the project: policy denies new requests in it, and an area refuses
+// earlier allowed ones once it found the project empty. A mark survives a crash, and a repeated
+// request continues from it.
 func (s *Service) deleteProject(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	mark, err := s.markProject(ctx, r)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s *Service) markProject(ctx context.Context, r *wire.Request) (store.Recor
 	return mark, err
 }
 
-// checkEmpty asks every area to close the project. It refuses a project that is not empty, and
-// one about which an area can't answer.
+// checkEmpty asks every area to close the project. It refuses a project with contents, and one
+// without an answer from every area.
 func (s *Service) checkEmpty(ctx context.Context, mark store.Record[resources.Project]) error {
 	for _, occupant := range s.Occupants {
 		occupied, err := occupant.CloseProject(ctx, closingOf(mark))

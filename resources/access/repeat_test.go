@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/areatest"
 )
 
-// TestRepeatThatFindsNothingIsCommitted: it waits like the change that it repeats, since its
-// caller may not have heard that one's answer. The revision moves by what is committed only.
+// TestRepeatThatFindsNothingIsCommitted guarantees that a repeat waits like the change before it,
+// since its caller may have missed that answer. The revision moves by what is committed only.
 func TestRepeatThatFindsNothingIsCommitted(t *testing.T) {
 	for name, tc := range map[string]struct{ first, repeat, params, body string }{
 		"a group":               {"group.delete", "group.delete", at(acctA, "groupId", groupA), ""},

@@ -72,8 +72,8 @@ func (s *Service) systemRoles() []resources.Role {
 	return roles
 }
 
-// findRole reads a role that the account can use: a system role, whose record has no revision, or
-// a custom role of the account; nil where there is none.
+// findRole reads a role usable by the account, nil for none. It is a system role, without a
+// revision, or a custom role of the account.
 func (s *Service) findRole(ctx context.Context, tx store.Tx, account, id string) (*store.Record[resources.Role], error) {
 	for _, role := range s.SystemRoles() {
 		if role.ID == id {

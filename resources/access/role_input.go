@@ -71,8 +71,8 @@ func readPermissions(body *wire.Object) []string {
 	return list
 }
 
-// checkScope adds a problem to each pattern that a role of the scope can't have. Roles that are
-// assigned in a project have no patterns of account scope, and "*" includes that scope.
+// checkScope adds a problem for each pattern outside the role's scope. A role assigned in a project
+// has no patterns of account scope, and "*" includes that scope.
 func (in *roleInput) checkScope(p *wire.Problems, scope string) {
 	if scope != resources.RoleScopeProject && scope != resources.RoleScopeResource {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// faultyStore is a store of which single methods are replaced.
+// faultyStore is a store with single methods replaced.
 type faultyStore struct {
 	store.Store
 	view, transact func(ctx context.Context, fn func(store.Tx) error) error
@@ -40,8 +40,7 @@ var roleBodies = map[string]any{
 	"role.replace": object{"name": "n", "permissions": []string{"account:user:read"}},
 }
 
-// TestNoStoreNoAnswer guarantees that a store that can't answer is never taken for one
-// that has nothing.
+// TestNoStoreNoAnswer guarantees that a failing store is never taken for an empty one.
 func TestNoStoreNoAnswer(t *testing.T) {
 	var f faultyStore
 	w := newWorld(t, faulty(&f))
@@ -58,8 +57,7 @@ func TestNoStoreNoAnswer(t *testing.T) {
 	}
 }
 
-// TestARetriedTransactionForgetsTheFirstTry guarantees that only the attempt which was
-// committed is answered.
+// TestARetriedTransactionForgetsTheFirstTry guarantees an answer from the committed try only.
 func TestARetriedTransactionForgetsTheFirstTry(t *testing.T) {
 	var f faultyStore
 	w := newWorld(t, faulty(&f))

@@ -51,12 +51,11 @@ type Config struct {
 	Scans *gate.Gate
 	// Occupants are asked before a project is deleted.
 	Occupants []Occupant
-	// Invite stores the mail to an admin who has not signed in yet, in the transaction that
-	// makes the user; nil sends none.
+	// Invite stores the mail to an admin before their first sign-in, in the transaction of the new user; nil sends
+	// none.
 	Invite func(ctx context.Context, tx store.Tx, account resources.Account, user resources.User) error
-	// Release ends the membership of a user whose invitation has expired, in that transaction.
-	// It changes user and does not store it. It returns false for a user who stays a member;
-	// nil is none.
+	// Release ends the membership of a user whose invitation has expired, in that transaction. It changes user and does
+	// not store it. It returns false for a user who stays a member; a nil Release keeps everybody.
 	Release func(ctx context.Context, tx store.Tx, user *resources.User) (bool, error)
 }
 
@@ -91,9 +90,9 @@ func (s *Service) beginChange(ctx context.Context, tx store.Tx, r *wire.Request,
 	return s.reauthorize(ctx, tx, r.Principal, account, action)
 }
 
-// reauthorize checks on the facts of the transaction that the caller's credential is still valid
-// and that policy lets them do the action at account level. It returns those facts. Policy is
-// not asked for a service, whose permissions are in its token.
+// reauthorize checks two things on the facts of the transaction: the caller's credential is still valid, and policy
+// lets them do the action at account level. It returns those facts. Policy is not asked for a service: its permissions
+// are in its token.
 func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Principal, account, action string) (resources.Facts, error) {
 	facts, err := s.c.LoadCaller(ctx, tx, account, p, s.now())
 	if err != nil || p.Kind == resources.PrincipalService {
