@@ -50,8 +50,8 @@ type claimList struct {
 	Claims []claimBody `json:"claims"`
 }
 
-// claim answers cluster_claim.create (N19). A transaction is begun only where a look has found a cluster to
-// claim: provisioners that wait hold up no change.
+// claim answers cluster_claim.create (N19). It begins a transaction only after a look found a cluster to claim: waiting
+// provisioners hold up no change.
 func (s *Service) claim(ctx context.Context, r *wire.Request) (wire.Response, error) {
 	in, err := readClaim(r)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestClaimOfANewCluster has the cluster, which is PROVISIONING now, and the request that made it.
+// TestClaimOfANewCluster guarantees that a claim has the cluster, now PROVISIONING, and its request.
 func TestClaimOfANewCluster(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(w.call("kubernetes_cluster.create", here, "", `{"name":"web","flavor_id":"f","image_id":"i","k8s_version":"1.31"}`), 201)
@@ -40,7 +40,7 @@ func TestClaimOfANewCluster(t *testing.T) {
 	}
 }
 
-// TestLostLeaseIsClaimedAgain by whoever asks, with the next attempt; the lost claim is over.
+// TestLostLeaseIsClaimedAgain guarantees that any provisioner gets the next attempt; the lost claim is over.
 func TestLostLeaseIsClaimedAgain(t *testing.T) {
 	each(t, func(w *world, k sort) {
 		w.made(k, here, "web")
@@ -66,8 +66,8 @@ func TestLostLeaseIsClaimedAgain(t *testing.T) {
 	})
 }
 
-// TestAccountsTakeTurns: whose clusters are many does not keep the others waiting. Within an account
-// the oldest is first, of whatever kind.
+// TestAccountsTakeTurns guarantees that an account with many clusters does not keep the others waiting. Within an
+// account the oldest of any kind is first.
 func TestAccountsTakeTurns(t *testing.T) {
 	w := newWorld(t)
 	kinds := sorts()

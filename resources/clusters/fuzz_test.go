@@ -43,8 +43,8 @@ func (s *shelf) Insert(_ context.Context, schema *store.Schema, row store.Row) e
 	return nil
 }
 
-// fuzzed sends a body and gives the record that it made, nil where it was refused: then
-// with problems, and without a trace.
+// fuzzed sends a body and returns its record. It returns nil if the body was refused; the answer
+// then has problems, and the store no trace.
 func fuzzed(t *testing.T, route, collection, body string) []byte {
 	t.Helper()
 	s := &shelf{put: map[string][]byte{}}
@@ -68,8 +68,8 @@ func fuzzed(t *testing.T, route, collection, body string) []byte {
 
 var label = regexp.MustCompile(`\A[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\z`)
 
-// FuzzKubernetesBody: whatever is sent is refused with problems, or makes a cluster that
-// keeps every bound.
+// FuzzKubernetesBody guarantees that any body is refused with problems, or makes a cluster within
+// every bound.
 func FuzzKubernetesBody(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", "[]", "null", "{", `{"name":"a","name":"b"}`, "\xef\xbb\xbf{}", "{\"name\":\"\xff\"}", `{"name":"\ud800"}`, `{"name":"\u0000"}`,

@@ -16,7 +16,7 @@ const (
 	maxGPUs = 512
 	// maxUserData bounds the user data in bytes (API contract, E18).
 	maxUserData = 16 << 10
-	// maxGroups bounds the security groups of a cluster, each of which is looked up.
+	// maxGroups bounds the security groups of a cluster: each costs a look-up.
 	maxGroups = 100
 )
 

@@ -145,14 +145,14 @@ func TestGPUProblemsAreToldAtOnce(t *testing.T) {
 	if !slices.Equal(details(got), want) {
 		t.Errorf("%d %q, want %q", got.Status, details(got), want)
 	}
-	w.groups.err = errors.New("no firewall") // it can't be asked: the others are told all the same
+	w.groups.err = errors.New("no firewall") // it can't be asked, and the answer has the other problems all the same
 	got = w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
 	if !slices.Equal(details(got), []string{"image_id: is missing"}) {
 		t.Errorf("%d %s", got.Status, got.Text)
 	}
 }
 
-// twice is a store that runs each view's function on a history that is undone first.
+// twice is a store that runs each view's function twice, and undoes the first run.
 type twice struct{ store.Store }
 
 // View implements store.Store.
@@ -163,7 +163,7 @@ func (t twice) View(ctx context.Context, fn func(store.Tx) error) error {
 	return t.Store.View(ctx, fn)
 }
 
-// TestGPUProblemsAreToldOnce guarantees that a view which is run again tells nothing twice.
+// TestGPUProblemsAreToldOnce guarantees that a repeated view reports no problem twice.
 func TestGPUProblemsAreToldOnce(t *testing.T) {
 	w := newWorld(t, func(c *clusters.Config) { c.Store = twice{c.Store} })
 	got := w.call("gpu_cluster.create", here, "", `{"cluster_name":"n","flavor_id":"f","security_group_ids":["sg-absent-v1"]}`)
@@ -173,7 +173,7 @@ func TestGPUProblemsAreToldOnce(t *testing.T) {
 	}
 }
 
-// TestFirewallThatFailsMakesNoCluster: what is not known is no yes.
+// TestFirewallThatFailsMakesNoCluster guarantees that a failed look-up does not count as a yes.
 func TestFirewallThatFailsMakesNoCluster(t *testing.T) {
 	w := newWorld(t)
 	body := `{"cluster_name":"n","flavor_id":"f","image_id":"i","security_group_ids":["sg-a-v1"]}`

@@ -30,8 +30,8 @@ type kind[T any] struct {
 	shown, spec func(T) any
 }
 
-// head holds the fields that both kinds of cluster have, and those of one kind that a provisioner
-// fills. The pointers point into the record; those of the other kind are nil.
+// head holds the common fields of both kinds of cluster, and the provisioner's fields of one kind.
+// The pointers point into the record; those of the other kind are nil.
 type head struct {
 	id        string
 	place     place
@@ -118,7 +118,7 @@ func (k kind[T]) add(ctx context.Context, tx store.Tx, record T) error {
 	return err
 }
 
-// find reads the cluster in the path; 404 where there is none in the project of the path.
+// find reads the cluster in the path; 404 if the path's project does not have it.
 func (k kind[T]) find(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[T], error) {
 	rec, err := k.records.Get(ctx, tx, r.Params["id"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && k.head(&rec.Value).place != placeOf(r) {

@@ -123,7 +123,8 @@ func replaced(body, field, value string) string {
 	return body[:start] + `"` + field + `":` + value + rest[end:]
 }
 
-// TestKubernetesProblemsAreToldAtOnce: each thing that is wrong, and that a field is unknown.
+// TestKubernetesProblemsAreToldAtOnce guarantees an answer with every wrong value and every unknown
+// field.
 func TestKubernetesProblemsAreToldAtOnce(t *testing.T) {
 	w := newWorld(t)
 	got := w.call("kubernetes_cluster.create", here, "?dry_run=1", `{"name":"A","ssh_key_id":"","node_count":0,"k8s_version":"2","pod_cidr":"x","service_cidr":"10.0.0.1/8",

@@ -50,7 +50,7 @@ func readNetworks(body *wire.Object) (pods, services string) {
 	return p.String(), s.String()
 }
 
-// readNetwork reads a CIDR that a cluster can use; fallback where it is absent.
+// readNetwork reads a CIDR usable by a cluster; fallback if it is absent.
 func readNetwork(body *wire.Object, field, fallback string) (netip.Prefix, bool) {
 	if !body.Has(field) {
 		return netip.MustParsePrefix(fallback), true

@@ -98,7 +98,8 @@ func TestEmptyProjectHasNoClusterOnTheWay(t *testing.T) {
 	}
 }
 
-// TestClosingSaysWhenItCannotKnow: a store that fails is no empty project.
+// TestClosingSaysWhenItCannotKnow guarantees that a failing store is not taken for an empty
+// project.
 func TestClosingSaysWhenItCannotKnow(t *testing.T) {
 	w := newWorld(t)
 	if err := w.Store.Close(); err != nil {
@@ -154,7 +155,7 @@ func TestErrorsNameTheirRoute(t *testing.T) {
 	}
 }
 
-// TestClustersMoveNoRevision: no decision rests on them, so no cache is emptied for them.
+// TestClustersMoveNoRevision guarantees that caches stay: no decision depends on clusters.
 func TestClustersMoveNoRevision(t *testing.T) {
 	w := newWorld(t)
 	before, err := w.Store.Freshness(t.Context())

@@ -56,8 +56,8 @@ func (s *Service) update(ctx context.Context, r *wire.Request) (wire.Response, e
 	return wire.OK(out)
 }
 
-// report implements claimable. A report on a claim that is over is refused, unless it repeats the last
-// one that was taken: its answer may have been lost.
+// report implements claimable. It refuses a report on an ended claim, unless it repeats the last accepted one: its
+// answer may have been lost.
 func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], in report) (reportBody, error) {
 	rec, err := k.records.Get(ctx, tx, claim.Value.ClusterID)
 	if err != nil {
@@ -100,7 +100,7 @@ func (k kind[T]) report(ctx context.Context, tx store.Tx, claim store.Record[rec
 	return reportBody{k.shown(rec.Value), claim.Value.LeaseUntil}, k.records.Replace(ctx, tx, rec)
 }
 
-// target returns the state that a report asks for; 409 with those that it can ask for.
+// target returns the state a report asks for; 409 with the possible ones.
 func (k kind[T]) target(from resources.ClusterState, status string) (resources.ClusterState, error) {
 	if status == "" {
 		return from, nil

@@ -57,7 +57,7 @@ func readReport(r *wire.Request) (report, error) {
 	return in, p.Err()
 }
 
-// readError reads the error, which comes with the status ERROR or with one that the cluster has.
+// readError reads the error, sent with the status ERROR or with the cluster's present one.
 func (in *report) readError(body *wire.Object) {
 	text, ok := body.Text("error")
 	failed := in.Status == resources.ClusterError.Kubernetes() || in.Status == resources.ClusterError.GPU()

@@ -34,8 +34,8 @@ func deleted(s resources.ClusterState) resources.ClusterState {
 	return resources.ClusterDeleting
 }
 
-// reportable returns the states that a report on a live claim can name: the cluster's own, which
-// changes nothing, and those that end the claim.
+// reportable returns the states a report on a live claim can name: the cluster's own, without a change, and those that
+// end the claim.
 func reportable(s resources.ClusterState) []resources.ClusterState {
 	switch s {
 	case resources.ClusterProvisioning:

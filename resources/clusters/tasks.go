@@ -33,8 +33,8 @@ type claimable interface {
 	report(ctx context.Context, tx store.Tx, claim store.Record[records.ClusterClaim], in report) (reportBody, error)
 }
 
-// next returns the task whose turn it is after that of the account: the oldest one of the next account
-// that has one, nil where no account has any.
+// next returns the oldest task of the next account with tasks, in turn after the given account. It returns nil without
+// any task.
 func (s *Service) next(ctx context.Context, tx store.Tx, kinds []string, after string) (*task, error) {
 	if free, err := s.anyFree(ctx, tx, kinds); err != nil || !free {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Service) next(ctx context.Context, tx store.Tx, kinds []string, after s
 	}
 }
 
-// anyFree says whether a cluster has an intent and no live claim, in whatever account.
+// anyFree reports whether a cluster of any account has an intent and no live claim.
 func (s *Service) anyFree(ctx context.Context, tx store.Tx, kinds []string) (bool, error) {
 	for _, q := range queues(kinds) {
 		first, err := tx.Scan(ctx, s.kinds[q.kind].schema(), store.Query{
