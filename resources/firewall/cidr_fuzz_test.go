@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 )
 
-// FuzzCIDR holds the prefix of a rule against another reader of addresses: what is taken is
-// that network, in the one form of it, and no network that has one form is refused.
+// FuzzCIDR compares the prefix of a rule with another reader of addresses. An accepted prefix is
+// the same network in its one form, and every network with one form is accepted.
 func FuzzCIDR(f *testing.F) {
 	for _, text := range []string{
 		"10.0.0.0/8", "10.1.2.3", "0.0.0.0/0", "::/0", "::1", "2001:DB8::/32", "10.0.0.1/8", "010.0.0.0/8", "10.0.0.0/08", "10.0.0.0/33",
@@ -36,9 +36,9 @@ func FuzzCIDR(f *testing.F) {
 	})
 }
 
-// network is the one form of a network or address as package net reads it, but for zeros
-// before a length; false where it reads none, where host bits are set, or where IPv6 reaches
-// into what IPv4 addresses are written in.
+// network is the one form of a network or address as package net reads it, without zeros before a
+// length. It is false if net reads none, if host bits are set, or if IPv6 covers the written form
+// of IPv4 addresses.
 func network(text string) (string, bool) {
 	address, length, given := strings.Cut(text, "/")
 	switch {

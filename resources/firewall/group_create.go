@@ -14,7 +14,7 @@ import (
 type groupDraft struct {
 	group resources.SecurityGroup
 	rules []ruleDraft
-	// tooMany says that the body has more rules than a group may have, which are not in rules.
+	// tooMany says that the body has more rules than a group may have; rules is then empty.
 	tooMany bool
 }
 
@@ -69,8 +69,8 @@ func (s *Service) readRules(body *wire.Object) (rules []ruleDraft, tooMany bool)
 	return rules, tooMany
 }
 
-// addGroup stores the group and its references; 400 for rules that name no group of the project, 409
-// for a group that the project can't take.
+// addGroup stores the group and its references; 400 for rules with a group outside the project, 409 for a group beyond
+// the project's bounds.
 func (s *Service) addGroup(ctx context.Context, tx store.Tx, group resources.SecurityGroup, draft groupDraft) error {
 	at := place{group.AccountID, group.ProjectID}
 	if err := s.enter(ctx, tx, at); err != nil {

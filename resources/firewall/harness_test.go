@@ -61,9 +61,8 @@ func (w *world) at(account, project string) *world {
 	return &sub
 }
 
-// call asks a handler. ids are those of the group and the rule in the path; a route
-// `security_group.list?status=active` has a query, `security_group.create#key` an Idempotency-Key; a body that is no string
-// is rendered as JSON.
+// call asks a handler. ids are those of the group and the rule in the path. A route `security_group.list?status=active`
+// has a query, `security_group.create#key` an Idempotency-Key. A body is a string or rendered as JSON.
 func (w *world) call(route string, body any, ids ...string) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{

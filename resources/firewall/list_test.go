@@ -107,8 +107,8 @@ func TestWrongQueryIsRefused(t *testing.T) {
 	}
 }
 
-// TestDeletedGroupsAreForgotten: a project keeps those that were deleted last, so that
-// making and deleting can't fill the store.
+// TestDeletedGroupsAreForgotten guarantees that a project keeps the last deleted ones only: making
+// and deleting groups can't fill the store.
 func TestDeletedGroupsAreForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

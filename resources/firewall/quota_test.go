@@ -12,8 +12,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestQuotas: 409 past them, whatever was deleted counts no more, other projects
-// and groups have their own.
+// TestQuotas guarantees a 409 past them. Deleted groups and rules do not count; each project and
+// group has its own quota.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, quotas(3, 2))
@@ -29,7 +29,7 @@ func TestQuotas(t *testing.T) {
 	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
 	w.Expect(w.call("security_group_rule.create", tcpRule(3), id), 201)
 	w.Expect(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), tcpRule(2), tcpRule(3)}}), 409)
-	// What is wrong is told first, of as many rules as a group may have.
+	// Other problems come first, of as many rules as a group may have.
 	bad := areatest.Object{"direction": "x", "protocol": "tcp"}
 	w.refused(w.at(acctA, projX).call("security_group.create", areatest.Object{"project_id": projX, "name": "many", "rules": []areatest.Object{tcpRule(1), bad, bad}}), "rules[1].direction")
 }

@@ -110,8 +110,8 @@ func TestMissingNamesWhatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestAnotherProjectsGroupIsNotThere: on every route that takes an id, with the words
-// for one that never was, and nothing changes.
+// TestAnotherProjectsGroupIsNotThere guarantees the answer for an unknown group, and no change, on
+// every route with an id.
 func TestAnotherProjectsGroupIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

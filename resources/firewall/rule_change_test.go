@@ -72,7 +72,7 @@ func TestEqualRuleIsRefused(t *testing.T) {
 	}
 	w.Expect(w.call("security_group_rule.delete", nil, id, rules[0]), 200)
 	w.Expect(w.call("security_group_rule.create", tcpRule(80), id), 201)
-	w.made("other", tcpRule(80)) // another group's is no matter
+	w.made("other", tcpRule(80)) // another group's rule does not count
 }
 
 // TestRuleProblemsAreToldAtOnce: at their fields, with the group that is not there.
@@ -83,7 +83,7 @@ func TestRuleProblemsAreToldAtOnce(t *testing.T) {
 	w.refused(w.call("security_group_rule.create?y=1", `{"direction":"in","protocol":"tcp","priority":-1,"remote_security_group_id":"sg-none-v1","x":1}`, id),
 		"y", "direction", "priority", "remote_security_group_id", "x")
 	w.refused(w.call("security_group_rule.create", ``, id), "request")
-	// What is wrong with the request is told before what is not there.
+	// The request's problems come before the unknown group.
 	w.refused(w.call("security_group_rule.create", `{"direction":"in","protocol":"tcp"}`, "sg-absent-v1"), "direction")
 	w.Expect(w.call("security_group_rule.create", tcpRule(80), "sg-absent-v1"), 404)
 	if rules := w.group(id)["rules"].([]any); len(rules) != 0 {

@@ -9,8 +9,7 @@ import (
 // none stands for a number that a rule does not have.
 const none = -1
 
-// identity holds the fields by which rules are compared: the traffic that they match, and their
-// priority.
+// identity holds the compared fields of a rule: the matched traffic, and the priority.
 type identity struct {
 	direction, protocol, prefix, remote  string
 	portMin, portMax, icmpType, icmpCode int
@@ -32,7 +31,7 @@ func identityOf(r resources.SecurityGroupRule) identity {
 	}
 }
 
-// checkDifferent refuses rules of which some are equal, with a problem for each.
+// checkDifferent refuses rules with equal ones among them, with a problem for each.
 func checkDifferent(rules []resources.SecurityGroupRule) error {
 	seen := map[identity]int{}
 	var equal []resources.Problem

@@ -27,9 +27,8 @@ func TestRuleHasOneForm(t *testing.T) {
 	}
 }
 
-// TestEqualRulesAreToldApartByWhatTheyMatch: each field that says which traffic is meant,
-// or how early, makes two rules different; the way of writing them and what they are
-// called does not.
+// TestEqualRulesAreToldApartByWhatTheyMatch guarantees that each field of the traffic, and the
+// priority, makes two rules different. Spelling, name and description do not.
 func TestEqualRulesAreToldApartByWhatTheyMatch(t *testing.T) {
 	t.Parallel()
 	read := func(body string) resources.SecurityGroupRule {

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/firewall"
 )
 
-// ruleCase is a rule and the fields that are wrong with it, none where it is accepted.
+// ruleCase is a rule and its wrong fields, none for an accepted rule.
 type ruleCase struct {
 	body  string
 	wrong string

@@ -95,7 +95,7 @@ func (s *Service) enter(ctx context.Context, tx store.Tx, at place) error {
 	return s.c.EnterProject(ctx, tx, resources.AreaFirewall, at.account, at.project, s.now())
 }
 
-// pathGroup reads the group in the path; 404 where there is none in the project of the path.
+// pathGroup reads the group in the path; 404 if the path's project does not have it.
 func (s *Service) pathGroup(ctx context.Context, tx store.Tx, r *wire.Request) (store.Record[resources.SecurityGroup], error) {
 	rec, err := s.c.SecurityGroups.Get(ctx, tx, r.Params["id"])
 	if errors.Is(err, store.ErrNotFound) || err == nil && !placeOf(r).holds(rec.Value) {
