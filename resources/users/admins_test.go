@@ -26,7 +26,7 @@ func (w *world) admins() int {
 
 func TestLastAdminStays(t *testing.T) {
 	w := newWorld(t)
-	w.Write(func(ctx context.Context, tx store.Tx) error { // bob may change and remove users, and is no admin
+	w.Write(func(ctx context.Context, tx store.Tx) error { // bob may change and remove users, and is not an admin
 		a := resources.Assignment{
 			AccountID: acctA, RoleID: "role-hr-v1", RoleScope: resources.RoleScopeAccount, AssigneeType: resources.AssigneeUser,
 			AssigneeID: bob, Status: resources.StatusActive, CreatedAt: areatest.Start, UpdatedAt: areatest.Start,

@@ -56,8 +56,8 @@ func (s *Service) reauthorize(ctx context.Context, tx store.Tx, p resources.Prin
 	return err
 }
 
-// authorizeSelf refuses a caller whose own id is another one than id, a key without the scope, and
-// a credential that is not valid any more.
+// authorizeSelf refuses a caller with another id, a key without the scope, and a credential no
+// longer valid.
 func (s *Service) authorizeSelf(ctx context.Context, tx store.Tx, r *wire.Request, account, id, scope string) error {
 	p := r.Principal
 	if !isSelf(p, id) || p.Credential == resources.CredentialKey && !slices.Contains(p.KeyScopes, scope) {

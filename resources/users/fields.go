@@ -53,8 +53,8 @@ func readName(o *wire.Object) *string {
 	return &name
 }
 
-// readText reads a string for which valid holds, nil where it is absent; rule tells callers which
-// strings are valid.
+// readText reads a string accepted by valid, nil if it is absent; rule describes valid strings to
+// callers.
 func readText(o *wire.Object, name string, valid func(string) bool, rule string) *string {
 	text, ok := o.Text(name)
 	if !ok {

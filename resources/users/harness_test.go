@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// Two accounts, of which the second one is nobody's business in the first.
+// Two accounts, without access to each other.
 const (
 	acctA, acctB = "acct-a-v1", "acct-b-v1"
 	alice, bob   = "user-alice-v1", "user-bob-v1" // account_admin of A; team_member of A
@@ -133,7 +133,7 @@ func ask(who resources.Principal, account, user string, body any) *wire.Request 
 	}
 }
 
-// call asks a handler; a body that is no string is rendered as JSON, nil is none.
+// call asks a handler. A body is a string or rendered as JSON; nil sends none.
 func (w *world) call(route string, who resources.Principal, account, user string, body any) areatest.Answer {
 	w.T.Helper()
 	return w.Ask(route, ask(who, account, user, body))

@@ -26,10 +26,10 @@ func (s *Service) SendInvitation(ctx context.Context, tx store.Tx, account resou
 	return s.storeMail(ctx, tx, account, rec.Value)
 }
 
-// Release ends the membership of a user who can join another account: it deletes all that they
-// have in the old one and changes user, which the caller stores. It returns false for a user who
-// stays a member. The transaction has bumped the revision of the user's account. Other areas that
-// make members call it too.
+// Release ends the membership of a user who can join another account: it deletes the user's records
+// in the old one and changes user. The caller stores user. It returns false for a user who stays a
+// member. The transaction has bumped the revision of the user's account. Other areas with new
+// members call it too.
 func (s *Service) Release(ctx context.Context, tx store.Tx, user *resources.User) (bool, error) {
 	if !s.canJoin(*user) {
 		return false, nil

@@ -41,8 +41,8 @@ func (s *Service) resendInvitation(_ context.Context, r *wire.Request) (idempote
 	}, nil
 }
 
-// checkMailAllowed refuses a mail to a user who is not invited, or who got one less than a minute
-// ago.
+// checkMailAllowed refuses a mail to a user without an open invitation, and a second one within a
+// minute.
 func (s *Service) checkMailAllowed(rec *userRow) error {
 	if rec == nil {
 		return resources.NotFound(nounUser)

@@ -122,8 +122,8 @@ func TestOldInvitationBindsNobody(t *testing.T) {
 	w.Expect(w.invite(acctB, "ivy@example.com"), 409)
 }
 
-// TestReleaseEndsWhatBindsNobody: of a member whose invitation has run out nothing is left
-// in the account, in the store and in the value; who is bound stays as they are.
+// TestReleaseEndsWhatBindsNobody guarantees that a member with an expired invitation has nothing
+// left in the account, in the store and in the value. Others stay as they are.
 func TestReleaseEndsWhatBindsNobody(t *testing.T) {
 	w := newWorld(t)
 	w.AddUser(acctA, iris, resources.StatusInvited)
@@ -155,8 +155,8 @@ func TestReleaseEndsWhatBindsNobody(t *testing.T) {
 	}
 }
 
-// TestRemovedInviteeIsInvitedAnew: somebody who never signed in can't without a mail,
-// but an account that removes and invites in turn sends one in a minute at most.
+// TestRemovedInviteeIsInvitedAnew guarantees a new mail for a user who never signed in. An account
+// that removes and invites in turn sends one in a minute at most.
 func TestRemovedInviteeIsInvitedAnew(t *testing.T) {
 	w := newWorld(t)
 	w.Expect(w.invite(acctA, "ivy@example.com"), 200)

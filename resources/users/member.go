@@ -17,8 +17,8 @@ const roleTeamMember = "team_member"
 // userRow is a user's record in the store.
 type userRow = store.Record[resources.User]
 
-// findUser reads the user with that external id or UUID, nil where there is none. No string is the
-// external id of one user and the UUID of another (records.Collections.SubjectFree).
+// findUser reads the user with that external id or UUID, nil for none. No string is the external id of one user and the
+// UUID of another (records.Collections.SubjectFree).
 func (s *Service) findUser(ctx context.Context, tx store.Tx, id string) (*userRow, error) {
 	rec, err := store.Lookup(s.c.Users.Get(ctx, tx, id))
 	if err != nil || rec != nil {
@@ -27,7 +27,7 @@ func (s *Service) findUser(ctx context.Context, tx store.Tx, id string) (*userRo
 	return store.Lookup(s.c.Users.First(ctx, tx, store.Query{Index: records.ByUUID, Equal: []store.Value{store.String(id)}}))
 }
 
-// findMember reads the member of the account with that external id or UUID, nil where there is none.
+// findMember reads the member of the account with that external id or UUID, nil for none.
 func (s *Service) findMember(ctx context.Context, tx store.Tx, account, id string) (*userRow, error) {
 	rec, err := s.findUser(ctx, tx, id)
 	if err != nil || rec == nil || rec.Value.AccountID != account {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMetadataComesBackAsItWasSent: numbers that no float holds, keys that look like
-// operators or extended JSON, the order, escapes, and characters that some escape.
+// TestMetadataComesBackAsItWasSent guarantees it for numbers beyond a float, keys with the looks of
+// operators or extended JSON, the order, escapes, and unescaped characters.
 func TestMetadataComesBackAsItWasSent(t *testing.T) {
 	w := newWorld(t)
 	for _, metadata := range []string{

@@ -98,7 +98,7 @@ func TestRemovalEndsEverythingInTheAccount(t *testing.T) {
 			if w.Revision(acctA) != rev+1 || w.Revision("") != none+1 {
 				t.Error("not both revisions moved")
 			}
-			// Whoever comes back inherits nothing.
+			// A user who comes back inherits nothing.
 			w.Expect(w.call("user.invite", areatest.As(acctA, alice), acctA, "", areatest.Object{"email": u.Email}), 200)
 			if roles := w.roles(acctA, bob); len(roles) != 1 || roles[0] != "team_member" {
 				t.Errorf("roles %v", roles)

@@ -18,12 +18,10 @@ const (
 	invitationAccepted                   // the subject has accepted it
 )
 
-// SignIn does the first sign-in of an invited user. subject is that of a verified token and names
-// no user yet; email is the token's verified address. The user who is invited with that address
-// becomes ACTIVE and gets the subject.
-//
-// done says that the subject names an active user now; the caller refuses the token if it is
-// false. An error means that the store can't tell.
+// SignIn does the first sign-in of an invited user. subject is a verified token's, without a user
+// yet; email is the token's verified address. The user invited with that address becomes ACTIVE and
+// gets the subject. done reports that the subject has an active user now; otherwise the caller
+// refuses the token. An error is a failure of the store.
 func (s *Service) SignIn(ctx context.Context, subject, email string) (done bool, err error) {
 	if !validSubject(subject) || !resources.ValidEmail(email) {
 		return false, nil

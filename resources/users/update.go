@@ -41,8 +41,8 @@ func (s *Service) updateUser(ctx context.Context, r *wire.Request) (wire.Respons
 	return wire.OK(messageBody{"The user was updated."})
 }
 
-// beginUpdate bumps the revisions and returns the account: that of the request or, for a service
-// that names none, that of the user. The caller reads the user after the bump.
+// beginUpdate bumps the revisions and returns the account: the request's or, for a service that
+// names none, the user's. The caller reads the user after the bump.
 func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update) (string, error) {
 	account := r.AccountID
 	if account == "" {
@@ -61,8 +61,8 @@ func (s *Service) beginUpdate(ctx context.Context, tx store.Tx, r *wire.Request,
 	return account, bump(ctx, tx, accounts...)
 }
 
-// mayUpdate refuses with FORBIDDEN a caller who may not update the user, and one who may not change
-// a field of the request.
+// mayUpdate refuses with FORBIDDEN a caller without the right to update the user, or to change a
+// field of the request.
 func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, in *update, account string) error {
 	if syncs(r.Principal) {
 		return nil
@@ -85,8 +85,8 @@ func (s *Service) mayUpdate(ctx context.Context, tx store.Tx, r *wire.Request, i
 	return nil
 }
 
-// update changes the user's record. It refuses a value that must be unique and is in use, and a
-// change that leaves the account without an admin.
+// update changes the user's record. It refuses a unique value already in use, and a change after
+// which the account has no admin.
 func (s *Service) update(ctx context.Context, tx store.Tx, caller resources.Principal, rec userRow, in *update) error {
 	before, now := rec.Value, s.now()
 	in.fields.apply(&rec.Value, s.IdentityProvider)

@@ -13,7 +13,7 @@ type update struct {
 	problems wire.Problems
 	fields   fields
 	status   string
-	// restricted are the fields of the body that only the service that syncs users may change.
+	// restricted are the fields of the body for the service that syncs users alone.
 	restricted []string
 	// id and account are those of the body, which must be the user's; "" is none.
 	id, account string

@@ -148,7 +148,7 @@ func TestUpdateOfAForeignUserIsThatOfAnAbsentOne(t *testing.T) {
 		}
 	}
 	w.Expect(w.call("user.update", areatest.As(acctA, alice), acctA, bea, areatest.Object{"name": "x"}), 404, "USER_001")
-	for _, id := range []string{absent, bea, bob, alice} { // bob may not change others, whoever they are
+	for _, id := range []string{absent, bea, bob, alice} { // bob may not change any of the others
 		if id != bob {
 			w.Expect(w.call("user.update", areatest.As(acctA, bob), acctA, id, areatest.Object{"name": "x"}), 403, "AUTH_003", "no active role of the user grants account:user:update in acct-a-v1")
 		}
