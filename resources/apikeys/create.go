@@ -58,8 +58,8 @@ func (s *Service) createKey(_ context.Context, r *wire.Request) (idempotency.Com
 	}, nil
 }
 
-// add stores the key. It refuses an owner who has the greatest number of active keys, and deletes
-// the oldest ended keys where there would be too many in all.
+// add stores the key. It refuses an owner with the greatest number of active keys. It deletes the
+// oldest ended keys beyond the bound of all.
 func (s *Service) add(ctx context.Context, tx store.Tx, caller resources.Principal, key resources.APIKey) error {
 	if _, err := tx.Bump(ctx, key.AccountID); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Two accounts, of which the second one is nobody's business in the first.
+// Two accounts, without access to each other.
 const (
 	acctA, acctB = "acct-a-v1", "acct-b-v1"
 	alice, bob   = "user-alice-v1", "user-bob-v1" // account_admin of A; member of A without a role
@@ -87,8 +87,8 @@ func by(account, id, keyID string) resources.Principal {
 	return areatest.By(account, id, keyID, resources.KeyScopeRead, resources.KeyScopeWrite)
 }
 
-// call asks a handler about the keys of a user; keyID is api_key.revoke's. A body that is no
-// string is rendered as JSON, nil is none.
+// call asks a handler about the keys of a user; keyID is api_key.revoke's. A body is a string or
+// rendered as JSON; nil sends none.
 func (w *world) call(route string, who resources.Principal, account, user, keyID string, body any) areatest.Answer {
 	w.T.Helper()
 	r := &wire.Request{Principal: who, Params: map[string]string{"account_id": account, "user_id": user}, AccountID: account, Body: areatest.Body(body)}

@@ -41,8 +41,8 @@ type Uses struct {
 
 	mu    sync.Mutex
 	noted map[string]resources.Time
-	// failed is the last key of the part that could not be written last: the next flush begins there, so
-	// that no key waits for ever behind others.
+	// failed is the last key of the last unwritten part. The next flush begins there, so no key waits for ever behind
+	// others.
 	failed string
 }
 
@@ -54,7 +54,7 @@ func NewUses(cfg UsesConfig) *Uses {
 	return &Uses{cfg: cfg, noted: map[string]resources.Time{}}
 }
 
-// Note notes that the key was used at that time. It does not block.
+// Note records a use of the key at that time. It does not block.
 func (u *Uses) Note(keyID string, at resources.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -143,7 +143,7 @@ func TestEachUseHasItsTurn(t *testing.T) {
 func TestALaterUseStays(t *testing.T) {
 	w := newWorld(t)
 	_, id := w.made(acctA, bob)
-	// Two replicas, the second of which is behind.
+	// Two replicas; the second one is behind.
 	first, second := w.uses, apikeys.NewUses(apikeys.UsesConfig{Store: w.Store, Collections: w.Collections, Log: slog.New(slog.DiscardHandler)})
 	first.Note(id, areatest.Start+100)
 	second.Note(id, areatest.Start+50)
