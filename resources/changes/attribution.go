@@ -17,7 +17,7 @@ type attribution struct {
 
 type attributionKey struct{}
 
-// By returns a context whose changes are the system's, under that name of a route.
+// By returns a context for changes of the system, under that route's name.
 func By(ctx context.Context, route string) context.Context {
 	return context.WithValue(ctx, attributionKey{}, attribution{
 		actor: resources.ChangeActor{Kind: resources.ActorSystem, ID: "portcullis"}, route: route,

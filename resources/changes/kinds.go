@@ -16,7 +16,7 @@ type Shown struct {
 	APIKey     func(resources.APIKey) any
 }
 
-// kind is a collection of which changes are recorded.
+// kind is a collection with recorded changes.
 type kind struct {
 	name string
 	// rank orders the kinds of one change: its subject is the first, unless the route names another.
