@@ -44,7 +44,7 @@ func TestFailureIsNotStored(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestAnswerHoldsForADay checks that the key can be used for another request after that.
+// TestAnswerHoldsForADay guarantees it, and that another request can use the key after it.
 func TestAnswerHoldsForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -102,7 +102,7 @@ func TestSecondOneIsRefusedWhileTheFirstRuns(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestKeyIsFreeAfterAPanic checks that a commit that panics does not count as running.
+// TestKeyIsFreeAfterAPanic guarantees that a panic in a commit does not count as running.
 func TestKeyIsFreeAfterAPanic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -127,8 +127,7 @@ func (s again) Transact(ctx context.Context, fn func(store.Tx) error) error {
 	return s.Store.Transact(ctx, fn)
 }
 
-// TestAnswerIsOfTheRunThatWasCommitted checks that the response of a run that was rolled back is not
-// stored.
+// TestAnswerIsOfTheRunThatWasCommitted guarantees that a rolled back run's response is not stored.
 func TestAnswerIsOfTheRunThatWasCommitted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -24,8 +24,8 @@ const (
 
 var errBroken = errors.New("the commit is broken")
 
-// world is a keeper on a store of its own, with a handler that makes a record whose
-// name is the body, and counts how often it did.
+// world is a keeper on a store of its own. Its handler makes a record with the body as its name,
+// and counts its calls.
 type world struct {
 	t      *testing.T
 	store  store.Store

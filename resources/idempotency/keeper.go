@@ -100,7 +100,7 @@ func (k *Keeper) once(ctx context.Context, want records.Answer, commit Commit) (
 	return response, err
 }
 
-// find reads a stored response, nil where there is none. It deletes an expired one.
+// find reads a stored response, nil for none. It deletes an expired one.
 func (k *Keeper) find(ctx context.Context, tx store.Tx, id string) (*records.Answer, error) {
 	rec, err := store.Lookup(k.answers.Get(ctx, tx, id))
 	if err != nil || rec == nil {

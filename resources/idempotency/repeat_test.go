@@ -52,8 +52,8 @@ func TestKeyIsForOneRequest(t *testing.T) {
 	w.count(1, 1)
 }
 
-// TestEveryCallerHasTheirOwnKeys checks that other users, accounts and kinds of principal share no
-// response, even where their concatenated parts are equal.
+// TestEveryCallerHasTheirOwnKeys guarantees that other users, accounts and kinds of principal share no response. This
+// holds if their concatenated parts are equal, too.
 func TestEveryCallerHasTheirOwnKeys(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
