@@ -35,8 +35,7 @@ func nested(levels int) string {
 	return `{"raw":` + strings.Repeat(`{"a":`, levels-2) + `{}` + strings.Repeat(`}`, levels-2) + `}`
 }
 
-// TestBodyIsOneStrictJSONObject checks that bodies are refused that two decoders could read
-// differently.
+// TestBodyIsOneStrictJSONObject guarantees that a body is refused if two decoders could read it differently.
 func TestBodyIsOneStrictJSONObject(t *testing.T) {
 	for name, body := range map[string]string{
 		"empty": "", "blank": "  ", "array": "[]", "text": `"x"`, "null": "null", "number": "1", "open": `{"raw":{}`, "trailing value": `{} {}`, "trailing letter": `{}x`, "trailing comma": `{"raw":{},}`,
@@ -101,8 +100,8 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	}
 }
 
-// TestNameLooksLikeWhatItIs checks that names have no white space around them and no characters that
-// hide or turn text.
+// TestNameLooksLikeWhatItIs guarantees names without white space around them, and without characters to hide or turn
+// text.
 func TestNameLooksLikeWhatItIs(t *testing.T) {
 	for sent, want := range map[string]string{
 		`"a"`: "", `"a b"`: "", `"éééé"`: "", `"日本語"`: "", `""`: "must not be empty", `null`: "is missing", `1`: "must be a string", `" a"`: "must not begin or end",
@@ -225,8 +224,7 @@ func TestRawIsAsItWasSent(t *testing.T) {
 	}
 }
 
-// FuzzBody checks that no body panics the reader, and that the standard decoder reads every accepted
-// body alike.
+// FuzzBody guarantees that no body panics the reader. The standard decoder reads every accepted body alike.
 func FuzzBody(f *testing.F) {
 	for _, s := range []string{`{"s":"x"}`, `{"s":"a","s":"b"}`, `{"s":"\ud800"}`, "{\"s\":\"\xff\"}", nested(32), nested(33), `{} {}`, "\xef\xbb\xbf{}", `{"raw":{"a":1e5}}`, `{"S":"x"}`} {
 		f.Add(s)

@@ -45,7 +45,7 @@ func TestEveryKindHasItsStatusAndCodes(t *testing.T) {
 		resources.KindMethodNotAllowed: {405, "METHOD_NOT_ALLOWED", "REQ_001"}, resources.KindConflict: {409, "CONFLICT", "USER_002"}, resources.KindTooLarge: {413, "PAYLOAD_TOO_LARGE", "REQ_001"},
 		resources.KindTooSlow:          {408, "BAD_REQUEST", "REQ_001"},
 		resources.KindUnsupportedMedia: {415, "UNSUPPORTED_MEDIA_TYPE", "REQ_001"}, resources.KindRateLimited: {429, "RATE_LIMITED", "RATE_001"}, resources.KindUnavailable: {503, "UNAVAILABLE", "SYS_002"},
-		resources.KindUnavailable + 1: {500, "INTERNAL_ERROR", "SYS_001"}, -1: {500, "INTERNAL_ERROR", "SYS_001"}, // a kind that the table does not know is no success
+		resources.KindUnavailable + 1: {500, "INTERNAL_ERROR", "SYS_001"}, -1: {500, "INTERNAL_ERROR", "SYS_001"}, // a kind outside the table does not succeed
 	} {
 		e := &resources.Error{Kind: kind, Message: "m"}
 		if got := wire.Status(kind); got != want.status {

@@ -22,11 +22,11 @@ type Request struct {
 	RequestID string
 	// Path is the path as the client sent it.
 	Path string
-	// AccountID is the account of the path, or that of X-Account-ID where the path has none.
+	// AccountID is the account of the path, or X-Account-ID's for a path without one.
 	AccountID string
 	// IdempotencyKey is the value of the header, "" for none.
 	IdempotencyKey string
-	// Place is that of the response for which the client waited; nil at the first time.
+	// Place is the Place of the response the client waited after; nil at the first time.
 	Place any
 }
 
@@ -43,8 +43,8 @@ type Response struct {
 	Wait time.Duration
 	// Place goes to the handler when it is asked again: how far it has looked.
 	Place any
-	// ShownOnce is the id of the record that was made, where Body holds its secret. Such a
-	// body is sent once and not stored.
+	// ShownOnce is the id of the new record if Body holds its secret. Such a body is sent once and
+	// not stored.
 	ShownOnce string
 }
 

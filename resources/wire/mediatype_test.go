@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestMediaTypeIsJSONInUTF8Alone, whatever its letters and its other parameters.
+// TestMediaTypeIsJSONInUTF8Alone guarantees it in all letters and with all other parameters.
 func TestMediaTypeIsJSONInUTF8Alone(t *testing.T) {
 	for value, want := range map[string][2]bool{
 		"application/json":                            {true, true},

@@ -23,8 +23,8 @@ type Object struct {
 	problems *Problems
 }
 
-// ParseObject parses the body as one JSON object. If it is none, ParseObject adds that problem
-// and returns an empty object whose problems nobody sees.
+// ParseObject parses the body as one JSON object. For any other body ParseObject adds that problem
+// and returns an empty object. Nobody sees the object's problems.
 func (r *Request) ParseObject(p *Problems) *Object {
 	fields, problem := map[string]jsontext.Value(nil), "the body must be a JSON object"
 	if err := checkJSON(r.Body); err != nil && len(r.Body) > 0 {
@@ -183,9 +183,8 @@ func (o *Object) Object(name string) (*Object, bool) {
 	return o.object(o.Field(name), raw)
 }
 
-// Objects reads the first objects of an array, at most limit of them. more says that others
-// follow, which the caller refuses. The limit bounds the work: a body has room
-// for 350,000 objects.
+// Objects reads the first objects of an array, at most limit of them. more says whether others
+// follow; the caller refuses these. The limit bounds the work: a body has room for 350,000 objects.
 func (o *Object) Objects(name string, limit int) (first []*Object, more, ok bool) {
 	items, more, ok := o.array(name, limit)
 	if !ok {

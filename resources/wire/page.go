@@ -43,8 +43,8 @@ const pageTokenRule = "is not a token of this list; begin again without it"
 // PageSize reads page_size (1 to 100, default 50) of a list by token.
 func (q *Query) PageSize() int { return q.Int("page_size", defaultTokened, 1, maxPage) }
 
-// PageToken reads page_token and gives the cursor in it to parse; the first page has none. A token that
-// is forged, of a list with another binding, or that parse refuses, is a problem.
+// PageToken reads page_token and gives the cursor in it to parse; the first page has none. A token is a problem if it
+// is forged, has another binding, or parse refuses it.
 func (q *Query) PageToken(tokens PageTokens, binding string, parse func(cursor []byte) error) {
 	token := q.Text("page_token")
 	if token == "" {

@@ -38,7 +38,7 @@ func (q *Query) Text(name string) string {
 	return q.values.Get(name)
 }
 
-// ID returns a parameter that must be a plain identifier, "" where it is absent.
+// ID returns a parameter and requires a plain identifier, "" if it is absent.
 func (q *Query) ID(name string) string {
 	s := q.Text(name)
 	if s != "" && !resources.ValidID(s) {
@@ -48,7 +48,7 @@ func (q *Query) ID(name string) string {
 	return s
 }
 
-// Has says whether the parameter was sent, with whatever value.
+// Has reports whether the parameter was sent, with any value.
 func (q *Query) Has(name string) bool {
 	q.read[name] = true
 	return q.values.Has(name)

@@ -19,8 +19,8 @@ func ask(query string, read func(*wire.Query)) []string {
 	return told(p.Err())
 }
 
-// TestQueryIsReadStrictly checks that a parameter that is sent twice, unknown, of another case or like
-// an operator is a problem, in the same order each time.
+// TestQueryIsReadStrictly guarantees a problem for a parameter sent twice, an unknown one, one in another case and one
+// like an operator. The order is the same each time.
 func TestQueryIsReadStrictly(t *testing.T) {
 	read := func(q *wire.Query) {
 		q.OneOf("status", "", "ACTIVE", "INACTIVE")
@@ -153,7 +153,7 @@ func TestPageTokenOpensForItsListOnly(t *testing.T) {
 	}
 }
 
-// FuzzPageToken checks that a token that opens holds a sealed cursor and has one form only.
+// FuzzPageToken guarantees that an accepted token holds a sealed cursor and has one form only.
 func FuzzPageToken(f *testing.F) {
 	t1 := tokens(f, 1)
 	cursors := []string{"", "a", strings.Repeat("c", 300)}

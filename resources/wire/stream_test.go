@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/wire"
 )
 
-// TestStreamReadsValuesInTheirOrder, whatever their escapes, and gives the bytes of each.
+// TestStreamReadsValuesInTheirOrder guarantees it with all escapes, and the bytes of each value.
 func TestStreamReadsValuesInTheirOrder(t *testing.T) {
 	s := wire.NewStream([]byte(" {\"a\" : [1, \"x\", {\"b\":null}] ,\"\\u0063\":\"\\u00e9\\n\", \"d\":{}} "))
 	var names, texts, raw []string
