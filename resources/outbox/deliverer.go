@@ -10,7 +10,7 @@ import (
 // Deliverer is a way to deliver messages: SMTP or Folder.
 type Deliverer interface {
 	// Deliver delivers the message and returns nil when the receiver has accepted it. It returns
-	// when ctx ends. An error that IsPermanent means that no other attempt can succeed.
+	// when ctx ends. With an error of IsPermanent no other attempt can succeed.
 	Deliver(ctx context.Context, m resources.Message) error
 }
 

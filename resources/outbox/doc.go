@@ -1,22 +1,22 @@
-// Package outbox delivers the messages that leave the system, such as the invitation mail.
+// Package outbox delivers messages to the outside, such as the invitation mail.
 //
-// A message is a record that an area inserts in the transaction of its cause. So an invitation and
-// its mail are stored together or not at all, and the request does not wait for a mail server. A
-// Worker delivers the message afterwards.
+// An area inserts a message as a record, in the transaction of its cause. So an invitation and its
+// mail are stored together or not at all, and the request does not wait for a mail server. A Worker
+// delivers the message afterwards.
 //
 // A worker takes a lease on a message before it delivers it. The lease is a replaced record, so its
 // revision lets one worker win. It also moves the due time of the message to the end of the lease:
 // other workers pass over the message meanwhile, and a message of a killed replica becomes due
-// again by itself. A delivery ends 30 s before its lease, which is how far the clocks of two
-// replicas may differ.
+// again by itself. A delivery ends 30 s before its lease: the clocks of two replicas may differ by
+// this much.
 //
 // Delivery is at least once. A process that dies between the mail server's answer and the deletion
-// of the record sends the mail again, with the same Message-ID, by which receivers drop the
-// repeat. A mail server takes part in no transaction, so exactly once is impossible.
+// of the record sends the mail again. The Message-ID is the same, and receivers drop the repeat. A
+// mail server takes part in no transaction, so exactly once is impossible.
 //
-// A failed delivery is tried again after a random time below a bound that doubles from 1 s to
-// 15 min. After about two days, or at once when the server says that the recipient does not exist,
-// the message stays as a dead letter with the reason.
+// A failed delivery is tried again after a random time. Its bound doubles from 1 s to 15 min. After
+// about two days, or at once when the server says that the recipient does not exist, the message
+// stays as a dead letter with the reason.
 //
 // # Rejected
 //

@@ -88,7 +88,7 @@ func TestMessageIDCanNotLeaveTheFolder(t *testing.T) {
 	}
 }
 
-// A folder that was removed is made again; one that can't be written fails for now.
+// A removed folder is made again; an unwritable one fails for now.
 func TestFolderThatWentAway(t *testing.T) {
 	s := newScene(t)
 	f, dir := s.folder()

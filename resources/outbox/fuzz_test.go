@@ -10,8 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/outbox"
 )
 
-// Whatever an account is called, the letter has its headers and its two parts, and the
-// subject says something.
+// A letter has its headers and its two parts for every account name, and the subject is not empty.
 func FuzzAccountName(f *testing.F) {
 	for _, seed := range []string{
 		"Acme", "a\r\nBcc: b@c.example", "=?utf-8?q?=0D=0A?=", strings.Repeat(" x", 80), strings.Repeat("x", 80) + " " + strings.Repeat("y", 80),

@@ -92,7 +92,7 @@ func (v verdict) log(log *slog.Logger) {
 	}
 }
 
-// judge returns the verdict on a message whose delivery ended at that time with cause.
+// judge returns the verdict on a message; its delivery ended at that time with cause.
 func (w *Worker) judge(work context.Context, m resources.Message, cause error, at time.Time) verdict {
 	if cause == nil {
 		return verdict{result: ResultDelivered, message: m}

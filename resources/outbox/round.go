@@ -90,7 +90,7 @@ func pending(limit int) store.Query {
 // millis returns a duration in the unit of resources.Time.
 func millis(d time.Duration) resources.Time { return resources.Time(d.Milliseconds()) }
 
-// outlive returns a context that ends after limit, or grace after the end of ctx if that is earlier.
+// outlive returns a context with an end after limit, or grace after the end of ctx if this is earlier.
 func outlive(ctx context.Context, limit, grace time.Duration) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	stop := context.AfterFunc(ctx, func() {

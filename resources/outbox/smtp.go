@@ -138,8 +138,7 @@ func refused(err error) bool {
 	}
 }
 
-// redactor returns a function that removes the password from a text, in all forms in which a server
-// could repeat it.
+// redactor returns a function that removes the password from a text, in all forms a server could repeat.
 func redactor(user, pass string) func(string) string {
 	if pass == "" {
 		return func(s string) string { return s }

@@ -22,8 +22,8 @@ type Stats struct {
 	Pending int
 	// Dead counts the dead letters.
 	Dead int
-	// Oldest is when the oldest of the 1,000 pending messages that are due first was stored;
-	// zero where none is pending.
+	// Oldest is the oldest time of storage among the 1,000 pending messages due first; zero without
+	// pending ones.
 	Oldest time.Time
 }
 

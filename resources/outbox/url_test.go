@@ -27,7 +27,7 @@ func TestMailServerURL(t *testing.T) {
 	}
 }
 
-// Whatever part of it a parser takes a secret for, it is not said.
+// No error repeats any part of it a parser could take for a secret.
 func TestRefusedURLKeepsItsSecret(t *testing.T) {
 	for _, url := range []string{
 		"http://u:S3CR3T@mail.example.com", "S3CR3T", "smtp:S3CR3T", "smtp://", "smtp://u:S3CR3T@",

@@ -154,8 +154,8 @@ func TestLeaseKeepsOthersAwayUntilItEnds(t *testing.T) {
 	}
 }
 
-// Whatever due time stands in a record, a lease that holds is respected, and those
-// behind it are reached.
+// A live lease is respected for every due time in the record, and the worker reaches the messages
+// behind it.
 func TestForeignLeasesAreSkipped(t *testing.T) {
 	s := newScene(t)
 	now := resources.At(s.clock.now())
