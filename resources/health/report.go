@@ -144,7 +144,7 @@ func (cfg Config) write(w http.ResponseWriter, code int, body report) {
 	_ = json.NewEncoder(w).Encode(body) // it fails when the client is gone
 }
 
-// withoutURL returns the cause of a url.Error, whose own text holds a query that may have a credential.
+// withoutURL returns the cause of a url.Error, since its own text holds the query, maybe with a credential.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

@@ -88,8 +88,7 @@ func TestReadinessNamesWhatFails(t *testing.T) {
 	}
 }
 
-// TestChecksRunAtOnceAndHaveTwoSeconds runs checks that wait for each other, and one that ignores its
-// deadline.
+// TestChecksRunAtOnceAndHaveTwoSeconds runs checks that wait for each other, and one beyond its deadline.
 func TestChecksRunAtOnceAndHaveTwoSeconds(t *testing.T) {
 	began, stuck := make(chan struct{}, 3), make(chan struct{})
 	defer close(stuck)
@@ -144,8 +143,7 @@ func TestRemoteIsHealthyOn2xx(t *testing.T) {
 	}
 }
 
-// TestAnAddressIsNotShown checks that no error shows the query of an address, which may hold a
-// credential.
+// TestAnAddressIsNotShown guarantees that no error shows the query of an address, since it may hold a credential.
 func TestAnAddressIsNotShown(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1:1/?token=not-for-you", "http://127.0.0.1:not-for-you/"} {
 		_, r, rec := probe(t, "/healthz/ready", health.Config{Checks: map[string]health.Check{"x": health.Remote(http.DefaultClient, address)}})
