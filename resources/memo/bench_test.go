@@ -6,7 +6,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/memo"
 )
 
-// benchKeys are 100,000 keys of a table that is half full, so that none of them is evicted.
+// benchKeys are 100,000 keys of a half full table: none is evicted.
 const benchKeys, benchRoom = 100_000, 1 << 18
 
 // BenchmarkGet is a hit, by a key in a buffer.

@@ -1,14 +1,12 @@
 // Package memo is the program's in-process cache: a bounded table of immutable values.
 //
-// A value is found by its whole key and by nothing else. Table has no expiry: a key names
-// everything that its value rests on, or the reader checks whether the value is still valid.
-// A hit takes no lock and writes nothing that another hit has not written, so hits on several
-// processors do not slow each other down. A miss, or an eviction, costs time and nothing else.
+// A value is found by its whole key and by nothing else. Table has no expiry: a key names all inputs of its value, or
+// the reader checks whether the value is still valid. A hit takes no lock and writes nothing already written by another
+// hit, so hits on several processors do not slow each other down. A miss, or an eviction, costs time and nothing else.
 //
-// A key has two buckets of eight entries in which it may be. A new entry goes to the emptier one.
-// Where both are full, it evicts one entry that had no hit since an eviction last passed over it
-// (a second chance). The hash has a random seed, so that a client cannot choose keys that share
-// their buckets.
+// A key may be in two buckets of eight entries. A new entry goes to the emptier one. If both are full, it evicts one
+// entry without a hit since an eviction last passed over it (a second chance). The hash has a random seed: a client
+// can't choose keys for one bucket.
 //
 // # Rejected
 //

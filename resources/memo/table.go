@@ -115,8 +115,8 @@ func (b *bucket[K, V]) room(key K, mark uint32) (slot, free int) {
 	return slot, free
 }
 
-// evict chooses a slot of two full buckets, which take turns: the next one without a hit, or,
-// where all had one, the one at which it began. t.mu is held.
+// evict chooses a slot of two full buckets, in turns: the next one without a hit or, if all had
+// one, the one it began with. t.mu is held.
 func (t *Table[K, V]) evict(first, second *bucket[K, V]) (b *bucket[K, V], slot int) {
 	t.turn++
 	b, from := [...]*bucket[K, V]{first, second}[t.turn%2], t.turn/2%ways
