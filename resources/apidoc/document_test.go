@@ -30,8 +30,7 @@ func TestPartsAreOneDocument(t *testing.T) {
 	}
 }
 
-// TestNothingIsSetTwice checks that a value that is set twice is an error, and YAML that could be read
-// in two ways is one.
+// TestNothingIsSetTwice guarantees an error for a value set twice, and for YAML with two readings.
 func TestNothingIsSetTwice(t *testing.T) {
 	for name, tc := range map[string]struct {
 		texts []string
