@@ -26,7 +26,7 @@ type Answer struct {
 	ShownOnce string
 }
 
-// At returns a value of the body by names joined with dots, nil where there is none.
+// At returns a value of the body by names joined with dots, nil for none.
 func (a Answer) At(path string) any {
 	var v any = a.Body
 	for name := range strings.SplitSeq(path, ".") {
@@ -42,7 +42,7 @@ func (a Answer) Str(path string) string {
 	return s
 }
 
-// Int returns a whole number of the body by names joined with dots, -1 where there is none.
+// Int returns a whole number of the body by names joined with dots, -1 for none.
 func (a Answer) Int(path string) int {
 	number, _ := a.At(path).(json.Number)
 	n, err := strconv.Atoi(number.String())

@@ -28,5 +28,5 @@ func Service(scopes ...string) resources.Principal {
 	}
 }
 
-// Anybody takes every caller, where it is not tested who they are.
+// Anybody takes every caller, for tests of something else.
 func Anybody(context.Context, store.Tx, string, resources.Principal) error { return nil }
