@@ -32,8 +32,7 @@ type APIKey struct {
 	Scopes    []string `json:"scopes"`
 	// Hash is the keyed hash of the whole key.
 	Hash []byte `json:"hash"`
-	// MadeWith is the fingerprint of the master key with which Hash was made, "" where an earlier release
-	// made it.
+	// MadeWith is the fingerprint of Hash's master key, "" for a hash of an earlier release.
 	MadeWith string `json:"made_with,omitempty"`
 	// Last4 holds the last four characters of the key, for the masked form.
 	Last4 string `json:"last4"`
@@ -77,7 +76,7 @@ func NewAPIKeys(m MasterKey) APIKeys {
 	return out
 }
 
-// IsZero says whether there is no secret to hash with. Match is false then.
+// IsZero reports whether there is no secret to hash with. Match is false then.
 func (a APIKeys) IsZero() bool { return len(a.secrets) == 0 }
 
 // New makes a key and the id of its record.
@@ -95,7 +94,7 @@ func (a APIKeys) New(ids IDs) (raw, id string) {
 // Hash returns the keyed hash of a raw key.
 func (a APIKeys) Hash(raw string) []byte { return hashWith(a.secrets[0], raw) }
 
-// Fingerprint returns that of the master key with which Hash works.
+// Fingerprint returns the fingerprint of Hash's master key.
 func (a APIKeys) Fingerprint() string { return a.fingerprint }
 
 // Match says whether hash is the hash of the raw key. It takes the same time for every key.

@@ -5,8 +5,8 @@ type App struct {
 	Name string
 	// Types are the types of resources that it decides about, in order.
 	Types []string
-	// Subjects, Resources and Actions are those among which a search finds the ones that the app allows,
-	// each in order. One is nil where the app can't be searched for it.
+	// Subjects, Resources and Actions are the candidates of a search for those the app allows, each in order. nil means
+	// that the app can't be searched for it.
 	Subjects, Resources []Entity
 	Actions             []string
 }

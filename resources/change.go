@@ -5,7 +5,7 @@ import "encoding/json"
 // PrefixChange begins the id of a change record.
 const PrefixChange = "change"
 
-// ActorSystem is the kind of an actor that is no caller: a command, or the first sign-in of a user.
+// ActorSystem is the kind of an actor other than a caller: a command, or the first sign-in of a user.
 const ActorSystem = "system"
 
 // Change is the record of one change of an account: who changed what, from what and to what.
@@ -13,8 +13,8 @@ type Change struct {
 	ID        string `json:"id"`
 	At        Time   `json:"at"`
 	AccountID string `json:"account_id"`
-	// AccountRevision is that which the change moved the account to. Number tells apart the changes
-	// that were committed as one. Both give the order of an account's changes.
+	// AccountRevision is the account's revision after the change. Number orders the changes of one commit. Both give
+	// the order of an account's changes.
 	AccountRevision int64 `json:"account_revision"`
 	Number          int64 `json:"number"`
 
@@ -47,8 +47,8 @@ type ChangeActor struct {
 type ChangeSubject struct {
 	// Type is account, project, role, role_assignment, group, group_member, user or api_key.
 	Type string `json:"type"`
-	// ID is that of the path or the answer; of an assignment and a membership, that of the user or
-	// the group that has it.
+	// ID is the id in the path or the answer. For an assignment or a membership it is the id of its user or
+	// group.
 	ID string `json:"id"`
 }
 

@@ -8,8 +8,8 @@ const ConsistencyStrict = "strict"
 // strictKey is the key of WithStrict in a context.
 type strictKey struct{}
 
-// WithStrict returns a context whose decisions use facts that are fresh when the request
-// comes: the freshness lease is not used.
+// WithStrict returns a context for decisions on facts as of the request: they do not use the
+// freshness lease.
 func WithStrict(ctx context.Context) context.Context {
 	return context.WithValue(ctx, strictKey{}, true)
 }

@@ -16,8 +16,7 @@ type Decision struct {
 	Reason string
 	// PolicyRevision names the policy tree that decided.
 	PolicyRevision string
-	// BundleRevision is what the manifest of that tree's bundle gives as its revision; "" for a tree that came in
-	// another way.
+	// BundleRevision is the revision in the manifest of the tree's bundle; "" for a tree without a bundle.
 	BundleRevision string
 }
 
@@ -51,7 +50,7 @@ type Subject struct {
 	UserStatus    string `json:"user_status"`
 	// Member says whether the user is a member of the account.
 	Member bool `json:"member"`
-	// HomeID is the account of which the user is a member, "" for none.
+	// HomeID is the user's account, "" for none.
 	HomeID string `json:"home_id,omitempty"`
 	// PartnerID is the subject that the identity provider gives the user.
 	PartnerID   string     `json:"partner_id,omitempty"`
@@ -62,7 +61,7 @@ type Subject struct {
 	Digests atomic.Pointer[Digests] `json:"-"`
 }
 
-// Clone returns a copy to be changed, of which policy has computed nothing yet. It shares the lists.
+// Clone returns a copy to be changed, without policy's computed values. It shares the lists.
 func (s *Subject) Clone() *Subject {
 	return &Subject{
 		AccountID: s.AccountID, AccountExists: s.AccountExists, AccountStatus: s.AccountStatus,
@@ -78,7 +77,7 @@ type Digests struct {
 	// digest of what is held at each and above it; nil until somebody asks about the place.
 	Places []HeldPlace
 	Sums   []atomic.Pointer[[sha256.Size]byte]
-	// All is of everything that the subject holds; nil where nobody has asked.
+	// All covers everything the subject holds; nil unless somebody asked for it.
 	All *[sha256.Size]byte
 }
 
@@ -126,15 +125,15 @@ type Question struct {
 	AccountID string
 	Facts     Facts
 	Target    Target
-	// Through is the project to which the path of an account action goes on, "" for none. The question is denied where that
-	// is not an active project of the account.
+	// Through is the project on the path of an account action, "" for none. Unless it is an active project of the
+	// account, the question is denied.
 	Through string
 	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" where policy
 	// decides.
 	Denied string
 	// Route is the row of the call or the door, nil where none is asked at. Nothing changes it.
 	Route *Route
-	// Grant is what the caller wants to give away; nil where that is not the question.
+	// Grant is what the caller wants to give away; nil in any other question.
 	Grant *Grant
 	// App holds what an app of the policy tree decides about; nil where the platform's own rules decide.
 	App *Entities

@@ -11,7 +11,7 @@ import (
 // of the three error bodies.
 type Kind int
 
-// The kinds of error. The zero value is an internal error, of which callers see a fixed text.
+// The kinds of error. The zero value is an internal error; callers see a fixed text for it.
 const (
 	KindInternal Kind = iota
 	KindBadRequest
@@ -93,7 +93,7 @@ func Forbidden(format string, args ...any) *Error {
 	return &Error{Kind: KindForbidden, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound returns the refusal for a noun that does not exist or that the caller may not see.
+// NotFound returns the refusal for a noun that does not exist, or is hidden from the caller.
 func NotFound(noun string) *Error {
 	return &Error{Kind: KindNotFound, Message: "There is no such " + noun + ".", Noun: noun}
 }

@@ -16,18 +16,18 @@ type Explanation struct {
 	Denies []PolicyRule `json:"denies"`
 	// Fixes are the smallest changes after which the question is allowed, the best one first.
 	Fixes []Fix `json:"fixes"`
-	// BlockedBy are the rules that no change gets past; there are none where Fixes has one.
+	// BlockedBy are the rules no change gets past; it is empty if Fixes has one.
 	BlockedBy []PolicyRule `json:"blocked_by"`
-	// Complete says that every candidate was looked at: false where the search met a bound, or where the user in
-	// question may not know what it would tell.
+	// Complete says that every candidate was tried. It is false after a bound of the search, and for a user who may not
+	// learn the result.
 	Complete bool `json:"complete"`
 }
 
-// Condition is a condition of the policy tree, which must hold whatever the roles grant.
+// Condition is a condition of the policy tree. It must hold for every role.
 type Condition struct {
 	Name  string `json:"name"`
 	Holds bool   `json:"holds"`
-	// Says is the reason for which the question is denied, "" where the condition holds.
+	// Says is the reason of the denial, "" if the condition holds.
 	Says string `json:"says,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Fix struct {
 	Affects *int `json:"affects,omitempty"`
 }
 
-// Kinds of step, in the order in which somebody who may do all of them can do them.
+// Kinds of step, in an order somebody with all the rights can do them in.
 const (
 	StepActivateAccount    = "activate_account"
 	StepActivateUser       = "activate_user"

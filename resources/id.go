@@ -124,8 +124,8 @@ func ValidID(s string) bool {
 // UserIDRule tells callers what ValidUserID accepts.
 const UserIDRule = IDRule + ", not begin with " + ServicePrefix + ", which is for services, and not be . or .., which no path can hold"
 
-// ValidUserID says whether s can be the external id of a new user: a plain identifier that is no service's, and with
-// which every path that names the user can be sent.
+// ValidUserID reports whether s can be the external id of a new user. It is a plain identifier, is not a service's, and
+// fits into every path with a user.
 func ValidUserID(s string) bool {
 	return ValidID(s) && !strings.HasPrefix(s, ServicePrefix) && s != "." && s != ".."
 }

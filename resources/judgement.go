@@ -11,10 +11,9 @@ const (
 	PathApps = "apps/"
 )
 
-// Judgement is a verdict that a caller is told, with all that it rests on. Nothing changes it once it
-// is given to the decision log.
+// Judgement is a verdict for a caller, with all of its inputs. Nothing changes it once it is given to the decision log.
 type Judgement struct {
-	// ID names the verdict; ParentID is that of the call inside which it was reached, "" for none.
+	// ID names the verdict; ParentID is the id of the call it was reached in, "" for none.
 	ID, ParentID string
 	// Path says what was asked.
 	Path string
@@ -23,14 +22,14 @@ type Judgement struct {
 	Decision Decision
 	// Context is what an app says beside its decision.
 	Context []Member
-	// Unasked says that the decision is not policy's: the question names nothing that there is.
+	// Unasked says that the decision is not policy's: something in the question does not exist.
 	Unasked bool
 }
 
-// DecisionLog takes the verdicts that callers are told (store/decisionlog).
+// DecisionLog takes the callers' verdicts (store/decisionlog).
 type DecisionLog interface {
-	// Record takes verdicts for the log. An error, of KindUnavailable, means that they can't be
-	// recorded: none of them may be told.
+	// Record takes verdicts for the log. An error is of KindUnavailable: they can't be recorded, and no caller may get
+	// one.
 	Record(ctx context.Context, told ...*Judgement) error
 }
 

@@ -112,8 +112,8 @@ func hexDigit(c byte) (value byte, ok bool) {
 	return 0, false
 }
 
-// findCredential returns where the secret part of the next credential begins and ends, at
-// from or after it; start is -1 where there is none.
+// findCredential returns the bounds of the secret part of the next credential, at from or after it; start is -1 for
+// none.
 func findCredential(text string, from int) (start, end int) {
 	for i := from; i < len(text); i = end {
 		if end = i + 1; !isTokenByte(text[i]) {
@@ -139,15 +139,15 @@ func findCredential(text string, from int) (start, end int) {
 	return -1, -1
 }
 
-// Least lengths of the parts of a JWT. Three parts between dots that are as long are taken for
-// one, whatever their first characters are.
+// Least lengths of the parts of a JWT. Three parts of these lengths between dots are taken for a JWT, with any first
+// characters.
 const (
 	leastTokenPart      = 20
 	leastTokenSignature = 43 // 32 bytes in base64
 )
 
-// secretIn returns where the secret part of a credential begins in a run of token characters,
-// -1 where there is none. The prefix that tells the kind of the credential is no part of it.
+// secretIn returns the index of a credential's secret part in a run of token characters, -1 for none. The prefix with
+// the credential's kind is not part of it.
 func secretIn(run string) int {
 	var first, second, third int // where the last three parts between dots begin
 	lastDot := strings.LastIndexByte(run, '.')
@@ -170,8 +170,8 @@ func secretIn(run string) int {
 	return -1
 }
 
-// bearerValue returns where the value ends that follows the run text[from:end], if the run ends
-// in the word Bearer, and end otherwise. The value may end in the word again.
+// bearerValue returns the end of the value after the run text[from:end] if the run ends in the word Bearer, and end
+// otherwise. The value may end in the word again.
 func bearerValue(text string, from, end int) int {
 	const word = "bearer"
 	if text[end-1]|' ' != 'r' { // most words end here
@@ -194,8 +194,8 @@ func bearerValue(text string, from, end int) int {
 	}
 }
 
-// skipGap returns where the white space ends that begins at i. A plus sign (of a form) and an
-// escape (of a log line) count as white space.
+// skipGap returns the end of the white space at i. A plus sign (of a form) and an escape (of a log line) count as white
+// space.
 func skipGap(text string, i int) int {
 	for i < len(text) {
 		switch c := text[i]; {
@@ -214,8 +214,7 @@ func skipGap(text string, i int) int {
 	return i
 }
 
-// escapeSize returns the length of the escape that begins with a backslash and c, 0 where
-// none does.
+// escapeSize returns the length of the escape of a backslash and c, 0 for none.
 func escapeSize(c byte) int {
 	switch c {
 	case 'a', 'b', 'f', 'n', 'r', 't', 'v':

@@ -99,8 +99,7 @@ func TestUnseenCharacters(t *testing.T) {
 	}
 }
 
-// FuzzMaskCredentials checks that no text around a credential saves it, and that a JSON string stays
-// one.
+// FuzzMaskCredentials guarantees that text around a credential does not save it. A JSON string stays one.
 func FuzzMaskCredentials(f *testing.F) {
 	var all []struct{ text, secret string }
 	for _, c := range credentials(f) {

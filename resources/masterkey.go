@@ -31,8 +31,8 @@ const (
 	PurposeLog       = "portcullis/v1/decision-log-ed25519"
 )
 
-// MasterKey holds the keys from which all secrets that replicas share are derived. The first
-// key is the one in use, the others are accepted for rotation.
+// MasterKey holds the keys from which all shared secrets of the replicas are derived. The first key
+// is the one in use, the others are accepted for rotation.
 type MasterKey struct{ keys [][]byte }
 
 // ReadMasterKey reads one base64 key a line. It skips blank lines and lines that begin with #.

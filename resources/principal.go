@@ -56,7 +56,7 @@ type Principal struct {
 	ID string
 	// UUID is the user's internal id.
 	UUID string
-	// AccountID is the account of which the user is a member, "" for none.
+	// AccountID is the user's account, "" for none.
 	AccountID string
 	// Scopes holds the scopes of a service's token.
 	Scopes []string
@@ -64,7 +64,7 @@ type Principal struct {
 	Credential string
 	// KeyScopes holds the scopes of the API key.
 	KeyScopes []string
-	// KeyID is the id of the API key's record, which is no secret; "" for another credential.
+	// KeyID is the id of the API key's record, not secret; "" for another credential.
 	KeyID string
 }
 

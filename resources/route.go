@@ -43,10 +43,9 @@ type Route struct {
 	// Path is a pattern such as /api/v1/accounts/{accountId}/roles. A last segment {rest+}
 	// matches one or more further segments, {proxy+} any rest of a path, also an empty one.
 	Path string `json:"path"`
-	// Place says where in the path of a row with a host the account and the project stand; the zero value is where E3
-	// has them.
+	// Place is the position of the account and the project in the path of a row with a host; the zero value is E3's.
 	Place RoutePlace `json:"place,omitzero"`
-	// Action is the action that policy decides about; "" where Access alone decides.
+	// Action is the action for policy; "" if Access alone decides.
 	Action string `json:"action,omitempty"`
 	// Access holds further conditions that allow: self, asks_self, member, public,
 	// service:<scope>.
@@ -63,7 +62,7 @@ type Route struct {
 	Upstream string `json:"upstream"`
 }
 
-// RoutePlace names the parameters of a path, as {name}, that are the account and the project; "" is that it names none.
+// RoutePlace names the path's parameters, as {name}, for the account and the project; "" for none.
 type RoutePlace struct {
 	Account string `json:"account,omitempty"`
 	Project string `json:"project,omitempty"`

@@ -42,8 +42,7 @@ func TestTimeIsRFC3339InUTCWithMilliseconds(t *testing.T) {
 	}
 }
 
-// TestEmailIsFoldedInASCIIOnly checks that mailboxes stay apart that are equal under Unicode folding
-// only.
+// TestEmailIsFoldedInASCIIOnly guarantees that mailboxes equal under Unicode folding alone stay apart.
 func TestEmailIsFoldedInASCIIOnly(t *testing.T) {
 	for s, want := range map[string]string{
 		"Ada@EXAMPLE.com": "ada@example.com", "": "", "@[`{": "@[`{", "ADMIN@\u212aelvin": "admin@\u212aelvin", "\u017fam@x": "\u017fam@x", "\u0130@x": "\u0130@x", "ÄÉ@X": "ÄÉ@x", "\xffA": "\xffa",

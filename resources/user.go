@@ -12,7 +12,7 @@ type User struct {
 	ExternalID string `json:"external_id"`
 	// UUID is the user's internal id.
 	UUID string `json:"id"`
-	// AccountID is the account of which the user is a member, "" for none.
+	// AccountID is the user's account, "" for none.
 	AccountID               string          `json:"account_id,omitempty"`
 	Email                   string          `json:"email"`
 	Name                    string          `json:"name"`
