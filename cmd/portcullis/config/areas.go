@@ -39,7 +39,7 @@ func builtIn() []string {
 	return []string{UpstreamAccess, UpstreamKeys, UpstreamUsers, UpstreamAPIKeys, UpstreamAPIDoc, resources.UpstreamAuthorize}
 }
 
-// Areas says which routes this process serves, and where the others are.
+// Areas says which routes this process serves, and the addresses of the others.
 type Areas struct {
 	role, list string
 	upstreams  []string

@@ -45,7 +45,7 @@ func (c *Credentials) flags(f *pflag.FlagSet) {
 	f.StringVar(&c.IdentityProvider, "identity-provider", "OIDC", "the upper-case `name` of the identity provider, which stands in authentication_partner")
 }
 
-// Outside reports whether tokens come from outside issuers. Else the data folder's own key
+// Outside reports whether tokens come from outside issuers. Otherwise the data folder's own key
 // signs them.
 func (c Credentials) Outside() bool { return len(c.Issuers()) > 0 }
 

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// keyIssuers is the one key of the configuration file that is no flag.
+// keyIssuers is the one key of the configuration file without a flag.
 const keyIssuers = "issuers"
 
 // readFile reads the configuration file: scalars and lists of scalars under the names of

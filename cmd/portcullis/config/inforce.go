@@ -10,8 +10,8 @@ import (
 // concealed stands for what a log must not show.
 const concealed = "…"
 
-// InForce returns the settings as pairs of name and value, for a log: of a URL neither its user nor its
-// query, either of which may be a secret.
+// InForce returns the settings as pairs of name and value, for a log. It leaves out a URL's user and query: either may
+// be secret.
 func (c *Config) InForce(flags *pflag.FlagSet) (pairs []any) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "help" {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSettingsInForceShowNoSecret: neither the user nor the query of a URL, whatever its form.
+// TestSettingsInForceShowNoSecret guarantees that neither the user nor the query of a URL in any
+// form is shown.
 func TestSettingsInForceShowNoSecret(t *testing.T) {
 	for value, want := range map[string]string{
 		"mongodb://ada:secret@db1,db2/portcullis?replicaSet=rs0": "mongodb://…@db1,db2/portcullis?…",

@@ -13,8 +13,8 @@ import (
 
 const (
 	defaultDrain = 10 * time.Second
-	// longestHandle, with the 30 s of an assertion before it, is below the time for which areas
-	// keep a project closed that is being deleted.
+	// longestHandle and the 30 s of an assertion before it are below the time an area keeps a
+	// project closed during its deletion.
 	longestHandle = time.Minute
 	// smallestHeader holds a request with the headers that gateways and browsers add.
 	smallestHeader = 16 << 10
@@ -62,8 +62,8 @@ func (l *Limits) flags(f *pflag.FlagSet) {
 	f.IntVar(&l.MaxRules, "max-security-group-rules", firewall.DefaultMaxRules, "how many rules a security group may have; one that has more keeps them and gets no further one")
 }
 
-// Validate returns the bounds that leave a client nothing, or so much that they bound
-// nothing: each is what one client can take, as often as it likes.
+// Validate returns the bounds too low for any client, and those too high to bound anything: one
+// client can take each of them, as often as it likes.
 func (l Limits) Validate() []resources.Problem {
 	found := l.validateTimes()
 	switch {

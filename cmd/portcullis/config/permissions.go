@@ -17,9 +17,9 @@ const (
 	othersRead  fs.FileMode = 0o004
 )
 
-// validatePermissions returns the files that decide who is let in and that every user of the
-// machine can change. A missing file is a problem of its reader. The policy tree is checked
-// each time when it is read (policies.Dir).
+// validatePermissions returns the files that decide about access and are writable by every user of
+// the machine. A missing file is a problem of its reader. The policy tree is checked each time when
+// it is read (policies.Dir).
 func (c *Config) validatePermissions() (found []resources.Problem) {
 	check := func(setting, path string) {
 		info, err := os.Stat(path)

@@ -59,8 +59,8 @@ func errEmpty() error {
 	return errors.New("is empty: it would be as if it were not there; give it a value, or leave it out")
 }
 
-// saysNothing reports whether the value is that of a setting which is not there. A variable
-// of the environment may have it, to take back what the file says.
+// saysNothing reports whether the value equals a missing setting's. A variable of the environment
+// may have it, to take back what the file says.
 func saysNothing(f *pflag.Flag, value string) bool {
 	return value == "" && f.DefValue == "" && f.Value.Type() == "string"
 }
@@ -101,9 +101,9 @@ func takes(flagType string) string {
 	}
 }
 
-// UnknownVariables returns the names of environment variables that look like settings and
-// are no flag of any command. Kubernetes sets PORTCULLIS_PORT… and PORTCULLIS_SERVICE_… by
-// itself where a service is called portcullis.
+// UnknownVariables returns the names of environment variables with a setting's prefix but no flag
+// in any of the commands. Kubernetes sets PORTCULLIS_PORT… and PORTCULLIS_SERVICE_… by itself for a
+// service called portcullis.
 func UnknownVariables(environment []string, commands ...*pflag.FlagSet) (names []string) {
 	known := map[string]bool{}
 	for _, flags := range commands {

@@ -9,13 +9,13 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// rateOff is no limit.
+// rateOff sets no limit.
 const rateOff = "off"
 
 // Rates says how many requests callers may make, as flags give it.
 type Rates struct{ principal, service, account, failures string }
 
-// RateLimits are rates that were read; the zero value of each is no limit.
+// RateLimits are parsed rates; the zero value of each sets no limit.
 type RateLimits struct{ Principal, Service, Account, Failures ratelimit.Rate }
 
 func (r *Rates) flags(f *pflag.FlagSet) {

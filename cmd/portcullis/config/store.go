@@ -16,7 +16,7 @@ const (
 	defaultChangeRetention = 400 * 24 * time.Hour
 )
 
-// Store says where the data and the master key are, and which cache replicas share.
+// Store names the data, the master key and the replicas' shared cache.
 type Store struct {
 	// DataDir has the embedded store, the master key and, without a mail server, the mail.
 	DataDir string

@@ -45,7 +45,7 @@ func (s *size) Set(text string) error {
 	return nil
 }
 
-// String implements pflag.Value: in the greatest unit of which it is a whole number.
+// String implements pflag.Value: a whole number of the greatest possible unit.
 func (s size) String() string {
 	for _, u := range sizeUnits() {
 		if n := int(s); n != 0 && n%u.bytes == 0 {

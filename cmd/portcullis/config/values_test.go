@@ -55,7 +55,7 @@ func TestWithoutASettingNobodyElseReachesTheListeners(t *testing.T) {
 	}
 }
 
-// TestDurationsAreShownAsTheyAreWritten, without units of which there are none.
+// TestDurationsAreShownAsTheyAreWritten guarantees it without units of zero.
 func TestDurationsAreShownAsTheyAreWritten(t *testing.T) {
 	for text, want := range map[string]string{"336h": "14d", "60m": "1h", "75s": "1m15s", "600s": "10m", "3601s": "1h0m1s", "0": "0s", "200ms": "200ms", "36h": "36h", "10s": "10s"} {
 		var d duration
