@@ -70,7 +70,7 @@ func newDecisions() decisionCounters {
 	return d
 }
 
-// of returns the counter of decisions at a door. A code that nobody knows is no label.
+// of returns the counter of decisions at a door. An unknown code is not used as a label.
 func (d decisionCounters) of(door string, allowed bool, code string) prometheus.Counter {
 	if c := d.by[decisionLabels{door, allowed, code}]; c != nil {
 		return c
@@ -86,8 +86,7 @@ func doorOf(route string) string {
 	return doorEdge
 }
 
-// Decided counts a decision on one question of several. Candidates of a search are no questions that were
-// answered.
+// Decided counts a decision on one question of several. Candidates of a search do not count as answered questions.
 func (m *Metrics) Decided(route string, d *resources.Decision) {
 	if doorOf(route) == doorAuthZEN && !strings.Contains(route, "search") {
 		m.decisions.of(doorAuthZEN, d.Allowed, d.Code).Inc()

@@ -43,8 +43,8 @@ func TestCodesAreThoseOfTheTree(t *testing.T) {
 	}
 }
 
-// TestDecisionsAreCountedOnce: of a batch each question, of a search none, of other doors the request; a code
-// that nobody knows is no label.
+// TestDecisionsAreCountedOnce guarantees the count: of a batch each question, of a search none, of other doors the
+// request. An unknown code is not a label.
 func TestDecisionsAreCountedOnce(t *testing.T) {
 	m := NewMetrics()
 	m.Decided("authzen.evaluations", &resources.Decision{Allowed: true, Code: "role"})

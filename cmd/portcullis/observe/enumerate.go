@@ -91,8 +91,7 @@ const storeTimeout = 2 * time.Second
 // StoreState is the state of the store, a value of the label state of portcullis_store_state.
 type StoreState string
 
-// The states of the store. StoreReadOnly is that of a full disk, StoreLost that of a data folder which was taken away,
-// overwritten or damaged.
+// The states of the store. StoreReadOnly means a full disk, StoreLost a data folder taken away, overwritten or damaged.
 const (
 	StoreReady       StoreState = "ready"
 	StoreReadOnly    StoreState = "read_only"
@@ -123,7 +122,7 @@ func (s storeStates) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// WatchStore shows the state of the store, and what it takes on disk, or -1 where that cannot be read.
+// WatchStore shows the state of the store and its size on disk, -1 if the size can't be read.
 func (m *Metrics) WatchStore(state func(context.Context) StoreState, bytes func(context.Context) (int64, error)) {
 	m.registry.MustRegister(storeStates{prometheus.NewDesc("portcullis_store_state", "1 for the state of the store.", []string{"state"}, nil), state})
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{

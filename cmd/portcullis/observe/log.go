@@ -49,7 +49,7 @@ func NewLog(w io.Writer, format string, lowest slog.Level) *Log {
 // SetLevel changes the lowest level that is logged.
 func (l *Log) SetLevel(lowest slog.Level) { l.level.Set(lowest) }
 
-// Always writes a line whatever the lowest level is.
+// Always writes a line at every level.
 func (l *Log) Always(message string, args ...any) {
 	line := slog.NewRecord(time.Now(), slog.LevelInfo, message, 0)
 	line.Add(args...)

@@ -14,8 +14,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// TestAccessLineIsOneLine with every field, whatever they hold; a fault of the gateway's
-// own is an error.
+// TestAccessLineIsOneLine guarantees it for every content of every field. A fault of the gateway's
+// own is logged as an error.
 func TestAccessLineIsOneLine(t *testing.T) {
 	evil := "a\nlevel=ERROR msg=forged\r\x1b[2J\u2028\u009b2J\u202e\u200b\x7f\U000e0041"
 	record := gateway.Record{

@@ -81,9 +81,8 @@ func TestMessageOfACommandShowsNoCredential(t *testing.T) {
 	}
 }
 
-// FuzzLine: whatever is logged of a request, and whatever the words of a message are, makes
-// one line that a terminal shows as it is, in which no credential stands and from which JSON
-// gives all else back.
+// FuzzLine guarantees that any request and any message make one line. A terminal shows it as it is,
+// it has no credential, and JSON gives everything else back.
 func FuzzLine(f *testing.F) {
 	made := madeCredentials(f)
 	for _, text := range []string{"", "a\nb", "\u2028\u202e\u009b", "\x00\x7f\xff", `\"`, "\U000e0041", "Bearer ", "%", `\u0022`, "\ufffd"} {

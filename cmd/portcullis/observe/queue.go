@@ -25,8 +25,8 @@ const (
 	gatherTime = 10 * time.Millisecond
 )
 
-// lineQueue takes lines and writes them from a goroutine of its own, so that no writer waits
-// for a reader that is slow, stuck or gone. A line that finds no room is dropped and counted.
+// lineQueue takes lines and writes them from a goroutine of its own: no writer waits for a slow,
+// stuck or lost reader. A line without room is dropped and counted.
 type lineQueue struct {
 	out io.Writer
 	// most bounds the bytes of one write.
@@ -46,8 +46,8 @@ type lineQueue struct {
 	closed bool
 }
 
-// newLineQueue starts the goroutine; close ends it. A line allocates nothing: the buffer that
-// fills and the buffer that is written are made here.
+// newLineQueue starts the goroutine; close ends it. A line allocates nothing: both buffers, to fill
+// and to write, are made here.
 func newLineQueue(out io.Writer, size int, tell func(lines uint64)) *lineQueue {
 	q := &lineQueue{
 		out: out, most: mostAtOnce(out), tell: tell, size: size, lines: make([]byte, 0, size),
@@ -143,8 +143,8 @@ func (q *lineQueue) write(lines []byte) (written bool) {
 	return written
 }
 
-// wholeLines returns the length of the whole lines that fit into most bytes, or of the first
-// line where none fits.
+// wholeLines returns the length of the whole lines that fit into most bytes, otherwise of the first
+// line.
 func wholeLines(lines []byte, most int) int {
 	if len(lines) <= most {
 		return len(lines)

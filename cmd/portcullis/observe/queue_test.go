@@ -37,7 +37,7 @@ func (s *sink) text() string {
 	return strings.Join(s.writes, "")
 }
 
-// stuck is a queue of 100 bytes whose goroutine is in a write of one line that does not end.
+// stuck is a queue of 100 bytes with its goroutine in an endless write of one line.
 func stuck(t *testing.T) (*sink, *lineQueue) {
 	t.Helper()
 	s := &sink{let: make(chan struct{})}
@@ -47,8 +47,8 @@ func stuck(t *testing.T) (*sink, *lineQueue) {
 	return s, q
 }
 
-// TestStuckReaderOfTheLogHoldsUpNobody: what finds no room is counted, what found room comes
-// in order when the reader goes on, and then it is told how much it misses, once.
+// TestStuckReaderOfTheLogHoldsUpNobody guarantees that lines without room are counted, and the
+// others come in order when the reader goes on. Then one line reports how many are missing.
 func TestStuckReaderOfTheLogHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, q := stuck(t)
@@ -133,7 +133,7 @@ func TestEndOfTheProcessWaitsForTheLog(t *testing.T) {
 	})
 }
 
-// TestReaderThatIsGoneIsCounted, and the next who reads is told.
+// TestReaderThatIsGoneIsCounted guarantees that the next reader gets the number of lost lines.
 func TestReaderThatIsGoneIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, q := stuck(t)
@@ -176,7 +176,7 @@ func TestNoLineIsTorn(t *testing.T) {
 	for line := range strings.Lines(s.text()) {
 		var w, i int
 		var rest string
-		_, _ = fmt.Sscanf(line, "%d %d %s", &w, &i, &rest) // an empty rest is no fault
+		_, _ = fmt.Sscanf(line, "%d %d %s", &w, &i, &rest) // the rest may be empty
 		if i != next[w] || len(rest) != i*w%(pipeSize+100) || !strings.HasSuffix(line, "\n") {
 			t.Fatalf("%.40q comes after line %d of that writer", line, next[w]-1)
 		}
@@ -194,8 +194,8 @@ func TestNoLineIsTorn(t *testing.T) {
 	}
 }
 
-// BenchmarkAccessLine compares a log that is written at once with one that is queued, both
-// into a pipe that is read.
+// BenchmarkAccessLine compares a log written at once with a queued one, both into a pipe with a
+// reader.
 func BenchmarkAccessLine(b *testing.B) {
 	record := gateway.Record{
 		RequestID: "01k8zs3v9m5w0c6q7r8t9x2y4z", Method: "POST", Path: "/api/v1/authorize/accounts/acct-a-v1/projects/proj-p-v1/instances/i-1",
