@@ -25,7 +25,7 @@ type File struct {
 	Path string
 	// DataDir is the data folder.
 	DataDir string
-	// Swept is told of each folder that a killed command had left beside the file, and that was removed; it may be nil.
+	// Swept is called with each removed folder of a killed command beside the file; it may be nil.
 	Swept func(path string)
 }
 

@@ -132,8 +132,8 @@ func TestRotationOfNothing(t *testing.T) {
 	}
 }
 
-// TestRotationKeepsTheOwner, who has to read the file when the gateway starts again. Root, as which CI runs, rotates that of
-// another user; nobody else can.
+// TestRotationKeepsTheOwner guarantees that the owner can still read the file when the gateway starts again. Root, the
+// user of CI, rotates another user's file; nobody else can.
 func TestRotationKeepsTheOwner(t *testing.T) {
 	uid, gid := os.Geteuid(), os.Getegid()
 	if uid == 0 {
