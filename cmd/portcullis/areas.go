@@ -86,7 +86,7 @@ func (c *core) occupants() (all []access.Occupant) {
 	return all
 }
 
-// mailFolder is the folder of mail in the data folder, where there is no mail server.
+// mailFolder is the folder of mail in the data folder, without a mail server.
 const mailFolder = "mail"
 
 // newUsers makes the area of users.

@@ -17,8 +17,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// changing is a request that changes something; KEY, ROLE, GROUP and PROJECT are ids that earlier
-// ones made.
+// changing is a request for a change; KEY, ROLE, GROUP and PROJECT are ids made by earlier ones.
 type changing struct {
 	route, body string
 	params      map[string]string
@@ -26,12 +25,12 @@ type changing struct {
 	// subject is what its record is about; before and after say which sides it has.
 	subject       string
 	before, after bool
-	// repeat says that the same request once more is no error and leaves no record.
+	// repeat says that the same request once more succeeds and makes no record.
 	repeat bool
 }
 
-// changingRequests has one of each route that changes accounts, projects, roles, assignments, groups,
-// members, users or keys, in an order in which each finds what it needs.
+// changingRequests has one of each route that changes accounts, projects, roles, assignments, groups, members, users or
+// keys. Each finds what it needs from earlier ones.
 func changingRequests() []changing {
 	id := func(name, value string) map[string]string { return map[string]string{name: value} }
 	return []changing{
@@ -59,11 +58,11 @@ func changingRequests() []changing {
 	}
 }
 
-// mailOnly are routes that write, and change nothing that an answer shows.
+// mailOnly are routes with a write, but without an effect on any answer.
 var mailOnly = []string{"user.resend_invitation"}
 
-// TestEveryChangeLeavesItsRecord: a route of the catalogue that changes something and has no row here
-// fails, and so does one that leaves none, or two.
+// TestEveryChangeLeavesItsRecord guarantees exactly one record for each changing route of the catalogue. A route
+// without a row here fails.
 func TestEveryChangeLeavesItsRecord(t *testing.T) {
 	a, routes := demoApp(t, func(*config.Config) {})
 	a.makeOtherAdmin(t)

@@ -60,7 +60,7 @@ func (q *question) addFlags(f *pflag.FlagSet) {
 	f.StringVar(&q.action, "action", "", "the `action` in question: <scope>:<resource>:<verb>")
 }
 
-// complete takes the path, and signs a token for a service of that name and scope where none is given.
+// complete takes the path. Without a token it signs one for a service of that name and scope.
 func (q *question) complete(settings *config.Config, path, service, scope string) error {
 	q.path = strings.TrimPrefix(path, "/")
 	if err := checkGatewayURL(q.url); err != nil {
@@ -80,7 +80,7 @@ func (q *question) complete(settings *config.Config, path, service, scope string
 	return nil
 }
 
-// checkGatewayURL refuses a --url that names no gateway, which is otherwise one that does not answer.
+// checkGatewayURL refuses a --url other than a gateway's; the error would otherwise be a gateway that does not answer.
 func checkGatewayURL(text string) error {
 	base, err := url.Parse(text)
 	if err != nil || base.Hostname() == "" || base.Scheme != "http" && base.Scheme != "https" || base.RawQuery != "" || base.Fragment != "" {

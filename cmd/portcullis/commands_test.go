@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
-// TestEveryFlagOfATimeOrASizeTakesTheUnits, whatever the command.
+// TestEveryFlagOfATimeOrASizeTakesTheUnits guarantees it for every command.
 func TestEveryFlagOfATimeOrASizeTakesTheUnits(t *testing.T) {
 	for _, cmd := range newRoot().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -124,7 +124,7 @@ func TestHelpOfServeHasItsFlagsInGroups(t *testing.T) {
 	}
 }
 
-// TestHelpHasExamples of each command that does something, which the command line takes.
+// TestHelpHasExamples guarantees examples for each runnable command. The command line accepts them.
 func TestHelpHasExamples(t *testing.T) {
 	var leaves func(cmd *cobra.Command)
 	leaves = func(cmd *cobra.Command) {
@@ -157,7 +157,7 @@ func TestHelpHasExamples(t *testing.T) {
 	leaves(newRoot())
 }
 
-// TestAStrangerAtAURLIsTold guarantees that what is no gateway's answer is no tree and no decision.
+// TestAStrangerAtAURLIsTold guarantees that the answer of another server is not taken for a tree or a decision.
 func TestAStrangerAtAURLIsTold(t *testing.T) {
 	for body, says := range map[string]string{"{}": "private listener", "[]": "", "": "", "\x00": ""} {
 		stranger := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
@@ -191,7 +191,7 @@ func TestAnInterruptedToolFindsNothingWrong(t *testing.T) {
 	}
 }
 
-// TestAStopBeforeItIsReadyIsNoError guarantees that a gateway which is stopped while it starts ends as one that has served.
+// TestAStopBeforeItIsReadyIsNoError guarantees that a gateway stopped during its start ends like one stopped later.
 func TestAStopBeforeItIsReadyIsNoError(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -59,7 +59,7 @@ func newKeySource(one config.Issuer, log *slog.Logger, fetched func(error)) (agi
 // agingSource is a key set that may grow old.
 type agingSource interface {
 	authn.KeySource
-	// Age returns how old the keys in use are, false where there are none.
+	// Age returns the age of the keys in use, false without keys.
 	Age() (time.Duration, bool)
 }
 

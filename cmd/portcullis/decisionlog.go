@@ -72,7 +72,7 @@ type decisionLogStatus struct {
 	UnsentBytes   int64             `json:"unsent_bytes"`
 }
 
-// recordTo returns what takes the verdicts that callers are told, nil for nothing: the decision log, and a candidate policy.
+// recordTo returns the log of the callers' verdicts, nil for none: the decision log, and a candidate policy.
 func (a *app) recordTo() resources.DecisionLog {
 	var log resources.DecisionLog
 	if a.decisions != nil {

@@ -27,8 +27,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/sqlite"
 )
 
-// errNothing ends a command with exit code 1 and without a message: there is no such decision, or the
-// log is not whole, which was printed.
+// errNothing ends a command with exit code 1 and without a message: there is no such decision, or the log is not whole,
+// as printed already.
 var errNothing = errors.New("nothing found")
 
 // tellUnreadable returns what counts the lines that a reading passes over, and what says at its end how many they were.

@@ -31,8 +31,8 @@ func deployed(t *testing.T) (files []string) {
 	return files
 }
 
-// TestAlertsAndDashboardAskForWhatIsThere: each metric with its labels and their values is shown before
-// anything has happened, so that no graph is empty and no alert is silent for a name that is wrong.
+// TestAlertsAndDashboardAskForWhatIsThere guarantees that each of their metrics, labels and values is shown before
+// anything has happened. So no graph is empty, and no alert silent, because of a wrong name.
 func TestAlertsAndDashboardAskForWhatIsThere(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	rec := httptest.NewRecorder()

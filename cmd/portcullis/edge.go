@@ -115,8 +115,8 @@ func (a *app) newInnerEdge() (*gateway.Edge, error) {
 	}, a.localAreas())
 }
 
-// newRates makes the limiters that were asked for. Replicas with a Redis share them, but
-// for that of failures, which protects the process.
+// newRates makes the configured limiters. Replicas with a Redis share all but the limiter of failures: it protects the
+// process.
 func (a *app) newRates() (gateway.Rates, error) {
 	r, shared := a.settings.Rates.Limits(), ratelimit.Shared(nil)
 	if a.settings.Store.RedisURL != "" && r.LimitCallers() {

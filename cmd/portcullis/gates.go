@@ -14,8 +14,8 @@ const (
 	// databaseReads are under way at once on a database; its other connections are for changes
 	// and for reads of the epoch.
 	databaseReads = 64
-	// searchReads are snapshots that searches hold at once: a page takes as long as hundreds of other
-	// reads, for which the store's other connections are left.
+	// searchReads bounds the snapshots of searches at once. A page takes as long as hundreds of other reads, and the
+	// store's other connections stay free for these.
 	searchReads = 2
 	// databaseChanges are under way at once on a database, each until the replicas' lease is over. They are
 	// committed in groups.
@@ -68,8 +68,8 @@ func (a *app) allGates() map[string]*gate.Gate {
 	return all
 }
 
-// inTurns is a store of which accounts take turns: in snapshots, and in changes. An engine lends its sessions in the order
-// in which it was asked, and most of what a handler does is done while it holds one.
+// inTurns is a store with turns of accounts in snapshots and in changes. An engine lends its sessions in the order of
+// the calls, and a handler does most of its work with one.
 type inTurns struct {
 	store.Store
 	views, changes *gate.Gate

@@ -73,8 +73,8 @@ func held(ctx context.Context, fn func(store.Tx) error) func(store.Tx) error {
 	}
 }
 
-// heldRequests are requests of every handler, of every door, and of whoever else asks for a caller, at a gateway that keeps
-// neither facts nor verdicts nor tokens, so that everything goes through gates.
+// heldRequests are requests of every handler, of every door and of every other reader for a caller. Their gateway keeps
+// neither facts nor verdicts nor tokens, so everything passes gates.
 func heldRequests(t *testing.T) map[string]func(*request) error {
 	t.Helper()
 	a, routes := demoApp(t, func(s *config.Config) { s.Caches.Facts, s.Caches.Verdicts, s.Caches.Tokens = 1, 0, 0 },
@@ -196,9 +196,9 @@ func (noRates) Charge(int) error { return nil }
 
 func (noRates) Owe(int) {}
 
-// TestNobodyComesToAGateInsideAView guarantees, of every handler, every door and whoever else asks policy or the cache of
-// facts for a caller, that nobody waits for a gate, or for a read that waits for one, while they hold a view or a
-// transaction: who is through the gate may wait for that very session.
+// TestNobodyComesToAGateInsideAView covers every handler, every door and every other reader of policy or facts for a
+// caller. It guarantees that nobody holds a view or a transaction while they wait for a gate, or for a read that waits
+// for one: the caller inside the gate may wait for that very session.
 func TestNobodyComesToAGateInsideAView(t *testing.T) {
 	all := heldRequests(t)
 	views := 0
@@ -220,7 +220,7 @@ func TestNobodyComesToAGateInsideAView(t *testing.T) {
 	}
 }
 
-// steady is a store whose sessions end when they are told to.
+// steady is a store with sessions that end on a signal.
 type steady struct {
 	store.Store
 	end chan struct{}
@@ -235,8 +235,8 @@ func (s steady) View(context.Context, func(store.Tx) error) error {
 
 func (s steady) Transact(ctx context.Context, fn func(store.Tx) error) error { return s.View(ctx, fn) }
 
-// TestAccountsTakeTurnsInTheStore guarantees, of snapshots and of changes, that an account with many under way holds another
-// one up for one of them, and that an error is passed on.
+// TestAccountsTakeTurnsInTheStore guarantees, for snapshots and changes, that an account with many calls delays
+// another's call by one of them. An error is passed on.
 func TestAccountsTakeTurnsInTheStore(t *testing.T) {
 	for name, use := range map[string]func(store.Store, context.Context) error{
 		"views":   func(s store.Store, ctx context.Context) error { return s.View(ctx, nil) },
@@ -268,7 +268,7 @@ func TestAccountsTakeTurnsInTheStore(t *testing.T) {
 	}
 }
 
-// TestWithoutATurnNothingIsDone guarantees that the store is not asked for a caller who leaves the queue.
+// TestWithoutATurnNothingIsDone guarantees that a caller who leaves the queue costs no call of the store.
 func TestWithoutATurnNothingIsDone(t *testing.T) {
 	views, changes := gate.New(1, 0), gate.New(1, 0)
 	if err := errors.Join(views.TryEnter(), changes.TryEnter()); err != nil {

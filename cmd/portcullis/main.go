@@ -83,7 +83,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// noArguments refuses arguments that are no flags.
+// noArguments refuses arguments other than flags.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes no arguments, and %q is one (`%s --help` lists the flags)", cmd.Name(), args[0], cmd.CommandPath())
@@ -126,8 +126,8 @@ func usageByConcern(cmd *cobra.Command) error {
 	return nil
 }
 
-// hideAllBut hides the flags of other commands that a command reads so that one file and one environment
-// serve them all.
+// hideAllBut hides the flags of other commands. A command reads them so that all commands can use one file and one
+// environment.
 func hideAllBut(flags *pflag.FlagSet, names ...string) {
 	flags.VisitAll(func(f *pflag.Flag) { f.Hidden = !slices.Contains(names, f.Name) })
 }

@@ -23,7 +23,7 @@ func newPolicy() *cobra.Command {
 	return cmd
 }
 
-// treeArgument is the tree that a command is about: a folder or a bundle, the embedded one where none is named.
+// treeArgument is a command's tree: a folder or a bundle, by default the embedded one.
 type treeArgument struct {
 	where, keyFile string
 	key            *bundles.Key
@@ -55,7 +55,7 @@ func (a *treeArgument) read() (*policies.Source, error) {
 	return bundles.ReadTree(a.where, a.key)
 }
 
-// errTree ends a command of which the problems were told.
+// errTree ends a command after its problems were printed.
 var errTree = errors.New("the policy tree is not acceptable")
 
 // tellProblems prints the problems of a tree, one a line: this is a list to work through, not a log. A command that was

@@ -49,14 +49,14 @@ func writeTree(dir string) (files int, err error) {
 		}
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		if d.IsDir() {
-			return os.MkdirAll(at, 0o755) //nolint:gosec // a policy is no secret
+			return os.MkdirAll(at, 0o755) //nolint:gosec // a policy is not secret
 		}
 		text, err := fs.ReadFile(policies.Tree(), name)
 		if err != nil {
 			return err
 		}
 		files++
-		return os.WriteFile(at, text, 0o644) //nolint:gosec // a policy is no secret
+		return os.WriteFile(at, text, 0o644) //nolint:gosec // a policy is not secret
 	})
 	return files, err
 }

@@ -56,8 +56,8 @@ func signedBundle(t *testing.T) (dir, file, key string) {
 	return dir, file, key
 }
 
-// TestToolsForAuthorsTakeSignedBundles guarantees that each reads one with its key, and none without, and that a key for
-// what is no bundle is refused.
+// TestToolsForAuthorsTakeSignedBundles guarantees that each reads one with its key, and refuses it without. A key for
+// anything but a bundle is refused.
 func TestToolsForAuthorsTakeSignedBundles(t *testing.T) {
 	dir, file, key := signedBundle(t)
 	run := func(line string) error {

@@ -173,7 +173,7 @@ func (a *app) cachesStatus() *private.CachesStatus {
 	}
 }
 
-// outboxStatus returns null where there is no outbox, or where it can't be counted.
+// outboxStatus returns null without an outbox, or if it can't be counted.
 func (a *app) outboxStatus(ctx context.Context) *private.OutboxStatus {
 	if a.outbox == nil {
 		return nil

@@ -99,7 +99,8 @@ func TestReadersOfDecisionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAFollowersAnswerEnds, as a whole one after which it may ask again, and one that is not read ends before.
+// TestAFollowersAnswerEnds guarantees a whole answer, and the follower may ask again after it. An unread answer ends
+// earlier.
 func TestAFollowersAnswerEnds(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	synctest.Test(t, func(t *testing.T) {
@@ -123,7 +124,7 @@ func (s slow) Write(p []byte) (int, error) {
 	return s.begun.Write(p)
 }
 
-// TestALongAnswerEnds with the line that is being sent when its time is over, and does not say that it is whole.
+// TestALongAnswerEnds guarantees that it ends after the line at its deadline, and is not marked as whole.
 func TestALongAnswerEnds(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	all := make([]*resources.Judgement, 10)
@@ -142,7 +143,7 @@ func TestALongAnswerEnds(t *testing.T) {
 	})
 }
 
-// asksAtOnce is a response that has a decision made as soon as it begins to be sent, and ends where it is sent.
+// asksAtOnce is a response. It causes a decision with its first byte, and ends after that decision's line.
 type asksAtOnce struct {
 	*begun
 	ask  func() (id string)

@@ -25,8 +25,8 @@ func (b between) View(ctx context.Context, fn func(store.Tx) error) error {
 	return err
 }
 
-// TestAnExplanationIsOfOneRevision guarantees that whom a fix affects is counted at the revision of the facts, or not at all,
-// and that the answer says so; and that it is told how much was judged.
+// TestAnExplanationIsOfOneRevision guarantees that a fix's users are counted at the revision of the facts, or not at
+// all. The answer says so, and reports the number of judged questions.
 func TestAnExplanationIsOfOneRevision(t *testing.T) {
 	a, _ := demoApp(t, func(*config.Config) {})
 	now := resources.At(time.Now())

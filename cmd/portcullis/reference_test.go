@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/cmd/portcullis/config"
 )
 
-// pages are those of which parts are made from the flags.
+// pages are those with parts made from the flags.
 var pages = []string{"../../docs/reference/configuration.md", "../../docs/reference/commands.md"}
 
 // madePart is a part of a page that is made: `<!-- flags: title -->`, the list, `<!-- end -->`.

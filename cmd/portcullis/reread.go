@@ -11,8 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/gateway/listen"
 )
 
-// hangups holds the signals by which an operator has files read again: one channel for each part that
-// follows files of its own.
+// hangups holds the signals of an operator to read files again: one channel for each part with files of its own.
 type hangups struct{ all, certificates, policy chan os.Signal }
 
 // catchHangups keeps SIGHUP from ending the process. stop gives it back.
@@ -22,8 +21,8 @@ func catchHangups() (h hangups, stop func()) {
 	return h, func() { signal.Stop(h.all) }
 }
 
-// followHangups has everything that is a file read again on each signal, until ctx ends. Each file that
-// is no good is one warning, and what was read of it before stays in use.
+// followHangups has all files read again on each signal, until ctx ends. Each bad file is one warning, and its last
+// good content stays in use.
 func (a *app) followHangups(ctx context.Context, h hangups) {
 	for {
 		select {

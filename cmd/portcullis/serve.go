@@ -71,8 +71,8 @@ func refuse(problems []resources.Problem) error {
 	return fmt.Errorf("%d problems: %s", len(problems), strings.Join(texts, "; "))
 }
 
-// unknownVariables returns the environment variables that look like settings and are no flag
-// of any command.
+// unknownVariables returns the environment variables with a setting's prefix but no flag in any
+// command.
 func unknownVariables(environment []string, root *cobra.Command) []string {
 	var all []*pflag.FlagSet
 	commands := []*cobra.Command{root}
@@ -186,11 +186,11 @@ type listeners struct {
 	// edge has one listener in a process behind gateways, and two in a gateway.
 	edge   []net.Listener
 	health net.Listener
-	// extAuthz is nil where there is none.
+	// extAuthz is nil if it is not configured.
 	extAuthz net.Listener
 }
 
-// addresses returns the fields of the log line that says where to call.
+// addresses returns the fields of the log line with the addresses.
 func (l listeners) addresses() []any {
 	out := []any{"listen", l.edge[0].Addr().String()}
 	if len(l.edge) > 1 {

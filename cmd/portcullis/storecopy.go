@@ -87,7 +87,7 @@ func (r copyRequest) validate() error {
 	return nil
 }
 
-// copyStore copies all records from one store to another, neither of which a gateway serves, and returns their digest.
+// copyStore copies all records from one store to another and returns their digest. No gateway serves either of them.
 func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error) {
 	ctx, c := cmd.Context(), records.NewCollections()
 	from, err := openUnserved(ctx, r.from, c)

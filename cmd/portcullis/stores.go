@@ -151,7 +151,7 @@ func sharedCacheChanged(log *slog.Logger) func(cause error) {
 	}
 }
 
-// warnWithoutAccounts warns of a store that has no account, as a new one does where another one was meant. A process
+// warnWithoutAccounts warns of a store without accounts: it may be a new one in place of the intended one. A process
 // behind gateways knows no accounts.
 func (a *app) warnWithoutAccounts(ctx context.Context) error {
 	if a.settings.Areas.BehindGateways() {
@@ -166,7 +166,7 @@ func (a *app) warnWithoutAccounts(ctx context.Context) error {
 	})
 }
 
-// tried is a store whose transactions forget the verdicts of tries that are undone (verdict.Tried).
+// tried is a store with transactions that drop the verdicts of undone tries (verdict.Tried).
 type tried struct{ store.Store }
 
 // View implements store.Store.

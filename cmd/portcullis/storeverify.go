@@ -47,8 +47,8 @@ func newVerify() *cobra.Command {
 	return cmd
 }
 
-// verifyStore checks the store that the arguments and settings name: a backup, a database, or a copy of
-// the embedded store, which a server may have open.
+// verifyStore checks the store of the arguments and settings: a backup, a database, or a copy of the embedded store
+// while a server may have it open.
 func verifyStore(ctx context.Context, s config.Store, args []string) (found records.Verified, err error) {
 	c := records.NewCollections()
 	var opened store.Store
@@ -127,7 +127,7 @@ func openCopy(ctx context.Context, database string, work scratch.Folder, c recor
 	return opened, func() error { return errors.Join(opened.Close(), work.Remove()) }, nil
 }
 
-// tellVerified writes what a check found, and returns errDamaged where that is damage.
+// tellVerified writes the result of a check, and returns errDamaged for damage.
 func tellVerified(to io.Writer, found records.Verified) error {
 	to = observe.Printable(to)
 	for _, fault := range found.Damage {

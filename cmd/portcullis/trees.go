@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// openPolicy loads the tree that the settings name. The feed is nil where it is no bundle.
+// openPolicy loads the configured tree. The feed is nil for a tree without a bundle.
 func openPolicy(ctx context.Context, settings *config.Config, options engine.Options, log *slog.Logger) (*engine.Engine, *bundles.Feed, error) {
 	if settings.Policy.Bundle == "" {
 		tree, err := policyTree(settings.Policy.Dir)
@@ -49,7 +49,7 @@ func openPolicy(ctx context.Context, settings *config.Config, options engine.Opt
 	return policy, feed, nil
 }
 
-// bundleKey reads --policy-bundle-key, nil where there is none.
+// bundleKey reads --policy-bundle-key, nil for none.
 func bundleKey(file string) (*bundles.Key, error) {
 	if file == "" {
 		return nil, nil
@@ -98,8 +98,8 @@ func (a *app) newShadow() *shadow.Shadow {
 	})
 }
 
-// shadowedLog offers to the candidate the verdicts that callers are told, by the ids that they are told. Those of apps
-// and of grants are no questions of its entry points.
+// shadowedLog offers the callers' verdicts to the candidate, with their ids. It leaves out those of apps and of grants:
+// the candidate's entry points do not answer them.
 type shadowedLog struct {
 	beside *shadow.Shadow
 	// log is nil where no verdict is recorded.

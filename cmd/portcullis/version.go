@@ -30,8 +30,7 @@ func installed() string {
 	return info.Main.Version
 }
 
-// commit returns the commit of the program: the linker's, or else that of the checkout in
-// which it was built.
+// commit returns the program's commit: the linker's, otherwise the checkout's of the build.
 func commit() string {
 	_, hash, _ := strings.Cut(build, " ")
 	return cmp.Or(hash, buildSetting("vcs.revision"), "unknown")

@@ -233,7 +233,7 @@ func (a *app) observe(r gateway.Record) {
 	a.log.Request(&r)
 }
 
-// policyInForce shows which tree decides, and the requests that its catalogue may bring.
+// policyInForce shows the deciding tree, and the requests its catalogue may bring.
 func (a *app) policyInForce(revision string) {
 	a.state.took()
 	a.metrics.PolicyInForce(revision)
@@ -254,8 +254,7 @@ func (a *app) reloaded(revision string) {
 	a.log.Info("policy reloaded", "policy_revision", revision)
 }
 
-// sizeOrNone returns the size of a cache for packages in which 0 is the default size and
-// less than 0 is no cache.
+// sizeOrNone returns the size of a cache for packages with a default size at 0 and no cache below it.
 func sizeOrNone(entries int) int {
 	if entries == 0 {
 		return -1
