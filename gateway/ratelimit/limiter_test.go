@@ -185,8 +185,8 @@ func TestReplicasShareARate(t *testing.T) {
 	})
 }
 
-// TestFewRequestsAskForTokens guarantees one call of Shared for many requests of a busy caller. An idle replica leases
-// no unused tokens.
+// TestFewRequestsAskForTokens guarantees one call of Shared for many requests of a busy caller, and
+// that an idle replica leases no tokens that it does not use.
 func TestFewRequestsAskForTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -293,7 +293,8 @@ func TestWaitingRequestsShareOneCall(t *testing.T) {
 	})
 }
 
-// TestRefusedCallerCostsNoCall guarantees that a caller over the rate costs no call of Shared.
+// TestRefusedCallerCostsNoCall guarantees that Shared is not asked for a caller that is known to be
+// over the rate.
 func TestRefusedCallerCostsNoCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}

@@ -63,8 +63,8 @@ func TestSeveralOfASharedRate(t *testing.T) {
 	})
 }
 
-// TestSeveralWithoutShared guarantees that the own bucket decides if Shared is down, or gives fewer tokens than it
-// says.
+// TestSeveralWithoutShared are taken of the own bucket where Shared is down, and where it gives less than
+// it says.
 func TestSeveralWithoutShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, shared := range map[string]ratelimit.Shared{"down": panics{}, "lies": generous{}} {
@@ -77,8 +77,8 @@ func TestSeveralWithoutShared(t *testing.T) {
 	})
 }
 
-// TestOwedTokensComeFirst guarantees that finished work takes tokens the bucket does not have yet. Nothing else is
-// allowed before it has them.
+// TestOwedTokensComeFirst: work that was done already takes tokens that the bucket does not have, and nothing else is allowed
+// before it has them.
 func TestOwedTokensComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := limiter(t, "10/s,10", nil, 0)
