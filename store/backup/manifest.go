@@ -23,7 +23,7 @@ const format = 1
 type Manifest struct {
 	// Format is the number of the file's layout; Write sets it.
 	Format int `json:"format"`
-	// Version is that of the program that made the backup.
+	// Version is the version of the program for this backup.
 	Version string    `json:"version"`
 	MadeAt  time.Time `json:"made_at"`
 	// Generation and Epoch are the store's at the instant of the backup.

@@ -16,7 +16,7 @@ import (
 
 // Errors of Read; compare with errors.Is.
 var (
-	// ErrDamaged is the error of a file that is no backup, or not the one that was written.
+	// ErrDamaged refuses a file other than a backup, and a changed one.
 	ErrDamaged = errors.New("damaged, or no backup")
 	// ErrNewer is the error of a backup whose layout a newer release has made.
 	ErrNewer = errors.New("written by a newer release")
@@ -74,7 +74,7 @@ func readManifest(in *tar.Reader) (m Manifest, err error) {
 	return m, nil
 }
 
-// readText reads the next member, which has that name.
+// readText reads the next member and checks its name.
 func readText(in *tar.Reader, name string) ([]byte, error) {
 	head, err := in.Next()
 	if err != nil || head.Name != name || head.Size > maxManifest || sparse(head) {
@@ -112,7 +112,7 @@ func extract(in *tar.Reader, m Manifest, dir string) (database string, err error
 	return filepath.Clean(f.Name()), nil
 }
 
-// ended returns an error where something stands behind the database, which Write has not written and no sum is of.
+// ended returns an error for anything behind the database: Write has not written it, and it has no sum.
 func ended(in *tar.Reader, f io.Reader) error {
 	_, err := in.Next()
 	if errors.Is(err, io.EOF) {

@@ -40,7 +40,7 @@ func TestASparseBackupIsRefused(t *testing.T) {
 	if err := os.WriteFile(file, bytes.ReplaceAll(out.Bytes(), []byte("GNU_sparse"), []byte("GNU.sparse")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The database is not looked at: there is no folder into which it could be written.
+	// The database is not read: its target folder does not exist.
 	if _, _, err := backup.Read(file, filepath.Join(dir, "absent")); !errors.Is(err, backup.ErrDamaged) {
 		t.Errorf("not refused before it is written: %v", err)
 	}
@@ -79,8 +79,8 @@ func TestEachByteOfTheManifestCounts(t *testing.T) {
 	}
 }
 
-// TestNothingStandsBehindTheDatabase: no member, and no bytes, of which the manifest has no sum. A folder is no backup, and
-// not a damaged one.
+// TestNothingStandsBehindTheDatabase guarantees that a member or bytes without a sum in the manifest are refused. A
+// folder is not a backup, and not a damaged one.
 func TestNothingStandsBehindTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	database, file := filepath.Join(dir, "database"), filepath.Join(dir, "good")
