@@ -121,7 +121,8 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestInterruptedCopyGoesOn where it ended, and is served by nobody meanwhile; that of another source does not.
+// TestInterruptedCopyGoesOn guarantees that a copy continues from its end, and that no gateway serves it meanwhile. A
+// copy of another source does not continue.
 func TestInterruptedCopyGoesOn(t *testing.T) {
 	c := records.NewCollections()
 	from, to := embedded(t, c), embedded(t, c)
