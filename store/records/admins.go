@@ -9,11 +9,11 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// RoleChange is a change to an account that may take account_admin away from somebody.
+// RoleChange is a change to an account. It may take account_admin away from somebody.
 //
 // An account admin is an active user of the account who holds account_admin there, directly or
-// through a group. So a change can take it away in three ways only, each of which has its field; a
-// change in several ways sets several fields.
+// through a group. So a change can take it away in three ways only, each with its field; a change
+// in several ways sets several fields.
 type RoleChange struct {
 	AccountID string
 	Caller    resources.Principal
@@ -68,7 +68,7 @@ func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, of RoleChange,
 }
 
 // concernsAdmin reports whether the change is one of account_admin's assignments, or of a group or
-// user that holds the role, whatever the state of the assignment.
+// user with the role. The state of the assignment does not matter.
 func (c Collections) concernsAdmin(ctx context.Context, tx store.Tx, of RoleChange) (bool, error) {
 	if len(of.RoleIDs) == 0 && of.GroupID == "" && of.UserID == "" {
 		return true, nil
@@ -107,7 +107,8 @@ func (c Collections) holdsAdmin(ctx context.Context, tx store.Tx, account, kind,
 	}), err
 }
 
-// admins returns the active users who hold account_admin now, with true where it does not end.
+// admins returns the active users who hold account_admin now; the value is true for an unlimited
+// one.
 func (c Collections) admins(ctx context.Context, tx store.Tx, account string, now resources.Time) (map[string]bool, error) {
 	found, err := c.Assignments.Find(ctx, tx, store.Query{
 		Index: ByRole, Equal: []store.Value{store.String(account), store.String(resources.RoleAccountAdmin)},

@@ -8,11 +8,10 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the change may
-// have waited since the caller was authenticated. It returns FORBIDDEN for a user who is gone, is not
-// ACTIVE or is no member of the account; for an API key that is gone, was revoked, has expired or is
-// another user's; and for every user of an account that is not ACTIVE. A service's token cannot be
-// revoked, so a service stays as it was authenticated.
+// LoadCaller is LoadFacts for the caller of a change, inside the change's transaction: the change may have waited since
+// the caller was authenticated. It returns FORBIDDEN in three cases. The user is gone, is not ACTIVE or has left the
+// account. The API key is gone, revoked, expired or another user's. The account is not ACTIVE. A service's token cannot
+// be revoked, so a service stays as it was authenticated.
 //
 // It stands here because it binds the changes of every area.
 func (c Collections) LoadCaller(

@@ -68,14 +68,14 @@ func gpuClusters() store.Collection[resources.GPURecord] {
 		})
 }
 
-// ClusterClaim is a provisioner's claim on a cluster. It stays for a time after its end, so that a
-// report that is repeated is known.
+// ClusterClaim is a provisioner's claim on a cluster. It stays for a time after its end, to recognize a repeated
+// report.
 type ClusterClaim struct {
 	ID string `json:"id"`
 	// Kind is kubernetes or gpu.
 	Kind      string `json:"kind"`
 	ClusterID string `json:"cluster_id"`
-	// Subject is that of the service that claimed it.
+	// Subject is the claiming service's.
 	Subject string `json:"subject"`
 	// Report is a hash of the last report that was taken, "" before the first one.
 	Report     string         `json:"report,omitempty"`
@@ -92,8 +92,8 @@ func clusterClaims() store.Collection[ClusterClaim] {
 	})
 }
 
-// ClusterTurn is the account of which a cluster was claimed last: accounts take turns. Every claim
-// writes it, so two claims at once conflict.
+// ClusterTurn is the account of the last claimed cluster: accounts take turns. Every claim writes it, so two claims at
+// once conflict.
 type ClusterTurn struct {
 	// ID is ClusterTurnID: there is one turn.
 	ID        string `json:"id"`

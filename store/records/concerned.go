@@ -18,8 +18,8 @@ type Concern struct {
 	Except string
 }
 
-// Concerned counts the users whom a change concerns, each once. A role concerns those to whom it is assigned anywhere in
-// the account, as themselves or through a group, in whatever state.
+// Concerned counts the users of a change, each once. Those of a role have it assigned anywhere in the account,
+// themselves or through a group, in any state.
 func (c Collections) Concerned(ctx context.Context, tx store.Tx, of Concern) (int, error) {
 	if of.AllMembers {
 		n, err := c.Users.Count(ctx, tx, store.Query{Index: ByAccount, Equal: []store.Value{store.String(of.AccountID)}})

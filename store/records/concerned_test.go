@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// TestConcernedAreCountedOnce: to whom a role is assigned, as themselves or through groups, the members of groups, or all
-// members, without the one who is left out and without those of other accounts.
+// TestConcernedAreCountedOnce guarantees the count of a role's assignees, themselves or through groups, of the members
+// of groups, and of all members. It leaves out the excepted one and those of other accounts.
 func TestConcernedAreCountedOnce(t *testing.T) {
 	w := newWorld(t)
 	const role, carol, elsewhere = "role-a-v1", "user-carol-v1", "acct-b-v1"

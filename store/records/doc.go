@@ -1,6 +1,5 @@
-// Package records declares what this product stores: its collections with their keys and indexes, the
-// facts on which decisions rest, and the invariants of the data that bind every area (the last admin,
-// the caller's credential, a project that is being deleted).
+// Package records declares this product's data: its collections with their keys and indexes, and the facts for
+// decisions. It keeps the invariants of every area: the last admin, the caller's credential, a project under deletion.
 //
 // It works on any store.Store. It knows no engine, and no engine knows it.
 package records

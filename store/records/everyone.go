@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// UserFacts are the facts about a user in the account of which the user is a member, "" for none.
+// UserFacts are the facts about a user in the user's account, "" for none.
 type UserFacts struct {
 	Subject *resources.Subject
 	// Projects are the states of the projects in which the user holds a role, by their ids.
@@ -58,7 +58,7 @@ func (c Collections) EveryUser(
 	}
 }
 
-// userFacts reads the facts about users, by their ids. It leaves out those who are no more in the account.
+// userFacts reads the facts about users, by their ids. It leaves out those who have left the account.
 func (c Collections) userFacts(ctx context.Context, s store.Store, byAccount map[string][]resources.About) (out map[string]UserFacts, err error) {
 	err = s.View(ctx, func(tx store.Tx) error {
 		out = map[string]UserFacts{}

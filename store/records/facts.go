@@ -76,13 +76,13 @@ func (c Collections) ProjectState(ctx context.Context, tx store.Tx, account, pro
 	return states[project], err
 }
 
-// ProjectStates returns the states of projects by their ids, as the facts of the account have them: absent for one that is
-// not there, or deleted, or another account's; "" for "", which is no project.
+// ProjectStates returns the states of projects by their ids, as in the facts of the account. It leaves out an unknown
+// or deleted project and another account's; the state of "" is "".
 func (c Collections) ProjectStates(ctx context.Context, tx store.Tx, account string, projects []string) (map[string]string, error) {
 	return factsReader{Collections: c, tx: tx, account: account}.projectStates(ctx, projects)
 }
 
-// factsReader reads facts from one snapshot, through a cache where that is not nil. It reads what several users need
+// factsReader reads facts from one snapshot, through a cache unless it is nil. It reads what several users need
 // together: on some engines each read costs a round trip.
 type factsReader struct {
 	Collections
@@ -303,7 +303,7 @@ func (r factsReader) projectStates(ctx context.Context, projects []string) (map[
 	})
 }
 
-// pointers returns records so that one that is not there is nil.
+// pointers returns records by pointer: an absent one is nil.
 func pointers[T any](found map[string]store.Record[T], err error) (map[string]*store.Record[T], error) {
 	out := make(map[string]*store.Record[T], len(found))
 	for id, rec := range found {

@@ -13,17 +13,16 @@ import (
 type Holding struct {
 	AccountID string
 	RoleIDs   []string
-	// ProjectID and ResourceID are "" where the place is no project's, or no resource's.
+	// ProjectID and ResourceID are "" for a place outside of projects or resources.
 	ProjectID, ResourceID string
 	// After is the user after whom to begin; Limit is at least 1.
 	After string
 	Limit int
 }
 
-// Holders returns users to whom one of the roles is assigned where the assignment covers the place, as
-// themselves or through a group: the first Limit of them by id. It looks neither at the state of an
-// assignment nor at the user. It costs as much as there are roles and groups, and reads no more users
-// of each than Limit.
+// Holders returns users with one of the roles assigned on the place, themselves or through a group: the first Limit of
+// them by id. It looks neither at the state of an assignment nor at the user. It costs as much as there are roles and
+// groups, and reads no more users of each than Limit.
 func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]string, error) {
 	var found []string
 	groups := map[string]bool{}
@@ -70,7 +69,7 @@ func (h Holding) places() []place {
 	return out
 }
 
-// holdersAt returns, by id, to whom the role is assigned at that place.
+// holdersAt returns the role's assignees at that place, by id.
 func (c Collections) holdersAt(
 	ctx context.Context, tx store.Tx, h Holding, role string, at place, kind, after string, limit int,
 ) ([]string, error) {

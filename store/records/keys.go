@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeysByMasterKey counts the API keys that can be used, by the fingerprint of the master key that they
-// were made with; "" has those of releases that did not note it.
+// KeysByMasterKey counts the usable API keys by the fingerprint of their master key; "" has those of earlier releases
+// without one.
 func (c Collections) KeysByMasterKey(ctx context.Context, s store.Store, now resources.Time) (map[string]int, error) {
 	out := map[string]int{}
 	for after := ""; ; {

@@ -10,8 +10,8 @@ import (
 // Located names a resource of an account. A project has its own id twice.
 type Located struct{ ProjectID, ID string }
 
-// Locate returns the resources of a collection that has ByPlace, by project and id: the first of the
-// account after that one, or of one project where it is named.
+// Locate returns the resources of a collection with ByPlace, by project and id: the account's first ones after the
+// given one. A named project limits them to it.
 func (c Collections) Locate(
 	ctx context.Context, tx store.Tx, of *store.Schema, account, project string, after Located, limit int,
 ) ([]Located, error) {

@@ -21,7 +21,7 @@ type Occupancy struct {
 	// that closed it.
 	ClosedUntil resources.Time `json:"closed_until"`
 	ClosedBy    int64          `json:"closed_by,omitempty"`
-	// Opened is the highest mark that was given up: a late closing with that mark has no effect.
+	// Opened is the highest given up mark: a late closing with this mark has no effect.
 	Opened int64 `json:"opened,omitempty"`
 }
 

@@ -19,8 +19,7 @@ type Answer struct {
 	// Request is a hash of route, path, query and body.
 	Request string `json:"request"`
 	Status  int    `json:"status"`
-	// Body is the body of the answer, "" for a body that is shown once; Made is the id of what that
-	// request made.
+	// Body is the body of the answer, "" for a body shown once; Made is the id of the new record.
 	Body      string         `json:"body,omitempty"`
 	Made      string         `json:"made,omitempty"`
 	ExpiresAt resources.Time `json:"expires_at"`

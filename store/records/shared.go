@@ -56,7 +56,7 @@ func Through(get func(kind Shared, id string) (v any, ok bool), put func(kind Sh
 	}
 }
 
-// readThrough reads through the cache where there is one. It returns the results by their ids, of which it leaves out "".
+// readThrough reads through the cache if there is one. It returns the results by their ids, without "".
 func readThrough[T any](cache ReadThrough, kind Shared, ids []string, read func(missing []string) (map[string]T, error)) (map[string]T, error) {
 	asked := make([]string, 0, len(ids))
 	for _, id := range ids {

@@ -24,12 +24,12 @@ func (c Collections) SubjectFree(ctx context.Context, tx store.Tx, subject strin
 	return true, nil
 }
 
-// UserByEmail returns the user with that address, whatever the case of its letters.
+// UserByEmail returns the user with that address in any case of its letters.
 func (c Collections) UserByEmail(ctx context.Context, tx store.Tx, email string) (store.Record[resources.User], error) {
 	return c.Users.First(ctx, tx, store.Query{Index: ByEmail, Equal: []store.Value{store.String(resources.FoldEmail(email))}})
 }
 
-// HomesOf returns the account of which each user is a member, "" where there is no such user.
+// HomesOf returns the account of each user, "" for an unknown one.
 func (c Collections) HomesOf(ctx context.Context, tx store.Tx, users []string) ([]string, error) {
 	reads := make([]store.Read, len(users))
 	for i, user := range users {

@@ -26,10 +26,10 @@ type Verified struct {
 // maxDamage bounds what Verify names.
 const maxDamage = 1000
 
-// Verify reads every record and checks that it can be read, that its revision and its account's are
-// positive, that what it names is there, and that each account has somebody who is its admin or is
-// invited to be. An error means that the store could not be read. Each record is checked on the
-// snapshot that it is read from, so changes that are made meanwhile are no damage.
+// Verify reads every record. It checks that the record is readable, its revision and its account's
+// are positive, its references exist, and each account has an admin or an invited one. An error
+// means an unreadable store. Each record is checked on its own snapshot: concurrent changes are not
+// damage.
 func (c Collections) Verify(ctx context.Context, s store.Store) (Verified, error) {
 	v := &verification{c: c, store: s, found: Verified{Records: map[string]int{}}}
 	for _, step := range v.steps() {
@@ -179,8 +179,8 @@ func (v *verification) account(r *refs, a resources.Account) {
 	r.fault("it has no account admin whose role does not end, and nobody is invited to be one")
 }
 
-// held reports whether an assignment of account_admin that does not end reaches somebody who is an
-// active member of the account, or is invited.
+// held reports whether an unlimited assignment of account_admin reaches an active or invited member
+// of the account.
 func (v *verification) held(r *refs, account string, a resources.Assignment) (bool, error) {
 	if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.Status != resources.StatusActive || a.ExpiresAt != 0 {
 		return false, nil

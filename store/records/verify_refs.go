@@ -28,8 +28,8 @@ func (r *refs) failed(err error) bool {
 	return err != nil
 }
 
-// there reports whether a record is there. It asks the store once for each name, and says yes after an
-// error, which is no damage.
+// there reports whether a record is there. It asks the store once for each name, and says yes after an error, since an
+// error is not damage.
 func (r *refs) there(name string, schema *store.Schema, key string) bool {
 	found, asked := r.known[name]
 	if asked {
