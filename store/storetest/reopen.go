@@ -8,10 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// RunReopen is for engines that can be closed and opened again on the same data: all of it
-// is there, and the epoch goes on from where it was. open returns an empty store; reopen
-// closes s and returns another one on its data. newGeneration is true where each start is
-// a new generation.
+// RunReopen is for engines with durable data: after a restart all of it is there, and the epoch
+// goes on. open returns an empty store; reopen closes s and returns another one on its data.
+// newGeneration is true if each start is a new generation.
 func RunReopen(t *testing.T, newGeneration bool, open func(t *testing.T) store.Store, reopen func(t *testing.T, s store.Store) store.Store) {
 	e := newEnv(t, open(t))
 	want := thing{ID: "a", Account: "x", Name: "n", Tag: "t", Rank: 3}
