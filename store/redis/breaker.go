@@ -22,8 +22,8 @@ type breaker[T any] struct {
 	calls *gobreaker.CircuitBreaker[T]
 }
 
-// newBreaker returns a closed breaker. It calls changed, where that is not nil, when it starts to
-// refuse calls, with the last failure, and with nil when Redis answers again.
+// newBreaker returns a closed breaker. changed may be nil. It is called with the last failure when
+// the breaker starts to refuse calls, and with nil when Redis answers again.
 func newBreaker[T any](changed func(cause error)) *breaker[T] {
 	var last atomic.Pointer[error]
 	return &breaker[T]{gobreaker.NewCircuitBreaker[T](gobreaker.Settings{

@@ -26,12 +26,11 @@ var take string
 
 var errReply = errors.New("the reply of the script is not two whole numbers")
 
-// Buckets are the token buckets that replicas share (gateway/ratelimit.Shared).
+// Buckets are the replicas' shared token buckets (gateway/ratelimit.Shared).
 //
-// A bucket is one key that holds the time at which the bucket is full, by the clock of Redis; it
-// expires at that time. Its name is a keyed hash, so installations that share a Redis do not share
-// buckets, and its readers learn no names. Take is one script, so no two replicas get the same token.
-// Values that somebody else writes there can refuse requests, or allow each replica the whole rate;
+// A bucket is one key with the time of the full bucket, by the clock of Redis; it expires at that time. Its name is a
+// keyed hash: installations on one Redis do not share buckets, and its readers learn no names. Take is one script, so
+// no two replicas get the same token. Foreign values in it can refuse requests, or allow each replica the whole rate;
 // they change nothing else.
 type Buckets struct {
 	client  *Client
@@ -40,16 +39,15 @@ type Buckets struct {
 	breaker *breaker[[]int64]
 }
 
-// Buckets returns the buckets on the client. The secret is one that the replicas of an installation
-// have and nobody else has. It calls changed, where that is not nil, when it starts to refuse calls,
-// with the last failure, and with nil when Redis answers again.
+// Buckets returns the buckets on the client. The secret is shared by the replicas of an installation and by nobody
+// else. changed may be nil. It is called with the last failure when the buckets start to refuse calls, and with nil
+// when Redis answers again.
 func (c *Client) Buckets(secret []byte, changed func(cause error)) *Buckets {
 	return &Buckets{client: c, secret: secret, script: driver.NewScript(take), breaker: newBreaker[[]int64](changed)}
 }
 
-// Take takes up to n tokens, and none where there are fewer than least, from the bucket of that name, which
-// gets one token in each interval and holds burst. It returns how many it took, and after how long the
-// bucket is full.
+// Take takes up to n tokens from the named bucket, and none if there are fewer than least. The bucket gets one token in
+// each interval and holds burst. It returns how many it took, and after how long the bucket is full.
 func (b *Buckets) Take(ctx context.Context, name string, interval time.Duration, burst, n, least int) (given int, full time.Duration, err error) {
 	reply, err := b.breaker.do(ctx, func(ctx context.Context) ([]int64, error) {
 		microseconds := strconv.FormatFloat(float64(interval)/float64(time.Microsecond), 'f', 3, 64)

@@ -17,8 +17,8 @@ type Cache struct {
 	breaker *breaker[[][]byte]
 }
 
-// Cache returns a cache on the client. It calls changed, where that is not nil, when it starts to
-// refuse calls, with the last failure, and with nil when Redis answers again.
+// Cache returns a cache on the client. changed may be nil. It is called with the last failure when the cache starts to
+// refuse calls, and with nil when Redis answers again.
 func (c *Client) Cache(changed func(cause error)) *Cache {
 	return &Cache{client: c, breaker: newBreaker[[][]byte](changed)}
 }

@@ -10,14 +10,13 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// ErrURL is the error of a URL that cannot be read. It repeats nothing of the URL, any part of which
-// may be a password.
+// ErrURL refuses an unreadable URL. It repeats nothing of the URL, since any part of it may be a password.
 var ErrURL = errors.New("the URL must be redis://user:password@host:port/db or rediss://… (TLS); " +
 	"?addr=host:port for each further node of a cluster (no db), or ?master_name=name and addr=host:port for sentinels, " +
 	"with sentinel_username= and sentinel_password= where these ask for them; nothing else")
 
-// The parameters of a URL. Every other one is refused: the driver knows many more, of which settings
-// would overrule some, and some end the process.
+// The parameters of a URL. Every other one is refused: the driver has many more, some would overrule these settings,
+// and some end the process.
 const (
 	paramNode             = "addr"
 	paramMaster           = "master_name"
@@ -69,8 +68,8 @@ func readURL(address string) (*driver.UniversalOptions, error) {
 		return nil, ErrURL
 	}
 	if u.Scheme == "rediss" {
-		// Without a server name, each server must have a certificate for the name under which it is
-		// called: nodes that a cluster or sentinels tell of have names of their own.
+		// Without a server name, each server must have a certificate for its own name: cluster nodes and servers behind
+		// sentinels have names of their own.
 		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	return o, nil
