@@ -14,11 +14,10 @@ const lookUp = -1
 // aheadOf is how many barriers Run makes in a lease.
 const aheadOf = 4
 
-// catchUp takes over every revision that moved before the call, by a barrier that begins after the
-// call; that order is the guarantee.
+// catchUp takes over every revision that moved before the call, by a barrier begun after the call; this order is the
+// guarantee.
 //
-// With a lease, a barrier that began within the lease will do: a writer waits for such barriers to
-// expire before it answers.
+// With a lease, a barrier begun within the lease will do: a writer waits for such barriers to expire before it answers.
 func (c *Cache) catchUp(ctx context.Context) error {
 	if !resources.IsStrict(ctx) && c.withinLease() || c.caughtUp(ctx) {
 		return nil
@@ -113,8 +112,8 @@ func (c *Cache) ask(ctx context.Context) (began time.Duration, fresh store.Fresh
 	}
 }
 
-// apply moves the cache from now to fresh. An epoch that went back is a store that lost changes: the
-// cache forgets all it knows. Meanwhile requests within the lease are answered from what is known.
+// apply moves the cache from now to fresh. After an epoch went back, the store has lost changes: the cache forgets all
+// it knows. Meanwhile requests within the lease are answered from the known revisions.
 func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	anew := fresh.Generation != now.Generation || fresh.Epoch < now.Epoch
 	after := now.Epoch
@@ -128,7 +127,7 @@ func (c *Cache) apply(ctx context.Context, now, fresh store.Freshness) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case anew: // also where there is no list: a revision that is unknown is looked up
+	case anew: // also without a list: an unknown revision is looked up
 		c.forget()
 	case !complete: // an account that is not on the list may have moved too
 		clear(c.revisions)
@@ -148,8 +147,8 @@ func (c *Cache) forget() {
 	c.unknown.Clear()
 }
 
-// learn takes over a revision, which never falls. Where there is no room it evicts one, which is
-// looked up again on its next use. c.mu is held.
+// learn takes over a revision; it never falls. Without room it evicts another account's, and the next use of that
+// account looks it up again. c.mu is held.
 func (c *Cache) learn(account string, revision int64) {
 	before, known := c.revisions[account]
 	if !known && len(c.revisions) >= maxAccounts {
@@ -174,11 +173,10 @@ func (c *Cache) revision(ctx context.Context, account string) (generation string
 	return generation, revision, err
 }
 
-// lookUp reads the account's revision, once for all concurrent callers that have caught up with the
-// same epoch: a read that began at that epoch saw everything that was answered before any of them
-// called. The revision is stored only if nothing moved meanwhile: a late answer must not lower a
-// revision that was taken over since. That of an account that does not exist is not stored: nothing
-// in it can be revoked, and a client can invent as many names as it likes.
+// lookUp reads the account's revision, once for all concurrent callers at the same epoch: a read begun at that epoch
+// saw everything answered before any of their calls. The revision is stored only if nothing moved meanwhile: a late
+// answer must not lower a newer revision. An unknown account's is not stored: nothing in it can be revoked, and a
+// client can invent as many names as it likes.
 func (c *Cache) lookUp(ctx context.Context, generation string, epoch int64, account string) (int64, error) {
 	name := flightName{key: key{generation: generation, account: account, revision: lookUp}, epoch: epoch}
 	return together(ctx, c, name, func(ctx context.Context) (revision int64, err error) {

@@ -22,8 +22,7 @@ const (
 	maxAccounts = 100_000
 )
 
-// errOldSnapshot is the error of an engine that breaks its contract: its snapshot is older than a
-// revision that it reported before.
+// errOldSnapshot means an engine that broke its contract: its snapshot is older than a revision it reported before.
 var errOldSnapshot = errors.New("rolecache: a snapshot is older than the revision for which it was read")
 
 // key is the name of an immutable value; id is a user or a project.
@@ -46,8 +45,8 @@ type Options struct {
 	Entries int
 	// Within is the deadline of a barrier; 0 is none but the request's.
 	Within time.Duration
-	// Lease is for how long a barrier is used, from its beginning on; 0 makes one for each request.
-	// The store is told, and its writers wait for the lease to end. With a lease, Run has to run.
+	// Lease is for how long a barrier is used, from its beginning on; 0 makes one for each request. The cache tells the
+	// store, and the store's writers wait for the lease to end. With a lease, Run has to run.
 	Lease time.Duration
 	// Local is a store in this process, where a barrier costs nothing: each request makes its own,
 	// and shares only what follows when a revision has moved.
@@ -60,7 +59,7 @@ type Options struct {
 	Remote  Remote
 	Secrets [][]byte
 	Observe func(result string)
-	// Reads bounds the reads of the store that are under way, and those that wait; nil is no bound.
+	// Reads bounds the reads of the store under way, and those in its queue; nil sets no bound.
 	Reads *gate.Gate
 }
 
@@ -106,9 +105,8 @@ func New(s store.Store, c records.Collections, o Options) *Cache {
 	return cache
 }
 
-// Facts returns the facts about the user, the account and, where it is not "", the project. They are
-// of one revision, which includes every change that was answered before the call. On an error no
-// decision can be made.
+// Facts returns the facts about the user, the account and, unless it is "", the project. They are of one revision, with
+// every change answered before the call. On an error no decision can be made.
 func (c *Cache) Facts(ctx context.Context, account, user, project string) (resources.Facts, error) {
 	if err := c.catchUp(ctx); err != nil {
 		return resources.Facts{}, err
@@ -164,9 +162,9 @@ func (c *Cache) fill(ctx context.Context, k key, project string) (resources.Fact
 	})
 }
 
-// load reads the values of several questions of the account in one snapshot of the store, which may be newer
-// than the key's. It caches them after the view has returned: the view's function may run on a history that
-// is undone, under a revision that is used again.
+// load reads the values of several questions of the account in one snapshot of the store; it may be newer than the
+// key's. It caches them after the view has returned: the view's function may run on a history that is undone, and its
+// revision is then used again.
 func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts []resources.Facts, err error) {
 	var found map[sharedKey]any
 	err = c.view(ctx, k.account, func(tx store.Tx) (err error) {
@@ -199,8 +197,8 @@ func (c *Cache) load(ctx context.Context, k key, of ...resources.About) (facts [
 	return facts, nil
 }
 
-// view reads a snapshot of the store, once the gate lets it in: for a service in the turn of the account, which is "" where
-// it is not known yet.
+// view reads a snapshot of the store, once the gate lets it in. A service takes its turn as the account, "" for an
+// unknown one.
 func (c *Cache) view(ctx context.Context, account string, fn func(store.Tx) error) error {
 	if err := c.reads.Enter(ctx, account); err != nil {
 		return err
@@ -213,7 +211,7 @@ func (c *Cache) view(ctx context.Context, account string, fn func(store.Tx) erro
 // stands for the account itself. What is known of another user changes without the account.
 func lasts(s *resources.Subject) bool { return s.Member || s.UserID == "" }
 
-// put caches the values under the key, which names their revision, but for those that a client could invent.
+// put caches the values under the key with their revision. It leaves out values a client could invent.
 func (c *Cache) put(k key, project string, facts resources.Facts) {
 	if lasts(facts.Subject) {
 		c.subjects.Put(k, facts.Subject)

@@ -18,9 +18,9 @@ const maxTogether = 64
 // errMoving is the error of an account that moves faster than the facts of several can be gathered.
 var errMoving = errors.New("rolecache: the account has moved during each of several reads")
 
-// FactsOf puts the facts of several users and projects of the account into a list of the same length. All are of
-// one revision, which includes every change that was answered before the call. Where the account
-// moves meanwhile, what is older is read again. No name of a user or a project is kept.
+// FactsOf puts the facts of several users and projects of the account into a list of the same length. All are of one
+// revision, with every change answered before the call. If the account moves meanwhile, older facts are read again. No
+// name of a user or a project is kept.
 func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.About, into []resources.Facts) error {
 	if err := c.catchUp(ctx); err != nil {
 		return err
@@ -43,8 +43,8 @@ func (c *Cache) FactsOf(ctx context.Context, account string, of []resources.Abou
 	return errMoving
 }
 
-// gather sets all those facts that are not of the key's revision, and returns the newest revision of which
-// some are. With share, few are read together with other callers. Without it, everything is read anew, few of them at once.
+// gather sets the facts not yet of the key's revision, and returns the newest revision among all. With share, few are
+// read together with other callers. Without it, everything is read anew, few of them at once.
 func (c *Cache) gather(ctx context.Context, k key, of []resources.About, all []resources.Facts, share bool) (newest int64, err error) {
 	newest = k.revision
 	var missing []int

@@ -12,7 +12,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// fillTimeout is the deadline of a fill or a look-up, which outlives the request that began it.
+// fillTimeout is the deadline of a fill or a look-up. Either outlives the request that began it.
 const fillTimeout = 2 * time.Second
 
 // errLost is the error of a flight whose function did not return.
@@ -25,8 +25,8 @@ type flights struct {
 	under map[flightName]*flight
 }
 
-// flightName is a key with what else its read depends on: the project of a fill, the epoch of a look-up, and in whose turn
-// it is made: who asks about an account of others does not have its users wait for turns of the asker's.
+// flightName is a key with the further inputs of its read: the project of a fill, the epoch of a look-up, and the
+// account whose turn it takes. So an account's users do not wait for the turns of a caller from another account.
 type flightName struct {
 	key
 	project string

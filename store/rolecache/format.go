@@ -11,8 +11,8 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// factsVersion is raised with each change of how facts are loaded or rendered that the types of the
-// values do not show: no release may read the values of another that loads them otherwise.
+// factsVersion is raised with each change in loading or rendering facts that the types of the
+// values do not show: no release may read values loaded differently.
 const factsVersion = 2
 
 // factsFormat returns the format in the name of each value in the second level.

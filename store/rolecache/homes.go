@@ -13,8 +13,7 @@ import (
 // accountsAtOnce is the number of accounts whose facts are read at once to confirm homes.
 const accountsAtOnce = 16
 
-// Homes returns the account of which each user is a member, "" where there is no such user. On an error
-// that is not known.
+// Homes returns the account of each user, "" for an unknown one. An error says nothing about them.
 func (c *Cache) Homes(ctx context.Context, users []string) ([]string, error) {
 	homes, hinted := make([]string, len(users)), make([]string, len(users))
 	for i, user := range users {

@@ -25,8 +25,8 @@ type Identity struct {
 	UserID, UUID, AccountID, Status string
 }
 
-// Identify finds the user with that external id (byExternal) or identity provider's subject
-// (byPartner). found is false where there is none; on an error that is not known.
+// Identify finds the user with that external id (byExternal) or identity provider's subject (byPartner). found is false
+// for an unknown subject; it means nothing beside an error.
 func (c *Cache) Identify(ctx context.Context, subject string, byExternal, byPartner bool) (id Identity, found bool, err error) {
 	look := lookup{subject: subject, byExternal: byExternal, byPartner: byPartner}
 	if hint := c.homes.Get(look); hint != nil {
@@ -60,8 +60,8 @@ func (c *Cache) confirm(ctx context.Context, look lookup, hint userRef) (Identit
 	return Identity{UserID: s.UserID, UUID: s.UserUUID, AccountID: s.HomeID, Status: s.UserStatus}, true, nil
 }
 
-// find asks the store; an external id goes before a provider's subject. It catches up first, so that
-// a store that does not answer costs no second deadline.
+// find asks the store; an external id goes before a provider's subject. It catches up first: a store without an answer
+// then costs no second deadline.
 func (c *Cache) find(ctx context.Context, look lookup) (hint userRef, found bool, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return userRef{}, false, err

@@ -17,12 +17,10 @@ type KeyIdentity struct {
 	Key resources.KeyFact
 }
 
-// IdentifyKey finds the key by its id. found is false where there is none, where it was revoked, and
-// where its owner left its account; on an error that is not known.
-//
-// Only the owner of a key is cached, which never changes; everything else comes from the facts of the
-// current revision. That a key does not exist is cached until the store moves, as it does when one is
-// made.
+// IdentifyKey finds the key by its id. found is false for an unknown key, a revoked one, and one whose owner left the
+// account; it means nothing beside an error. Only the owner of a key is cached, since it never changes; everything else
+// comes from the facts of the current revision. An unknown key is cached until the store moves, as it does with each
+// new key.
 func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, found bool, err error) {
 	look := lookup{subject: keyID, key: true}
 	owner := c.homes.Get(look)
@@ -47,8 +45,7 @@ func (c *Cache) IdentifyKey(ctx context.Context, keyID string) (id KeyIdentity, 
 	}, true, nil
 }
 
-// newOwner returns the owner of a key that is not cached, nil where there is no such key. It asks the
-// store once for each state of it.
+// newOwner returns the owner of an uncached key, nil for an unknown key. It asks the store once for each state of it.
 func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
 	if err := c.catchUp(ctx); err != nil {
 		return nil, err
@@ -64,7 +61,7 @@ func (c *Cache) newOwner(ctx context.Context, keyID string) (owner *userRef, err
 	return owner, err
 }
 
-// findOwner reads the key's owner from the store, nil where there is no such key.
+// findOwner reads the key's owner from the store, nil for an unknown key.
 func (c *Cache) findOwner(ctx context.Context, keyID string) (owner *userRef, err error) {
 	err = c.view(ctx, "", func(tx store.Tx) error {
 		owner = nil // the result of an earlier run does not count

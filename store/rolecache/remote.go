@@ -25,8 +25,7 @@ type Remote interface {
 const (
 	RemoteHit  = "hit"
 	RemoteMiss = "miss"
-	// RemoteForged is a value that this installation did not store under that name: somebody else
-	// writes there.
+	// RemoteForged is a value under this name from outside this installation: somebody else writes there.
 	RemoteForged = "forged"
 	RemoteDown   = "down"
 )
@@ -84,8 +83,8 @@ func mac(secret []byte, name string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// facts returns the facts of several questions of one account, in one round trip. Facts of which a part is
-// missing have no subject.
+// facts returns the facts of several questions of one account, in one round trip. Facts with a missing part have no
+// subject.
 func (r *remote) facts(ctx context.Context, k key, of ...resources.About) []resources.Facts {
 	out := make([]resources.Facts, len(of))
 	var names []string
@@ -137,7 +136,7 @@ func (r *remote) read(k key, about resources.About, names []string, values [][]b
 	return resources.Facts{Revision: k.revision, Subject: subject, ProjectState: state}, RemoteHit
 }
 
-// put stores the values under the key, which names their revision, but for those that a client could invent.
+// put stores the values under the key with their revision. It leaves out values a client could invent.
 func (r *remote) put(ctx context.Context, k key, of []resources.About, facts []resources.Facts) {
 	values := map[string][]byte{}
 	for i, about := range of {
