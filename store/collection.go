@@ -110,7 +110,7 @@ func (c Collection[T]) Find(ctx context.Context, tx Tx, q Query) ([]Record[T], e
 	return c.decodeAll(rows)
 }
 
-// List returns the first records whose keys come after that key; see Tx.List.
+// List returns the first records behind the key; see Tx.List.
 func (c Collection[T]) List(ctx context.Context, tx Tx, after string, limit int) ([]Record[T], error) {
 	rows, err := tx.List(ctx, c.schema, after, limit)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c Collection[T]) List(ctx context.Context, tx Tx, after string, limit int)
 	return c.decodeAll(rows)
 }
 
-// Count returns how many records the query matches, whatever its After and Limit.
+// Count returns how many records the query matches, without regard to its After and Limit.
 func (c Collection[T]) Count(ctx context.Context, tx Tx, q Query) (int, error) {
 	return tx.Count(ctx, c.schema, q)
 }
@@ -137,8 +137,8 @@ func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], er
 	return found[0], nil
 }
 
-// Page returns the first records that the query matches, as many as its Limit, and the place where
-// the others begin; nil where there are none.
+// Page returns the first records of the query, as many as its Limit. It returns the place of the
+// next page, nil for the last one.
 func (c Collection[T]) Page(ctx context.Context, tx Tx, q Query) ([]Record[T], *Cursor, error) {
 	size := q.Limit
 	q.Limit++ // one more record tells that there is a next page
@@ -149,7 +149,7 @@ func (c Collection[T]) Page(ctx context.Context, tx Tx, q Query) ([]Record[T], *
 	return found[:size], c.CursorAt(q, found[size-1].Value), nil
 }
 
-// Lookup wraps Get and First where an absent record is no error: it returns nil for ErrNotFound.
+// Lookup wraps Get and First for a record that may be absent: it returns nil for ErrNotFound.
 func Lookup[T any](rec Record[T], err error) (*Record[T], error) {
 	if errors.Is(err, ErrNotFound) {
 		return nil, nil

@@ -14,8 +14,8 @@ var (
 	ErrReadOnly = errors.New("store: a view must not write")
 	ErrNoLease  = errors.New("store: this engine has no leases; ask for its freshness each time")
 
-	// ErrUnavailable is the error of an engine that cannot answer now; nothing was written. It is a
-	// domain error, so that a request that meets it is answered with 503.
+	// ErrUnavailable means that the engine cannot answer now; nothing was written. It is a domain error: a request is
+	// answered with 503 for it.
 	ErrUnavailable error = &resources.Error{
 		Kind: resources.KindUnavailable, RetryAfter: time.Second,
 		Message: "The store is not available now, and nothing was changed; try again.",

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// TestAnErrorSaysItsCauseAlone: what the caller of the API is told to do is no advice for the operator.
+// TestAnErrorSaysItsCauseAlone guarantees that the operator does not read the advice for a caller of the API.
 func TestAnErrorSaysItsCauseAlone(t *testing.T) {
 	cause := errors.New("the disk is on fire")
 	for contract, err := range map[error]error{

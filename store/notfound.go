@@ -7,10 +7,10 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// CommitNotFound is Transact for a change that takes something away. Where fn returns a
-// NOT_FOUND, it commits what fn has bumped, and returns the NOT_FOUND after that: a client that
-// repeats a removal whose answer was lost is told that nothing is left only when that is in force
-// everywhere, as after the removal itself. fn returns it before it writes any record.
+// CommitNotFound is Transact for a removal. If fn returns a NOT_FOUND, it commits fn's bumps and
+// then returns the NOT_FOUND. So a client who repeats a removal with a lost answer hears of it only
+// after the removal is in force everywhere, as with the first answer. fn returns it before it
+// writes any record.
 func CommitNotFound(ctx context.Context, s Store, fn func(Tx) error) error {
 	var missing error
 	err := s.Transact(ctx, func(tx Tx) error {

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Read is one of several reads that are made together: of the records that the query matches, where it
-// names an index, and else of the record with that key.
+// Read is one of several reads made together. It reads the query's records if the query has an index, otherwise the
+// record with the key.
 type Read struct {
 	Schema *Schema
 	Key    string

@@ -35,8 +35,7 @@ type Schema struct {
 	Extract func(body []byte) ([]Value, error)
 }
 
-// Index returns the index of that name. It panics where there is none, which is a programming
-// error.
+// Index returns the index of that name. It panics for an unknown name: a programming error.
 func (s *Schema) Index(name string) Index {
 	for _, ix := range s.Indexes {
 		if ix.Name == name {
@@ -72,7 +71,7 @@ type Query struct {
 	Equal []Value
 	// After is the place to continue from; nil is the beginning.
 	After *Cursor
-	// Limit is the largest number of records; 0 is no limit.
+	// Limit is the largest number of records; 0 sets no limit.
 	Limit int
 }
 

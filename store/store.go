@@ -10,20 +10,18 @@ import (
 // Every method keeps to the context's deadline and returns ErrUnavailable when the engine
 // cannot answer in time. Engines translate their driver's errors; no caller sees one.
 type Store interface {
-	// View runs fn on one snapshot: everything that was committed when it began, and nothing that
-	// was committed later. Writes return ErrReadOnly. Values that fn read count only after View
-	// has returned nil: until then an engine may find that no majority has it. fn may run more than
-	// once, so it only sets variables, anew in each run.
+	// View runs fn on one snapshot: everything committed when it began, and nothing later. Writes return ErrReadOnly.
+	// fn's values count only after View has returned nil: until then an engine may find that no majority has them. fn
+	// may run more than once, so it only sets variables, anew in each run.
 	View(ctx context.Context, fn func(Tx) error) error
 
-	// Transact runs fn as one atomic step. When fn returns nil, all of its writes are durable
-	// (majority and journal; fsync) before Transact returns nil; when fn returns an error, none is
-	// made, and Transact returns that error unchanged. fn reads its own writes and a snapshot of
-	// everything else. Of two transactions of which each wrote a record that the other read, one
-	// fails, where both have called Bump for the same account. fn may run more than once (a conflict
-	// is retried for up to 5 s), so outside the transaction it only sets variables, anew in each run.
+	// Transact runs fn as one atomic step. When fn returns nil, all of its writes are durable (majority and journal;
+	// fsync) before Transact returns nil. When fn returns an error, nothing is written, and Transact returns that error
+	// unchanged. fn reads its own writes and a snapshot of everything else. If two transactions each read a record
+	// written by the other, and both have called Bump for the same account, one fails. fn may run more than once (a
+	// conflict is retried for up to 5 s), so outside the transaction it only sets variables, anew in each run.
 	//
-	// ErrUnavailable means that nothing was written; ErrOutcomeUnknown that something may have been.
+	// ErrUnavailable means that nothing was written; after ErrOutcomeUnknown something may have been.
 	Transact(ctx context.Context, fn func(Tx) error) error
 
 	// Freshness is one linearizable read: it sees every transaction with a Bump whose
@@ -80,22 +78,22 @@ type Tx interface {
 	Replace(ctx context.Context, schema *Schema, row Row) error
 	// Delete removes the record at that revision. Its errors are those of Replace.
 	Delete(ctx context.Context, schema *Schema, key string, revision int64) error
-	// DeleteAll removes the records that the query matches, whatever its After and Limit and whatever their revisions.
+	// DeleteAll removes the query's records of any revision, without regard to its After and Limit.
 	DeleteAll(ctx context.Context, schema *Schema, query Query) error
 	// Find returns the records that the query matches, in the index's order.
 	Find(ctx context.Context, schema *Schema, query Query) ([]Row, error)
 	// Scan returns the places of the records that the query matches, in the index's order. It reads the
 	// index alone, and no body.
 	Scan(ctx context.Context, schema *Schema, query Query) ([]Cursor, error)
-	// Count returns how many records the query matches, whatever its After and Limit.
+	// Count returns how many records the query matches, without regard to its After and Limit.
 	Count(ctx context.Context, schema *Schema, query Query) (int, error)
 
-	// List returns the first records whose keys come after that key, in the order of the keys' bytes,
-	// limit at most. Unlike Find it also returns records that are in no index.
+	// List returns the first records behind the key, in the order of the keys' bytes, limit at most. Unlike Find it
+	// also returns records without an index.
 	List(ctx context.Context, schema *Schema, after string, limit int) ([]Row, error)
-	// Load writes a record as it is, with its revision, in place of the one with its key. Another error
-	// than those of every write, as that of a value that a unique index has already, ends the transaction.
-	// Load and LoadRevision make a copy of a whole store; a change uses Insert and Replace, which check.
+	// Load writes a record as it is, with its revision, in place of the one with its key. An error beyond those of
+	// every write, such as a duplicate in a unique index, ends the transaction. Load and LoadRevision copy a whole
+	// store; a change uses Insert and Replace, since these check.
 	Load(ctx context.Context, schema *Schema, row Row) error
 	// LoadRevision sets the account's revision. The epoch moves as with Bump.
 	LoadRevision(ctx context.Context, account string, revision int64) error
