@@ -14,8 +14,8 @@ import (
 // benchUsers is how many users the account of a benchmark has.
 const benchUsers = 2000
 
-// BenchmarkFacts reads what a decision about a user rests on: one who holds a role in a project, and one
-// who holds a custom role more, through a group.
+// BenchmarkFacts reads the facts of a decision about a user: one with a role in a project, and one with a custom role
+// more, through a group.
 func BenchmarkFacts(b *testing.B) {
 	ctx, c := context.Background(), records.NewCollections()
 	s, err := sqlite.Open(ctx, sqlite.Options{Dir: b.TempDir(), Schemas: c.Schemas()})

@@ -28,12 +28,12 @@ func commit(ctx context.Context, ses *session, seq int64) error {
 	return settle(ctx, ses, seq, cause)
 }
 
-// settle finds the result of a transaction whose COMMIT failed. To this process it is undone, but its
-// frames may be in the log, where a restart after a crash would find them and count it as done. Another
-// commit settles that: it overwrites those frames, and reads the number of the last transaction.
+// settle finds the result of a transaction after its COMMIT failed. To this process it is undone, but its frames may be
+// in the log: a restart after a crash would find them and count it as done. Another commit settles that: it overwrites
+// those frames, and reads the number of the last transaction.
 //
-// On a full disk no other commit is possible either. There the last frame, without which the others do
-// not count, is the one that had no room.
+// On a full disk no other commit is possible either. There the last frame had no room, and without it the others do not
+// count.
 func settle(ctx context.Context, ses *session, seq int64, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()

@@ -38,7 +38,7 @@ type condition struct {
 	guard *session
 	stop  context.CancelFunc
 	ended sync.WaitGroup
-	// changed is told of each change; nil is nobody.
+	// changed is called with each change; nil calls nobody.
 	changed func(Condition)
 }
 
@@ -106,8 +106,7 @@ func (s *Store) present() error {
 	return nil
 }
 
-// lose notes why the folder can't be used any more, of which the first reason stays, and returns the error
-// of whoever asks for it.
+// lose notes why the folder can't be used any more. The first reason stays. It returns the error for the caller.
 func (s *Store) lose(cause error) error {
 	s.condition.become(func(c *Condition) {
 		if c.Lost == nil {
@@ -139,8 +138,8 @@ func (s *Store) refuseLost() error {
 	return nil
 }
 
-// kept returns an error for a change that was committed into files that are not in the folder any more, or
-// that somebody else has written to: a restart would not find it.
+// kept returns an error for a change committed into files no longer in the folder, or written to by somebody else: a
+// restart would not find it.
 func (s *Store) kept(ctx context.Context, ses *session) error {
 	if s.refuseLost() == nil {
 		s.moveLog(ctx, ses)
@@ -187,8 +186,7 @@ func (s *Store) look(ctx context.Context) {
 	}
 }
 
-// integrity checks a file with a connection of its own. It returns an error that wraps ErrCorrupt where
-// the file is damaged.
+// integrity checks a file with a connection of its own. For a damaged file the error wraps ErrCorrupt.
 func integrity(ctx context.Context, path, check string) error {
 	ses, err := newSession(opener(location(path, lookOnly())))
 	if err != nil {

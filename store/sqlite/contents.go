@@ -47,8 +47,8 @@ func (s *Store) footprintOf(path string) (footprint, bool) {
 	return footprint{info.Size(), info.ModTime()}, true
 }
 
-// unwritten returns an error if somebody else has written to the data file since its footprint was that of
-// since. A file that was moved away is still the one that the sessions read.
+// unwritten returns an error if somebody else has written to the data file since it had the footprint since. The
+// sessions still read a file after it was moved away.
 func (s *Store) unwritten(since *footprint) error {
 	if since == nil {
 		return nil
@@ -106,7 +106,7 @@ func (s *Store) ours() error {
 		return err
 	}
 	if log, here := s.footprintOf(s.path + "-wal"); !here || log != s.contents.log {
-		s.contents.void.Store(here) // a log that was moved away is still the one that the sessions read
+		s.contents.void.Store(here) // the sessions still read a log after it was moved away
 		return s.lose(errForeign(s.path + "-wal"))
 	}
 	return nil

@@ -193,8 +193,8 @@ func TestOverwrittenWhileItWrites(t *testing.T) {
 	}
 }
 
-// TestOverwrittenInAMove: a file that is overwritten while the log is moved into it is found by its contents,
-// since its time of change is no sign then.
+// TestOverwrittenInAMove guarantees that a file overwritten during a move of the log is found by its contents: its time
+// of change shows nothing then.
 func TestOverwrittenInAMove(t *testing.T) {
 	for name, happens := range overwritings() {
 		if name == "in one page" || strings.Contains(name, "itself") && !strings.Contains(name, "older") || strings.Contains(name, "log") || strings.Contains(name, "statement") {
@@ -321,8 +321,8 @@ func image(t *testing.T, file, logOf string) (dir string) {
 	return dir
 }
 
-// TestKilledBeforeTheFirstMove: a start that is killed when it has begun a generation, and before that is in the
-// data file, leaves files for the next one; also where the start before it wrote nothing else.
+// TestKilledBeforeTheFirstMove guarantees that a start killed between its generation and the data file leaves files for
+// the next one. This holds if the start before it wrote nothing else, too.
 func TestKilledBeforeTheFirstMove(t *testing.T) {
 	dir, before := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	if err := openPairs(t, dir).Close(); err != nil {
@@ -347,8 +347,8 @@ func TestFileOfTheFormatBeforeIsTaken(t *testing.T) {
 	verifyPresence(t, s, []string{"id-1", "id-2"}, nil)
 }
 
-// TestOthersMayReadTheFile: a copy of the folder, a check of the file and a statement that reads are no change
-// of it.
+// TestOthersMayReadTheFile guarantees that a copy of the folder, a check of the file and a reading statement do not
+// change it.
 func TestOthersMayReadTheFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	s := openPairs(t, dir)

@@ -140,8 +140,8 @@ func killed(t *testing.T, dir string, byAnswers bool) (acked []string) {
 	return acked
 }
 
-// verifyPairs: each transaction adds one pair, one to a count of both collections, and
-// one to a revision and the epoch; so whatever is not whole shows in a sum.
+// verifyPairs checks sums. Each transaction adds one pair, one to a count of both collections, and
+// one to a revision and the epoch: a partial one shows in a sum.
 func verifyPairs(t *testing.T, dir string, acked []string) {
 	t.Helper()
 	s := openPairs(t, dir)

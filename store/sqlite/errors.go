@@ -17,8 +17,8 @@ var (
 	ErrInUse = errors.New("in use by another process")
 	// ErrNewerFormat is the error where a newer release wrote the file; nothing in it was changed.
 	ErrNewerFormat = errors.New("written by a newer release")
-	// ErrCorrupt is the error where the file is no database of this program, or damaged; nothing in it
-	// was changed. Transactions that meet a damaged page wrap it too.
+	// ErrCorrupt refuses a file that is damaged, or not a database of this program; nothing in it was changed. A
+	// transaction's error after a damaged page wraps it, too.
 	ErrCorrupt = errors.New("damaged, or no database of this program")
 )
 

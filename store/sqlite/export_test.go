@@ -9,8 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Queries are the texts of all queries that the schemas give room for, with the name
-// of the index that each must go through.
+// Queries are the texts of all possible queries of the schemas, with the name of their index.
 func (s *Store) Queries() map[string]string {
 	out := map[string]string{}
 	for _, t := range s.tables {

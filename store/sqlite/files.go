@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// LockName is the name of the file in the data folder that a process locks, which is empty and stays.
+// LockName is the name of the lock file in the data folder. It is empty and stays.
 const LockName = "portcullis.lock"
 
 // fileName is the name of the data file.
@@ -72,8 +72,8 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// lock locks the folder for this process. The kernel unlocks it when the process ends, in whatever way.
-// The lock file is never removed: two processes could then lock two files of one name.
+// lock locks the folder for this process. The kernel unlocks it when the process ends, even if it is killed. The lock
+// file is never removed: two processes could then lock two files of one name.
 func lock(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, LockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -90,14 +90,14 @@ func lock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock unlocks the folder explicitly: a process that was started meanwhile may have a copy of the
-// descriptor for a moment, which keeps the lock after Close.
+// unlock unlocks the folder explicitly. A process started meanwhile may have a copy of the descriptor for a moment, and
+// would keep the lock after Close.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// dsn returns the data source name with the pragmas, so that every connection of a pool has them: a
-// pragma that is run once is one connection's. The log is moved into the file by moveLog alone. fullfsync makes macOS write through the drive's cache;
+// dsn returns the data source name with the pragmas for every connection of a pool: a pragma run once is one
+// connection's. The log is moved into the file by moveLog alone. fullfsync makes macOS write through the drive's cache;
 // elsewhere it has no effect.
 func dsn(path string, reader bool) string {
 	q := url.Values{
@@ -116,12 +116,12 @@ func dsn(path string, reader bool) string {
 	return location(path, q)
 }
 
-// lookOnly are the settings of a connection that changes nothing. The last one that is closed leaves the log
-// where it is, unlike one that may write.
+// lookOnly are the settings of a read-only connection. Unlike a writing one it does not move the log when it closes
+// last.
 func lookOnly() url.Values { return url.Values{"mode": {"ro"}, "_busy_timeout": {"5000"}} }
 
-// location returns the URI of a file, whose path may be a relative one: without the "//" behind "file:",
-// after which SQLite reads a host.
+// location returns the URI of a file with an absolute or relative path. It has no "//" behind "file:", since SQLite
+// would read a host after it.
 func location(path string, q url.Values) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
 }

@@ -179,15 +179,16 @@ func unchanged(t *testing.T, dir string, fn func()) {
 	}
 }
 
-// TestDamageMetLaterIsTold: on a page that only a query reads, and that no process wrote. The store is lost.
+// TestDamageMetLaterIsTold guarantees it for a page read by a query only and not written by any process. The store is
+// lost.
 func TestDamageMetLaterIsTold(t *testing.T) {
 	c := pets("kind", store.Index{Name: "by_kind", Columns: []string{"kind"}})
 	find := func(tx store.Tx) error {
 		_, err := c.Find(t.Context(), tx, store.Query{Index: "by_kind"})
 		return err
 	}
-	// SQLite may have ended the transaction at such an error, and the next write would
-	// stand alone: whoever overlooks the error gets it again at the end.
+	// SQLite may have ended the transaction at such an error, and the next write would stand alone: a caller who
+	// overlooks the error gets it again at the end.
 	overlook := func(tx store.Tx) error {
 		if _, err := tx.Bump(t.Context(), "x"); err != nil {
 			t.Errorf("Bump: %v", err)

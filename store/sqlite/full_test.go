@@ -131,8 +131,8 @@ func TestEveryConnectionHasThePragmas(t *testing.T) {
 	}
 }
 
-// inChild runs the test in a process of its own, which may limit its files, and returns "" when that has ended; in the
-// process it returns the folder to work in.
+// inChild runs the test in a process of its own with its own limits of files, and returns "" after it. In that process
+// it returns the folder to work in.
 func inChild(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv(childDir); dir != "" {

@@ -16,8 +16,8 @@ type mark struct {
 // unknown is the number of a mark that could not be read.
 const unknown = -1
 
-// between reports whether a data file with this mark can be that of a log which was begun on the base, and
-// whose last transaction has the other mark. The number never becomes smaller.
+// between reports whether a data file with this mark can belong to a log begun on base. last is the mark of the log's
+// last transaction. The number never becomes smaller.
 func (m mark) between(base, last mark) bool {
 	return base.seq == unknown || m.seq >= base.seq && (m.generation == base.generation || m.generation == last.generation)
 }
@@ -43,8 +43,8 @@ func markOf(ctx context.Context, path string) (m mark, err error) {
 	return m, ses.one(ctx, markText, nil, []any{&m.generation, &m.seq})
 }
 
-// belongs returns an error for a data file beside the log of another one, into which SQLite would move
-// the log: the file was overwritten after the process that served it was killed, or before.
+// belongs returns an error for a data file beside the log of another one: SQLite would move that log into it. Somebody
+// overwrote the file after its process was killed, or before.
 func belongs(ctx context.Context, path string) error {
 	if log, err := os.Stat(path + "-wal"); err != nil || log.Size() == 0 {
 		return nil //nolint:nilerr // without a log there is nothing to belong to

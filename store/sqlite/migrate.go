@@ -87,8 +87,8 @@ func (m migration) collection(s *store.Schema) error {
 	return nil
 }
 
-// columns makes the table, or brings its columns to the declared ones. It drops one that is no longer
-// declared, which would hold old values when it is declared again.
+// columns makes the table, or brings its columns to the declared ones. It drops an undeclared column: it would hold old
+// values at its next declaration.
 func (m migration) columns(s *store.Schema) error {
 	present, err := m.definitions("SELECT name, type FROM pragma_table_info(?)", s.Name)
 	if err != nil {

@@ -17,8 +17,8 @@ type pet struct {
 	Age  int64  `json:"age"`
 }
 
-// pets declares the collection with the columns and indexes that are named; columns
-// are kind, age, and size, which is the age as a text.
+// pets declares the collection with the named columns and indexes. The columns are kind, age, and
+// size, the age as a text.
 func pets(columns string, indexes ...store.Index) store.Collection[pet] {
 	schema := store.Schema{Name: "pets", Indexes: indexes}
 	names := strings.Fields(columns)

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// TestLateWordOfAnAttemptIsVoid: attempts to delete a project are told apart by their marks,
-// in whatever order an area hears of them.
+// TestLateWordOfAnAttemptIsVoid guarantees that an area tells attempts to delete a project apart by
+// their marks, in any order.
 func TestLateWordOfAnAttemptIsVoid(t *testing.T) {
 	const now = resources.Time(1_000_000)
 	c := records.NewCollections()

@@ -109,8 +109,7 @@ func newTables(schemas []*store.Schema) (map[string]*table, error) {
 	return tables, nil
 }
 
-// connect makes a pool of sessions. One that is opened in a folder which was replaced meanwhile would read
-// another store.
+// connect makes a pool of sessions. A session opened after the folder was replaced would read another store.
 func (s *Store) connect(reader bool, size int) *pool {
 	open := opener(dsn(s.path, reader))
 	return newPool(func() (driver.Conn, error) {
@@ -153,9 +152,9 @@ func (s *Store) start(ctx context.Context, ses *session, schemas []*store.Schema
 	return nil
 }
 
-// shut closes what is open, readers first: the log can be moved into the file only when no old
-// snapshot of it is read. In a folder that is lost it leaves the files open: to close them would remove a
-// log of the same name, which is not this process's.
+// shut closes what is open, readers first: the log can be moved into the file only when no old snapshot of it is read.
+// In a lost folder it keeps the files open: closing them would remove a log of the same name, and that log is another
+// process's.
 func (s *Store) shut() error {
 	if s.condition.stop != nil {
 		s.condition.stop()

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// pool lends sessions to callers in the order in which they came. It lends the idle session that was
-// used last, whose cache holds the newest pages, and opens one where none is idle.
+// pool lends sessions to callers in the order of their arrival. It lends the last used idle session, since its cache
+// holds the newest pages, and opens one if none is idle.
 type pool struct {
 	open func() (driver.Conn, error)
 	// slots has a token for each session that may still be lent.
@@ -64,7 +64,7 @@ func (p *pool) wait(ctx context.Context) error {
 	}
 }
 
-// last takes the idle session that was used last, nil where none is idle.
+// last takes the last used idle session, nil if none is idle.
 func (p *pool) last() *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// query returns that one of the texts which is the query's, and args with the query's arguments appended.
+// query returns the query's text, one of texts, and args with the query's arguments appended.
 func (t *table) query(texts map[shape]string, args []any, q store.Query) (string, []any, error) {
 	args, err := t.equal(args, q)
 	if err != nil {

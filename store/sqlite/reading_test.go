@@ -24,8 +24,8 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// TestALongListEndsWithItsContext guarantees that a query which gives many records ends soon after its
-// context has, and fails the whole snapshot.
+// TestALongListEndsWithItsContext guarantees that a query of many records ends soon after its context, and fails the
+// whole snapshot.
 func TestALongListEndsWithItsContext(t *testing.T) {
 	const accounts, looks = 1000, 100
 	c := records.NewCollections()
@@ -63,8 +63,8 @@ func TestALongListEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestReadersShareASession guarantees that who reads after another has the same session, with the pages that it
-// knows, and who reads beside another one of their own.
+// TestReadersShareASession guarantees that two readers one after the other have the same session, with its cached
+// pages. Readers at once have one each.
 func TestReadersShareASession(t *testing.T) {
 	ctx, s := t.Context(), open(t, t.TempDir())
 	view := func(fn func() error) error {

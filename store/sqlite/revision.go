@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Statements on the engine's own tables. seq numbers the transactions that wrote, so that settle can
-// find one whose COMMIT failed.
+// Statements on the engine's own tables. seq numbers the writing transactions: settle finds by it the one with a failed
+// COMMIT.
 const (
 	bumpText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, 1, 0) ON CONFLICT (account) DO UPDATE SET rev = rev + 1 RETURNING rev"
 	loadText     = "INSERT INTO authz_rev (account, rev, epoch) VALUES (?, ?, 0) ON CONFLICT (account) DO UPDATE SET rev = excluded.rev"

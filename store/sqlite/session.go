@@ -16,7 +16,7 @@ type session struct {
 	stmts map[string]*statement
 	// text is a buffer for the text of a statement.
 	text []byte
-	// base is what the log was begun on, which each transaction of the session that writes notes.
+	// base is the mark of the data file the log was begun on; each writing transaction of the session notes it.
 	base mark
 	// broken is set where a transaction could not be ended. The session is then closed.
 	broken bool
@@ -96,7 +96,7 @@ func (s *session) exec(ctx context.Context, text string, args ...any) (int64, er
 	return res.RowsAffected()
 }
 
-// one reads the first row into variables; errNoRow where there is none.
+// one reads the first row into variables; errNoRow without a row.
 func (s *session) one(ctx context.Context, text string, args, into []any) error {
 	return first(into, func(fn func([]driver.Value) error) error { return s.each(ctx, text, args, fn) })
 }
@@ -106,7 +106,7 @@ func (s *session) long(ctx context.Context, text string, args, into []any) error
 	return first(into, func(fn func([]driver.Value) error) error { return s.query(ctx, ctx, text, args, fn) })
 }
 
-// first scans the first row. The error is errNoRow where there is none.
+// first scans the first row. The error is errNoRow without a row.
 func first(into []any, each func(func([]driver.Value) error) error) error {
 	found := false
 	err := each(func(row []driver.Value) error {
@@ -125,8 +125,8 @@ func first(into []any, each func(func([]driver.Value) error) error) error {
 // each calls fn for every row until fn returns an error. fn may keep the values of the row, but not the
 // row.
 //
-// It checks the context between two rows, each of which is one step through an index. To interrupt a
-// statement the driver starts a goroutine, which costs more than a record.
+// It checks the context between two rows; each row is one step through an index. The driver's interrupt of a statement
+// starts a goroutine, and that costs more than a record.
 func (s *session) each(ctx context.Context, text string, args []any, fn func(row []driver.Value) error) error {
 	return s.query(ctx, context.Background(), text, args, fn)
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Snapshot writes everything that is committed at one instant into a new file, which is one for Restore.
-// It works beside a process that has the data folder open, and asks it nothing. It checks the file that
-// it reads, whole, and the one that it has written. If one is damaged the error wraps ErrCorrupt and
-// names what was found.
+// Snapshot writes everything committed at one instant into a new file for Restore. It works beside a process with the
+// data folder open, and asks it nothing. It checks the whole file before and the new one after. For a damaged one the
+// error wraps ErrCorrupt and names the damage.
 func Snapshot(ctx context.Context, dir, into string) (store.Freshness, error) {
 	path := filepath.Join(dir, fileName)
 	if _, err := os.Stat(path); err != nil {

@@ -90,9 +90,8 @@ func (t *table) addIndex(ix store.Index) {
 	}
 }
 
-// where selects by equality on the first n columns. It leaves out records with null in a column that
-// orders the query: no query on that column finds them, and a comparison with null would lose them
-// between two pages.
+// where selects by equality on the first n columns. It leaves out records with null in an ordering column: no query on
+// this column finds them, and a comparison with null would lose them between two pages.
 func where(ix store.Index, n int, after bool) string {
 	var terms []string
 	for i, c := range columnsOf(ix) {

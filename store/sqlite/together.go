@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// maxTogether bounds the reads of one statement, each number of which is a statement of its own.
+// maxTogether bounds the reads of one statement: each number of reads is a statement of its own.
 const maxTogether = 16
 
 // Together implements store.Tx by one statement for several reads, whose rows name their read. For a few

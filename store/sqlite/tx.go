@@ -10,7 +10,7 @@ import (
 
 // tx is one transaction or snapshot on one session.
 type tx struct {
-	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, whatever an operation is given
+	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, beside each operation's own context
 	ses      *session
 	tables   map[string]*table
 	writable bool
@@ -24,8 +24,8 @@ type tx struct {
 	over   bool
 }
 
-// begin begins the transaction. It undoes a failed BEGIN too, which may have begun it if the context
-// ended at that instant.
+// begin begins the transaction. It undoes a failed BEGIN too: if the context ended at that instant, the BEGIN may have
+// begun it.
 func (t *tx) begin(ctx context.Context, text string) error {
 	if _, err := t.ses.exec(ctx, text); err != nil {
 		t.end()
