@@ -21,8 +21,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
-// freeAgain is when a change must get through that an abandoned transaction was in the way of: on a
-// busy machine at a second try, and long before the server ends it, which takes a minute.
+// freeAgain is the longest time for a change behind an abandoned transaction: on a busy machine at
+// a second try, and long before the server ends it after a minute.
 const freeAgain = 30 * time.Second
 
 // left is a transaction that an application holds open, with a document of authz_meta.
@@ -191,7 +191,7 @@ func TestEndedChangeIsRunAgain(t *testing.T) {
 	}
 }
 
-// envHold makes of this test a process that is in the middle of a change in that database.
+// envHold turns this test into a process in the middle of a change in the named database.
 const envHold = "PORTCULLIS_TEST_HOLD"
 
 // TestKilledProcessIsOutOfTheWay: one that is killed in the middle of a change, with SIGKILL.

@@ -15,8 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store/storetest"
 )
 
-// TestEveryQueryUsesAnIndex: the server explains whatever is sent to it, from the start on.
-// None reads a whole collection, and none sorts what an index has in order.
+// TestEveryQueryUsesAnIndex has the server explain every command it gets, from the start on. None
+// reads a whole collection, and none sorts what an index has in order.
 func TestEveryQueryUsesAnIndex(t *testing.T) {
 	for name, schemas := range map[string][]*store.Schema{
 		"the suite's collections": storetest.Schemas(), "the house's collections": records.NewCollections().Schemas(),

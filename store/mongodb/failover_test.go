@@ -13,7 +13,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// TestFailover: what was answered survives the primary, and what can't be answered is told so.
+// TestFailover guarantees that every answered change survives the primary, and that an uncertain
+// one has an error.
 func TestFailover(t *testing.T) {
 	set := servers.NewMongo(t, 3)
 	t.Run("a change of the primary loses nothing", func(t *testing.T) { changeOfPrimary(t, set) })
@@ -117,7 +118,7 @@ func stoppedNodes(t *testing.T, set *servers.ReplicaSet) {
 	}
 }
 
-// eventually calls until there is no error, for as long as an election may take.
+// eventually calls until it succeeds, for the longest time of an election.
 func eventually(t *testing.T, call func(context.Context) error) error {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// fillTime is the time between two fills: for as long a find through a column that only this release
-// declares may miss a record that an older release writes.
+// fillTime is the time between two fills. For as long a find by a new column may miss a record written by an older
+// release.
 const fillTime = 5 * time.Second
 
 // keepFilled fills the records of an older release that runs at the same time, until the store is
@@ -55,9 +55,9 @@ func (s *Store) fill(ctx context.Context, t *table) error {
 	return nil
 }
 
-// fillFrom fills the documents of one declaration, one by one. A document that changes meanwhile is
-// filled by that change, or found again. It returns the error of a unique value that another document
-// has at the end: a release that did not know the value to be unique may have written it.
+// fillFrom fills the documents of one declaration, one by one. A document changed meanwhile is filled by the change, or
+// found again. At the end it returns an error for a duplicate in a unique column: an older release does not know that
+// the column is unique.
 func (s *Store) fillFrom(ctx context.Context, t *table, from, to string) error {
 	cursor, err := s.collection(t).Find(ctx, bson.D{{Key: "cv", Value: from}})
 	if err != nil {

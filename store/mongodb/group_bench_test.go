@@ -12,9 +12,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store/mongodb"
 )
 
-// BenchmarkChanges compares 16 writers whose changes share transactions with as many whose
-// changes are committed one by one, in one process and in three, on sets of one node and of three. A change bumps an account,
-// reads a record and writes it.
+// BenchmarkChanges compares 16 writers with shared transactions against 16 with a commit for each change. It runs them
+// in one process and in three, on sets of one node and of three. A change bumps an account, reads a record and writes
+// it.
 func BenchmarkChanges(b *testing.B) {
 	for _, nodes := range []int{1, 3} {
 		for _, processes := range []int{1, 3} {

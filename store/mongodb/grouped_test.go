@@ -46,9 +46,8 @@ func newGrouped(t *testing.T) *grouped {
 	return &grouped{Store: s, t: t, url: url, notes: notes(), sent: sent}
 }
 
-// inLine makes the calls while another change has the epoch, so that each gets in line
-// behind the one before, and gives their answers when that one is done. while runs when
-// all are in line.
+// inLine makes the calls while another change has the epoch: each gets in line behind the one
+// before. It returns their answers after this change. while runs when all are in line.
 func (g *grouped) inLine(while func(), calls ...func() error) []error {
 	g.t.Helper()
 	held, release := make(chan struct{}), make(chan struct{})

@@ -16,8 +16,8 @@ import (
 // declaredIndex finds the documents that lack a column.
 const declaredIndex = "by_declaration"
 
-// indexTime bounds the building of an index: that of a large collection takes longer than any other
-// operation, and one that was given up would be begun again at each start.
+// indexTime bounds the building of an index. A large collection takes longer than any other operation, and each start
+// would begin an abandoned one again.
 const indexTime = time.Hour
 
 // migrate makes the collection and its indexes, and fills columns that were declared after documents
@@ -46,7 +46,7 @@ func (s *Store) migrate(ctx context.Context, t *table) error {
 	return nil
 }
 
-// makeIndex makes an index of the collection where there is none.
+// makeIndex makes an index of the collection unless it exists.
 func makeIndex(ctx context.Context, c *mongo.Collection, index mongo.IndexModel) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTime)
 	defer cancel()
@@ -54,8 +54,7 @@ func makeIndex(ctx context.Context, c *mongo.Collection, index mongo.IndexModel)
 	return err
 }
 
-// keys returns the keys of an index in the server: its columns, and the record's key where that has to
-// break ties.
+// keys returns the keys of an index in the server: its columns, and the record's key if ties need it.
 func (t *table) keys(ix store.Index) bson.D {
 	out := bson.D{}
 	for _, name := range ix.Columns {

@@ -24,15 +24,14 @@ import (
 
 // Options are the settings of a Store.
 type Options struct {
-	// URL is mongodb://… or mongodb+srv://…, with the database, which is "portcullis" where it names
-	// none.
+	// URL is mongodb://… or mongodb+srv://…, with the database, by default "portcullis".
 	URL string
 	// Schemas are all collections. Open adds and fills what is missing in the database. It drops
 	// nothing, because an older release may still use it.
 	Schemas []*store.Schema
-	// Maintenance is set by a process that is no gateway.
+	// Maintenance is set by every process other than a gateway.
 	Maintenance bool
-	// Inspect opens a store that is there, and changes nothing in the database: ErrNoStore where there is none.
+	// Inspect opens an existing store, and changes nothing in the database: ErrNoStore without one.
 	Inspect bool
 	// Monitor is called for every command, for tests; nil is none.
 	Monitor *event.CommandMonitor
@@ -52,13 +51,12 @@ const (
 // server have another name, so their transactions are left alone.
 func applicationName(database string) string { return "portcullis/" + database }
 
-// maintenanceName names the processes that are no gateways.
+// maintenanceName names the processes other than gateways.
 func maintenanceName(database string) string { return "portcullis-maintenance/" + database }
 
 // Errors of Open, with texts for the operator; compare with errors.Is.
 var (
-	// ErrURL is the error of a URL that cannot be read. It repeats nothing of the URL, any part of which
-	// may be a password.
+	// ErrURL refuses an unreadable URL. It repeats nothing of the URL, since any part of it may be a password.
 	ErrURL = errors.New("the URL must be mongodb://user:password@host1,host2,host3/database?replicaSet=name, " +
 		"or mongodb+srv://…, with special characters in user and password percent-encoded")
 	// ErrStandalone is the error of a server without transactions.
@@ -127,7 +125,7 @@ func open(ctx context.Context, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// hasMeta returns ErrNoStore where there is no document of the epoch.
+// hasMeta returns ErrNoStore without a document of the epoch.
 func (s *Store) hasMeta(ctx context.Context) error {
 	err := s.meta().FindOne(ctx, byID(epochID)).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {
@@ -172,7 +170,7 @@ func (s *Store) fitServer(ctx context.Context) error {
 	return nil
 }
 
-// makeMeta makes the document of the epoch where there is none.
+// makeMeta makes the document of the epoch unless it exists.
 func (s *Store) makeMeta(ctx context.Context) error {
 	_, err := s.meta().UpdateOne(ctx, bson.D{{Key: "_id", Value: epochID}}, bson.D{{Key: "$setOnInsert", Value: bson.D{
 		{Key: "gen", Value: rand.Text()}, {Key: "epoch", Value: int64(0)}, {Key: "lease_max", Value: int64(0)},
@@ -188,7 +186,7 @@ func (s *Store) makeMeta(ctx context.Context) error {
 	})
 }
 
-// makeCollection makes an empty collection where there is none.
+// makeCollection makes an empty collection unless it exists.
 func (s *Store) makeCollection(ctx context.Context, name string) error {
 	err := s.db.CreateCollection(ctx, name)
 	if hasCode(err, codeNamespaceExists) {

@@ -37,7 +37,8 @@ func TestUnreadableURLIsNotTold(t *testing.T) {
 	}
 }
 
-// TestURLThatCannotBeUsedIsNotCalledUnreadable: the operator learns what is wrong, and nothing of the URL is told.
+// TestURLThatCannotBeUsedIsNotCalledUnreadable guarantees that the operator learns the problem, and that nothing of the
+// URL is shown.
 func TestURLThatCannotBeUsedIsNotCalledUnreadable(t *testing.T) {
 	resolver := net.DefaultResolver
 	t.Cleanup(func() { net.DefaultResolver = resolver })

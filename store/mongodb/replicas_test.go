@@ -61,8 +61,8 @@ func TestLongChangeIsNotStarved(t *testing.T) {
 	}
 }
 
-// TestReadingBeforeAChangeStarvesNobody: a change that looks at something first is not
-// refused for being slower than others that look at nothing, of its process or of another.
+// TestReadingBeforeAChangeStarvesNobody guarantees that a change with a read before it is not
+// refused for being slower than changes without one, of its process or of another.
 func TestReadingBeforeAChangeStarvesNobody(t *testing.T) {
 	url := database(t)
 	s := open(t, url, storetest.Schemas()...)
@@ -121,7 +121,7 @@ func TestChangeWaitsForTheLongestLease(t *testing.T) {
 		}
 		return time.Since(started)
 	}
-	for _, d := range []time.Duration{300 * time.Millisecond, 100 * time.Millisecond} { // the second is no longer lease
+	for _, d := range []time.Duration{300 * time.Millisecond, 100 * time.Millisecond} { // the second lease is not longer
 		if err := reader.Lease(t.Context(), d); err != nil {
 			t.Fatal(err)
 		}

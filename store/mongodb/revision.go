@@ -101,9 +101,9 @@ func (t *tx) seal() error {
 	return t.fail(t.ctx, err)
 }
 
-// move moves the epoch, which every transaction with a bump writes: of two that overlap, the later
-// writer loses. The epoch is written last, so that it is locked for the shortest time. A change that has
-// lost for a while writes it first, or it would go on losing to shorter ones.
+// move moves the epoch. Every transaction with a bump writes it, and of two that overlap the later writer loses. The
+// epoch is written last, and so locked for the shortest time. A change that has lost for a while writes it first:
+// otherwise it would go on losing to shorter ones.
 func (t *tx) move() error {
 	if t.epoch > 0 {
 		return nil

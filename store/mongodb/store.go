@@ -203,8 +203,8 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) (changed []
 	return changed, len(docs) <= limit, nil
 }
 
-// Ping implements store.Store. Any node will do, also where there is no primary: to restart the process
-// would not help an election, which Check reports.
+// Ping implements store.Store. Any node will do, also without a primary: a restart of the process would not help an
+// election, and Check reports it.
 func (s *Store) Ping(ctx context.Context) error {
 	leave, err := s.enter(ctx)
 	if err != nil {

@@ -101,7 +101,7 @@ func (t *tx) findAlike(ctx context.Context, reads []store.Read, places []int, fo
 	return nil
 }
 
-// alikeBy returns how reads that are one find are told apart: by a value of the read, and of a row.
+// alikeBy returns what tells the reads of one find apart: a value of the read, and of a row.
 func alikeBy(tab *table, first store.Read) (ofRead func(store.Read) store.Value, ofRow func(store.Row) store.Value) {
 	if first.Query.Index == "" {
 		return func(r store.Read) store.Value { return store.String(r.Key) }, func(row store.Row) store.Value { return store.String(row.Key) }

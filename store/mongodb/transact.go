@@ -85,7 +85,7 @@ func (s *Store) retry(ctx context.Context, try func(first bool) (again bool, err
 		select {
 		case <-ctx.Done():
 			return unavailable(ctx.Err())
-		case <-time.After(rand.N(pause)): //nolint:gosec // a pause is no secret
+		case <-time.After(rand.N(pause)): //nolint:gosec // a pause is not secret
 		}
 		pause = min(2*pause, longestPause)
 	}

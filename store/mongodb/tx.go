@@ -15,7 +15,7 @@ import (
 
 // tx is one attempt at a transaction, or a snapshot.
 type tx struct {
-	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, whatever an operation is given
+	ctx      context.Context //nolint:containedctx // it bounds the whole transaction, beside each operation's own context
 	s        *Store
 	ses      *mongo.Session
 	writable bool
@@ -30,11 +30,11 @@ type tx struct {
 	wrote bool
 	// holds is set where this transaction has the slot.
 	holds bool
-	// late is set where the deadline of a caller has passed who waits for the end.
+	// late is set after the deadline of a caller who waits for the end.
 	late bool
 	// first is set where the epoch is written first.
 	first bool
-	// epoch is that of this change after it has moved, and lease the longest of any process at that time.
+	// epoch is this change's after it has moved, and lease the longest of any process at that time.
 	epoch int64
 	lease time.Duration
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// TestReadWriteIsEnough: a user with that role on the database can do all that the gateway
-// does. It ends its own abandoned transactions, and nobody else's.
+// TestReadWriteIsEnough guarantees that a user with this role on the database can do everything the
+// gateway does. It ends its own abandoned transactions, and nobody else's.
 func TestReadWriteIsEnough(t *testing.T) {
 	urls := servers.MongoWithUsers(t, "portcullis", "gateway", "neighbour")
 	g := &grouped{Store: open(t, urls[0], notes().Schema()), t: t, url: urls[0], notes: notes(), sent: &recorder{}}
