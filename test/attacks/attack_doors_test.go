@@ -39,7 +39,7 @@ func asked(account, project, user, token string, lines ...string) map[string]str
 // newID is an id that every answer has anew.
 var newID = regexp.MustCompile(`[0-9a-hjkmnp-tv-z]{26}`)
 
-// doorsAboutOthers: what others may do is told to nobody, nor whether they exist.
+// doorsAboutOthers guarantees that no door shows others' permissions, nor their existence.
 func doorsAboutOthers(w *world, r *refusals) {
 	theirs, nobody := w.theirs, [3]string{"acct-absent-v1", "proj-absent-v1", "user-absent-v1"}
 	for who, token := range map[string]string{"admin": w.ours.adminToken, "member": w.ours.bobToken, "key": w.ours.keySecret} {

@@ -38,7 +38,7 @@ func (f framings) requestLines() []attack {
 	return out
 }
 
-// sizes are heads that are too large or have too many lines, and that do not end.
+// sizes are endless heads, too large ones, and heads with too many lines.
 func (f framings) sizes() []attack {
 	long := strings.Repeat("a", 40<<10)
 	many := func(n int, line string) []string {
@@ -80,7 +80,7 @@ func (f framings) hiddenBehind() []attack {
 	return out
 }
 
-// upgrades: no other protocol is spoken, whatever is asked for.
+// upgrades guarantees that no request switches to another protocol.
 func upgrades(w *world, r *refusals) {
 	for _, to := range []string{"h2c", "websocket", "TLS/1.2", "HTTP/2.0", "portcullis"} {
 		r.unchanged("upgrade", func() {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// framingAttacks: a request whose end or whose lines two servers see at different places is
-// refused, nothing in it is judged or done, and the connection is closed.
+// framingAttacks guarantees that a request is refused if two servers see its end or its lines at
+// different places. Nothing in it is judged or done, and the connection is closed.
 func framingAttacks(w *world, r *refusals) {
 	f := framings{w: w}
 	for what, attacks := range map[string][]attack{
@@ -19,7 +19,7 @@ func framingAttacks(w *world, r *refusals) {
 	upgrades(w, r)
 }
 
-// framings make requests of which the hidden part would create something, or be allowed.
+// framings make requests with a hidden part to create something, or to be allowed.
 type framings struct{ w *world }
 
 // creation is a request that makes a project, if somebody takes it for one.

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// headerAttacks: an identity header that two servers could read differently is refused on every
-// kind of route; headers that other gateways trust change nothing; an identity ends with its
-// request; probes are on the private listener alone.
+// headerAttacks guarantees that an identity header with two readings is refused on every kind of
+// route. Headers trusted by other gateways change nothing. An identity ends with its request.
+// Probes are on the private listener alone.
 func headerAttacks(w *world, r *refusals) {
 	r.unjudged("identity headers in two readings", func() { r.all(w.spelt()) })
 	r.unjudged("credentials in two readings", func() { r.all(w.credentialTwice()) })
@@ -19,7 +19,7 @@ func headerAttacks(w *world, r *refusals) {
 	hopByHop(w, r)
 }
 
-// route is an endpoint that takes identity headers, as a request of somebody who may.
+// route is an endpoint with identity headers, as a request of an allowed caller.
 type route struct {
 	name, method, target, body string
 	lines                      []string
@@ -90,7 +90,7 @@ func spellings(name, value string) map[string][]string {
 	return out
 }
 
-// oddValues are values that are no id or action, though some server takes one out of them.
+// oddValues are values other than an id or action, though some server reads one in them.
 func oddValues(name, value string) map[string][]string {
 	out := map[string][]string{}
 	for what, odd := range map[string]string{
@@ -211,7 +211,8 @@ func probes(w *world, r *refusals) {
 	}
 }
 
-// hopByHop: a header that Connection names is no less there: nobody takes away what is judged.
+// hopByHop guarantees that a header named by Connection still counts: nobody removes what is
+// judged.
 func hopByHop(w *world, r *refusals) {
 	denied := strings.Replace(w.question("/api/v1/authorize/projects/"+w.ours.project+"/x"), "X-User-ID: "+w.ours.admin, "X-User-ID: "+w.ours.bob, 1)
 	for _, name := range []string{"X-User-ID", "x-user-id", "X-Account-ID", "X-Action", "Authorization", "X-API-Key", "Host", "Content-Length", "X-Consistency", "*"} {

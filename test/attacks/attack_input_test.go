@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// inputAttacks: a body or a query that is not what the document says, or that two readers take for
-// different things, is refused on every endpoint, and nothing is changed.
+// inputAttacks guarantees that a body or query outside the document, or with two readings, is
+// refused on every endpoint. Nothing is changed.
 func inputAttacks(w *world, r *refusals) {
 	for _, o := range operations(w) {
 		if o.public || o.private || o.door() {

@@ -42,7 +42,7 @@ func deadKeys(w *world, r *refusals, revoked string) {
 	for what, key := range keys {
 		for _, line := range []string{"X-API-Key: " + key, bearer(key)} {
 			if strings.HasPrefix(line, "Auth") && (what == "a token" || what == "Bearer") || key == good {
-				continue // that is no key
+				continue // this is not a key
 			}
 			a := r.refuse("key "+what, request("GET", ours.path("/roles"), "", line), 401)
 			if body == "" {
@@ -60,7 +60,7 @@ func unknownKey(good string) string {
 	return summed(good[:len(keyPrefix)] + strings.Repeat("0", len(good)-len(keyPrefix)-7))
 }
 
-// summed adds the checksum that a key must have: whoever knows the form can make it.
+// summed adds a key's checksum: anybody with the form can make it.
 func summed(body string) string {
 	sum, letters := crc32.ChecksumIEEE([]byte(body)), "0123456789abcdefghjkmnpqrstvwxyz"
 	var out [7]byte
@@ -71,7 +71,7 @@ func summed(body string) string {
 	return body + string(out[:])
 }
 
-// scopes: what reads is for keys that may read, all else for those that may write; api_key.create takes none.
+// scopes guarantees that reads need a key with read, and everything else one with write; api_key.create takes none.
 func scopes(w *world, r *refusals, list []operation) {
 	for _, o := range list {
 		g, known := w.granted(o)

@@ -30,8 +30,8 @@ func forbiddenRules(site string) map[string]string {
 	return out
 }
 
-// refusedTree holds a tree to all that a reload demands; it must be refused with its reason, by a
-// program that lives and soon.
+// refusedTree compares a tree with all demands of a reload. The program must live, refuse the tree
+// with its reason, and do so soon.
 func (r *refusals) refusedTree(name, tree string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// hostileRules are what a policy tree of an operator may come to hold, by a slip: rules that never
-// end, that answer nothing or too much, and what no policy may call.
+// hostileRules are an operator's slips in a policy tree: endless rules, rules with no answer or too
+// much of it, and forbidden calls.
 const hostileRules = `package authz
 
 deny contains "never" if {
@@ -138,8 +138,8 @@ func (r *refusals) allowed(name, raw string) {
 	}
 }
 
-// slowPeers hold connections open with next to nothing; the others are served, and the slow are
-// told off when their time is over.
+// slowPeers hold connections open with next to nothing. The others are served, and the slow ones
+// are refused when their time is over.
 func slowPeers(w *world, r *refusals) {
 	const peers = 200
 	var group sync.WaitGroup
@@ -191,8 +191,8 @@ func (r *refusals) ended(name string, c net.Conn) {
 	}
 }
 
-// silentPeers all connect at once and say nothing: whoever comes after them does not stand behind
-// them. The machine may do so once or twice.
+// silentPeers all connect at once and say nothing: a later client does not wait behind them. The
+// machine may do so once or twice.
 func silentPeers(w *world, r *refusals) {
 	const peers, rounds, soon = 3000, 3, 500 * time.Millisecond
 	var silent []net.Conn

@@ -36,8 +36,8 @@ func badSettings(w *world, r *refusals) {
 	group.Wait()
 }
 
-// badSetting starts the program with flags that it must refuse; a database that does not answer may
-// be waited for.
+// badSetting starts the program with flags it must refuse. It may wait for a database without an
+// answer.
 func (r *refusals) badSetting(name, dir string, args []string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 8*time.Second)
 	defer cancel()

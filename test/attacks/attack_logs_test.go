@@ -25,9 +25,9 @@ func logsArgs(t testing.TB) []string {
 // markedPassword stands in addresses; it is nobody's.
 const markedPassword = "pw-marked-0123456789"
 
-// logAttacks: what nobody may see is in no log line, metric, health detail, error or start-up
-// message, whether it is sent where it belongs or anywhere else; and whatever is sent makes one
-// line. Every other class is searched for the same at its end.
+// logAttacks guarantees that a secret, sent in its place or anywhere else, is in no log line,
+// metric, health detail, error or start-up message. Each input makes one line. Every other class is
+// searched for the same at its end.
 func logAttacks(w *world, r *refusals) {
 	w.marks.add("a password", markedPassword)
 	secrets := map[string]string{"token": w.ours.adminToken, "service's token": w.platform, "key": w.ours.keySecret, "foreign token": newIssuer(w.t).token(w.ours.admin, ""), "revoked key": unknownKey(w.ours.keySecret)}
@@ -60,8 +60,8 @@ func logAttacks(w *world, r *refusals) {
 	textLog(w, r)
 }
 
-// misplaced sends a secret where it belongs, and where clients put it by mistake: also where the
-// line of the request or a refusal would tell it.
+// misplaced sends a secret in its place and in the places of clients' mistakes, also in the line of
+// the request or of a refusal.
 func (w *world) misplaced(name, secret string) (out []attack) {
 	ours := w.ours
 	body := func(format string) string { return fmt.Sprintf(format, secret) }

@@ -94,8 +94,8 @@ func dotSegments() []string {
 	return out
 }
 
-// badBytes are controls, encoded and (but for those that end a line) raw, bytes that must be
-// encoded, and bytes that need no encoding.
+// badBytes are controls, bytes a client must encode, and encodings of plain bytes. Controls are
+// encoded and, without the ends of a line, raw.
 func badBytes() []string {
 	var out []string
 	for c := range 0x100 {
@@ -129,8 +129,8 @@ func (t *tenant) around(piece string) []string {
 	return []string{piece + "/" + in, in + "/" + piece + "/instances", in + "/instances/" + piece}
 }
 
-// otherWords are the words that name a place, spelt so that only some servers read them, in the
-// wrong place, and twice.
+// otherWords are the words for places in spellings only some servers read, in the wrong place, and
+// twice.
 func (t *tenant) otherWords() []string {
 	var out []string
 	for _, word := range []string{"accounts", "projects"} {

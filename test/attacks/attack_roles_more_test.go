@@ -93,8 +93,8 @@ func invitationsAtOnce(w *world, r *refusals) {
 	}
 }
 
-// sameNames: what has the name or the id of something that was there, or that is something else,
-// inherits nothing.
+// sameNames guarantees that nothing is inherited by the name or id of something deleted or
+// different.
 func sameNames(w *world, r *refusals) {
 	t := w.ours
 	asked := func(user, action, project string) {

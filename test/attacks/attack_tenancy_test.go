@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// tenancyAttacks: every endpoint of the document × every id that it takes × whose it is: somebody
-// else's is answered like one that never was, and nothing changes.
+// tenancyAttacks are every endpoint of the document × each of its ids × the id's owners. Somebody
+// else's id is answered like an unknown one, and nothing changes.
 func tenancyAttacks(w *world, r *refusals) {
 	list := operations(w)
 	for _, o := range list {
@@ -115,7 +115,7 @@ func (w *world) values(kind, who string) map[string]string {
 	return of
 }
 
-// malformed are ids that nothing has, each of which some store or server reads as another one.
+// malformed are unused ids; some store or server reads each as another one.
 func malformed(own string) []string {
 	out := []string{"*", "'", "$", "a,b", "a+b", "a|b", "a;b", "(", "!", strings.Repeat("a", 129), "a%20b", "%00", own + "%00", own + "%20", own + "%0a", "%2e", "..", own + "%2f", "%24ne", "%7b%22%24ne%22%3a1%7d", "%ef%bc%8e", own + "\x80"}
 	if upper := strings.ToUpper(own); upper != own {
@@ -135,7 +135,7 @@ func (r *refusals) compare(o operation, base granting, s slot, who, token string
 			r.fault("%s: %d %.300s", name, a.Status, a.Body)
 		}
 		if s.kind == "project" && whose == "deleted" {
-			continue // one's own account's project that was there is 404, one that never was is 403
+			continue // the own account's deleted project is 404, an unknown one is 403
 		}
 		got, want := strings.ReplaceAll(a.Body, id, "ID"), strings.ReplaceAll(absent.Body, values["absent"], "ID")
 		if a.Status != absent.Status || got != want {
@@ -153,8 +153,8 @@ func (r *refusals) compare(o operation, base granting, s slot, who, token string
 	}
 }
 
-// changesNothing says that success may mean that there is nothing: a list that is filtered by what
-// is not there is empty, and who is no member of a group is removed from it.
+// changesNothing says that success may mean an absent thing: a list filtered by it is empty, and a
+// user outside a group is removed from it.
 func (o operation) changesNothing() bool {
 	return o.method == "GET" || o.route == "group_member.remove"
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// twice are payloads with a claim twice, of which two readers take different ones, and payloads
-// that are no object.
+// twice are payloads with a claim twice, for two readers to take different ones, and payloads other
+// than an object.
 func (w *world) twice() []namedToken {
 	var out []namedToken
 	good := w.good(same)
@@ -72,8 +72,7 @@ func flipped(c byte) string {
 	return "A"
 }
 
-// trailingBits gives a text that decodes to the same bytes with a careless decoder, where the
-// last letter has bits to spare.
+// trailingBits changes the spare bits of the last letter: a careless decoder reads the same bytes.
 func trailingBits(text string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	want, err := base64.RawURLEncoding.DecodeString(text)

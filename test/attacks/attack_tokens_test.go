@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// tokenAttacks: whatever is wrong with a token, the answer is one and the same 401, and nobody is
-// asked what its bearer may do.
+// tokenAttacks guarantees one and the same 401 for any fault of a token. Nobody judges its bearer's
+// rights.
 func tokenAttacks(w *world, r *refusals) {
 	var tokens []namedToken
 	for _, more := range [][]namedToken{w.algorithms(), w.headerMembers(), w.times(), w.names(), w.twice(), w.forms(), w.subjects()} {
@@ -57,7 +57,8 @@ func (w *world) good(change func(map[string]any)) string {
 
 func same(map[string]any) {}
 
-// algorithms are all that sign nothing, that sign with what is public, or that nobody agreed on.
+// algorithms are those without a signature, those with a public value as their secret, and those
+// nobody agreed on.
 func (w *world) algorithms() []namedToken {
 	payload := w.good(same)
 	public, _ := x509.MarshalPKIXPublicKey(w.issuer.key.Public()) // an Ed25519 key always has a form
@@ -99,7 +100,7 @@ func (w *world) ecdsaToken(payload string) string {
 	return signed + "." + base64.RawURLEncoding.EncodeToString(append(a.FillBytes(make([]byte, 32)), b.FillBytes(make([]byte, 32))...))
 }
 
-// headerMembers name keys of the sender's own, change what is signed, or say that it is no
+// headerMembers name keys of the sender's own, change what is signed, or say the token is not a
 // credential.
 func (w *world) headerMembers() []namedToken {
 	var out []namedToken

@@ -27,7 +27,7 @@ var bodies = map[string]string{
 	"security_group.create": `{"project_id":"PROJECT","name":"New"}`, "role_assignment.put": `{}`, "user.update": `{"name":"Changed"}`, "user_profile.update": `{"name":"Changed"}`, "user.invite": `{"email":"invite@ours.example"}`, "api_key.create": `{"key_name":"new","scopes":["read"]}`, "kubernetes_cluster.create": `{"name":"new","flavor_id":"f","image_id":"i"}`, "gpu_cluster.create": `{"cluster_name":"new","flavor_id":"f","image_id":"i"}`,
 }
 
-// granted is such a request; false is an operation of which nobody said what is granted.
+// granted is such a request; false is an operation without a listed grant.
 func (w *world) granted(o operation) (granting, bool) {
 	t := w.ours
 	g := granting{
@@ -135,9 +135,8 @@ func (g granting) rawBody(token, body string, lines ...string) string {
 	return request(g.method, g.target(), body, lines...)
 }
 
-// granted sends every request as it is, to show that the attacks were refused for the one thing
-// that was wrong with them: what reads and makes first, what takes away last, the inner before
-// the outer.
+// granted sends every request as it is, to show that an attack is refused for its one fault. Reads
+// and creations come first, deletions last, the inner before the outer.
 func granted(w *world, r *refusals, list []operation) {
 	order := func(o operation) int {
 		if o.method != "DELETE" {

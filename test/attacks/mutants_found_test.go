@@ -32,8 +32,7 @@ func TestMutantsAreFoundOut(t *testing.T) {
 	}
 }
 
-// afterwards is a test in which an attack may have broken what the next one stands on: that is
-// found out, too.
+// afterwards is a test in a world an attack may have broken: a failure in it counts as found, too.
 type afterwards struct {
 	testing.TB
 	r *refusals

@@ -86,8 +86,8 @@ var mutants = []mutant{
 	{"logs", "what a terminal obeys is written", []edit{{"cmd/portcullis/observe/printable.go", "!resources.Unseen(r) {", "(r > 0x7f || !resources.Unseen(r)) {"}}},
 }
 
-// TestMutantsFitTheProgram: what a mutant replaces is there, once, and every class has mutants.
-// Whoever changes those lines changes the mutant.
+// TestMutantsFitTheProgram guarantees that a mutant's replaced text is there exactly once, and every class has mutants.
+// A change of these lines needs a change of the mutant.
 func TestMutantsFitTheProgram(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range mutants {

@@ -78,7 +78,7 @@ func start(t testing.TB, binary string, args ...string) *program {
 	return p
 }
 
-// where reads the addresses from the line that says ready.
+// where reads the addresses from the ready line.
 func (p *program) where() {
 	for line := range strings.Lines(p.log.String()) {
 		if !saysReady.MatchString(line) || !strings.HasSuffix(line, "\n") {
@@ -106,7 +106,7 @@ func (p *program) metrics() string {
 		return err.Error()
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, _ := io.ReadAll(resp.Body) // what is missing is missed by whoever looks for it
+	raw, _ := io.ReadAll(resp.Body) // a later look finds the missing bytes
 	return string(raw)
 }
 

@@ -23,7 +23,7 @@ type refusals struct {
 // attack is one case, to be sent at any time beside others.
 type attack struct {
 	name, raw string
-	// want are the statuses, nil where it matters only that nothing leaks.
+	// want are the statuses, nil if only leaks matter.
 	want []int
 	// closes says that the connection has to end with the answer.
 	closes bool
@@ -152,7 +152,7 @@ func (r *refusals) unjudged(what string, cases func()) {
 	})
 }
 
-// unchanged runs cases that must change nothing that anybody can read.
+// unchanged runs cases that must not change anything readable.
 func (r *refusals) unchanged(what string, cases func()) {
 	before := r.w.state()
 	cases()

@@ -64,8 +64,8 @@ func (p *program) decided(raw string) (a answer, err error) {
 	return a, err
 }
 
-// inOneGo is an exchange of two requests that are sent at once on one connection; like decided, it
-// asks again where no decision was made in time.
+// inOneGo sends two requests at once on one connection. Like decided, it asks again if no decision
+// was made in time.
 func (p *program) inOneGo(one, other string) (first, second answer, err error) {
 	for range 20 {
 		if first, second, err = exchangeTwo(p.URL, one, other); err != nil || first.Status != http.StatusServiceUnavailable && second.Status != http.StatusServiceUnavailable {
@@ -134,7 +134,7 @@ func (w *world) told(v any, path ...string) string {
 	return s
 }
 
-// text reads a string from decoded JSON, "" where there is none.
+// text reads a string from decoded JSON, "" for none.
 func text(v any, path ...string) string {
 	for _, name := range path {
 		object, _ := v.(map[string]any)
