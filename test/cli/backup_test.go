@@ -77,8 +77,8 @@ func wantExit(t *testing.T, o harness.Outcome, code int, says ...string) {
 	}
 }
 
-// TestBackupBesideChanges: a backup that is made while changes go on is good, and has every change that
-// was answered before it began. A gateway on the restored folder knows tokens and assignments of before.
+// TestBackupBesideChanges guarantees that a backup during changes is good, and has every change answered before it
+// began. A gateway on the restored folder accepts tokens and assignments from before it.
 func TestBackupBesideChanges(t *testing.T) {
 	t.Parallel()
 	scene := startEmbedded(t)
@@ -316,8 +316,8 @@ func TestUnfinishedCopyIsServedByNobody(t *testing.T) {
 	harness.WantOneLine(t, harness.Command(t, nil, args...), "unfinished copy", "portcullis store copy")
 }
 
-// TestVerifyFindsDamagedPages of a folder that no server runs on, and says that it could not look at one
-// without a store.
+// TestVerifyFindsDamagedPages guarantees it for a folder without a server. For a folder without a store it reports that
+// it could not check.
 func TestVerifyFindsDamagedPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

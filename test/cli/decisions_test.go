@@ -106,7 +106,7 @@ func TestAGrantIsRecordedWithItsCall(t *testing.T) {
 	}
 }
 
-// TestDecisionsThatAreGoneAreNotWhole: verify says so of a folder that was removed and of one that was copied beside another.
+// TestDecisionsThatAreGoneAreNotWhole guarantees that verify reports a removed folder, and one copied beside another.
 // Without a store there is nothing to say.
 func TestDecisionsThatAreGoneAreNotWhole(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func metricLine(text, name string) string {
 	return ""
 }
 
-// TestHangupReadsKeyFilesAgain: a file that is no key set is one warning for each signal, and the last good
+// TestHangupReadsKeyFilesAgain guarantees one warning for each signal while the file is not a key set; the last good
 // keys stay.
 func TestHangupReadsKeyFilesAgain(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,8 @@ func TestPolicyCheckReadsRowsAsTheGatewayDoes(t *testing.T) {
 	}
 }
 
-// TestPolicyTestShowsTheValues that made a test fail, names what no test reaches, and runs the tests that are named.
+// TestPolicyTestShowsTheValues guarantees that it shows the values of a failed test and the rules without a test, and
+// runs the named tests.
 func TestPolicyTestShowsTheValues(t *testing.T) {
 	t.Parallel()
 	dir := harness.CopyPolicies(t)

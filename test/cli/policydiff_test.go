@@ -41,7 +41,7 @@ const smallRoutes = `{
 }
 `
 
-// smallTree writes a tree whose role of that id grants these patterns.
+// smallTree writes a tree with a role of that id and these patterns.
 func smallTree(t *testing.T, patterns ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tree")
@@ -100,7 +100,8 @@ func diffTrees(t *testing.T, args ...string) (harness.Outcome, diffed) {
 	return o, d
 }
 
-// TestPolicyDiffSaysWhatChanges: exit 0 no difference, 1 differences; new access is told from lost access.
+// TestPolicyDiffSaysWhatChanges guarantees exit 0 without a difference and 1 with some, and new access apart from lost
+// access.
 func TestPolicyDiffSaysWhatChanges(t *testing.T) {
 	t.Parallel()
 	less, more := smallTree(t), smallTree(t, "project:widget:paint")

@@ -56,8 +56,8 @@ func TestPolicyDiffNamesRealUsers(t *testing.T) {
 	}
 }
 
-// TestAGatewayNamesUsersToThoseWhoMaySeeThem: services that may explain and search, and admins, these of their own account
-// alone; nobody else is told of anybody.
+// TestAGatewayNamesUsersToThoseWhoMaySeeThem guarantees it for services with the rights to explain and search, and for
+// admins in their own account. Nobody else sees any user.
 func TestAGatewayNamesUsersToThoseWhoMaySeeThem(t *testing.T) {
 	t.Parallel()
 	teams := harness.StartTeams(t, 2)

@@ -31,8 +31,9 @@ type replayed struct {
 	}
 }
 
-// TestRecordedDecisionsAreJudgedAnew, beside a running gateway: by the tree that has decided, by one that lets somebody in and
-// keeps somebody out, and by one that fails. What differs is written as tests, which the old tree passes.
+// TestRecordedDecisionsAreJudgedAnew runs beside a gateway with three trees: the one that decided, one that lets
+// somebody in and keeps somebody out, and one that fails. Differences are written as tests, and the old tree passes
+// them.
 func TestRecordedDecisionsAreJudgedAnew(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t, "--decision-log", "required")

@@ -13,7 +13,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/servers"
 )
 
-// unsafe is a way to start the gateway that would let in whom nobody meant to.
+// unsafe is a way to start the gateway that would let in unintended callers.
 type unsafe struct {
 	args []string
 	// says are the setting, what is wrong with it and what to do.
@@ -118,7 +118,7 @@ func TestFileThatOthersReachEndsServeWithOneLine(t *testing.T) {
 	}
 }
 
-// moded writes a file with these rights, whatever the umask.
+// moded writes a file with these rights, under any umask.
 func moded(t *testing.T, mode os.FileMode, name, text string) string {
 	t.Helper()
 	path := harness.TempFile(t, name, text)
@@ -143,8 +143,8 @@ func TestFilesForTheGroupStart(t *testing.T) {
 	}
 }
 
-// TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine, and `policy check`, whatever
-// the tree's own tests say: for each of the conditions that somebody could leave out.
+// TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine guarantees it for `policy check`, too,
+// and for each condition somebody could leave out. The tree's own tests do not matter.
 func TestPolicyThatAllowsThoseWithoutRightsEndsServeWithOneLine(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,7 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestWhyAsksTheGateway: JSON where the output is no terminal; exit 0 allowed, 1 denied, 2 error.
+// TestWhyAsksTheGateway guarantees JSON unless the output is a terminal; exit 0 allowed, 1 denied,
+// 2 error.
 func TestWhyAsksTheGateway(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)
