@@ -163,7 +163,7 @@ func obtain(t *testing.T, dir, name string, args ...string) {
 	}
 }
 
-// missing skips a client whose tools are not there; in CI that is a failure.
+// missing skips a client with missing tools; in CI it fails.
 func missing(t *testing.T, text string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -1,7 +1,7 @@
-// Package clients shows that the OpenAPI document makes clients: oapi-codegen and
-// openapi-typescript make a client each of the document that a running gateway gives,
-// the clients compile, and programs that use them ask that gateway.
+// Package clients shows that clients can be made of the OpenAPI document. oapi-codegen and
+// openapi-typescript make one each of a running gateway's document. The clients compile, and
+// programs with them ask this gateway.
 //
-// The programs are in testdata, with the versions of all that they need. A tool that is
-// missing skips the client, loudly; in CI that is a failure.
+// The programs are in testdata, with the versions of their dependencies. A missing tool skips the
+// client, loudly; in CI it fails.
 package clients

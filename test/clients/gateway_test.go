@@ -68,7 +68,7 @@ func startGateway(t *testing.T) *gateway {
 	return g
 }
 
-// call makes a request without a client and gives the answer, whatever its status.
+// call makes a request without a client and gives the answer of any status.
 func (g *gateway) call(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
 	for range tries {
