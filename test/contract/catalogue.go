@@ -12,7 +12,7 @@ type Row struct {
 	Method, Path, Area string
 	Access             []string
 	Claims             bool
-	// Any says that the row is for any method; Method is then the one that the document has.
+	// Any says that the row is for any method; Method is then the document's.
 	Any bool `json:"-"`
 }
 

@@ -109,7 +109,7 @@ func (r *documentReader) fail(pointer string, err any) {
 	}
 }
 
-// at gives the value that a pointer names, nil where there is none.
+// at gives the value of a pointer, nil for none.
 func (r *documentReader) at(pointer string) any {
 	var v any = r.document
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

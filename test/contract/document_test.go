@@ -94,8 +94,7 @@ func TestDocumentHasEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestMissingAndInventedRoutesAreFound: the test above, on a catalogue that is not that
-// of the document.
+// TestMissingAndInventedRoutesAreFound runs the test above on a catalogue other than the document's.
 func TestMissingAndInventedRoutesAreFound(t *testing.T) {
 	t.Parallel()
 	c := Read(t)
@@ -165,9 +164,9 @@ func TestExamplesOfTheDocumentAreValid(t *testing.T) {
 	}
 }
 
-// TestAnswersLeaveNoRoomForMoreFields: an object in an answer is closed, so that a field
-// which the document does not have is found. Free are metadata, the document itself, what a change record shows of its subject,
-// what is keyed by field, and the requests of AuthZEN with what an app says of a decision.
+// TestAnswersLeaveNoRoomForMoreFields guarantees that an object in an answer is closed: a field outside the document is
+// found. Free are metadata, the document itself, a change record's view of its subject, objects keyed by field, and the
+// requests of AuthZEN with an app's words in a decision.
 func TestAnswersLeaveNoRoomForMoreFields(t *testing.T) {
 	t.Parallel()
 	c := Read(t)
