@@ -121,7 +121,7 @@ var (
 	link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 )
 
-// follow returns the pages to which the links of a page lead, and the links that lead nowhere.
+// follow returns the pages linked by a page, and its dead links.
 func follow(all map[string]string, name string) (found, problems []string) {
 	for _, l := range link.FindAllStringSubmatch(code.ReplaceAllString(all[name], ""), -1) {
 		target, anchor, _ := strings.Cut(l[1], "#")
