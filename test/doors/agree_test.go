@@ -27,8 +27,8 @@ func many() int {
 // seed makes the same world and the same questions each time.
 const seed = 17
 
-// TestEveryDoorAnswersAlike: the same questions have the same answers at every door, for every kind of
-// caller, place, role and state, and for what is no question. A door that is broken is noticed.
+// TestEveryDoorAnswersAlike guarantees the same answers at every door to the same questions. They cover every kind of
+// caller, place, role and state, and malformed questions. A broken door is noticed.
 func TestEveryDoorAnswersAlike(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, seed))
 	w := newWorld(t, random)
@@ -50,8 +50,7 @@ func TestEveryDoorAnswersAlike(t *testing.T) {
 	}
 }
 
-// of returns the questions that the door takes, and what it is to say to them: what E3 says, of calls where it judges
-// these.
+// of returns the questions for the door and their answers: E3's, or those of calls if the door judges calls.
 func (d door) of(questions []question, e3, calls []answer) (some []question, want []answer) {
 	if d.call {
 		e3 = calls

@@ -15,9 +15,9 @@ import (
 type told struct {
 	status int
 	body   []byte
-	// reason is that of an allowed call, where the door has a place for it.
+	// reason is that of an allowed call, if the door has a place for it.
 	reason string
-	// identity gives what the service is told of an allowed call.
+	// identity gives the service's headers of an allowed call.
 	identity func(name string) string
 }
 
@@ -78,7 +78,7 @@ func askEnvoy(t *testing.T, w *world, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: hostOf(q.action)}, nil)
 }
 
-// askEnvoyNamed is askEnvoy where Envoy's configuration names the action: there is no row for the host.
+// askEnvoyNamed is askEnvoy with the action in Envoy's configuration, without a row for the host.
 func askEnvoyNamed(t *testing.T, w *world, q question) answer {
 	return w.check(t, q, &auth.AttributeContext_HttpRequest{Host: "other.example"}, map[string]string{"action": q.action})
 }

@@ -108,7 +108,7 @@ func (w *world) envoy() auth.AuthorizationClient {
 // isNamed says whether the question equals a call whose action the proxy names: the caller is the
 // subject, and the account is the path's, else the caller's own.
 func (q question) isNamed() bool {
-	if q.caller.unknown { // 401, whatever they ask
+	if q.caller.unknown { // 401, for any question
 		return true
 	}
 	account := accountOf(q.caller.user)
@@ -129,8 +129,8 @@ func (q question) through() string {
 	return segments[at+1]
 }
 
-// ofCalls returns what E3 says of the questions as calls. E3 takes no account action on a project: what it says of the
-// account counts, where the project is an active one of that.
+// ofCalls returns E3's answers to the questions as calls. E3 takes no account action on a project. Its answer about the
+// account counts, if the project is an active one of it.
 func (w *world) ofCalls(t *testing.T, questions []question, e3 []answer) []answer {
 	out := slices.Clone(e3)
 	var some []question
@@ -157,7 +157,7 @@ func (w *world) ofCalls(t *testing.T, questions []question, e3 []answer) []answe
 // isCall says whether the question equals a call of a row: the action is one of the rows'.
 func (q question) isCall() bool { return q.isNamed() && slices.Contains(actions(), q.action) }
 
-// asEnvoy is what Envoy is told where E3 says this: a denied call is a 403.
+// asEnvoy is Envoy's answer for E3's: a denied call is a 403.
 func asEnvoy(_ question, e3 answer) answer {
 	if e3.status == 200 && !e3.allowed {
 		e3.status = 403

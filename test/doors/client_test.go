@@ -15,8 +15,8 @@ import (
 // hasToken says whether the Go client and the CLI can be given the caller's credential.
 func (q question) hasToken() bool { return q.caller.token != "" }
 
-// isSent is hasToken without the callers whom the gateway doesn't know: what can't be sent as it is
-// is refused before the gateway is asked, which would say 401.
+// isSent is hasToken without unknown callers. The gateway would answer 401 to those, but the client refuses a malformed
+// question before it asks.
 func (q question) isSent() bool { return q.hasToken() && !q.caller.unknown }
 
 // asE3 is what the Go client and the CLI say where E3 says this.

@@ -12,7 +12,7 @@ import (
 	auth "github.com/envoyproxy/go-control-plane/envoy/service/auth/v3"
 )
 
-// audience is that of a service behind Envoy, which Envoy's configuration names.
+// audience is the one of a service behind Envoy, from Envoy's configuration.
 const audience = "https://corpus.example"
 
 // forged are headers by which a client would be somebody else to a service.

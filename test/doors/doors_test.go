@@ -18,8 +18,8 @@ import (
 type door struct {
 	name string
 	ask  func(t *testing.T, w *world, questions []question) []answer
-	// takes says which questions can be asked there, says what it says where E3 says that. Without them
-	// it takes all, and says the same.
+	// takes chooses the door's questions, says turns E3's answer into the door's. Without them it takes all, and says
+	// the same.
 	takes func(q question) bool
 	says  func(q question, e3 answer) answer
 	// call says that it judges calls: the caller is the subject, and the path says the account.

@@ -42,7 +42,7 @@ type inquiry struct {
 	ask  func(t *testing.T, w *world, a naming) string
 }
 
-// ticket is an app that answers with all that it knows of the subject and the account.
+// ticket is an app that answers with all it sees of the subject and the account.
 const ticket = `package apps.ticket
 
 types := {"ticket"}
@@ -52,7 +52,7 @@ decision := {"decision": input.facts.status == "ACTIVE", "context": {"saw": [
 ]}}
 `
 
-// newToldWorld starts a gateway with three tenants, of which the third is suspended.
+// newToldWorld starts a gateway with three tenants; the third is suspended.
 func newToldWorld(t *testing.T) (*world, []*harness.Team) {
 	t.Helper()
 	dir := policies(t)
@@ -83,8 +83,8 @@ func strangers(t *testing.T, of *harness.Team) []caller {
 	}
 }
 
-// TestForeignIsToldLikeAbsent: at every door an answer that names another tenant's account, project or user is that which
-// names nothing that exists, byte for byte but for ids and times. Revisions of accounts are told to members and services.
+// TestForeignIsToldLikeAbsent guarantees, at every door, one answer for another tenant's account, project or user and
+// for an unknown one: byte for byte without ids and times. Members and services see an account's revisions.
 func TestForeignIsToldLikeAbsent(t *testing.T) {
 	w, teams := newToldWorld(t)
 	own := tenant{teams[0].Account, teams[0].Project, teams[0].Admin}

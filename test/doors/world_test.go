@@ -21,7 +21,7 @@ type world struct {
 	accounts, projects, users []string
 	// own are the projects of an account.
 	own map[string][]string
-	// callers are credentials; the first is that of a service that may ask about anybody.
+	// callers are credentials; the first is a service's with the right to ask about anybody.
 	callers []caller
 }
 
