@@ -10,9 +10,9 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestDataFolderIsLostUnderTheGateway: removed, or replaced by another one. No change is answered that a
-// restart would not find, the gateway is not ready within 2 s, decisions go on, the log says why and what
-// to do; with the folder back a restart has all that was answered.
+// TestDataFolderIsLostUnderTheGateway removes the folder or replaces it. No change is answered unless a restart would
+// find it. The gateway is not ready within 2 s, decisions go on, and the log says why and what to do. With the folder
+// back a restart has everything that was answered.
 func TestDataFolderIsLostUnderTheGateway(t *testing.T) {
 	t.Parallel()
 	for name, happens := range map[string]func(t *testing.T, dir string){

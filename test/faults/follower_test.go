@@ -16,9 +16,9 @@ const (
 	followChanges = 10 // of each writer
 )
 
-// TestFollowerMissesNothing: writers change an account at three replicas, one of which is killed and
-// started again and one of which sleeps, while a follower asks one after the other. It sees each
-// answered change once, in the order in which the whole list has them.
+// TestFollowerMissesNothing has writers change an account at three replicas. One replica is killed and started again,
+// one sleeps, and a follower asks one after the other. It sees each answered change once, in the order of the whole
+// list.
 func TestFollowerMissesNothing(t *testing.T) {
 	t.Parallel()
 	tier.Check(t)

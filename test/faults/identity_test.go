@@ -51,8 +51,8 @@ func (p *keyHost) gateway(t *testing.T) *harness.Gateway {
 	return harness.OutsideGateway(t, "--jwks-url", p.url+"/keys", "--jwt-issuer", p.Issuer, "--jwt-audience", p.Audience).Each()[0] // of replicas, one: each fetches for itself
 }
 
-// storm are many callers with tokens of a key that nobody knows, beside one whose token has
-// this status. The provider is asked once in 30 seconds at most.
+// storm are many callers with tokens of an unknown key, beside one with a token of this status. The provider is asked
+// once in 30 seconds at most.
 func (p *keyHost) storm(t *testing.T, g *harness.Gateway, status int) {
 	t.Helper()
 	good, unknown := p.Token(t, harness.OutsideAdmin), harness.NewIdentityProvider(t, p.Issuer, "unknown").Token(t, harness.OutsideAdmin)

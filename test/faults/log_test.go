@@ -19,8 +19,8 @@ import (
 
 const metricDropped = "portcullis_log_lines_dropped_total"
 
-// logStuck: with a reader of the log that does not read, every request is answered and the
-// process ends when it is told to; each line is read in the end or was counted.
+// logStuck has a reader of the log stop reading. Every request is answered, and the process ends on
+// its signal. Each line is read in the end or was counted.
 func logStuck(t *testing.T) {
 	t.Parallel()
 	g := harness.Start(t).Each()[0]

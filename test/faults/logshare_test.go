@@ -23,9 +23,8 @@ const (
 	otherClients = 24
 )
 
-// TestBatchesOfOneTenantLoseNoVerdictOfAnother: one user sends batches on 80 connections, more than the decision log can
-// take. The verdicts that another tenant's callers are told meanwhile, each alone, are all in the log, also where what is
-// lost is the rest.
+// TestBatchesOfOneTenantLoseNoVerdictOfAnother has one user send batches on 80 connections, too many for the decision
+// log. Another tenant's single verdicts are all in the log, also while others are lost.
 func TestBatchesOfOneTenantLoseNoVerdictOfAnother(t *testing.T) {
 	tier.Check(t)
 	teams := harness.StartTeams(t, 2)

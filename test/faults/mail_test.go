@@ -88,9 +88,8 @@ func (m *mailbox) to(address string) (out []string) {
 	return out
 }
 
-// mailServerDown: the invitation is answered at once, and the readiness stays; the server
-// that comes later is given the letter exactly once, also where the gateway was killed in
-// between.
+// mailServerDown guarantees that the invitation is answered at once, and the gateway stays ready. A
+// later server gets the letter exactly once, also if the gateway was killed in between.
 func mailServerDown(killed bool) func(*testing.T) {
 	return func(t *testing.T) {
 		t.Parallel()

@@ -44,7 +44,7 @@ type asked struct {
 	harness.Reply
 }
 
-// clients ask and write until they are told to stop.
+// clients ask and write until they are stopped.
 type clients struct {
 	wait                            sync.WaitGroup
 	stop                            atomic.Bool

@@ -91,7 +91,7 @@ func policyFails(rule, kind, reason string) func(*testing.T) {
 
 var failuresLine = regexp.MustCompile(`(?m)^portcullis_policy_failures_total\{entry="decision",.*\} (\S+)$`)
 
-// failuresOf is how many decisions have failed, of whatever kind.
+// failuresOf is the number of failed decisions of any kind.
 func failuresOf(t *testing.T, g *harness.Gateway) (sum float64) {
 	t.Helper()
 	for _, found := range failuresLine.FindAllStringSubmatch(harness.MetricsOf(t, g), -1) {

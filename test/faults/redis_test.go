@@ -11,8 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// shelf is two replicas with a Redis that each row spoils, and a user whose role comes and
-// goes.
+// shelf is two replicas with a Redis for each row to spoil, and a user whose role comes and goes.
 type shelf struct {
 	*harness.Replicas
 	client *redis.Client

@@ -33,8 +33,8 @@ func on(r *harness.Replicas, replica int) *harness.Scene {
 	return &there
 }
 
-// replicaKilled: what it had answered is in force on the others, and a change that it was
-// at leaves nothing behind that a later revoke does not take away.
+// replicaKilled guarantees that its answered changes are in force on the others. A later revoke
+// takes away everything of its unfinished change.
 func replicaKilled(t *testing.T) {
 	t.Parallel()
 	r := startTwo(t)
@@ -64,8 +64,8 @@ func replicaKilled(t *testing.T) {
 	}
 }
 
-// replicaPaused: a replica that slept over a revoke, with questions that came meanwhile at
-// its door, wakes up and allows none of them.
+// replicaPaused guarantees that a replica asleep during a revoke allows none of the questions that
+// waited at its door.
 func replicaPaused(t *testing.T) {
 	t.Parallel()
 	r := startTwo(t)

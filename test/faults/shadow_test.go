@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestACandidateChangesNoVerdict: one that denies is counted and named in the log, one that loops or takes memory is
-// counted, and what callers are told stays as it is.
+// TestACandidateChangesNoVerdict guarantees that a denying candidate is counted and logged, and an endless or greedy
+// one is counted. The callers' verdicts stay as they are.
 func TestACandidateChangesNoVerdict(t *testing.T) {
 	for name, c := range map[string]struct{ condition, outcome, log string }{
 		"denies":               {"true", "new_deny", "best-effort"},

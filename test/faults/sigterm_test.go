@@ -51,9 +51,9 @@ func slowGateway(t *testing.T, requests int) (g *harness.Gateway, release func()
 	return g, release, answers
 }
 
-// sigtermUnderLoad: requests that wait for an upstream are answered, and so is each that the
-// gateway took of those that come one after the other; new ones find no listener, readiness
-// says not_ready meanwhile, idle connections hold nothing up, exit 0.
+// sigtermUnderLoad guarantees an answer to requests at an upstream, and to each accepted one. New
+// ones find no listener, readiness says not_ready meanwhile, idle connections hold nothing up, exit
+// 0.
 func sigtermUnderLoad(t *testing.T) {
 	t.Parallel()
 	g, release, answers := slowGateway(t, 4)

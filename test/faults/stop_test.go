@@ -125,8 +125,8 @@ func TestShutdownDelayFailsNoRequest(t *testing.T) {
 	}
 }
 
-// TestUnusedConnectionHoldsUpNoStop: a client that has connected and asks for nothing costs a stop about a second,
-// without an answer, and without a warning of a request that did not end.
+// TestUnusedConnectionHoldsUpNoStop guarantees that a client without a request costs a stop about a second, without an
+// answer, and without a warning of an unfinished request.
 func TestUnusedConnectionHoldsUpNoStop(t *testing.T) {
 	t.Parallel()
 	g := harness.Start(t, "--read-timeout", "5m", "--drain-timeout", "5m").Each()[0]
