@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Build builds the program of the module in root and returns its path, which is below the module's bin. All test
-// packages share that file: it is linked anew only where the source has changed, which takes three seconds of a
-// processor. With race it is built with the race detector.
+// Build builds the program of the module in root and returns its path below the module's bin. All test packages share
+// this file: it is linked anew only after a change of the source, in three seconds of a processor. With race it is
+// built with the race detector.
 func Build(root string, race bool) (path string, err error) {
 	dir, err := filepath.Abs(filepath.Join(root, "bin", "test"))
 	if err != nil {
