@@ -1,3 +1,3 @@
-// Package test holds the test of who may import whom. The tests of the whole are in the folders below it:
-// README.md says which one holds what.
+// Package test holds the test of who may import whom. The tests of the whole are in the folders below it; README.md
+// lists them.
 package test
