@@ -59,7 +59,8 @@ func TestAreasInAnotherProcess(t *testing.T) {
 	})
 }
 
-// TestAreasAnswerGatewaysOnly: whatever credential or claim comes to the process itself.
+// TestAreasAnswerGatewaysOnly guarantees a refusal of any credential or claim sent to the process
+// itself.
 func TestAreasAnswerGatewaysOnly(t *testing.T) {
 	t.Parallel()
 	a := startApart(t)
@@ -141,8 +142,8 @@ func TestProjectIsKeptWhileAnAreaIsDown(t *testing.T) {
 	makeGroup(t, a.Scene, "back")
 }
 
-// TestAnotherMasterKeyIsNoWord: the caller is not told to sign in again, the operator is
-// told what is wrong.
+// TestAnotherMasterKeyIsNoWord guarantees that the caller gets no advice to sign in again, and the
+// operator learns the problem.
 func TestAnotherMasterKeyIsNoWord(t *testing.T) {
 	t.Parallel()
 	areas := harness.StartAreas(t, t.TempDir())

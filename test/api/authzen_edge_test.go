@@ -48,7 +48,7 @@ func TestConfigurationNamesThePublicURL(t *testing.T) {
 	}
 }
 
-// TestIdentityHeadersAreUnambiguousEverywhere: those that AuthZEN does not read are refused, too, where another server
+// TestIdentityHeadersAreUnambiguousEverywhere guarantees it for headers AuthZEN does not read, too: another server
 // could read them differently.
 func TestIdentityHeadersAreUnambiguousEverywhere(t *testing.T) {
 	t.Parallel()
@@ -138,8 +138,7 @@ func TestLogTellsOfEvaluations(t *testing.T) {
 	}
 }
 
-// TestRequestIDIsEchoed, of any form that is text, with every answer; one that could be taken for something
-// else is replaced.
+// TestRequestIDIsEchoed guarantees it for any text and with every answer. An ambiguous id is replaced.
 func TestRequestIDIsEchoed(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)

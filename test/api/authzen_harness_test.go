@@ -67,8 +67,8 @@ func evaluateAll(t testing.TB, s *harness.Scene, token string, batch object) har
 	return harness.Call(t, "POST", s.URL+pathEvaluations, token, marshalled(t, batch))
 }
 
-// oddly asks a service's question or batch that may be other than the document describes: the harness
-// would complain of one that is answered nevertheless.
+// oddly asks a service's question or batch, maybe outside the document: the harness would complain about an answer to
+// such a one.
 func oddly(t testing.TB, s *harness.Scene, path, body string) (r harness.Reply) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(body))

@@ -60,8 +60,8 @@ func TestEvaluationSaysWhatE3Says(t *testing.T) {
 	}
 }
 
-// TestAccountInQuestion is the resource's, else the context's, else the subject's own; where two are
-// named that differ the answer is no.
+// TestAccountInQuestion guarantees the resource's account, otherwise the context's, otherwise the subject's own. Two
+// different ones are denied.
 func TestAccountInQuestion(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)

@@ -85,7 +85,8 @@ func TestChangesAreListed(t *testing.T) {
 	}
 }
 
-// TestChangesAreRefused to whoever may not read them, and for a query that is wrong.
+// TestChangesAreRefused guarantees it for callers without the right to read them, and for a wrong
+// query.
 func TestChangesAreRefused(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)

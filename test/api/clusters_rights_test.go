@@ -15,7 +15,7 @@ type clusterCall struct {
 	want                     int
 }
 
-// calls are all routes of a kind, in the project where that cluster is.
+// calls are all routes of a kind, in that cluster's project.
 func (k clusterKind) calls(project, id, fresh string) []clusterCall {
 	return []clusterCall{
 		{"create", "POST", k.in(project), k.body(fresh), 201},
@@ -116,7 +116,7 @@ func TestRepeatedOrderMakesOneCluster(t *testing.T) {
 			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
 			func() harness.Reply { return creation{order.path, order.token, order.other, ""}.send(t, "k3") },
 		)
-		for _, r := range []harness.Reply{a, b} { // the second one waits for its turn or is told to
+		for _, r := range []harness.Reply{a, b} { // the second one waits for its turn or is asked to
 			if r.Status != 201 && r.Status != 409 || a.Status == 409 && b.Status == 409 {
 				t.Errorf("at once: %d and %d", a.Status, b.Status)
 			}

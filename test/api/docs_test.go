@@ -14,8 +14,8 @@ import (
 // loads is what the page asks the browser to fetch.
 var loads = regexp.MustCompile(`(?:src|href)="([^"]*)"`)
 
-// TestPageLoadsNothingFromElsewhere: the page and all that it loads come from the
-// gateway, to anybody, under a policy that takes nothing else and no script in the page.
+// TestPageLoadsNothingFromElsewhere guarantees that anybody gets the page and all its parts from
+// the gateway. Its content policy takes nothing else, and no script in the page.
 func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	g := harness.Shared(t)
@@ -43,7 +43,7 @@ func TestPageLoadsNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// wantPage holds an answer to what a browser must be told of a page's file.
+// wantPage compares an answer with a page's file and its headers for browsers.
 func wantPage(t testing.TB, what string, r harness.Reply, kind string) {
 	t.Helper()
 	got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

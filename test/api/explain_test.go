@@ -143,8 +143,8 @@ func TestFixesOfADenialAllow(t *testing.T) {
 	}
 }
 
-// TestUsersFormTellsWhatTheyMayKnow: no place in the tree, no role but the system's and those that they hold or could
-// list, and of a project that they could not list nothing, be it there or not.
+// TestUsersFormTellsWhatTheyMayKnow guarantees no place in the tree, and no roles but the system's, their own and those
+// they could list. A project outside their lists looks like an unknown one.
 func TestUsersFormTellsWhatTheyMayKnow(t *testing.T) {
 	s := harness.NewTeam(t)
 	const action = "project:instance:create"

@@ -23,7 +23,7 @@ const envoyRows = `
 "envoy.write": {"method": "*", "host": "app.example", "path": "/api/v1/accounts/{accountId}/projects/{projectId}/{rest+}", "action": "project:instance:update", "effect": "write", "upstream": "external"},
 "envoy.status": {"method": "GET", "path": "/status", "access": ["public"], "effect": "read", "upstream": "external"},`
 
-// behindEnvoy is a team with services behind Envoy, of which Bob reads the project's.
+// behindEnvoy is a team with services behind Envoy; Bob reads the project's.
 func behindEnvoy(t *testing.T) *harness.Team {
 	t.Helper()
 	return withReader(t, harness.NewTeamAs(t, "envoy", withEnvoy))

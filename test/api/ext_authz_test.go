@@ -291,8 +291,7 @@ func TestListenerForEnvoyHasTheBoundsOfTheEdge(t *testing.T) {
 	}
 }
 
-// TestChecksThatNeverArriveEnd, and are no more than the bound; nor does a stream that has no end by
-// itself hold the process.
+// TestChecksThatNeverArriveEnd guarantees an end and a bound for them. An endless stream does not hold the process.
 func TestChecksThatNeverArriveEnd(t *testing.T) {
 	t.Parallel()
 	g := harness.Launch(t, t.TempDir(), "--ext-authz-listen", "127.0.0.1:0", "--max-requests", "2", "--read-timeout", "1s", "--handle-timeout", "1s", "--drain-timeout", "10m")

@@ -68,7 +68,7 @@ func groupsIn(r harness.Reply) string {
 	return strings.Join(harness.Texts(r.Body["security_groups"], "name"), " ")
 }
 
-// onPort is a rule that differs by its port, of which more may be said.
+// onPort is a rule with this port; more adds fields.
 func onPort(port int, more string) string {
 	return fmt.Sprintf(`{"direction":"ingress","protocol":"tcp","port_range_min":%d,"port_range_max":%d%s}`, port, port, more)
 }
@@ -76,8 +76,8 @@ func onPort(port int, more string) string {
 // namesGroup is what a rule says of another group.
 func namesGroup(id string) string { return fmt.Sprintf(`,"remote_security_group_id":%q`, id) }
 
-// wantWallRefusal holds an answer to a status and to the error body of the firewall,
-// whose details, where any are given, must name exactly these fields.
+// wantWallRefusal compares an answer with a status and the error body of the firewall. Its details,
+// if any are given, must name exactly these fields.
 func wantWallRefusal(t testing.TB, what string, r harness.Reply, status int, code string, wrong ...string) {
 	t.Helper()
 	message, _ := r.Body["error"].(string)

@@ -38,7 +38,7 @@ func TestSecurityGroupClaims(t *testing.T) {
 			t.Errorf("%s with true claims: %d %s", method, r.Status, r.Raw)
 		}
 	}
-	// Of the path's forms nothing is told to somebody who is not known, or lies.
+	// Somebody without a credential, or with a lie, learns nothing of the path's forms.
 	odd := w.Path("/projects/web/security-groups")
 	wantWallRefusal(t, "a false claim and a bad path", harness.Call(t, "GET", odd, w.Token, "", "x-account-id", other.Account), 401, "UNAUTHORIZED")
 	wantWallRefusal(t, "a bad path", harness.Call(t, "GET", odd, w.Token, "", "x-account-id", w.Account), 400, "BAD_REQUEST", "projectId")

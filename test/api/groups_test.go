@@ -83,7 +83,7 @@ func TestGroupsAndMembersAreListed(t *testing.T) {
 	if r := s.Must(t, 200, "GET", "/groups/"+id, ""); harness.At(r.Body, "group", "name") != "g2" {
 		t.Errorf("%s", r.Raw)
 	}
-	// A page token of one list is no token of the other.
+	// A page token of one list is refused by the other.
 	page, _ := s.Must(t, 200, "GET", "/groups?page_size=1", "").Body["next_page_token"].(string)
 	harness.WantRefusal(t, s.Do(t, "GET", "/groups/"+id+"/members?page_token="+page, ""), 400, "BAD_REQUEST")
 }

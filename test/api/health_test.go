@@ -39,9 +39,9 @@ func TestProbesOfAHealthyGateway(t *testing.T) {
 	}
 }
 
-// TestReadinessLooksAtItsNeighboursAtOnce: one that is down and one that hangs make 503,
-// about two seconds later, the time of one check, or some more on a busy machine; the gateway
-// stays alive.
+// TestReadinessLooksAtItsNeighboursAtOnce has one neighbour down and one hang. The answer is 503
+// after about two seconds, the time of one check, or some more on a busy machine. The gateway stays
+// alive.
 func TestReadinessLooksAtItsNeighboursAtOnce(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})

@@ -12,8 +12,8 @@ import (
 // inForceRounds is how often each way to take a right away is tried; see rounds.
 const inForceRounds = 200
 
-// reader asks authorization.check in a loop until it is told to stop, and counts what it may not see: an
-// allow to a question that was sent after the change was answered.
+// reader asks authorization.check in a loop until it is stopped. It counts the wrong answers: an allow to a question
+// sent after the change was answered.
 type reader struct {
 	wait    sync.WaitGroup
 	stop    atomic.Bool

@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// invitee is a member of the account who was invited that long ago.
+// invitee is a member of the account, invited that long ago.
 func invitee(account, name string, ago time.Duration) resources.User {
 	u := harness.MemberRecord(account, "user-"+name+"-v1")
 	u.Status, u.IsVerified, u.InvitedAt = resources.StatusInvited, false, resources.At(time.Now().Add(-ago))
@@ -77,9 +77,9 @@ func TestInvitationBindsForFourteenDays(t *testing.T) {
 	}
 }
 
-// TestAccountsFirstAdminMayBeAnOldInvitee: who was invited elsewhere too long ago is
-// invited by the new account, and of the old one nothing is left; who was invited lately
-// is a conflict, and no account is made.
+// TestAccountsFirstAdminMayBeAnOldInvitee guarantees that the new account invites a user with an
+// expired invitation elsewhere, and nothing is left in the old account. A user with a live one is a
+// conflict, and no account is made.
 func TestAccountsFirstAdminMayBeAnOldInvitee(t *testing.T) {
 	t.Parallel()
 	const made = "acct-made-v1"
@@ -124,9 +124,9 @@ func TestInvitationTimeIsASetting(t *testing.T) {
 	harness.WantMessage(t, "after the hour", s.Invite(t, late.Email))
 }
 
-// TestInviteeMadeActiveByTheAdmin: a token that names the external id serves them from
-// then on; the provider's subject does when the service that syncs users has written it, and
-// not by the invitation, which is over.
+// TestInviteeMadeActiveByTheAdmin guarantees that a token with the external id is theirs from then
+// on. The provider's subject is theirs after the service that syncs users has written it, not by
+// the ended invitation.
 func TestInviteeMadeActiveByTheAdmin(t *testing.T) {
 	t.Parallel()
 	u := invitee(signInAccount, "early", time.Hour)

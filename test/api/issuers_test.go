@@ -15,8 +15,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestIssuerOfAFile: its tokens are accepted, whatever is wrong with one is 401, a
-// rotation of the file is taken over, and the data folder's own key signs no more.
+// TestIssuerOfAFile guarantees that the file's tokens are accepted, a faulty one is 401, and a
+// rotation of the file is taken over. The data folder's own key signs no more.
 func TestIssuerOfAFile(t *testing.T) {
 	t.Parallel()
 	idp := harness.NewIdentityProvider(t, "https://idp.example", "one")

@@ -31,7 +31,7 @@ func TestKeptVerdictsAreBoundedByTheSetting(t *testing.T) {
 	if n := reused("--cached-verdicts", fmt.Sprint(few)); n > few {
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, few)
 	}
-	if n := reused("--cached-verdicts", fmt.Sprint(10*questions)); n < questions && !harness.OnReplicas() { // of which each keeps its own
+	if n := reused("--cached-verdicts", fmt.Sprint(10*questions)); n < questions && !harness.OnReplicas() { // each of them keeps its own
 		t.Errorf("%.0f of %d verdicts were given again, of %d kept", n, questions, 10*questions)
 	}
 }

@@ -13,7 +13,7 @@ const (
 	keyUsers  = 4
 )
 
-// keyUser uses a key in a loop from one connection until it is told to stop.
+// keyUser uses a key in a loop from one connection until it is stopped.
 type keyUser struct {
 	revoked, stop atomic.Bool
 	used, wrong   atomic.Int64

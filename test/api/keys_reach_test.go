@@ -6,8 +6,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestWhoReachesTheKeysOfOthers: who holds account:api_key:read lists them, who
-// holds account:api_key:delete revokes them, and neither is the other.
+// TestWhoReachesTheKeysOfOthers guarantees that account:api_key:read lists them and
+// account:api_key:delete revokes them, and neither does the other.
 func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
@@ -36,8 +36,8 @@ func TestWhoReachesTheKeysOfOthers(t *testing.T) {
 	wantUserRefusal(t, "the revoked key", p.on(t, "GET", "/users/"+p.Bob+"/profile", raw, ""), 401, "AUTH_002")
 }
 
-// TestKeyOfAnotherIsNotThere: of another user, of another account, under a user
-// who is not there or elsewhere: answered like one that never was, and it goes on working.
+// TestKeyOfAnotherIsNotThere covers keys of another user, of another account, and under an unknown
+// or foreign user. Each is answered like an unknown key and goes on working.
 func TestKeyOfAnotherIsNotThere(t *testing.T) {
 	t.Parallel()
 	p, other := newPeople(t), newPeople(t)

@@ -126,8 +126,7 @@ func TestRefusedKeysLookAlike(t *testing.T) {
 
 var dateLine = regexp.MustCompile(`\r\nDate: [^\r]+ GMT\r\n`)
 
-// wholeAnswer is every byte that comes back on a connection until its end, but for the date,
-// which is there once.
+// wholeAnswer is every byte of a connection until its end, without the one date.
 func wholeAnswer(t testing.TB, url, request string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))

@@ -8,9 +8,9 @@ import (
 	"github.com/portcullis-authz/portcullis/test/secrets"
 )
 
-// TestRawKeyIsNowhereButInItsAnswer: after keys were made, used, repeated and refused at
-// the debug level, no output, metric or file of the data folder holds one, nor its secret
-// part, as it is or as JSON and tools write bytes (base64, hexadecimal). There are no traces.
+// TestRawKeyIsNowhereButInItsAnswer makes, uses, repeats and refuses keys at the debug level. No
+// output, metric or file of the data folder then holds one or its secret part, as it is or in the
+// bytes of JSON and tools (base64, hexadecimal). The gateway writes no traces.
 func TestRawKeyIsNowhereButInItsAnswer(t *testing.T) {
 	t.Parallel()
 	s := harness.StartTeam(t, "--log-level", "debug")

@@ -50,8 +50,8 @@ func TestEveryRequestHasOneAccessLine(t *testing.T) {
 	}
 }
 
-// TestLogLineIsOneLine whatever a request holds: line breaks and escape codes, encoded or
-// raw, in path, headers, query and body.
+// TestLogLineIsOneLine guarantees it for line breaks and escape codes, encoded or raw, in path,
+// headers, query and body.
 func TestLogLineIsOneLine(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"json", "text"} {

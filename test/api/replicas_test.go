@@ -7,8 +7,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestRevokeIsInForceOnEveryReplica from the moment it is answered, whatever Redis does
-// meanwhile; so is a grant.
+// TestRevokeIsInForceOnEveryReplica guarantees it from the answer on, in every state of Redis, for
+// a grant, too.
 func TestRevokeIsInForceOnEveryReplica(t *testing.T) {
 	t.Parallel()
 	r := harness.StartReplicas(t, 3)

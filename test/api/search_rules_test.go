@@ -152,7 +152,7 @@ func TestPageTokenIsForItsCallerAndRequest(t *testing.T) {
 	}
 }
 
-// TestActionSearchGivesTheCatalogue: the actions that the tree names, each of which evaluation allows.
+// TestActionSearchGivesTheCatalogue guarantees the tree's actions. Evaluation allows each of them.
 func TestActionSearchGivesTheCatalogue(t *testing.T) {
 	t.Parallel()
 	s := harness.NewTeam(t)

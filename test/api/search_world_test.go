@@ -14,7 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// searchWorld is an account in which everything that a search looks at was drawn by lot.
+// searchWorld is an account with random contents for everything a search reads.
 type searchWorld struct {
 	*harness.Gateway
 	rnd                            *rand.Rand

@@ -8,7 +8,8 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// TestStatusTellsOfEachPart: of a policy that was refused why, of a part that there is not null.
+// TestStatusTellsOfEachPart guarantees the reason of a refused policy, and no null for an existing
+// part.
 func TestStatusTellsOfEachPart(t *testing.T) {
 	t.Parallel()
 	policies := harness.CopyPolicies(t)

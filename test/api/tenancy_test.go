@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// claimed are the headers of a caller who says what is true, where the row wants that.
+// claimed are the headers of a truthful caller, if the row wants them.
 func claimed(row contract.Row, account string, headers ...string) []string {
 	if row.Claims {
 		headers = append(headers, "X-Account-ID", account)
@@ -43,9 +43,9 @@ func code(row contract.Row, r harness.Reply) string {
 
 func namesAccount(row contract.Row) bool { return strings.Contains(row.Path, "{account") }
 
-// TestAnotherAccountIsAnsweredLikeAnAbsentOne: every route of the catalogue that names an
-// account, for an admin, a member and a service of too small a scope: 403, byte for byte
-// the same but for the ids that the caller sent.
+// TestAnotherAccountIsAnsweredLikeAnAbsentOne covers every route of the catalogue with an account,
+// for an admin, a member and a service of too small a scope. It guarantees a 403 with the same
+// bytes but for the caller's own ids.
 func TestAnotherAccountIsAnsweredLikeAnAbsentOne(t *testing.T) {
 	t.Parallel()
 	g := harness.Shared(t)
@@ -177,8 +177,8 @@ func fits(pattern, path string) bool {
 	return true
 }
 
-// TestIDsOfAnotherAccountAreNotThere: below one's own account, the id of somebody else's
-// group, role or user is answered like one that never was, on every route that takes one.
+// TestIDsOfAnotherAccountAreNotThere guarantees, on every route with such an id, that somebody
+// else's group, role or user below one's own account is answered like an unknown one.
 func TestIDsOfAnotherAccountAreNotThere(t *testing.T) {
 	t.Parallel()
 	s, other := harness.NewTeam(t), harness.NewTeam(t)

@@ -22,8 +22,8 @@ func rolesOf(t testing.TB, s *harness.Scene, user string) []string {
 	return out
 }
 
-// TestInvitationMakesAMemberOnce: INVITED, with the team_member role and one mail; an
-// invitation of a member, in any letters, whatever their status, changes and sends nothing.
+// TestInvitationMakesAMemberOnce guarantees INVITED, the team_member role and one mail. An invitation of a member of
+// any status, in any letters, changes and sends nothing.
 func TestInvitationMakesAMemberOnce(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
@@ -101,8 +101,8 @@ func TestInvitationTakesOneAddress(t *testing.T) {
 	}
 }
 
-// TestMembersAreListedByHundreds: in the order in which they became members, 100 where
-// nothing is said, and a page's token is good for its own list alone.
+// TestMembersAreListedByHundreds guarantees the order of their joining, and 100 by default. A page's token is good for
+// its own list alone.
 func TestMembersAreListedByHundreds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -100,8 +100,8 @@ func (s *signIn) record(t testing.TB, query string) any {
 	return harness.At(r.Body, "users", 0)
 }
 
-// TestFirstSignInTakesTheInvitation: with a verified e-mail only, for one subject for
-// good, which needs no e-mail from then on; nobody else who claims the address gets in.
+// TestFirstSignInTakesTheInvitation guarantees it with a verified e-mail only, and for one subject
+// for good. This subject needs no e-mail from then on, and nobody else with the address gets in.
 func TestFirstSignInTakesTheInvitation(t *testing.T) {
 	t.Parallel()
 	s := newSignIn(t)

@@ -25,9 +25,8 @@ var updates = map[string]struct {
 	"authentication_partner_id": {`{"authentication_partner_id":"idp|%s"}`, "idp|%s"},
 }
 
-// TestUpdateReachesTheFieldsOfTheCaller: oneself, a holder of account:user:update, the
-// service that syncs users and API keys reach the fields that are theirs; a field that is
-// sent is changed and no other one, and what is refused changes nothing.
+// TestUpdateReachesTheFieldsOfTheCaller covers the user, a holder of account:user:update, the service that syncs users,
+// and API keys. Each reaches its own fields. Only sent fields change, and a refused request changes nothing.
 func TestUpdateReachesTheFieldsOfTheCaller(t *testing.T) {
 	t.Parallel()
 	p := newPeople(t)
