@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// arrivals reads what comes on a connection together with when the system had it: whoever
-// reads it may have to wait for a processor, which the flood or its packets hold.
+// arrivals reads a connection's bytes together with the time the system got them: the reader may
+// have to wait for a processor held by the flood or its packets.
 type arrivals struct {
 	socket syscall.RawConn
 	told   []byte

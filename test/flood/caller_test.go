@@ -95,8 +95,8 @@ const every = 8 * time.Millisecond
 
 // latencies are those of one window, in order.
 type latencies struct {
-	// due are counted from when a request was due, so that a long wait is counted as all the requests
-	// that would have been sent meanwhile; sent are counted from when it was sent.
+	// due are counted from the planned time of a request: a long wait counts for all the requests planned meanwhile.
+	// sent are counted from its sending.
 	due, sent []time.Duration
 }
 

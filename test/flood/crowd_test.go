@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// crowding is what the process of the crowd is told: each connection sends its requests in turn, over and over.
+// crowding is the input of the crowd's process: each connection sends its requests in turn, over and over.
 type crowding struct {
 	Address  string
 	Requests [][]string

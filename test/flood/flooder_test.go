@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// flood is what the other process is told and what it tells.
+// flood is the input and the output of the other process.
 type flood struct {
 	Address    string
 	Question   string // with %d where the user's number goes
 	Slow, Cold int
 	// First is the number of the first user, Seconds how long slow connections go on.
 	First, Seconds int
-	// AtOnce opens all connections for questions at once. Else whoever has one asks before the
-	// next one is opened: a process that hardly gets on would look like slow senders.
+	// AtOnce opens all connections for questions at once. Otherwise each asks before the next one
+	// is opened: a process short of time would look like slow senders.
 	AtOnce bool
 	// Kept reads no answer before all questions are sent, and closes no connection before the
 	// last one is answered.
@@ -44,8 +44,7 @@ type outcome struct {
 	Sent, Took int64
 }
 
-// start starts the flood, to run only when it is in nobody's way where that is asked for; it
-// gives its outcome when it is over.
+// start starts the flood, at lowest priority if idle is set, and gives its outcome when it is over.
 func (f flood) start(t *testing.T, idle bool) (over func() outcome) {
 	t.Helper()
 	told, err := json.Marshal(f)
@@ -146,7 +145,7 @@ func (f flood) questions(o *outcome, began time.Time) {
 			c, err := net.Dial("tcp", f.Address)
 			if err == nil {
 				_ = c.SetDeadline(time.Now().Add(time.Minute))
-				_, _ = io.WriteString(c, strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1)) // else there is no answer
+				_, _ = io.WriteString(c, strings.Replace(f.Question, "%d", strconv.Itoa(f.First+i), 1)) // an error shows as a missing answer
 				sent = time.Since(began).Milliseconds()
 			}
 			if !f.AtOnce {

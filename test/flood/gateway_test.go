@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// gateway is a `portcullis serve --demo`, of which a folder with data takes no notice.
+// gateway is a `portcullis serve --demo` with a data folder of its own.
 type gateway struct {
 	address, health string
 	dir, token      string

@@ -15,9 +15,9 @@ const (
 	listingTime           = 8 * time.Second
 )
 
-// TestListingOthersKeysHoldsNobodyUp: a burst of listings of another user's keys, each after
-// a change of the caller's rights, so that none is decided from the cache, beside questions
-// that nobody asked before. It judges waits, so it has the machine to itself; the short form is
+// TestListingOthersKeysHoldsNobodyUp sends a burst of listings of another user's keys beside new
+// questions. Each follows a change of the caller's rights, so none is decided from the cache. It
+// judges waits, so it has the machine to itself; the short form is
 // TestNobodyComesToAGateInsideAView (cmd/portcullis).
 func TestListingOthersKeysHoldsNobodyUp(t *testing.T) {
 	apart(t)

@@ -93,7 +93,7 @@ func (x tenant) batch(instance, many int) string {
 		`{"subject":{"type":"user","id":%q},"action":{"name":"project:instance:read"},"evaluations":[%s]}`, x.user(1), strings.Join(items, ",")))
 }
 
-// costly are the requests that cost the most of their kind; n is a number that none had before.
+// costly are the costliest requests of their kind; n is a new number for each.
 func (x tenant) costly() map[string]func(n int) string {
 	patterns := make([]string, 200)
 	for i := range patterns {
@@ -125,7 +125,7 @@ func (x tenant) costly() map[string]func(n int) string {
 
 func (x tenant) group() string { return "group-" + x.name + "-v1" }
 
-// beside has the tenant ask for a window, beside a crowd that asks for those; nil is no crowd.
+// beside has the tenant ask for a window, beside a crowd with that request; nil is without a crowd.
 func (g *gateway) beside(t *testing.T, x tenant, crowded func(n int) string) map[string]*waits {
 	t.Helper()
 	kinds := map[string]*waits{}
