@@ -89,9 +89,9 @@ func (b *balancer) dial() net.Conn {
 // patience is how long a client has to notice that the server wants no more of it.
 const patience = 2 * time.Second
 
-// pass passes bytes on, both ways, until the server ends the connection; it is told where
-// the client's bytes end. A client that is still sending then is heard out: else it would be
-// reset before it has read the answer.
+// pass passes bytes on, both ways, until the server ends the connection. It passes the end of the
+// client's bytes on, too. It reads a client that is still sending then: otherwise the client would
+// be reset before it has read the answer.
 func pass(client, server *net.TCPConn) {
 	sent := make(chan struct{})
 	go func() {

@@ -29,8 +29,8 @@ type Reply struct {
 
 // Call makes one request. body is JSON text, or "" for none; headers are name, value pairs.
 //
-// On a busy machine a decision may take more than its 50 ms, or the read of the store before
-// it more than its 250 ms: that is a 503 of which nothing was done, and is asked again.
+// On a busy machine a decision may take more than its 50 ms, or the read of the store before it
+// more than its 250 ms. Call repeats such a 503, since nothing was done.
 func Call(t testing.TB, method, url, token, body string, headers ...string) Reply {
 	t.Helper()
 	for try := 1; ; try++ {
@@ -48,9 +48,8 @@ func Call(t testing.TB, method, url, token, body string, headers ...string) Repl
 	}
 }
 
-// Undecided says whether no decision was made in time. A change that loses to others for
-// five seconds is answered with the same text as a store that is not read in time; that is
-// never excused.
+// Undecided reports whether no decision was made in time. A change that loses to others for five
+// seconds has the same text as a slow read of the store; this is never excused.
 func (r Reply) Undecided() bool {
 	return r.Status == 503 && (SaysUndecided(r.Raw) ||
 		bytes.Contains(r.Raw, []byte("store is not available now")) && r.Took < 3*time.Second)

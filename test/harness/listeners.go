@@ -9,8 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/contract"
 )
 
-// listeners are what listens where, and what the answers of some of it had against the
-// document that no test was there to be told.
+// listeners are the addresses in use, and answers unlike the document outside of any test.
 var listeners struct {
 	sync.Mutex
 	kinds  map[string]string

@@ -21,9 +21,8 @@ func (g *Gateway) RequestLines(id string) []map[string]any {
 	return out
 }
 
-// CheckNothingAllowed says that no request since the mark was allowed, and that neither
-// the log nor the answer shows the token. The log is complete when a later request of
-// the test is in it.
+// CheckNothingAllowed checks that no request since the mark was allowed. Neither the log nor the
+// answer may show the token. The log is complete when a later request of the test is in it.
 func (s *Scene) CheckNothingAllowed(t testing.TB, before int, answers ...RawAnswer) {
 	t.Helper()
 	lines := s.Settled(t)
@@ -45,8 +44,8 @@ func (s *Scene) CheckNothingAllowed(t testing.TB, before int, answers ...RawAnsw
 	}
 }
 
-// Settled waits until the log holds everything that was answered until now, by requests of
-// its own to each process, of which one is the last line of the result.
+// Settled waits until the log holds everything answered until now. It sends requests of its own to
+// each process; one of them is the last line of the result.
 func (s *Scene) Settled(t testing.TB) []map[string]any {
 	t.Helper()
 	mark := fmt.Sprintf("mark-%d", time.Now().UnixNano())

@@ -15,13 +15,12 @@ import (
 	"time"
 )
 
-// Gateway is a `portcullis serve` that a test has started, or several that are
-// replicas of each other.
+// Gateway is a `portcullis serve` started by a test, or several as replicas of each other.
 type Gateway struct {
-	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private
-	// one. See edgeFirst for which of the first two is which.
+	// URL is the edge, UsersURL the same edge on the users' listener, HealthURL the private one.
+	// See edgeFirst for the order of the first two.
 	URL, UsersURL, HealthURL string
-	// ExtAuthz is the host:port of Envoy's checks, "" where there is none.
+	// ExtAuthz is the host:port of Envoy's checks, "" for none.
 	ExtAuthz string
 	DataDir  string
 

@@ -25,7 +25,7 @@ func Seed(t testing.TB, dataDir, account, project string, members ...Member) {
 	seed(t, openStoreOf(t, dataDir, c), c, account, project, members)
 }
 
-// SeedEmbedded is Seed for a test of the embedded store, whatever store the gateways of tests are on.
+// SeedEmbedded is Seed for a test of the embedded store, on any store of the other tests' gateways.
 func SeedEmbedded(t testing.TB, dataDir, account, project string, members ...Member) {
 	t.Helper()
 	c := records.NewCollections()

@@ -25,7 +25,7 @@ const sharedTeams = 250
 // lasting is a test whose clean-up waits for the end of the whole run.
 type lasting struct{ testing.TB }
 
-// Cleanup implements testing.TB; shared is locked by whoever starts the gateway.
+// Cleanup implements testing.TB; the starter of the gateway has locked shared.
 func (lasting) Cleanup(f func()) { shared.end = append(shared.end, f) }
 
 // TempDir implements testing.TB.
@@ -85,7 +85,7 @@ func NewTeam(t testing.TB) *Team {
 	return NewTeamAs(t, "", publicly)
 }
 
-// NewTeamAs is one in a gateway that all tests share which give this name. It is started with these arguments.
+// NewTeamAs is a team in a gateway shared by all tests with this name. It is started with these arguments.
 func NewTeamAs(t testing.TB, name string, args func(t testing.TB) []string) *Team {
 	t.Helper()
 	g := sharedAs(t, name, args)

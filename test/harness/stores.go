@@ -29,12 +29,12 @@ import (
 // freshness lease: each request reads how far the store is.
 func OnMongoDB() bool { return os.Getenv("PORTCULLIS_TEST_STORE") != "" }
 
-// OnReplicas says whether it is three processes on such a database and a Redis, which take
-// turns, and have the lease that is the default: PORTCULLIS_TEST_STORE=replicas.
+// OnReplicas reports whether it is three processes in turn on such a database and a Redis, with the default lease:
+// PORTCULLIS_TEST_STORE=replicas.
 func OnReplicas() bool { return os.Getenv("PORTCULLIS_TEST_STORE") == "replicas" }
 
-// Rounds is how often something is tried that may go wrong by chance only: full times, or
-// less often at each change (make test), and on MongoDB, where each change waits for a disk and for leases.
+// Rounds is how often a test tries something with a random fault: full times. It is less often at each change (make
+// test), and on MongoDB, since each change waits for a disk and for leases.
 func Rounds(full int) int {
 	if OnMongoDB() {
 		return full / 5

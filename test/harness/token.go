@@ -60,7 +60,7 @@ func (g *Gateway) sign(t testing.TB, request authn.TokenRequest) string {
 	return token
 }
 
-// OtherEnding is a token that ends in other letters, whatever its own are.
+// OtherEnding is a token with other letters at its end.
 func OtherEnding(token string) string {
 	const last = 4
 	other := strings.Map(func(c rune) rune {
