@@ -30,8 +30,8 @@ func NewBuilder(root, dir string) *Builder {
 	return &Builder{root: root, dir: dir, built: map[string]string{}}
 }
 
-// Program returns the path of the program with the edits, built once for each name, or of the program as it is
-// where there are none. The test ends if it does not build.
+// Program returns the path of the program with the edits, built once for each name, or without edits of the program as
+// it is. The test ends if it does not build.
 func (b *Builder) Program(t testing.TB, name string, edits ...Edit) string {
 	t.Helper()
 	b.mu.Lock()

@@ -1,6 +1,5 @@
-// Package overlay builds the program without one of its conditions, for tests that have to be seen
-// to fail: a few lines are replaced at build time (go build -overlay), so that no unsafe variant
-// stands in the program's source. The lines that a mutant replaces have to stand there exactly
-// once; a change of those lines is a change of the mutant. Rejected: build tags and switches in the program, which
-// would be shipped.
+// Package overlay builds the program without one of its conditions, for tests of the tests: a few lines are replaced at
+// build time (go build -overlay). So the program's source has no unsafe variant. A mutant's replaced lines have to
+// stand there exactly once; a change of these lines needs a change of the mutant. Rejected: build tags and switches in
+// the program, since they would be shipped.
 package overlay
