@@ -123,8 +123,8 @@ func (b behind) check(t *testing.T) {
 	b.closes(t, bob)
 }
 
-// keepsIdentity names the identity headers as those of one connection, which proxies take away, and
-// asks for facts that are read anew by another word than the one that there is.
+// keepsIdentity names the identity headers as those of one connection, for proxies to remove. It
+// asks for newly read facts by an unknown word.
 func (b behind) keepsIdentity(t *testing.T, token string) {
 	t.Helper()
 	target := "/projects/" + b.Project + "/widgets/1"

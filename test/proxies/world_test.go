@@ -154,7 +154,7 @@ type proxy struct {
 	args    func(dir string) []string
 	// change is what a test changes of an example beside the addresses: where files are written.
 	change func(dir, text string) string
-	// closed is the status while there is no verdict.
+	// closed is the status without a verdict.
 	closed []int
 }
 
