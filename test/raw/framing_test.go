@@ -136,7 +136,7 @@ func bodyFramings(s *harness.Scene, hidden, long string) map[string]framing {
 // well-formed question.
 func headerFramings(s *harness.Scene, hidden string) map[string]framing {
 	q := func(old, with string) string { return strings.Replace(hidden, old, with, 1) }
-	waits := []int{400, 408} // a head that has not ended to the server, which then waits for more
+	waits := []int{400, 408} // a head without its end: the server then waits for more
 	return map[string]framing{
 		"bare LF":                   {strings.ReplaceAll(hidden, "\r\n", "\n"), waits},
 		"bare LF in one header":     {q("Host: gateway\r\n", "Host: gateway\n"), []int{400}},

@@ -72,8 +72,8 @@ func get(url string, c *tls.Config) (int, *tls.ConnectionState, error) {
 	return resp.StatusCode, resp.TLS, err
 }
 
-// mounted is a folder of certificates as Kubernetes mounts a secret: the files are links into a
-// folder that is itself a link, which is swapped.
+// mounted is a folder of certificates, mounted like a secret by Kubernetes: the files are links
+// into a folder, itself a link and swapped.
 type mounted struct {
 	dir     string
 	version int
