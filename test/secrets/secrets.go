@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// Secrets are all that tests made and nobody may see, and all that processes under test wrote;
-// when the tests are done, the one is looked for in the other. A token is as good as its signature.
+// Secrets are all secrets made by tests, and all output of processes under test. After the tests they are looked for in
+// it. A token is as good as its signature.
 type Secrets struct {
 	mu      sync.Mutex
 	outputs []fmt.Stringer
@@ -107,7 +107,7 @@ func (s *Secrets) Found() []string {
 	return found[:min(len(found), 20)]
 }
 
-// in names a secret in the text, "" where there is none.
+// in names a secret in the text, "" for none.
 func (s *Secrets) in(text string) string {
 	for word, name := range s.words {
 		if strings.Contains(text, word) {
