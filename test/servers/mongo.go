@@ -41,8 +41,8 @@ func Mongod() (string, error) {
 	return exec.LookPath("mongod")
 }
 
-// NeedMongod returns the server's binary. A test is skipped where there is none, and by `make test`, which is on
-// the embedded store.
+// NeedMongod returns the server's binary. Without one a test is skipped, and in `make test`, since it runs on the
+// embedded store.
 func NeedMongod(t testing.TB) (path string) {
 	t.Helper()
 	tier.Check(t)

@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// MongoWithUsers is a replica set of one that asks who comes. It gives a URL for each user:
-// all of them have the role readWrite on the database, and nothing else.
+// MongoWithUsers is a replica set of one with authentication. It gives a URL for each user: all of
+// them have the role readWrite on the database, and nothing else.
 func MongoWithUsers(t testing.TB, database string, users ...string) (urls []string) {
 	t.Helper()
 	path := NeedMongod(t)

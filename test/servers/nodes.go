@@ -98,10 +98,10 @@ func (r *ReplicaSet) AwaitPrimary(t testing.TB) {
 	}
 }
 
-// KillMajority ends more than half of the nodes at once: the primary among them, or it is
-// left alone, and does not know for a while that it is one no more. The function it gives
-// starts them again, and waits until there is a primary. One that was left alone is never
-// that: it ends before, and starts when another one is, so that what it alone has is undone.
+// KillMajority ends more than half of the nodes at once. The primary is among them, or it is left
+// alone, and does not notice its loss for a while. The function it gives starts them again, and
+// waits until there is a primary. A primary left alone does not stay one: it ends before, and
+// starts after another one has, so its own writes are undone.
 func (r *ReplicaSet) KillMajority(t testing.TB, withPrimary bool) (restart func()) {
 	t.Helper()
 	primary := r.Primary(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Address is a new host:port on loopback where nobody listens, for a server that comes later, or
-// goes and comes back. The system gives the port to nobody else until the test process ends.
+// Address is a new host:port on loopback without a listener, for a server that comes later, or goes and comes back. The
+// system gives the port to nobody else until the test process ends.
 func Address(t testing.TB) string {
 	t.Helper()
 	port, err := reservedPort()
@@ -19,9 +19,9 @@ func Address(t testing.TB) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
-// reservedPort is one that stays the caller's until the test process ends. A process that asks the
-// system for any port, to listen or to connect, is given none to which a socket is bound; this one never
-// listens, and with SO_REUSEADDR, which servers set too, one that does may be beside it.
+// reservedPort is one that stays the caller's until the test process ends. The system gives a bound port to no process
+// that asks for any port, to listen or to connect. This socket never listens, and with SO_REUSEADDR, set by servers
+// too, one that does may be beside it.
 func reservedPort() (int, error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

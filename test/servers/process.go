@@ -79,14 +79,14 @@ func (p *process) kill() {
 }
 
 const (
-	// ramDisk is memory that looks like a folder. A server's files there are as good as on a
-	// disk for every end but that of the machine, which no test brings about.
+	// ramDisk is memory that looks like a folder. A server's files there are as good as on a disk,
+	// up to the end of the machine; no test causes that.
 	ramDisk = "/dev/shm"
 	// ramNeeded has to be free on it: a container may have next to nothing.
 	ramNeeded = 4 << 30
 )
 
-// folder is a new one that goes with the test process: in memory where there is enough.
+// folder is a new folder, removed after the test process: in memory if there is enough.
 func folder(name string) (string, error) {
 	parent := ""
 	var disk syscall.Statfs_t
@@ -110,7 +110,7 @@ func until(try func() error) error {
 	}
 }
 
-// missing skips a test whose server is not installed; in CI that is a failure.
+// missing skips a test without its server installed; in CI it fails.
 func missing(t testing.TB, text string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
