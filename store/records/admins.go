@@ -11,31 +11,30 @@ import (
 
 // RoleChange is a change to an account. It may take account_admin away from somebody.
 //
-// An account admin is an active user of the account who holds account_admin there, directly or
-// through a group. So a change can take it away in three ways only, each with its field; a change
-// in several ways sets several fields.
+// An account admin is an active user of the account with account_admin there, directly or through a
+// group. So a change can take it away in three ways only, each with its field; a change in several
+// ways sets several fields.
 type RoleChange struct {
 	AccountID string
 	Caller    resources.Principal
 	Now       resources.Time
 
-	// RoleIDs are the roles whose assignments are written or deleted.
+	// RoleIDs are the roles of the written or deleted assignments.
 	RoleIDs []string
-	// GroupID is the group that loses a member or an assignment.
+	// GroupID is the group of a removed member or assignment.
 	GroupID string
-	// UserID is the user who leaves the account or ceases to be active.
+	// UserID is the user who leaves the account or is not active any more.
 	UserID string
 }
 
 // KeepAdmins makes a change in the transaction that has called Bump for the account. It returns
-// FORBIDDEN, and the transaction is to be given up, when the caller would cease to be an account
-// admin by the change, or when no effective admin would be left: an admin by an assignment that
-// does not end (specification, E6 and E7; API contract, 4).
+// FORBIDDEN if after the change the caller would not be an account admin any more, or no effective
+// admin would be left: an admin by an unlimited assignment (specification, E6 and E7; API contract,
+// 4). The caller then gives the transaction up.
 //
-// Admins are read only where the change concerns account_admin or a holder of it. A RoleChange that
-// names no role, group or user is taken to concern it.
-//
-// It stands here because every area that changes users, groups or assignments is bound by it.
+// It reads the admins only if the change concerns account_admin or a holder of it. A RoleChange
+// without a role, group or user is taken to concern it. It stands here because it binds every area
+// with changes of users, groups or assignments.
 func (c Collections) KeepAdmins(ctx context.Context, tx store.Tx, of RoleChange, change func() error) error {
 	concerned, err := c.concernsAdmin(ctx, tx, of)
 	if err != nil {
@@ -119,7 +118,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 	forever := map[string]bool{}
 	for _, rec := range found {
 		a := rec.Value
-		// An assignment that gives no permissions in policy makes no admin here either.
+		// An assignment without permissions in policy makes no admin here either.
 		if a.ProjectID != "" || a.RoleScope != resources.RoleScopeAccount || a.EffectiveStatus(now) != resources.StatusActive {
 			continue
 		}
@@ -142,7 +141,7 @@ func (c Collections) admins(ctx context.Context, tx store.Tx, account string, no
 	return forever, nil
 }
 
-// assignees returns the users whom an assignment reaches.
+// assignees returns the users of an assignment.
 func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Assignment) ([]string, error) {
 	if a.AssigneeType != resources.AssigneeGroup {
 		return []string{a.AssigneeID}, nil
@@ -158,7 +157,7 @@ func (c Collections) assignees(ctx context.Context, tx store.Tx, a resources.Ass
 	return out, nil
 }
 
-// lasting reports whether somebody is an admin by an assignment that does not end.
+// lasting reports whether somebody is an admin by an unlimited assignment.
 func lasting(admins map[string]bool) bool {
 	for _, forever := range admins {
 		if forever {

@@ -37,7 +37,7 @@ const (
 	changePart = 1 << 20
 )
 
-// ChangePart is a part of the compressed sides of a change that its record has no room for.
+// ChangePart is a part of the compressed sides of a change, for sides too large for its record.
 type ChangePart struct {
 	ChangeID string `json:"change_id"`
 	Number   int64  `json:"number"`
@@ -68,7 +68,7 @@ func (c Collections) InsertChange(ctx context.Context, tx store.Tx, change resou
 	return c.Changes.Insert(ctx, tx, change)
 }
 
-// JoinChange reads the sides of a change that are in parts.
+// JoinChange reads the sides of a change from its parts.
 func (c Collections) JoinChange(ctx context.Context, tx store.Tx, change *resources.Change) error {
 	if change.Parts == 0 {
 		return nil
@@ -84,8 +84,8 @@ func (c Collections) JoinChange(ctx context.Context, tx store.Tx, change *resour
 	return json.NewDecoder(flate.NewReader(bytes.NewReader(packed))).Decode(&change.ChangeSides)
 }
 
-// packSides compresses the sides of a change: lists say the same again and again, and all of them are written in one
-// transaction, whose size a server bounds, too.
+// packSides compresses the sides of a change: lists repeat themselves, and one transaction writes all of them, with a
+// bound of the server on its size.
 func packSides(sides resources.ChangeSides) ([]byte, error) {
 	var packed bytes.Buffer
 	to, err := flate.NewWriter(&packed, flate.BestSpeed)

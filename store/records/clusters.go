@@ -25,7 +25,7 @@ func clusterSchema(name string) store.Schema {
 	}
 }
 
-// clusterColumns are the columns of a cluster, whose kind writes a state as words does.
+// clusterColumns are the columns of a cluster. Its kind writes a state as words does.
 type clusterColumns struct {
 	account, project, name, status string
 	created                        resources.Time
@@ -33,7 +33,7 @@ type clusterColumns struct {
 	words                          func(resources.ClusterState) string
 }
 
-// values returns the columns of a cluster. A deleted one is at no place, so that its name is free.
+// values returns the columns of a cluster. A deleted one is at no place, and its name is free.
 func (c clusterColumns) values() []store.Value {
 	place, intent := c.project, ""
 	for _, state := range resources.ClusterStates() {
@@ -77,7 +77,7 @@ type ClusterClaim struct {
 	ClusterID string `json:"cluster_id"`
 	// Subject is the claiming service's.
 	Subject string `json:"subject"`
-	// Report is a hash of the last report that was taken, "" before the first one.
+	// Report is a hash of the last accepted report, "" before the first one.
 	Report     string         `json:"report,omitempty"`
 	LeaseUntil resources.Time `json:"lease_until"`
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Collections are the records that several areas share. NewCollections makes them once, for all that
-// read or write.
+// Collections are the records shared by several areas. NewCollections makes them once, for all readers and writers.
 type Collections struct {
 	Accounts    store.Collection[resources.Account]
 	Projects    store.Collection[resources.Project]

@@ -9,12 +9,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Concern names whom a change concerns: the holders of roles and the members of groups, or all members of the account.
+// Concern names the users of a change: the holders of roles and the members of groups, or all members of the account.
 type Concern struct {
 	AccountID       string
 	RoleIDs, Groups []string
 	AllMembers      bool
-	// Except is a user who is not counted.
+	// Except is a user left out of the count.
 	Except string
 }
 

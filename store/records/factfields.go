@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// The fields of records that facts take, under the names of resources.User, resources.GroupMember and
-// resources.Assignment. To decode the others, times above all, would cost each cache miss.
+// The fields of records in facts, under the names of resources.User, resources.GroupMember and resources.Assignment. To
+// decode the others, times above all, would cost each cache miss.
 type (
 	userFacts struct {
 		UUID      string `json:"id"`

@@ -7,9 +7,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// LoadFacts reads the facts about a user, an account and, where it is not "", a project, in one
-// snapshot. Absence is a fact too, and no error. LoadFactsOf is the one reader of these facts: caches are
-// filled with it, and changes check their caller by it.
+// LoadFacts reads the facts about a user, an account and, unless it is "", a project, in one snapshot. Absence is a
+// fact too, and no error. LoadFactsOf is the one reader of these facts: caches are filled with it, and changes check
+// their caller by it.
 func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, project string) (resources.Facts, error) {
 	facts, err := c.LoadFactsOf(ctx, tx, account, []resources.About{{UserID: user, ProjectID: project}}, func(int64) ReadThrough { return ReadOnce() })
 	if err != nil {
@@ -18,9 +18,9 @@ func (c Collections) LoadFacts(ctx context.Context, tx store.Tx, account, user, 
 	return facts[0], nil
 }
 
-// LoadFactsOf is LoadFacts for several users and projects of one account, whose reads are made together, with
-// a cache of what the users of an account share. It calls caching with the revision of the snapshot, and reads
-// what users share through the result.
+// LoadFactsOf is LoadFacts for several users and projects of one account. It makes their reads together, with a cache
+// of the users' shared facts. It calls caching with the revision of the snapshot, and reads what users share through
+// the result.
 func (c Collections) LoadFactsOf(
 	ctx context.Context, tx store.Tx, account string, of []resources.About, caching func(revision int64) ReadThrough,
 ) ([]resources.Facts, error) {
@@ -98,8 +98,8 @@ type member struct {
 	assigned    []assignmentFacts
 }
 
-// subjects returns the subjects of what was found of users, whose own reads begin at those places: the user, memberships,
-// assignments and keys.
+// subjects returns the subjects of the rows of users: the user, memberships, assignments and keys. The user's own reads
+// begin at these places.
 func (r factsReader) subjects(ctx context.Context, at map[string]int, found [][]store.Row) (map[string]*resources.Subject, error) {
 	accounts, err := readThrough(r.through, SharedAccount, []string{r.account}, func(ids []string) (map[string]*store.Record[resources.Account], error) {
 		return pointers(r.Accounts.GetAll(ctx, r.tx, ids))
@@ -125,7 +125,7 @@ func (r factsReader) subjects(ctx context.Context, at map[string]int, found [][]
 	return out, r.assign(ctx, members)
 }
 
-// member adds what was found of a user to the subject; nil for one who is not a member of the account.
+// member adds a user's rows to the subject; nil for a user outside the account.
 func (r factsReader) member(s *resources.Subject, found [][]store.Row) (*member, error) {
 	users, err := decoded[userFacts](r.Users.Schema(), found[0])
 	if err != nil || len(users) == 0 {
@@ -154,7 +154,7 @@ func (r factsReader) holding(s *resources.Subject, memberships, assigned []store
 	return m, err
 }
 
-// usableKeys returns the keys that were not revoked. The decision checks whether they have expired.
+// usableKeys returns the unrevoked keys. The decision checks whether they have expired.
 func (r factsReader) usableKeys(rows []store.Row) ([]resources.KeyFact, error) {
 	found, err := decoded[resources.APIKey](r.APIKeys.Schema(), rows)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c Collections) HeldRoles(ctx context.Context, tx store.Tx, account, user s
 	return m.subject.Assignments, err
 }
 
-// assign gives members the roles that they hold by themselves and through groups.
+// assign gives members their roles, from assignments to themselves and through groups.
 func (r factsReader) assign(ctx context.Context, members []*member) error {
 	var groups []string
 	var direct []assignmentFacts
@@ -217,7 +217,7 @@ func (r factsReader) assign(ctx context.Context, members []*member) error {
 	return nil
 }
 
-// heldByGroups returns the roles that members of groups hold through each.
+// heldByGroups returns the members' roles through each of the groups.
 func (r factsReader) heldByGroups(ctx context.Context, groups []string) (map[string][]resources.HeldRole, error) {
 	reads := make([]store.Read, len(groups))
 	for i, group := range groups {
@@ -255,7 +255,7 @@ func assignedTo(account, kind, assignee string) store.Query {
 	return store.Query{Index: ByAssignee, Equal: []store.Value{store.String(account), store.String(kind), store.String(assignee)}}
 }
 
-// roles returns the custom roles of assignments by their ids, nil for one that is not there.
+// roles returns the custom roles of assignments by their ids, nil for an absent one.
 func (r factsReader) roles(ctx context.Context, assigned []assignmentFacts) (map[string]*store.Record[resources.Role], error) {
 	ids := make([]string, len(assigned))
 	for i, a := range assigned {
@@ -285,7 +285,7 @@ func (r factsReader) held(group string, assigned []assignmentFacts, roles map[st
 	return out
 }
 
-// projectStates returns the states of projects of the account, absent for one that is deleted or another account's.
+// projectStates returns the states of projects of the account. It leaves out a deleted project and another account's.
 func (r factsReader) projectStates(ctx context.Context, projects []string) (map[string]string, error) {
 	return readThrough(r.through, SharedProject, projects, func(ids []string) (map[string]string, error) {
 		found, err := r.Projects.GetAll(ctx, r.tx, ids)

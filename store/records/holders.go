@@ -15,7 +15,7 @@ type Holding struct {
 	RoleIDs   []string
 	// ProjectID and ResourceID are "" for a place outside of projects or resources.
 	ProjectID, ResourceID string
-	// After is the user after whom to begin; Limit is at least 1.
+	// After is the user before the first result; Limit is at least 1.
 	After string
 	Limit int
 }
@@ -54,10 +54,10 @@ func (c Collections) Holders(ctx context.Context, tx store.Tx, h Holding) ([]str
 	return found[:min(len(found), h.Limit)], nil
 }
 
-// place is where a role is assigned.
+// place is the scope of an assignment.
 type place struct{ project, resource string }
 
-// places returns those whose assignments cover the place: the account, the project, the resource.
+// places returns the scopes that cover the place: the account, the project, the resource.
 func (h Holding) places() []place {
 	out := []place{{}}
 	if h.ProjectID != "" {
@@ -102,7 +102,7 @@ func firstValues(places []store.Cursor, err error) ([]string, error) {
 	return out, err
 }
 
-// CustomRolesWith returns the custom roles of the account that hold one of the patterns.
+// CustomRolesWith returns the custom roles of the account with one of the patterns.
 func (c Collections) CustomRolesWith(ctx context.Context, tx store.Tx, account string, patterns [8]string) ([]string, error) {
 	found, err := c.Roles.Find(ctx, tx, store.Query{Index: ByName, Equal: []store.Value{store.String(account)}})
 	if err != nil {

@@ -49,7 +49,7 @@ func (c Collections) Locate(
 	return out, err
 }
 
-// locateProject returns the project itself, where it is one of the account's.
+// locateProject returns the project itself, if it is one of the account's.
 func (c Collections) locateProject(ctx context.Context, tx store.Tx, account, project string, after Located) ([]Located, error) {
 	if project <= after.ID {
 		return nil, nil

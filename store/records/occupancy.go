@@ -9,10 +9,9 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// Occupancy is what an area records of a project in which it may have resources. Every creation and
-// every closing writes it, so that two concurrent ones conflict: an area finds a project empty only
-// when nothing is being made in it. It stands in the area's own store, which need not be the one with
-// the projects.
+// Occupancy is an area's record of a project in which it may have resources. Every creation and every closing writes
+// it, so that two concurrent ones conflict: an area finds a project empty only when nothing is being made in it. It
+// stands in the area's own store, which need not be the one with the projects.
 type Occupancy struct {
 	Area      string `json:"area"`
 	AccountID string `json:"account_id"`
@@ -25,8 +24,7 @@ type Occupancy struct {
 	Opened int64 `json:"opened,omitempty"`
 }
 
-// closedFor is how long a project stays closed: longer than a request can take that was authorized
-// before the project was marked for deletion.
+// closedFor is how long a project stays closed: longer than any request authorized before the mark for deletion.
 const closedFor = 2 * time.Minute
 
 // errGivenUp is the error of a late closing.
@@ -37,8 +35,8 @@ func occupancies() store.Collection[Occupancy] {
 		func(*Occupancy) []store.Value { return nil })
 }
 
-// EnterProject is called by an area in the transaction that makes something in a project. It returns
-// UNAVAILABLE for a closed project: the client's next request is decided anew.
+// EnterProject is called by an area in the transaction of a creation in a project. It returns UNAVAILABLE for a closed
+// project: the client's next request is decided anew.
 func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, account, project string, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: account, ProjectID: project}, func(o *Occupancy) error {
 		if o.ClosedUntil > now {
@@ -48,8 +46,8 @@ func (c Collections) EnterProject(ctx context.Context, tx store.Tx, area, accoun
 	})
 }
 
-// CloseProject is called by an area in the transaction that finds nothing of its own in a project: for
-// a time nothing can be made there. It returns UNAVAILABLE for an attempt that was given up.
+// CloseProject is called by an area in the transaction that finds the project empty: for a time nothing can be made
+// there. It returns UNAVAILABLE for a given up attempt.
 func (c Collections) CloseProject(ctx context.Context, tx store.Tx, area string, by resources.Closing, now resources.Time) error {
 	return c.occupy(ctx, tx, Occupancy{Area: area, AccountID: by.AccountID, ProjectID: by.ProjectID}, func(o *Occupancy) error {
 		if by.Mark <= o.Opened {
@@ -71,7 +69,7 @@ func (c Collections) OpenProject(ctx context.Context, tx store.Tx, area string, 
 	})
 }
 
-// occupy writes the record also where nothing changes: the write makes two transactions conflict.
+// occupy writes the record even without a change: the write makes two transactions conflict.
 func (c Collections) occupy(ctx context.Context, tx store.Tx, o Occupancy, change func(*Occupancy) error) error {
 	rec, err := c.Occupancies.Get(ctx, tx, compositeKey(o.Area, o.AccountID, o.ProjectID))
 	switch {

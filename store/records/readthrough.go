@@ -2,14 +2,14 @@ package records
 
 import "slices"
 
-// Shared is a kind of facts that many users of an account share.
+// Shared is a kind of facts in common for many users of an account.
 type Shared string
 
 // The kinds of what users share. An id of its own names each.
 const (
 	SharedAccount Shared = "account"
 	SharedRole    Shared = "role"
-	SharedGroup   Shared = "group" // the roles that its members hold through it
+	SharedGroup   Shared = "group" // the roles of its members through it
 	SharedProject Shared = "project"
 )
 

@@ -5,8 +5,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// KeyUse is when an API key was last used. It is apart from the key, so that a use conflicts with no
-// change, and moves no revision.
+// KeyUse is when an API key was last used. It is apart from the key: a use conflicts with no change, and moves no
+// revision.
 type KeyUse struct {
 	KeyID      string         `json:"key_id"`
 	LastUsedAt resources.Time `json:"last_used_at"`
@@ -25,7 +25,7 @@ type Answer struct {
 	ExpiresAt resources.Time `json:"expires_at"`
 }
 
-// Seal is the fingerprint of the master key with which the secrets in the store were made.
+// Seal is the fingerprint of the master key of the secrets in the store.
 type Seal struct {
 	// ID is SealID: there is one seal.
 	ID          string `json:"id"`
@@ -39,11 +39,11 @@ func seals() store.Collection[Seal] {
 	return store.NewCollection(store.Schema{Name: "seals"}, func(s *Seal) string { return s.ID }, func(*Seal) []store.Value { return nil })
 }
 
-// Copy marks a store that is an unfinished copy of another one. No gateway serves it.
+// Copy marks an unfinished copy of another store. No gateway serves it.
 type Copy struct {
 	// ID is CopyID: a store is a copy of one other store.
 	ID string `json:"id"`
-	// Source names the store that is copied.
+	// Source names the copied store.
 	Source string `json:"source"`
 }
 

@@ -5,15 +5,14 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// The names of indexes that only security groups use.
+// The names of indexes of security groups only.
 const (
 	ByDeletion    = "by_deletion"
 	ByRemoteGroup = "by_remote_group"
 )
 
-// SecurityGroupReference says that a rule of GroupID names another group, RemoteID. There is one for
-// each such pair, written with the rules, so that one look-up tells whether a group is still named. A
-// group that names itself has none.
+// SecurityGroupReference says that a rule of GroupID names another group, RemoteID. There is one for each such pair,
+// written with the rules: one look-up tells whether a group is still named. A group in its own rules has none.
 type SecurityGroupReference struct {
 	GroupID  string `json:"group_id"`
 	RemoteID string `json:"remote_id"`
@@ -22,8 +21,8 @@ type SecurityGroupReference struct {
 // SecurityGroupReferenceID returns the key of a reference.
 func SecurityGroupReferenceID(group, remote string) string { return compositeKey(group, remote) }
 
-// securityGroups declares the groups that were not deleted. Rules are part of their group's record:
-// two concurrent changes to one group's rules conflict, and a page of groups is one query.
+// securityGroups declares the groups in use. Rules are part of their group's record: two concurrent changes to one
+// group's rules conflict, and a page of groups is one query.
 func securityGroups() store.Collection[resources.SecurityGroup] {
 	return store.NewCollection(store.Schema{
 		Name:    "security_groups",
@@ -39,8 +38,8 @@ func securityGroups() store.Collection[resources.SecurityGroup] {
 	})
 }
 
-// deletedSecurityGroups declares the deleted groups. They are apart, so that no read of a group in use
-// finds one, and no index has to leave them out. UpdatedAt is when they were deleted.
+// deletedSecurityGroups declares the deleted groups. They are apart: no read of a group in use finds one, and no index
+// has to leave them out. UpdatedAt is when they were deleted.
 func deletedSecurityGroups() store.Collection[resources.SecurityGroup] {
 	return store.NewCollection(store.Schema{
 		Name:    "security_groups_deleted",

@@ -10,17 +10,16 @@ import (
 // UserFacts are the facts about a user in the user's account, "" for none.
 type UserFacts struct {
 	Subject *resources.Subject
-	// Projects are the states of the projects in which the user holds a role, by their ids.
+	// Projects are the states of the projects of the user's roles, by their ids.
 	Projects map[string]string
 }
 
-// everyonePage is how many users are read on one snapshot. A snapshot of a server that is shared with others must not
-// be long.
+// everyonePage is how many users are read on one snapshot. A snapshot of a shared server must not be long.
 const everyonePage = 200
 
 // EveryUser hands the facts about each user of the store to fn, in the order of their ids. Each page is read on a
-// snapshot of its own: a user who comes or goes meanwhile may be left out. Users of accounts for which seen is false are
-// not read. An error is the store's, of seen or of fn.
+// snapshot of its own: a user who comes or goes meanwhile may be left out. It reads no users of an account for which
+// seen returns false. An error is the store's, of seen or of fn.
 func (c Collections) EveryUser(
 	ctx context.Context, s store.Store, seen func(account string) (bool, error), fn func(UserFacts) error,
 ) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// verifyPage is how many records are checked on one snapshot. A snapshot of a server that is shared
-// with others must not be long.
+// verifyPage is how many records are checked on one snapshot. A snapshot of a shared server must
+// not be long.
 const verifyPage = 200
 
 // Verified is what a check of a whole store found.
@@ -96,7 +96,7 @@ func (v *verification) steps() []func(context.Context) error {
 	}
 }
 
-// checked returns a step that runs check for each record of a collection, page by page.
+// checked returns a step to run check for each record of a collection, page by page.
 func checked[T any](v *verification, c store.Collection[T], check func(*refs, T)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		name := c.Schema().Name
@@ -201,7 +201,7 @@ func (v *verification) held(r *refs, account string, a resources.Assignment) (bo
 	return false, nil
 }
 
-// assignment checks that what an assignment names is there.
+// assignment checks that an assignment's references exist.
 func (v *verification) assignment(r *refs, a resources.Assignment) {
 	r.account(a.AccountID)
 	if a.AssigneeType == resources.AssigneeGroup {

@@ -22,7 +22,7 @@ func (r *refs) fault(format string, args ...any) {
 	r.found = append(r.found, fmt.Sprintf(format, args...))
 }
 
-// failed notes an error of the store, which ends the check.
+// failed notes an error of the store; it ends the check.
 func (r *refs) failed(err error) bool {
 	r.err = errors.Join(r.err, err)
 	return err != nil
