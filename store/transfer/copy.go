@@ -12,13 +12,13 @@ import (
 
 // Errors of Copy and Complete; compare with errors.Is.
 var (
-	// ErrNotEmpty is the error of a target that holds records, and no mark of this copy.
+	// ErrNotEmpty refuses a target with records and without the mark of this copy.
 	ErrNotEmpty = errors.New("the target is not empty; a copy is made into an empty store")
-	// ErrOtherCopy is the error of a target that is marked as the copy of another store.
+	// ErrOtherCopy refuses a target with the mark of another store's copy.
 	ErrOtherCopy = errors.New("the target has the mark of an unfinished copy of another store; empty it first")
-	// ErrDiffers is the error of a copy that is not equal to its source at the end.
+	// ErrDiffers refuses a copy unequal to its source at the end.
 	ErrDiffers = errors.New("the copy differs from its source, which was changed meanwhile; empty the target, and begin anew")
-	// ErrUnfinished is the error of a store that is an unfinished copy.
+	// ErrUnfinished refuses an unfinished copy.
 	ErrUnfinished = errors.New("the store is an unfinished copy; repeat `portcullis store copy` with the same source, or empty it")
 )
 
@@ -32,8 +32,7 @@ type Copier struct {
 	Progress func(collection string, written int)
 }
 
-// Copy makes To equal to From, or completes a copy that was interrupted, and compares the two. It
-// returns what both hold.
+// Copy makes To equal to From, or completes an interrupted copy, and compares the two. It returns what both hold.
 func (c Copier) Copy(ctx context.Context) (Digest, error) {
 	if err := c.mark(ctx); err != nil {
 		return nil, err
@@ -89,7 +88,7 @@ func (c Copier) mark(ctx context.Context) error {
 	})
 }
 
-// collection copies the records after the last one that the target has.
+// collection copies the records after the target's last one.
 func (c Copier) collection(ctx context.Context, schema *store.Schema) error {
 	after, written := "", 0
 	for {
@@ -157,7 +156,7 @@ func (c Copier) finish(ctx context.Context) (Digest, error) {
 	})
 }
 
-// Complete returns ErrUnfinished for a store that is an unfinished copy.
+// Complete returns ErrUnfinished for an unfinished copy.
 func Complete(ctx context.Context, s store.Store, c records.Collections) error {
 	var unfinished bool
 	err := s.View(ctx, func(tx store.Tx) error {

@@ -20,11 +20,11 @@ import (
 // page is how many records are read on one snapshot, and written in one transaction.
 const page = 500
 
-// revisions is the name under which a Digest has the accounts' revisions. No collection has it.
+// revisions is the name of the accounts' revisions in a Digest. No collection has it.
 const revisions = "account revisions"
 
-// Digest is the contents of a store, by collection: how many records, and a hash over the key, revision
-// and body of each. Two stores of any engine that hold the same are equal.
+// Digest is the contents of a store, by collection: how many records, and a hash over the key, revision and body of
+// each. Two stores of any engine with the same contents are equal.
 type Digest map[string]Sum
 
 // Sum is what a Digest holds of one collection.
@@ -44,7 +44,7 @@ func (d Digest) Total() int {
 	return n
 }
 
-// Differences names the collections in which two stores differ, and how.
+// Differences names the differing collections of two stores, and how they differ.
 func (d Digest) Differences(other Digest) []string {
 	var out []string
 	for name, sum := range d {
@@ -56,7 +56,7 @@ func (d Digest) Differences(other Digest) []string {
 	return out
 }
 
-// Read returns the digest of a store that nobody changes meanwhile.
+// Read returns the digest of a store without concurrent changes.
 func Read(ctx context.Context, s store.Store, c records.Collections) (Digest, error) {
 	out := Digest{}
 	for _, schema := range contents(c) {
@@ -115,7 +115,7 @@ type summer struct {
 	count int
 }
 
-// add hashes each part with its length before it, so that no two records give the same bytes.
+// add hashes each part with its length before it: no two records give the same bytes.
 func (s *summer) add(key string, revision int64, body []byte) {
 	s.count++
 	for _, part := range [][]byte{[]byte(key), strconv.AppendInt(nil, revision, 10), body} {
