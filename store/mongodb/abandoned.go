@@ -19,8 +19,8 @@ const (
 	abandonedTime = 2 * time.Second
 )
 
-// abandoned finds the transactions of processes that were killed in the middle of a change. The server
-// keeps these open for a minute, and with them the locks of what they wrote.
+// abandoned finds the transactions of processes killed in the middle of a change. The server keeps these open for a
+// minute, and with them the locks of what they wrote.
 type abandoned struct {
 	mu     sync.Mutex
 	looked time.Time
@@ -38,9 +38,8 @@ type openTransaction struct {
 	since  time.Time
 }
 
-// endAbandoned looks once, and ends the transactions that were idle for too long. A process that was
-// only slow finds its transaction gone and retries. Errors are ignored: the change goes on retrying, and
-// the server ends an abandoned transaction in the end.
+// endAbandoned looks once, and ends the transactions idle for too long. A slow process finds its transaction gone and
+// retries. Errors are ignored: the change goes on retrying, and the server ends an abandoned transaction in the end.
 func (s *Store) endAbandoned(ctx context.Context) {
 	a := &s.abandoned
 	if !a.mu.TryLock() {
@@ -62,8 +61,8 @@ func (s *Store) endAbandoned(ctx context.Context) {
 	}
 }
 
-// note stores the open transactions, and returns the sessions that were idle for too long. The server's
-// own idle time cannot be used: it is the sum over the whole transaction.
+// note stores the open transactions, and returns the sessions idle for too long. The server's own idle time cannot be
+// used: it is the sum over the whole transaction.
 func (a *abandoned) note(idle []idleWriter, now time.Time) (end bson.A) {
 	before := a.open
 	a.open = make(map[openID]openTransaction, len(idle))
@@ -94,9 +93,8 @@ type idleWriter struct {
 	} `bson:"transaction"`
 }
 
-// idleWriters returns the sessions of this user and this database's gateways that have an open
-// transaction with locks and run nothing now. A user needs no privilege to see or to end its own
-// sessions.
+// idleWriters returns the idle sessions of this user and this database's gateways with an open transaction and locks. A
+// user needs no privilege to see or to end its own sessions.
 func (s *Store) idleWriters(ctx context.Context) ([]idleWriter, error) {
 	admin := s.client.Database("admin", options.Database().SetReadConcern(readconcern.Local()))
 	cursor, err := admin.Aggregate(ctx, mongo.Pipeline{

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// commitTime bounds the retries of a commit whose result is unknown.
+	// commitTime bounds the retries of a commit with an unknown result.
 	commitTime = 5 * time.Second
 	// abortTime bounds an abort. The server undoes by itself what is left.
 	abortTime = 2 * time.Second
@@ -35,8 +35,8 @@ func (t *tx) begin() error {
 		SetWriteConcern(durable()).SetReadPreference(readpref.Primary())))
 }
 
-// end undoes what was not committed, and lets the next change of the process move the epoch, also
-// after a panic. A caller whose deadline has passed does not wait for it.
+// end undoes what was not committed, and lets the next change of the process move the epoch, also after a panic. A
+// caller past its deadline does not wait for it.
 func (t *tx) end() {
 	committed := t.over
 	t.over = true
@@ -80,9 +80,9 @@ func (t *tx) commit() (again bool, err error) {
 	return commit(t.ctx, t.ses)
 }
 
-// commit retries, which is safe, until the result is known. The end of the caller's context does not
-// interrupt it: the result of an interrupted commit would be unknown. Only one label of the server says
-// that a commit did not happen; after any other error a majority may have it, now or later.
+// commit retries until the result is known; a retry is safe. The end of the caller's context does not interrupt it: the
+// result of an interrupted commit would be unknown. Only one label of the server means that a commit did not happen;
+// after any other error a majority may have it, now or later.
 func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
 	defer cancel()
@@ -102,9 +102,8 @@ func commit(ctx context.Context, ses *mongo.Session) (again bool, err error) {
 	}
 }
 
-// outwait waits until no process uses a freshness of before the commit any more: the lease, 1 % for
-// clocks that run apart, and leaseRest. The end of a context does not shorten it: the client relies on
-// a change that was answered.
+// outwait waits until no process uses a freshness of before the commit any more: the lease, 1 % for clocks that run
+// apart, and leaseRest. The end of a context does not shorten it: the client relies on an answered change.
 func outwait(lease time.Duration) {
 	if lease > 0 {
 		time.Sleep(lease + lease/100 + leaseRest)

@@ -29,7 +29,7 @@ func unavailable(err error) error {
 	return store.Unavailable(fmt.Errorf("mongodb: %w", err))
 }
 
-// translate turns a driver's error into one of the contract, which has the driver's as text only.
+// translate turns a driver's error into one of the contract, with the driver's as text only.
 func translate(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

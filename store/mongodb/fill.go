@@ -16,8 +16,8 @@ import (
 // release.
 const fillTime = 5 * time.Second
 
-// keepFilled fills the records of an older release that runs at the same time, until the store is
-// closed. After a failure it goes on at the next time.
+// keepFilled fills the records of a concurrent older release, until the store is closed. After a failure it goes on at
+// the next time.
 func (s *Store) keepFilled(ctx context.Context) {
 	again := time.NewTicker(fillTime)
 	defer again.Stop()
@@ -33,8 +33,8 @@ func (s *Store) keepFilled(ctx context.Context) {
 	}
 }
 
-// fill adds missing columns, taken from the bodies. It leaves alone a document with more columns than
-// are declared here, which is a newer release's.
+// fill adds missing columns, taken from the bodies. It leaves alone a document with more columns than declared here: a
+// newer release's.
 func (s *Store) fill(ctx context.Context, t *table) error {
 	var found []string
 	if err := s.collection(t).Distinct(ctx, "cv", bson.D{}).Decode(&found); err != nil {

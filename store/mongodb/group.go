@@ -9,8 +9,8 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// member is a change that waits in the queue or runs in a group. Its function runs on its caller's own
-// goroutine, where a panic belongs.
+// member is a change in the queue or in a group. Its function runs on its caller's own goroutine: a panic belongs
+// there.
 type member struct {
 	ctx context.Context //nolint:containedctx // of the caller, who waits here
 	fn  func(store.Tx) error
@@ -21,7 +21,7 @@ type member struct {
 	said chan error
 	// told is the result of the group.
 	told chan outcome
-	// alone is set where its group failed: it joins no other.
+	// alone is set after its group failed: it joins no other.
 	alone bool
 	// panicked is set where its function panicked.
 	panicked bool
