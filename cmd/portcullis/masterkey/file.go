@@ -19,9 +19,9 @@ import (
 // FileName is the master key's file in the data folder.
 const FileName = "master.key"
 
-// File says where the master key is.
+// File is the location of the master key.
 type File struct {
-	// Path is the file that the operator named; "" is FileName in DataDir.
+	// Path is the operator's file; "" is FileName in DataDir.
 	Path string
 	// DataDir is the data folder.
 	DataDir string
@@ -63,7 +63,7 @@ func (f File) path() string {
 	return filepath.Join(f.DataDir, FileName)
 }
 
-// readKey reads a key file that is not exposed to others.
+// readKey reads a key file and refuses an exposed one.
 func readKey(path string) (resources.MasterKey, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -83,8 +83,8 @@ func readKey(path string) (resources.MasterKey, error) {
 	return key, nil
 }
 
-// exposed reports whether others than this user can read or change the file. A mounted secret is root's, and
-// the user reads it by its group, which root has chosen.
+// exposed reports whether others than this user can read or change the file. A mounted secret is root's, and the user
+// reads it by its group, chosen by root.
 func exposed(info fs.FileInfo, user int) bool {
 	others := info.Mode().Perm() & 0o077
 	stat, known := info.Sys().(*syscall.Stat_t)
@@ -94,7 +94,7 @@ func exposed(info fs.FileInfo, user int) bool {
 	return others != 0
 }
 
-// makeKey writes 32 random bytes, in one step and never over a file that is there.
+// makeKey writes 32 random bytes, in one step and never over an existing file.
 func (f File) makeKey() (err error) {
 	dir, path := f.DataDir, f.path()
 	if _, err := os.Stat(path); err == nil {
@@ -129,7 +129,7 @@ func (f File) makeKey() (err error) {
 	return nil
 }
 
-// write makes a file that its owner alone can read, and does not close it.
+// write makes a file readable by its owner only, and does not close it.
 func write(path, text string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -156,7 +156,7 @@ func newKey() (string, error) {
 	return base64.StdEncoding.EncodeToString(key), nil
 }
 
-// Copy copies the master key of one data folder into another that has none.
+// Copy copies the master key of one data folder into another without one.
 func Copy(from, to string) error {
 	if _, err := (File{DataDir: from}).Read(); err != nil {
 		return err

@@ -11,13 +11,12 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// ErrOtherKey refuses a master key that the store does not know.
+// ErrOtherKey refuses a master key unknown to the store.
 var ErrOtherKey = errors.New("the store was made with another master key: bring that one back, on the first line of the file, " +
 	"or on a later one to change over to the key on the first")
 
-// CheckStore holds the master key against the fingerprint in the store. The first start
-// writes it. Where the store's key is on a later line of the file, the key on the first line
-// becomes the store's.
+// CheckStore holds the master key against the fingerprint in the store. The first start writes it.
+// If the store's key is on a later line of the file, the key on the first line becomes the store's.
 func CheckStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()
 	var refused error
@@ -41,7 +40,7 @@ func CheckStore(ctx context.Context, s store.Store, c records.Collections, maste
 	return errors.Join(err, refused)
 }
 
-// KnowsStore refuses a master key where the store's is none of the file's. It changes nothing.
+// KnowsStore refuses a master key if the store's is not in the file. It changes nothing.
 func KnowsStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()
 	return s.View(ctx, func(tx store.Tx) error {

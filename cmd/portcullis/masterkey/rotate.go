@@ -15,7 +15,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Place is where a new key goes in the file.
+// Place is the place of a new key in the file.
 type Place bool
 
 const (
@@ -46,8 +46,8 @@ func (f File) Add(at Place) (fingerprint string, err error) {
 	})
 }
 
-// Use moves the last key of the file in front of the others, and returns its fingerprint. It returns an
-// error where there is one key only.
+// Use moves the last key of the file in front of the others, and returns its fingerprint. It returns an error if there
+// is one key only.
 func (f File) Use() (fingerprint string, err error) {
 	err = f.edit(func(lines []string, keys []int) ([]string, error) {
 		if len(keys) < 2 {
@@ -65,8 +65,8 @@ func (f File) Use() (fingerprint string, err error) {
 	return fingerprint, err
 }
 
-// edit replaces the file by one with other lines, in one step, while no other command does. The function is given the
-// lines, and which of them are keys.
+// edit replaces the file by one with other lines, in one step, while no other command does. The function gets the lines
+// and the indices of the keys.
 func (f File) edit(change func(lines []string, keys []int) ([]string, error)) error {
 	path := f.path()
 	if _, err := f.Read(); err != nil {
@@ -97,7 +97,7 @@ func (f File) edit(change func(lines []string, keys []int) ([]string, error)) er
 	return nil
 }
 
-// lock opens and locks the file, for which it waits for lockTime at most.
+// lock opens and locks the file, and waits for lockTime at most.
 func lock(path string) (*os.File, error) {
 	for end := time.Now().Add(lockTime); ; time.Sleep(10 * time.Millisecond) {
 		f, err := os.Open(path)
@@ -113,8 +113,8 @@ func lock(path string) (*os.File, error) {
 	}
 }
 
-// replace writes a new file that its owner alone can read, and puts it in the place of the old one. Run by root, it has the
-// old one's owner.
+// replace writes a new file, readable by its owner only, and puts it in the place of the old one. Run by root, it has
+// the old one's owner.
 func (f File) replace(text string) (err error) {
 	path := f.path()
 	work, err := scratch.Make(filepath.Dir(path), f.Swept)
@@ -132,8 +132,8 @@ func (f File) replace(text string) (err error) {
 	return os.Rename(next.Name(), path)
 }
 
-// giveAway makes the owner of the file at path that of another one: root may run the command, and the gateway's
-// user has to read what it writes.
+// giveAway gives the file at path the owner of the other one: root may run the command, and the gateway's user has to
+// read the new file.
 func giveAway(file *os.File, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
