@@ -1,9 +1,9 @@
 // Package idempotency answers a repeated creating request with the response to the first one (API
 // contract, 6, `Idempotency-Key`).
 //
-// A creating handler has two steps: it reads the request, and it makes the change and the response in
-// one transaction. That transaction stores the response to a success too, so a change and its
-// response are stored together or not at all.
+// A creating handler has two steps: it reads the request, and it makes the change and the response in one transaction.
+// The same transaction stores the response to a success too: a change and its response are stored together or not at
+// all.
 //
 // # Rejected
 //

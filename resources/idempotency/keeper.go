@@ -18,7 +18,7 @@ import (
 const (
 	// lifetime is how long a stored response answers repeated requests.
 	lifetime = 24 * time.Hour
-	// maxExpired bounds the expired responses that are deleted with each new one.
+	// maxExpired bounds how many expired responses are deleted with each new one.
 	maxExpired = 16
 	// maxKey bounds the value of the header in bytes.
 	maxKey = 255
@@ -28,11 +28,10 @@ const (
 // transaction. It runs again when the transaction does.
 type Commit func(ctx context.Context, tx store.Tx) (wire.Response, error)
 
-// Creating is the first step of a creating handler: it reads a request and returns the change that
-// it asks for; 400 for a wrong request.
+// Creating is the first step of a creating handler: it reads a request and returns its change; 400 for a wrong request.
 type Creating func(ctx context.Context, r *wire.Request) (Commit, error)
 
-// Keeper is a runner of creating handlers that stores their responses. It is safe for concurrent use.
+// Keeper runs creating handlers and stores their responses. It is safe for concurrent use.
 type Keeper struct {
 	store   store.Store
 	answers store.Collection[records.Answer]
@@ -112,8 +111,8 @@ func (k *Keeper) find(ctx context.Context, tx store.Tx, id string) (*records.Ans
 	return &rec.Value, nil
 }
 
-// replay returns the stored response. It refuses another request with the same key, and a response
-// whose body is shown once.
+// replay returns the stored response. It refuses another request with the same key, and a response with a body shown
+// once.
 func replay(known, want records.Answer) (wire.Response, error) {
 	if known.Request != want.Request {
 		return wire.Response{}, resources.Conflict("This Idempotency-Key was used for another request; use a new one.")
@@ -125,7 +124,7 @@ func replay(known, want records.Answer) (wire.Response, error) {
 	return wire.Response{Status: known.Status, Body: json.RawMessage(known.Body)}, nil
 }
 
-// put stores a response. Of one that is shown once it stores the id of the new record, not the body.
+// put stores a response. For a body shown once it stores the id of the new record instead.
 func (k *Keeper) put(ctx context.Context, tx store.Tx, want records.Answer, response wire.Response) error {
 	if err := k.deleteExpired(ctx, tx); err != nil {
 		return err
@@ -159,7 +158,7 @@ func (k *Keeper) deleteExpired(ctx context.Context, tx store.Tx) error {
 	return nil
 }
 
-// begin notes that the request runs, and says false if it does already.
+// begin notes the running request, and returns false if it runs already.
 func (k *Keeper) begin(id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,7 +169,7 @@ func (k *Keeper) begin(id string) bool {
 	return true
 }
 
-// end notes that the request has ended.
+// end notes the end of the request.
 func (k *Keeper) end(id string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -196,8 +195,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// checkKey refuses a key that is longer than 255 characters or has other characters than visible
-// ASCII. No key is an empty one, which passes.
+// checkKey refuses a key of more than 255 characters, or with other characters than visible ASCII. An empty one means
+// no key, and passes.
 func checkKey(key string) error {
 	if len(key) > maxKey {
 		return resources.BadRequest(resources.Problem{Field: "Idempotency-Key", Text: "must be at most 255 characters"})
