@@ -1,4 +1,4 @@
-// Package apidoc serves the OpenAPI document of all endpoints and the page that shows it.
+// Package apidoc serves the OpenAPI document of all endpoints, and its page.
 //
 // The document is YAML in openapi/, written by hand. The black-box tests compare every request and
 // response with it.

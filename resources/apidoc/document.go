@@ -17,7 +17,7 @@ var parts embed.FS
 // Document returns the OpenAPI 3.1 document as JSON, in the order of its YAML.
 func Document() ([]byte, error) { return document(parts) }
 
-// document merges the YAML files into one JSON document. A value that two files set is an error.
+// document merges the YAML files into one JSON document. A value in two files is an error.
 func document(parts fs.FS) ([]byte, error) {
 	names, err := fs.Glob(parts, "openapi/*.yaml")
 	if err != nil {
@@ -84,7 +84,7 @@ func merge(to, more *yaml.Node) error {
 	return nil
 }
 
-// write renders the node as JSON. It keeps the order of fields, in which the page shows them.
+// write renders the node as JSON. It keeps the order of fields for the page.
 func write(out *bytes.Buffer, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -98,7 +98,7 @@ func write(out *bytes.Buffer, n *yaml.Node) error {
 	}
 }
 
-// writeMap renders a map, whose keys and values alternate in its content.
+// writeMap renders a map from its alternating keys and values.
 func writeMap(out *bytes.Buffer, n *yaml.Node) error {
 	out.WriteByte('{')
 	for i := 0; i < len(n.Content); i += 2 {

@@ -15,10 +15,10 @@ import (
 //go:embed page
 var page embed.FS
 
-// asset is a file that the page loads. from names its content, in this package or in the viewer.
+// asset is a file of the page. from names its content, in this package or in the viewer.
 type asset struct{ name, from, contentType string }
 
-// assets returns the files that the page loads.
+// assets returns the files of the page.
 func assets() []asset {
 	return []asset{
 		{"start.js", "page/start.js", "text/javascript"},
@@ -29,7 +29,7 @@ func assets() []asset {
 	}
 }
 
-// readAssets reads and unpacks the files that the page loads, by name.
+// readAssets reads and unpacks the files of the page, by name.
 func readAssets() (map[string]wire.File, error) {
 	out := map[string]wire.File{}
 	for _, a := range assets() {
@@ -42,7 +42,7 @@ func readAssets() (map[string]wire.File, error) {
 	return out, nil
 }
 
-// read reads a file of the page or of the viewer, whose files may be compressed.
+// read reads a file of the page or of the viewer; the viewer's may be compressed.
 func read(from string) ([]byte, error) {
 	if content, err := page.ReadFile(from); err == nil {
 		return content, nil

@@ -21,7 +21,7 @@ type files struct {
 	assets         map[string]wire.File
 }
 
-// New returns the service. It answers 500 where there is a mistake in the files of this package.
+// New returns the service. It answers 500 after a mistake in the files of this package.
 func New() *Service { return &Service{read: sync.OnceValues(readFiles)} }
 
 // readFiles makes the document and the page with what it loads.
