@@ -25,7 +25,7 @@ func Lifetime(parent context.Context, within time.Duration) (context.Context, fu
 func (e *Edge) Waiting() *gate.Gate { return e.waiting.clients }
 
 // ScanHeaders frames a raw request head as the edge does; the header is the server's
-// own reading of it, nil where the server refuses it by itself.
+// own reading of it, nil if the server refuses it by itself.
 func ScanHeaders(head string) (*fasthttp.RequestHeader, error) {
 	var h fasthttp.RequestHeader
 	if err := h.Read(bufio.NewReaderSize(strings.NewReader(head), 64<<10)); err != nil {

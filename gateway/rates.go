@@ -49,7 +49,7 @@ func (r *Rates) ofFailures(ctx context.Context, record *Record, address func() s
 }
 
 // ofCaller takes so many requests from the rates of the caller and then of their account: 429. It
-// returns the tighter of the two, nil where the caller has none.
+// returns the tighter of the two, nil if the caller has none.
 func (r *Rates) ofCaller(ctx context.Context, record *Record, caller *resources.Principal, requests int) (*ratelimit.Verdict, error) {
 	paid := r.charge(ctx, caller, requests, (*ratelimit.Limiter).Take)
 	if record.Limited = paid.refused; record.Limited == "" {
@@ -63,7 +63,7 @@ func (r *Rates) ofCallers() bool { return r.Principal != nil || r.Service != nil
 
 // payment is what a request took from the rates of its caller.
 type payment struct {
-	// told is the tighter of the caller's rates, nil where the caller has none.
+	// told is the tighter of the caller's rates, nil if the caller has none.
 	told *ratelimit.Verdict
 	// refused names the rate that refused the request, "" for none.
 	refused string

@@ -57,7 +57,7 @@ func (e *Edge) handler(x *exchange, r *wire.Request) (response wire.Response, er
 	return response, nil
 }
 
-// pause lets some time pass outside of the bound of requests under way. It returns false where the
+// pause lets some time pass outside of the bound of requests under way. It returns false if the
 // client has its answer now: its time is over, the edge drains, or too many wait.
 func (e *Edge) pause(x *exchange, wait time.Duration) bool {
 	left := time.Until(x.arrived.Add(min(wait, e.waiting.longest)))

@@ -32,7 +32,7 @@ type Action struct {
 // ListedAction is an action that the policy tree lists: in its catalogue, or among those of other services.
 type ListedAction struct {
 	Action
-	// Description tells people what it does; "" where the tree does not say.
+	// Description tells people what it does; "" if the tree does not say.
 	Description string
 }
 
@@ -82,7 +82,7 @@ func (a Action) Patterns() [8]string {
 	return out
 }
 
-// splitAction cuts s at its first two colons; ok is false where s has fewer.
+// splitAction cuts s at its first two colons; ok is false if s has fewer.
 func splitAction(s string) (scope, resource, verb string, ok bool) {
 	scope, rest, ok := strings.Cut(s, ":")
 	if !ok {

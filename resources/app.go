@@ -9,7 +9,7 @@ type Entities struct {
 	// ResourceType is the type that the app claims.
 	ResourceType string
 	// Subject, Action, Resource and Context are JSON objects as they were sent, each a valid body by
-	// the rules of resources/wire; Context is nil where none was sent.
+	// the rules of resources/wire; Context is nil if none was sent.
 	Subject, Action, Resource, Context []byte
 }
 

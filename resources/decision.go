@@ -10,7 +10,7 @@ import (
 type Decision struct {
 	// Allowed is true only when a rule allows.
 	Allowed bool
-	// Code names the reason for programs; "" where the policy tree gives none.
+	// Code names the reason for programs; "" if the policy tree gives none.
 	Code string
 	// Reason tells people why.
 	Reason string
@@ -97,7 +97,7 @@ type Facts struct {
 
 // Target is the place that a request names.
 type Target struct {
-	// AccountID and ProjectID are those of the path, "" where it names none.
+	// AccountID and ProjectID are those of the path, "" if it names none.
 	AccountID, ProjectID string
 	// Resource is `<collection>/<id>`, the first two segments of Rest, or "".
 	Resource string
@@ -128,14 +128,14 @@ type Question struct {
 	// Through is the project on the path of an account action, "" for none. Unless it is an active project of the
 	// account, the question is denied.
 	Through string
-	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" where policy
+	// Denied is why the question is denied before policy is asked: it names what does not exist. It is "" if policy
 	// decides.
 	Denied string
-	// Route is the row of the call or the door, nil where none is asked at. Nothing changes it.
+	// Route is the row of the call or the door, nil if none is asked at. Nothing changes it.
 	Route *Route
 	// Grant is what the caller wants to give away; nil in any other question.
 	Grant *Grant
-	// App holds what an app of the policy tree decides about; nil where the platform's own rules decide.
+	// App holds what an app of the policy tree decides about; nil if the platform's own rules decide.
 	App *Entities
 	// Now is the deciding replica's clock.
 	Now Time

@@ -45,7 +45,7 @@ type ExplainedGrant struct {
 // PolicyRule is a rule of the policy tree that speaks against the question.
 type PolicyRule struct {
 	Reason string `json:"reason"`
-	// At is `file:line` in the tree, "" where it is not told or not known.
+	// At is `file:line` in the tree, "" if it is not told or not known.
 	At string `json:"at,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type Fix struct {
 	Steps []Step `json:"steps"`
 	// AlsoAllows is how many other actions of the catalogue the change lets the subject do at this target.
 	AlsoAllows int `json:"also_allows"`
-	// Affects is how many other users the steps change; nil where the caller may not know.
+	// Affects is how many other users the steps change; nil if the caller may not know.
 	Affects *int `json:"affects,omitempty"`
 }
 

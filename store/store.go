@@ -37,7 +37,7 @@ type Store interface {
 
 	// Changes returns the accounts whose revision moved in an epoch after the given one, with their
 	// current revisions. It sees at least all that an earlier Freshness saw. It returns limit accounts
-	// at most; complete is false where there are more.
+	// at most; complete is false if there are more.
 	Changes(ctx context.Context, after int64, limit int) (changed []AccountRevision, complete bool, err error)
 
 	// Ping makes a quick round trip to the engine. Check also makes a query and a write.

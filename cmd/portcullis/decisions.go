@@ -318,7 +318,7 @@ func verifyDecisions(ctx context.Context, out io.Writer, s config.Store) error {
 // logReport is what is found of a decision log.
 type logReport struct {
 	*decisionlog.Report
-	// unknown says why the end is not known, unsigned why no signature was checked; each is "" where it was.
+	// unknown says why the end is not known, unsigned why no signature was checked; each is "" if it was.
 	unknown, unsigned string
 }
 

@@ -88,7 +88,7 @@ func (a *app) newDoors() map[string]doors.Door {
 	}
 }
 
-// edgeTracing returns nil where requests are not traced: a nil tracer in the interface would not be nil.
+// edgeTracing returns nil if requests are not traced: a nil tracer in the interface would not be nil.
 func (a *app) edgeTracing() gateway.Tracing {
 	if a.tracing == nil {
 		return nil

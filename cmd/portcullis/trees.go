@@ -102,7 +102,7 @@ func (a *app) newShadow() *shadow.Shadow {
 // the candidate's entry points do not answer them.
 type shadowedLog struct {
 	beside *shadow.Shadow
-	// log is nil where no verdict is recorded.
+	// log is nil if no verdict is recorded.
 	log resources.DecisionLog
 }
 

@@ -51,7 +51,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// buildSetting returns a setting of the build, "" where it is not known.
+// buildSetting returns a setting of the build, "" if it is not known.
 func buildSetting(key string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -48,7 +48,7 @@ type core struct {
 	recorded    store.Store
 	collections records.Collections
 	policy      *engine.Engine
-	// feed is nil where the policy comes from no bundle.
+	// feed is nil if the policy comes from no bundle.
 	feed     *bundles.Feed
 	access   *access.Service
 	users    *users.Service
@@ -132,7 +132,7 @@ type app struct {
 	ungated store.Store
 	// shadow is nil without a candidate policy.
 	shadow *shadow.Shadow
-	// decisions is nil where no verdict is recorded.
+	// decisions is nil if no verdict is recorded.
 	decisions *decisionlog.Log
 	// certificates is nil without TLS, checks without a listener for Envoy.
 	certificates *listen.Certificates
@@ -141,7 +141,7 @@ type app struct {
 	keyFiles []*authn.FileSource
 	// served is how many requests were answered.
 	served atomic.Uint64
-	// tracing is nil where requests are not traced.
+	// tracing is nil if requests are not traced.
 	tracing *tracing.Tracer
 	state   *state
 }

@@ -49,7 +49,7 @@ type Options struct {
 // Authenticator checks tokens and API keys. It is safe for concurrent use.
 type Authenticator struct {
 	issuers   map[string]*trusted
-	tokens    *memo.Table[tokenHash, verified] // nil where none are cached
+	tokens    *memo.Table[tokenHash, verified] // nil if none are cached
 	directory Directory
 	keys      KeyDirectory
 	apiKeys   resources.APIKeys

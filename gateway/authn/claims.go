@@ -86,7 +86,7 @@ func (p *payload) bounds() (from, until time.Time) {
 	return from, p.expires.Add(leeway)
 }
 
-// stringMember returns a string, "" where the member is missing. null is not a string.
+// stringMember returns a string, "" if the member is missing. null is not a string.
 func stringMember(members map[string]jsontext.Value, name string) (string, error) {
 	raw, ok := members[name]
 	if !ok {
@@ -127,7 +127,7 @@ func listMember(members map[string]jsontext.Value, name string) ([]string, error
 	return out, nil
 }
 
-// dateMember returns a NumericDate in whole seconds, nil where the member is missing.
+// dateMember returns a NumericDate in whole seconds, nil if the member is missing.
 func dateMember(members map[string]jsontext.Value, name string) (*jwt.NumericDate, error) {
 	raw, ok := members[name]
 	if !ok {

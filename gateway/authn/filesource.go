@@ -44,7 +44,7 @@ type FileSource struct {
 
 	mu   sync.Mutex
 	set  KeySet
-	seen os.FileInfo // at the last check; nil where the file was missing
+	seen os.FileInfo // at the last check; nil if the file was missing
 	// written is when the file of set was written.
 	written time.Time
 	looked  time.Time // of the last check

@@ -41,7 +41,7 @@ var (
 // header holds the members of a token's header that select the key.
 type header struct {
 	alg string
-	// kid is "" where the header has none; an empty one is refused.
+	// kid is "" if the header has none; an empty one is refused.
 	kid string
 }
 

@@ -28,7 +28,7 @@ type Error struct {
 	Details []string
 	// RequestID finds the call in the gateway's log.
 	RequestID string
-	// RetryAfter is how long the gateway asks to wait, 0 where it does not say.
+	// RetryAfter is how long the gateway asks to wait, 0 if it does not say.
 	RetryAfter time.Duration
 }
 
@@ -174,7 +174,7 @@ func (a answer) refusal() error {
 	return e
 }
 
-// retryAfter returns the wait of an answer in seconds, 0 where it has none.
+// retryAfter returns the wait of an answer in seconds, 0 if it has none.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 16)
 	if err != nil {

@@ -88,7 +88,7 @@ func (b Bootstrap) check() (accountDraft, resources.Project, error) {
 	return d, project, p.Err()
 }
 
-// ensureAccount makes the account, unless it exists as the draft describes it; 409 where it
+// ensureAccount makes the account, unless it exists as the draft describes it; 409 if it
 // differs.
 func (s *Service) ensureAccount(ctx context.Context, tx store.Tx, d accountDraft) (accountMade, error) {
 	account, err := s.c.Accounts.Get(ctx, tx, d.id)
@@ -147,7 +147,7 @@ func (s *Service) isAdmin(ctx context.Context, tx store.Tx, u resources.User) (b
 	return false, nil
 }
 
-// ensureProject makes the project, unless it exists as described; 409 where it differs. The name
+// ensureProject makes the project, unless it exists as described; 409 if it differs. The name
 // is compared where nameGiven.
 func (s *Service) ensureProject(
 	ctx context.Context, tx store.Tx, want resources.Project, nameGiven bool,

@@ -20,7 +20,7 @@ type Answer struct {
 	// Text is the body as it is sent, Body its fields with numbers as they are written.
 	Text string
 	Body map[string]any
-	// Err is nil where the handler succeeded.
+	// Err is nil if the handler succeeded.
 	Err *resources.Error
 	// ShownOnce is the part of the body that no repeat shows again.
 	ShownOnce string

@@ -150,7 +150,7 @@ func (r *Recorder) changed(written []*write, route string) ([]difference, error)
 }
 
 // side returns one side of a change: the subject, with lists of the account's other records of that
-// side. It is nil where the account has none.
+// side. It is nil if the account has none.
 func side(changed []difference, account string, of func(difference) item) (json.RawMessage, error) {
 	var subject map[string]json.RawMessage
 	others := map[string][]json.RawMessage{}

@@ -28,7 +28,7 @@ func requiredID(body *wire.Object, field string) string {
 	return id
 }
 
-// optionalID reads a plain identifier, "" where it is absent.
+// optionalID reads a plain identifier, "" if it is absent.
 func optionalID(body *wire.Object, field string) string {
 	id, ok := body.Text(field)
 	if ok {

@@ -68,7 +68,7 @@ func readKubernetes(r *wire.Request) (resources.KubernetesRecord, error) {
 	return record, p.Err()
 }
 
-// readVersion reads a Kubernetes version, "" where it is absent.
+// readVersion reads a Kubernetes version, "" if it is absent.
 func readVersion(body *wire.Object) string {
 	text, ok := body.Text("k8s_version")
 	if ok && !version.MatchString(text) {

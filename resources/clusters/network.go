@@ -71,7 +71,7 @@ func readNetwork(body *wire.Object, field, fallback string) (netip.Prefix, bool)
 	return network, true
 }
 
-// networkProblem says why a cluster can't use a network, "" where it can.
+// networkProblem says why a cluster can't use a network, "" if it can.
 func networkProblem(network netip.Prefix) string {
 	switch {
 	case network.Addr().Is4In6():

@@ -94,7 +94,7 @@ func (s *Service) accountAfter(ctx context.Context, tx store.Tx, kinds []string,
 	return least, nil
 }
 
-// oldest returns the oldest task of the account, nil where it has none. In a suspended account
+// oldest returns the oldest task of the account, nil if it has none. In a suspended account
 // nothing is made.
 func (s *Service) oldest(ctx context.Context, tx store.Tx, kinds []string, account string) (found *task, err error) {
 	suspended, err := s.Suspended(ctx, tx, account)

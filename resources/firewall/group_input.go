@@ -35,7 +35,7 @@ func checkName(o *wire.Object, name string) string {
 	return name
 }
 
-// readDescription reads the field description; ok is false where it is absent.
+// readDescription reads the field description; ok is false if it is absent.
 func readDescription(o *wire.Object) (text string, ok bool) {
 	text, ok = o.Text("description")
 	switch {
@@ -47,7 +47,7 @@ func readDescription(o *wire.Object) (text string, ok bool) {
 	return text, ok
 }
 
-// readMetadata reads the field metadata byte for byte, nil where it is absent.
+// readMetadata reads the field metadata byte for byte, nil if it is absent.
 func readMetadata(o *wire.Object) json.RawMessage {
 	raw, _ := o.Raw("metadata")
 	if len(raw) > maxMetadata {

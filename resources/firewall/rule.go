@@ -45,7 +45,7 @@ func readDirection(o *wire.Object) string {
 	return o.OneOf("direction", "", resources.DirectionIngress, resources.DirectionEgress)
 }
 
-// readNumber reads a whole number from 0 to limit, nil where it is absent or wrong.
+// readNumber reads a whole number from 0 to limit, nil if it is absent or wrong.
 func readNumber(o *wire.Object, name string, limit int64) *int {
 	n, ok := o.Int(name)
 	if !ok {
@@ -59,7 +59,7 @@ func readNumber(o *wire.Object, name string, limit int64) *int {
 	return &value
 }
 
-// readPorts reads both ends of a range of ports, nil where they are absent.
+// readPorts reads both ends of a range of ports, nil if they are absent.
 func readPorts(o *wire.Object, p protocol) (from, to *int) {
 	const first, last = "port_range_min", "port_range_max"
 	from, to = readNumber(o, first, maxPort), readNumber(o, last, maxPort)
@@ -77,7 +77,7 @@ func readPorts(o *wire.Object, p protocol) (from, to *int) {
 	return from, to
 }
 
-// readICMP reads the ICMP type and code of a rule, nil where they are absent.
+// readICMP reads the ICMP type and code of a rule, nil if they are absent.
 func readICMP(o *wire.Object, p protocol) (kind, code *int) {
 	kind, code = readNumber(o, "icmp_type", maxICMP), readNumber(o, "icmp_code", maxICMP)
 	for _, name := range []string{"icmp_type", "icmp_code"} {

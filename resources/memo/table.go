@@ -63,7 +63,7 @@ func GetBytes[V any](t *Table[string, V], key []byte) *V {
 	return t.Get(unsafe.String(unsafe.SliceData(key), len(key))) //nolint:gosec // Get keeps no key, and the buffer does not change meanwhile
 }
 
-// get returns the value of the key, nil where it is not in the bucket.
+// get returns the value of the key, nil if it is not in the bucket.
 func (b *bucket[K, V]) get(key K, mark uint32) *V {
 	for i := range b.marks {
 		if b.marks[i].Load() != mark {

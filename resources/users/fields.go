@@ -40,7 +40,7 @@ func (s *Service) readFields(o *wire.Object) fields {
 	}
 }
 
-// readName reads a name and trims it; nil where it is absent.
+// readName reads a name and trims it; nil if it is absent.
 func readName(o *wire.Object) *string {
 	name, ok := o.Text("name")
 	if !ok {
@@ -66,7 +66,7 @@ func readText(o *wire.Object, name string, valid func(string) bool, rule string)
 	return &text
 }
 
-// readBool reads a boolean, nil where it is absent.
+// readBool reads a boolean, nil if it is absent.
 func readBool(o *wire.Object, name string) *bool {
 	value, ok := o.Bool(name)
 	if !ok {
@@ -75,7 +75,7 @@ func readBool(o *wire.Object, name string) *bool {
 	return &value
 }
 
-// readMetadata reads an object byte for byte, nil where it is absent.
+// readMetadata reads an object byte for byte, nil if it is absent.
 func readMetadata(o *wire.Object) *json.RawMessage {
 	raw, ok := o.Raw("metadata")
 	if !ok {

@@ -32,7 +32,7 @@ func (r *Request) ParseQuery(p *Problems) *Query {
 	return &Query{values: values, read: map[string]bool{}, problems: p}
 }
 
-// Text returns a parameter, "" where it is absent or empty.
+// Text returns a parameter, "" if it is absent or empty.
 func (q *Query) Text(name string) string {
 	q.read[name] = true
 	return q.values.Get(name)
@@ -54,7 +54,7 @@ func (q *Query) Has(name string) bool {
 	return q.values.Has(name)
 }
 
-// Time returns an RFC 3339 date-time, 0 where it is absent.
+// Time returns an RFC 3339 date-time, 0 if it is absent.
 func (q *Query) Time(name string) resources.Time {
 	s := q.Text(name)
 	var t resources.Time

@@ -23,7 +23,7 @@ type member struct {
 	told chan outcome
 	// alone is set after its group failed: it joins no other.
 	alone bool
-	// panicked is set where its function panicked.
+	// panicked is set if its function panicked.
 	panicked bool
 }
 

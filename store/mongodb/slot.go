@@ -41,7 +41,7 @@ func (l *slot) join(m *member) {
 	l.line = append(l.line, m)
 }
 
-// leave removes a change from the queue, and returns false where it is not there any more.
+// leave removes a change from the queue, and returns false if it is not there any more.
 func (l *slot) leave(m *member) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

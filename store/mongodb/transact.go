@@ -91,7 +91,7 @@ func (s *Store) retry(ctx context.Context, try func(first bool) (again bool, err
 	}
 }
 
-// try runs fn once and commits. again is true where a conflict undid it.
+// try runs fn once and commits. again is true if a conflict undid it.
 func (s *Store) try(t *tx, fn func(store.Tx) error) (again bool, err error) {
 	if again, err = s.atOnce(t, fn); err == nil && !again {
 		outwait(t.lease)

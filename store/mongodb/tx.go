@@ -22,17 +22,17 @@ type tx struct {
 	// bumped are the revisions that moved. The members of a group share it.
 	bumped map[string]int64
 	// failed is the first error after which the server has ended the transaction: later operations
-	// fail too. conflict is set where the whole transaction can be retried.
+	// fail too. conflict is set if the whole transaction can be retried.
 	failed   error
 	conflict bool
 	over     bool
-	// wrote is set where more than revisions was written.
+	// wrote is set if more than revisions was written.
 	wrote bool
-	// holds is set where this transaction has the slot.
+	// holds is set if this transaction has the slot.
 	holds bool
 	// late is set after the deadline of a caller who waits for the end.
 	late bool
-	// first is set where the epoch is written first.
+	// first is set if the epoch is written first.
 	first bool
 	// epoch is this change's after it has moved, and lease the longest of any process at that time.
 	epoch int64

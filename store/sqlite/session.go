@@ -18,7 +18,7 @@ type session struct {
 	text []byte
 	// base is the mark of the data file the log was begun on; each writing transaction of the session notes it.
 	base mark
-	// broken is set where a transaction could not be ended. The session is then closed.
+	// broken is set if a transaction could not be ended. The session is then closed.
 	broken bool
 }
 

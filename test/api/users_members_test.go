@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// rolesOf are the user's roles by role_assignment.list_of_user, sorted; nil where the account has no such user.
+// rolesOf are the user's roles by role_assignment.list_of_user, sorted; nil if the account has no such user.
 func rolesOf(t testing.TB, s *harness.Scene, user string) []string {
 	t.Helper()
 	r := s.Do(t, "GET", "/roles/users/"+user, "")

@@ -248,7 +248,7 @@ func manyQuestions(w *world, r *refusals) {
 
 var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 
-// resident is the program's memory in KiB, 0 where the system does not tell.
+// resident is the program's memory in KiB, 0 if the system does not tell.
 func (w *world) resident() int {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid)) // elsewhere there is none
 	if m := residentLine.FindSubmatch(status); m != nil {

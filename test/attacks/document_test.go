@@ -18,7 +18,7 @@ type operation struct {
 	public, private bool
 	// params and queries are the names of its parameters in path and query.
 	params, queries []string
-	// body are the properties of its body by name, nil where it takes none.
+	// body are the properties of its body by name, nil if it takes none.
 	body map[string]property
 	// keys says whether it takes API keys.
 	keys bool

@@ -32,7 +32,7 @@ func (m *marks) token(name, token string) {
 	m.add(name, token[strings.LastIndex(token, ".")+1:])
 }
 
-// in names the first secret that stands in a text, "" where there is none.
+// in names the first secret that stands in a text, "" if there is none.
 func (m *marks) in(text string) string {
 	for _, form := range m.forms {
 		if strings.Contains(text, form.text) {

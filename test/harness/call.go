@@ -19,7 +19,7 @@ type Reply struct {
 	Raw    []byte
 	// Took is from the request to the end of the answer.
 	Took time.Duration
-	// Body is the JSON object of the answer, nil where it is none.
+	// Body is the JSON object of the answer, nil if it is none.
 	Body map[string]any
 	// Last says that the server ends the connection with this answer.
 	Last bool

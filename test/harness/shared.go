@@ -15,7 +15,7 @@ var shared struct {
 }
 
 type sharedGateway struct {
-	*Gateway // nil where it did not start
+	*Gateway // nil if it did not start
 	teams    int
 }
 

@@ -33,7 +33,7 @@ func (h Health) Validate() (found []resources.Problem) {
 	return found
 }
 
-// webAddress returns the address of a service, nil where the text is none.
+// webAddress returns the address of a service, nil if the text is none.
 func webAddress(text string) *url.URL {
 	base, err := url.Parse(text)
 	if err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https") || base.User != nil || base.Fragment != "" {

@@ -20,7 +20,7 @@ const (
 type Policy struct {
 	// Dir is "" for the embedded tree.
 	Dir string
-	// Bundle is a file or a URL; "" where no bundle is followed.
+	// Bundle is a file or a URL; "" if no bundle is followed.
 	Bundle string
 	// BundleKey is the file of the public key of its signature; "" takes unsigned bundles.
 	BundleKey string

@@ -20,7 +20,7 @@ import (
 // (BenchmarkObserve).
 type accessLog struct {
 	handler slog.Handler
-	// out takes the lines in JSON; nil where they are text.
+	// out takes the lines in JSON; nil if they are text.
 	out   io.Writer
 	level slog.Leveler
 	lines sync.Pool

@@ -82,7 +82,7 @@ type Turns interface {
 }
 
 // Answer implements doors.Door: as Evaluation without evaluations, else one answer for each of them, 400
-// for what is wrong with the body as a whole, 429 for more than the caller's rates allow, 503 where the
+// for what is wrong with the body as a whole, 429 for more than the caller's rates allow, 503 if the
 // facts can't be had.
 func (d Evaluations) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
 	b := batch{most: d.Most, semantic: executeAll}

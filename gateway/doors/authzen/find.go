@@ -162,7 +162,7 @@ func (q *search) named(names []string) []candidate {
 	return inOrder(out)
 }
 
-// ofApp returns what the app lists of what is looked for; complete is false where it lists nothing.
+// ofApp returns what the app lists of what is looked for; complete is false if it lists nothing.
 func (q *search) ofApp(app *resources.App) (all []candidate, complete bool) {
 	switch q.Of {
 	case Actions:

@@ -170,6 +170,6 @@ type answerContext struct {
 	// Complete says that a walk over all pages gives everything.
 	Complete       bool   `json:"complete"`
 	PolicyRevision string `json:"policy_revision"`
-	// AccountRevision is nil where no account is in question.
+	// AccountRevision is nil if no account is in question.
 	AccountRevision *int64 `json:"account_revision,omitempty"`
 }

@@ -15,7 +15,7 @@ type Tuple struct {
 	Problems []resources.Problem
 }
 
-// Entity is a subject or a resource. Type and ID are "" where they were not sent.
+// Entity is a subject or a resource. Type and ID are "" if they were not sent.
 type Entity struct {
 	Type, ID   string
 	Properties Properties
@@ -25,7 +25,7 @@ type Entity struct {
 
 // Properties are those of an entity's properties or of a context that the gateway reads itself.
 type Properties struct {
-	// Account is account_id; it is "" where it was not sent.
+	// Account is account_id; it is "" if it was not sent.
 	Account string
 	// Project is project_id, "" if it was not sent. OddProject reports one that is not a string, or is empty; only a
 	// native type minds.
@@ -137,7 +137,7 @@ func (r *reader) entity(field string) *Entity {
 	return e
 }
 
-// action reads the member "action"; nil where it is missing.
+// action reads the member "action"; nil if it is missing.
 func (r *reader) action() *Action {
 	a, found := &Action{}, false
 	a.Sent = r.Raw(func() {

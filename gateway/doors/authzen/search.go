@@ -99,7 +99,7 @@ type search struct {
 	// account is the account in question, "" for none; differ says that two are named.
 	account string
 	differ  bool
-	// subject is the user in question, "" where subjects are looked for.
+	// subject is the user in question, "" if subjects are looked for.
 	subject string
 	// probe is the question with any id or name in place of what is looked for.
 	probe resources.Question
