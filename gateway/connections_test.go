@@ -162,7 +162,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestFloodOfConnectionsCostsNoGoroutines: those that are not told why are closed.
+// TestFloodOfConnectionsCostsNoGoroutines guarantees that connections without an answer are closed.
 func TestFloodOfConnectionsCostsNoGoroutines(t *testing.T) {
 	s := onSocket(t, asItIs, func(l *gateway.Limits) { l.Connections = 1 })
 	first := s.dial(t, "127.0.0.1")

@@ -37,7 +37,7 @@ type headers struct {
 	encoded, expects bool
 	// hosts counts Host headers; framings counts Content-Length and Transfer-Encoding headers.
 	hosts, framings int
-	// length is the body's in bytes; chunked says that its chunks tell the length.
+	// length is the body's in bytes; chunked says that its chunks have the length.
 	length  int
 	chunked bool
 }

@@ -304,7 +304,7 @@ func TestAnswerOfUnknownLengthReachesHTTP10(t *testing.T) {
 	}
 }
 
-// TestOtherVersionsAreRefused, and told which are taken.
+// TestOtherVersionsAreRefused guarantees a refusal with the accepted versions.
 func TestOtherVersionsAreRefused(t *testing.T) {
 	e := start(t)
 	for _, version := range []string{"HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "HTTP/2", "HTTP/1.1x", "http/1.1", "HTTP/1", "HTTP/11", "HTTP/01.1", "HTTP/1.10", "HTTP/1.00", "HTTP/3.0", "ICAP/1.0", ""} {

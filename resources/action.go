@@ -32,11 +32,11 @@ type Action struct {
 // ListedAction is an action that the policy tree lists: in its catalogue, or among those of other services.
 type ListedAction struct {
 	Action
-	// Description tells people what it does; "" if the tree does not say.
+	// Description says what it does, for people; "" if the tree does not say.
 	Description string
 }
 
-// ParseAction parses an action. The error tells the form of a valid one.
+// ParseAction parses an action. The error describes a valid one.
 func ParseAction(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)
 	if !ok || !validScope(scope) || !validSegment(resource) || !validSegment(verb) {
@@ -46,7 +46,7 @@ func ParseAction(s string) (Action, error) {
 }
 
 // ParsePattern parses a permission pattern: an action in which a segment may be "*". The
-// error tells the form of a valid one.
+// error describes a valid one.
 func ParsePattern(s string) (Action, error) {
 	scope, resource, verb, ok := splitAction(s)
 	if !ok || (scope != "*" && !validScope(scope)) ||

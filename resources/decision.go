@@ -12,7 +12,7 @@ type Decision struct {
 	Allowed bool
 	// Code names the reason for programs; "" if the policy tree gives none.
 	Code string
-	// Reason tells people why.
+	// Reason says why, for people.
 	Reason string
 	// PolicyRevision names the policy tree that decided.
 	PolicyRevision string

@@ -12,7 +12,7 @@ const (
 	maxLabel     = 63
 )
 
-// EmailRule tells callers what ValidEmail accepts.
+// EmailRule describes to callers what ValidEmail accepts.
 const EmailRule = "must be one e-mail address in ASCII, at most 254 characters, such as ada@example.com"
 
 // ValidEmail accepts one bare ASCII address. It refuses display names, comments, quoted local

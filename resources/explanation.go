@@ -45,7 +45,7 @@ type ExplainedGrant struct {
 // PolicyRule is a rule of the policy tree that speaks against the question.
 type PolicyRule struct {
 	Reason string `json:"reason"`
-	// At is `file:line` in the tree, "" if it is not told or not known.
+	// At is `file:line` in the tree, "" if it is hidden or unknown.
 	At string `json:"at,omitempty"`
 }
 

@@ -20,7 +20,7 @@ const (
 // ServicePrefix begins the subject of a service's token, and of no user's.
 const ServicePrefix = "service-"
 
-// IDRule tells callers what ValidID accepts.
+// IDRule describes to callers what ValidID accepts.
 const IDRule = "must be 1 to 128 characters of [A-Za-z0-9._@-]"
 
 // maxIDLength bounds a plain identifier in bytes (API contract, 1).
@@ -121,7 +121,7 @@ func ValidID(s string) bool {
 	return true
 }
 
-// UserIDRule tells callers what ValidUserID accepts.
+// UserIDRule describes to callers what ValidUserID accepts.
 const UserIDRule = IDRule + ", not begin with " + ServicePrefix + ", which is for services, and not be . or .., which no path can hold"
 
 // ValidUserID reports whether s can be the external id of a new user. It is a plain identifier, is not a service's, and

@@ -30,6 +30,6 @@ type Message struct {
 	// LeaseOwner is the worker that alone may deliver the message until LeaseUntil.
 	LeaseOwner string `json:"lease_owner,omitempty"`
 	LeaseUntil Time   `json:"lease_until,omitzero"`
-	// LastError tells why the last delivery failed.
+	// LastError is why the last delivery failed.
 	LastError string `json:"last_error,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 // maxName bounds a name in characters.
 const maxName = 255
 
-// NameRule tells callers what ValidName accepts.
+// NameRule describes to callers what ValidName accepts.
 const NameRule = "must be 1 to 255 characters, spaces around it not counted, without control characters"
 
 // ValidName says whether a trimmed name has 1 to 255 characters and is Showable.

@@ -141,7 +141,7 @@ func (c Collection[T]) First(ctx context.Context, tx Tx, q Query) (Record[T], er
 // next page, nil for the last one.
 func (c Collection[T]) Page(ctx context.Context, tx Tx, q Query) ([]Record[T], *Cursor, error) {
 	size := q.Limit
-	q.Limit++ // one more record tells that there is a next page
+	q.Limit++ // one more record: there is a next page
 	found, err := c.Find(ctx, tx, q)
 	if err != nil || len(found) <= size {
 		return found, nil, err

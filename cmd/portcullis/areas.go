@@ -39,7 +39,7 @@ func (c *core) newAreas(keeper *idempotency.Keeper, tokens wire.PageTokens) (*fi
 	})
 }
 
-// checkCaller holds the caller of a change against the store, in the transaction of the
+// checkCaller compares the caller of a change with the store, in the transaction of the
 // change. The store of a process behind gateways has no accounts: there the gateway's
 // assertion counts, which is about this one request and at most half a minute old.
 func (c *core) checkCaller(ctx context.Context, tx store.Tx, account string, caller resources.Principal) error {
@@ -50,7 +50,7 @@ func (c *core) checkCaller(ctx context.Context, tx store.Tx, account string, cal
 	return err
 }
 
-// suspended says whether the account is suspended. The store of a process behind gateways cannot tell.
+// suspended says whether the account is suspended. The store of a process behind gateways does not know it.
 func (c *core) suspended(ctx context.Context, tx store.Tx, account string) (bool, error) {
 	if c.settings.Areas.BehindGateways() {
 		return false, nil

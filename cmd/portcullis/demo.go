@@ -194,7 +194,7 @@ func replaceFile(path, content string) error {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // the first error is the one to tell
+		_ = os.Remove(file.Name()) // the first error is reported
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (r *request) Value(key any) any {
 
 type heldKey struct{}
 
-// holding is a store that tells a request what it holds.
+// holding is a store that shows a request what it holds.
 type holding struct{ store.Store }
 
 func (h holding) View(ctx context.Context, fn func(store.Tx) error) error {

@@ -46,7 +46,7 @@ func newPolicyCheck() *cobra.Command {
 	return cmd
 }
 
-// reportChecked tells of a good tree what is in it, what in it costs time, and what to do next.
+// reportChecked prints a good tree's contents, its slow parts, and what to do next.
 func reportChecked(ctx context.Context, set *engine.Set, tests int, where string, out io.Writer) error {
 	others := "takes others"
 	if set.Strict() {

@@ -102,7 +102,7 @@ func storeMetric(s private.StoreStatus) observe.StoreState {
 	return observe.StoreState(s.State)
 }
 
-// status returns what the private listener tells at /status.
+// status returns the private listener's answer at /status.
 func (a *app) status(ctx context.Context) private.Status {
 	s := private.Status{Version: version(), Policy: a.policyStatus(), Stores: []private.StoreStatus{a.storeStatus(ctx)}, KeySets: []private.KeySetStatus{}}
 	if a.cache != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store"
 )
 
-// begun is a response that tells when it begins to be sent, and until when it may be written.
+// begun is a response with the time of its first byte, and its write deadline.
 type begun struct {
 	*httptest.ResponseRecorder
 	once     sync.Once

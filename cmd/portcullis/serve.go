@@ -209,7 +209,7 @@ func openListeners(ctx context.Context, settings *config.Config) (listeners, err
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at.Address)
 		if err != nil {
 			for _, other := range open {
-				_ = other.Close() // the first error is the one to tell
+				_ = other.Close() // the first error is reported
 			}
 			return listeners{}, fmt.Errorf("%s: can't listen on %s: %w", at.Flag, at.Address, err)
 		}

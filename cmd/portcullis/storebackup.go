@@ -140,7 +140,7 @@ func restoreFolder(ctx context.Context, file, dir string) (err error) {
 	return sqlite.Restore(ctx, database, dir)
 }
 
-// holdKey holds the master key in a data folder against the store that was restored there, and returns what to do next.
+// holdKey compares the master key in a data folder with the store restored there, and returns what to do next.
 func holdKey(ctx context.Context, dir string) (next string, err error) {
 	s, c := config.Store{DataDir: dir}, records.NewCollections()
 	master, err := masterKeyFile(s).Read()

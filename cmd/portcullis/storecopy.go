@@ -118,7 +118,7 @@ func copyStore(cmd *cobra.Command, r copyRequest) (_ transfer.Digest, err error)
 }
 
 // openUnserved opens a store that no gateway serves. The data folder's lock keeps others away from an
-// embedded store; a database tells who is connected.
+// embedded store; a database shows who is connected.
 func openUnserved(ctx context.Context, at string, c records.Collections) (store.Store, error) {
 	if !isURL(at) {
 		return openStore(ctx, config.Store{DataDir: at}, c, nil)
@@ -146,7 +146,7 @@ func nameOf(at string) (string, error) {
 	return "folder " + dir, err
 }
 
-// progress returns a function that tells on standard error how far a copy has come.
+// progress returns a function that prints a copy's progress to standard error.
 func progress(cmd *cobra.Command) func(collection string, written int) {
 	return func(collection string, written int) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d records\n", collection, written)

@@ -22,7 +22,7 @@ func (s conflicting) Transact(ctx context.Context, fn func(store.Tx) error) erro
 	return s.Store.Transact(ctx, fn)
 }
 
-// told is a decision log that keeps what was asked.
+// told is a decision log that keeps the questions.
 type told struct{ paths []string }
 
 func (l *told) Record(_ context.Context, all ...*resources.Judgement) error {

@@ -109,7 +109,7 @@ func workFolder() (scratch.Folder, error) {
 	return work, nil
 }
 
-// tellSwept tells on standard error of a folder that a killed command had left.
+// tellSwept prints the removal of a killed command's folder to standard error.
 func tellSwept(path string) {
 	fmt.Fprintf(observe.Printable(os.Stderr), "removed %s, which a killed command had left\n", path)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Why a credential was refused, for metrics and logs. Callers are not told.
+// Why a credential was refused, for metrics and logs. Callers do not see it.
 const (
 	ReasonNone         = "no_credential"
 	ReasonMalformed    = "malformed"

@@ -14,7 +14,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// switched is a source whose keys change when told to.
+// switched is a source whose keys change on a switch.
 type switched struct {
 	mu  sync.Mutex
 	set authn.KeySet

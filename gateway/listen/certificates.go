@@ -47,7 +47,7 @@ type certificates struct {
 	clients *x509.CertPool
 	// proxies are the authorities of ProxyCA; mayAsk are these and those of clients.
 	proxies, mayAsk *x509.CertPool
-	// revision tells contents apart, and what is wrong with them; err is nil of a content that can be
+	// revision differs between contents, and between their faults; err is nil of a content that can be
 	// used.
 	revision string
 	err      error

@@ -66,7 +66,7 @@ func (in *assignmentInput) readResource(body *wire.Object) {
 	}
 }
 
-// resourceForm tells callers the form of a resourceId.
+// resourceForm describes a resourceId to callers.
 const resourceForm = "must have the form <collection>/<id>, each 1 to 128 characters of [A-Za-z0-9._@-]"
 
 // granted returns the assignment that the request asks for.

@@ -18,7 +18,7 @@ import (
 type occupants struct {
 	w   *world
 	ask []func(ctx context.Context) (bool, error)
-	// opened counts the areas that were told to open again.
+	// opened counts the areas opened again.
 	opened atomic.Int64
 }
 

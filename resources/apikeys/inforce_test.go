@@ -170,7 +170,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheRawKeyIsInNoLog: neither of what a refusal tells the log, nor of the flush.
+// TestTheRawKeyIsInNoLog guarantees it for the log lines of a refusal and of the flush.
 func TestTheRawKeyIsInNoLog(t *testing.T) {
 	w := newWorld(t)
 	r := w.replica()

@@ -91,7 +91,7 @@ func (w *world) in(t *testing.T) *world {
 	return &sub
 }
 
-// details are the problems that a refusal tells.
+// details are the problems of a refusal.
 func details(a areatest.Answer) []string {
 	list, _ := a.At("error.details").([]any)
 	out := make([]string, len(list))

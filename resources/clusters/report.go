@@ -116,7 +116,7 @@ func (k kind[T]) target(from resources.ClusterState, status string) (resources.C
 		k.status(from), status, strings.Join(allowed, ", "))
 }
 
-// hash tells reports apart.
+// hash differs between reports.
 func (in report) hash() (string, error) {
 	body, err := json.Marshal(in)
 	if err != nil {

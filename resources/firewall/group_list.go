@@ -66,7 +66,7 @@ func (s *Service) listGroups(ctx context.Context, r *wire.Request) (wire.Respons
 func (p groupPage) read(ctx context.Context, tx store.Tx) (groups []resources.SecurityGroup, more bool, err error) {
 	groups, query, bytes := []resources.SecurityGroup{}, p.query, 0
 	for {
-		query.Limit = min(readSize, p.size+1-len(groups)) // one more group tells that there is a next page
+		query.Limit = min(readSize, p.size+1-len(groups)) // one more group: there is a next page
 		found, err := p.from.Find(ctx, tx, query)
 		if err != nil {
 			return nil, false, err

@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/store/records"
 )
 
-// noRemote tells callers that a rule names no group of the project. The text is the same for a group
+// noRemote refuses a rule with a group outside the project. The text is the same for a group
 // of another project, a deleted one and a malformed id.
 const noRemote = "is no security group of this project"
 

@@ -79,7 +79,7 @@ func TestDirectionAndProtocolOfARule(t *testing.T) {
 		cases["description with "+control] = ruleCase{rule("tcp", `"description":"a`+control+`"`), "description"}
 	}
 	checkRules(t, cases)
-	if _, err := firewall.ReadRule([]byte(`[]`)); err == nil { // told of the request, which has no field
+	if _, err := firewall.ReadRule([]byte(`[]`)); err == nil { // a problem of the request, without a field
 		t.Error("a list was read as a rule")
 	}
 }

@@ -66,7 +66,7 @@ func (s *Service) readUser(r *wire.Request) (resources.User, error) {
 	return u, p.Err()
 }
 
-// noAccount tells callers that an account_id names no account.
+// noAccount refuses an account_id of no account.
 const noAccount = "is not an account"
 
 // storeUser stores a new user and, for an invited one, the invitation mail.

@@ -37,7 +37,7 @@ func Cut[T any](n Numbered, all []T) ([]T, Meta) {
 	return append([]T{}, all[first:last]...), meta
 }
 
-// pageTokenRule tells callers which token a list accepts.
+// pageTokenRule describes to callers which token a list accepts.
 const pageTokenRule = "is not a token of this list; begin again without it"
 
 // PageSize reads page_size (1 to 100, default 50) of a list by token.

@@ -21,7 +21,7 @@ func TestFailover(t *testing.T) {
 	t.Run("nodes that stand still are not waited for", func(t *testing.T) { stoppedNodes(t, set) })
 }
 
-// tally is what a writer was told.
+// tally are a writer's answers.
 type tally struct {
 	made, unknown int
 }

@@ -39,7 +39,7 @@ type Collections struct {
 	SecurityGroupReferences store.Collection[SecurityGroupReference]
 }
 
-// The names of indexes, for queries and to tell duplicates apart.
+// The names of indexes, for queries and for errors about duplicates.
 const (
 	ByName     = "by_name"
 	ByCreated  = "by_created"

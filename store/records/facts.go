@@ -57,7 +57,7 @@ func (c Collections) LoadFactsOf(
 	return out, nil
 }
 
-// readsPerUser is how many reads tell about a user in an account.
+// readsPerUser is how many reads a user in an account takes.
 const readsPerUser = 4
 
 func (c Collections) readsOf(account, user string) [readsPerUser]store.Read {

@@ -12,7 +12,7 @@ const (
 )
 
 // SecurityGroupReference says that a rule of GroupID names another group, RemoteID. There is one for each such pair,
-// written with the rules: one look-up tells whether a group is still named. A group in its own rules has none.
+// written with the rules: one look-up shows whether a group is still named. A group in its own rules has none.
 type SecurityGroupReference struct {
 	GroupID  string `json:"group_id"`
 	RemoteID string `json:"remote_id"`

@@ -82,7 +82,7 @@ type Cache struct {
 	clock   func() time.Duration
 	// read is when the newest barrier began; 0 before the first.
 	read atomic.Int64
-	// declared is the generation in which the store was told of the lease.
+	// declared is the generation of the lease's last declaration to the store.
 	declared string
 
 	mu         sync.RWMutex

@@ -85,7 +85,7 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Check implements store.Store. It writes to a column of its own: no revision and no epoch moves. While
-// the disk takes no writes it is nil: decisions go on, and Condition tells.
+// the disk takes no writes it is nil: decisions go on, and Condition shows it.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.refuseLost(); err != nil {
 		return err

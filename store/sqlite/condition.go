@@ -116,7 +116,7 @@ func (s *Store) lose(cause error) error {
 	return unavailable(cause)
 }
 
-// settled notes what the end of a write tells of the disk.
+// settled notes the state of the disk after a write.
 func (s *Store) settled(err error) {
 	if err != nil && !errors.Is(err, errNoRoom) {
 		return
@@ -173,7 +173,7 @@ func (s *Store) watch() {
 	})
 }
 
-// look holds the folder against what was opened and written, and tries whether a full disk has room again.
+// look compares the folder with the opened and written files, and tries whether a full disk has room again.
 func (s *Store) look(ctx context.Context) {
 	switch {
 	case s.refuseLost() != nil: // it is noted

@@ -76,7 +76,7 @@ func (s *Store) reading(ctx context.Context, fn func(*session) error) error {
 	})
 }
 
-// met loses the folder for an error that tells of damage.
+// met loses the folder after an error of damage.
 func (s *Store) met(err error) error {
 	if errors.Is(err, ErrCorrupt) {
 		_ = s.lose(fmt.Errorf("the data file %s can't be read: %w", s.path, err))

@@ -51,7 +51,7 @@ func TestWritesThatTheDiskRefuses(t *testing.T) {
 	if len(refused) == 0 {
 		t.Fatal("nothing was refused while a smaller write had room")
 	}
-	// Decisions go on, so the store is well; its condition tells.
+	// Decisions go on, so the store is well; its condition shows it.
 	if err := s.Check(t.Context()); err != nil || !s.Condition().ReadOnly || s.Condition().Lost != nil {
 		t.Errorf("Check: %v, %+v", err, s.Condition())
 	}

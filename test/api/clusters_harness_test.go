@@ -103,7 +103,7 @@ func newClusterGroup(t testing.TB, s *harness.Scene, project, name string) strin
 	return id
 }
 
-// detailsOf are the problems that a refusal of the access-management shape tells.
+// detailsOf are the problems of a refusal in access management's shape.
 func detailsOf(r harness.Reply) []string {
 	list, _ := harness.At(r.Body, "error", "details").([]any)
 	out := make([]string, len(list))

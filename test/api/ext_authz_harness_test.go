@@ -48,7 +48,7 @@ func dial(t *testing.T, g *harness.Gateway, with credentials.TransportCredential
 	return c
 }
 
-// check is a call as Envoy tells it, with headers as name, value pairs.
+// check is a call as Envoy sends it, with headers as name, value pairs.
 func check(host, method, path string, headers ...string) *auth.CheckRequest {
 	h := map[string]string{}
 	for i := 0; i+1 < len(headers); i += 2 {

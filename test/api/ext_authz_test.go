@@ -337,7 +337,7 @@ func TestChecksThatNeverArriveEnd(t *testing.T) {
 	}
 }
 
-// services are those that the server tells of itself.
+// services are those in the server's own list.
 func services(t *testing.T, c *grpc.ClientConn) (names []string) {
 	t.Helper()
 	stream, err := grpc_reflection_v1.NewServerReflectionClient(c).ServerReflectionInfo(t.Context())

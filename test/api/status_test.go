@@ -40,7 +40,7 @@ func TestStatusTellsOfEachPart(t *testing.T) {
 	}
 }
 
-// TestUnauthorizedRequestsAreCountedByTheirReason, which the client is not told.
+// TestUnauthorizedRequestsAreCountedByTheirReason guarantees it; the client does not see the reason.
 func TestUnauthorizedRequestsAreCountedByTheirReason(t *testing.T) {
 	t.Parallel()
 	g := harness.Start(t).Each()[0]

@@ -57,7 +57,7 @@ func TestUsersAndKeysRefuseTheCaller(t *testing.T) {
 			wantUserRefusal(t, name+" by another member", p.make(t, c, bob), 403, "AUTH_003")
 			wantUserRefusal(t, name+" by a service without the scope", p.make(t, c, p.Checker), 403, "AUTH_003")
 		}
-		for name, c := range p.calls("user-absent-v1") { // whether that user exists is not told
+		for name, c := range p.calls("user-absent-v1") { // the answer hides whether the user exists
 			existing := p.make(t, p.calls(p.Carol)[name], bob)
 			if r := p.make(t, c, bob); r.Status != existing.Status || string(r.Raw) != string(existing.Raw) {
 				t.Errorf("%s of an absent user: %d %s; of another one: %s", name, r.Status, r.Raw, existing.Raw)

@@ -157,7 +157,7 @@ func TestUpdateIsOfTheNamedAccount(t *testing.T) {
 	wantUserRefusal(t, "no header", put(p.Bob, p.AdminToken), 400, "REQ_001")
 	wantUserRefusal(t, "no header by oneself", put(p.Bob, bob), 400, "REQ_001")
 	wantUserRefusal(t, "the header twice", put(p.Bob, bob, "x-account-id", p.Account, "x-account-id", p.Account), 400, "REQ_001")
-	for _, account := range []string{other.Account, "acct-absent-v1"} { // whether it exists is not told
+	for _, account := range []string{other.Account, "acct-absent-v1"} { // the answer hides whether it exists
 		for _, user := range []string{other.Bob, p.Bob, "user-absent-v1"} {
 			wantUserRefusal(t, account+" "+user, put(user, p.AdminToken, "x-account-id", account), 403, "AUTH_003")
 		}

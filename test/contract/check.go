@@ -223,7 +223,7 @@ func (p parameter) complaints(text string) []string {
 	return complaintsOf(p.schema, text)
 }
 
-// complaints tells what a schema has against JSON.
+// complaints are the faults of JSON by a schema.
 func complaints(schema *jsonschema.Schema, text []byte) []string {
 	v, err := Decoded(text)
 	if err != nil {

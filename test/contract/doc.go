@@ -1,3 +1,3 @@
-// Package contract holds requests and their answers against the OpenAPI document, and the document against the
+// Package contract compares requests and their answers with the OpenAPI document, and the document with the
 // action catalogue. Only tests import it.
 package contract

@@ -18,7 +18,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources/apidoc"
 )
 
-// Contract is the OpenAPI document, ready to hold exchanges against. Its schemas are
+// Contract is the OpenAPI document, ready to compare exchanges with. Its schemas are
 // compiled once: a test makes many requests.
 type Contract struct {
 	document   map[string]any

@@ -19,7 +19,7 @@ var probes = map[string]Row{
 // paramOf is a parameter in the catalogue's path, with the form of its ids.
 var paramOf = regexp.MustCompile(`\{([^}:+]+)(:[a-z]+)?\+?\}`)
 
-// disagreements tells where the catalogue (with the probes) and the document differ, both ways.
+// disagreements are the differences of the catalogue (with the probes) and the document, both ways.
 func disagreements(rows map[string]Row, c *Contract) []string {
 	var found []string
 	documented := map[string]*operation{}

@@ -11,7 +11,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// told is what a door of calls answered.
+// told is the answer of a door of calls.
 type told struct {
 	status int
 	body   []byte

@@ -10,7 +10,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// answeredDecision is a verdict that a client was told.
+// answeredDecision is a client's verdict.
 type answeredDecision struct {
 	user    string
 	allowed bool
@@ -73,7 +73,7 @@ func TestReplicasAreKilledWhileDecisionsAreRequired(t *testing.T) {
 	wantRecorded(t, r.All[0].DataDir, told)
 }
 
-// wantRecorded holds the log to the verdicts that clients were told: each is there once, as it was told.
+// wantRecorded compares the log with the clients' verdicts: each is there once, as answered.
 func wantRecorded(t *testing.T, dir string, told map[string]answeredDecision) {
 	t.Helper()
 	seen := map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"github.com/portcullis-authz/portcullis/test/harness"
 )
 
-// slowUpstream answers each request when it is released, and tells of each that came.
+// slowUpstream answers each request when it is released, and reports each arrival.
 func slowUpstream(t testing.TB) (url string, came chan struct{}, release func()) {
 	t.Helper()
 	came, held := make(chan struct{}, 8), make(chan struct{})

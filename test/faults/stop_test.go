@@ -111,7 +111,7 @@ func TestShutdownDelayFailsNoRequest(t *testing.T) {
 	if a.closed.Load() < 16 {
 		t.Errorf("%d clients were told to go", a.closed.Load())
 	}
-	if time.Since(terminated) < 3*time.Second { // a client that comes late is taken, and told to go
+	if time.Since(terminated) < 3*time.Second { // a late client is accepted and closed
 		if r, err := harness.TryCall("GET", s.URL+"/.well-known/jwks.json", "", ""); err == nil && (r.Status != 200 || !r.Last) {
 			t.Errorf("during the delay: %d, the last of its connection: %t", r.Status, r.Last)
 		}

@@ -46,7 +46,7 @@ func (g *gateway) crowd(t *testing.T, ask func(n int) string) *waits {
 		return &waits{}
 	}
 	go func() {
-		_ = json.NewEncoder(in).Encode(told) // else the process says that it was told nothing
+		_ = json.NewEncoder(in).Encode(told) // an error shows as the process's empty input
 		_ = in.Close()
 	}()
 	out, err := cmd.Output()

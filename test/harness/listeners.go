@@ -45,7 +45,7 @@ func hasStandIn(args []string) bool {
 	return false
 }
 
-// againstDocument tells what the OpenAPI document has against an exchange with a process under test,
+// againstDocument compares an exchange with a process under test with the OpenAPI document,
 // which listens at the base address.
 func againstDocument(base string, x contract.Exchange) []string {
 	c, err := contract.Load()

@@ -107,7 +107,7 @@ func (g *Gateway) Await(t testing.TB, args ...string) {
 	}
 }
 
-// read keeps the log and tells of the line that says ready.
+// read keeps the log and reports the ready line.
 func (g *Gateway) read(pipe io.Reader) {
 	lines := bufio.NewScanner(pipe)
 	lines.Buffer(nil, 1<<20)

@@ -92,7 +92,7 @@ func (s *Secrets) Settings(dataDir string, args []string) {
 	}
 }
 
-// Found tells which secrets stand in the outputs.
+// Found names the secrets in the outputs.
 func (s *Secrets) Found() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

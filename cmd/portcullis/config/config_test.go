@@ -47,7 +47,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	}
 }
 
-// TestOneMistakeIsOneProblem: what follows from a mistake is not told too.
+// TestOneMistakeIsOneProblem guarantees that the consequences of a mistake are not reported.
 func TestOneMistakeIsOneProblem(t *testing.T) {
 	for name, args := range map[string][]string{
 		"a rate that others default to":       {"--rate-principal", "100"},

@@ -43,7 +43,7 @@ func (l *Listeners) flags(f *pflag.FlagSet) {
 	f.StringVar(&l.TLS.ClientCA, "tls-client-ca-file", "", "the `file` of the authorities of client certificates, in PEM: a client needs a certificate of one of them")
 }
 
-// PrivateHosts returns the names under which the private listener tells what is inside.
+// PrivateHosts returns the names of the private listener for its status and data.
 func (l Listeners) PrivateHosts() []string {
 	if l.HealthHosts == "" {
 		return nil

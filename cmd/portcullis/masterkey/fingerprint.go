@@ -15,7 +15,7 @@ import (
 var ErrOtherKey = errors.New("the store was made with another master key: bring that one back, on the first line of the file, " +
 	"or on a later one to change over to the key on the first")
 
-// CheckStore holds the master key against the fingerprint in the store. The first start writes it.
+// CheckStore compares the master key with the fingerprint in the store. The first start writes it.
 // If the store's key is on a later line of the file, the key on the first line becomes the store's.
 func CheckStore(ctx context.Context, s store.Store, c records.Collections, master resources.MasterKey) error {
 	prints := master.Fingerprints()

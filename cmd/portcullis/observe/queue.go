@@ -35,7 +35,7 @@ type lineQueue struct {
 	tell    func(lines uint64)
 	size    int
 	dropped atomic.Uint64
-	// filling ends the gathering, ending tells that the process ends.
+	// filling ends the gathering, ending says the process ends.
 	filling chan struct{}
 	ending  chan struct{}
 	done    chan struct{}

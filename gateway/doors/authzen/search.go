@@ -36,7 +36,7 @@ type Search struct {
 
 // Answer implements doors.Door.
 func (s Search) Answer(ctx context.Context, c doors.Call) (doors.Answer, error) {
-	judge := s.Judge.Pinned().Quiet() // candidates are not told what they are denied
+	judge := s.Judge.Pinned().Quiet() // no caller gets a candidate's denial
 	q := search{Search: s, translator: newTranslator(judge, &c)}
 	if err := read(c, &q.Tuple, q.member); err != nil {
 		return doors.Answer{}, err

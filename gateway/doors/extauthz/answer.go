@@ -53,7 +53,7 @@ func allowed(a doors.Vouched, sent headers) *auth.CheckResponse {
 	}
 }
 
-// metadataOf tells Envoy of the verdict, for its log.
+// metadataOf returns the verdict for Envoy's log.
 func metadataOf(a doors.Vouched) *structpb.Struct {
 	fields := [...]struct{ name, text string }{
 		{"decision_id", a.DecisionID}, {"reason", a.Reason}, {"policy_revision", a.PolicyRevision}, {"account_revision", strconv.FormatInt(a.AccountRevision, 10)},

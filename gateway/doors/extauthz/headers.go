@@ -21,7 +21,7 @@ type header struct {
 	raw bool
 }
 
-// readHeaders reads both forms in which Envoy tells headers.
+// readHeaders reads both forms in which Envoy sends headers.
 func readHeaders(http *auth.AttributeContext_HttpRequest) headers {
 	plain, raw := http.GetHeaders(), http.GetHeaderMap().GetHeaders()
 	all := make(headers, 0, len(plain)+len(raw))

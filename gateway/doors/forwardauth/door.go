@@ -9,7 +9,7 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// The pairs of headers in which proxies tell the original call.
+// The pairs of headers in which proxies send the original call.
 var pairs = [...]struct{ method, uri string }{
 	{"X-Original-Method", "X-Original-URI"},   // nginx
 	{"X-Forwarded-Method", "X-Forwarded-Uri"}, // Traefik, Caddy
