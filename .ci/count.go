@@ -10,6 +10,9 @@
 //
 // Tests and sub-tests count alike. A package that fails without a failing test (it does not
 // build, TestMain gave up, a panic, a timeout) counts as one failure.
+//
+// gotestsum can't take its place: it counts a test that another tier runs as one that nobody runs, has no count for a run
+// that can't be made, and has no one line for several runs.
 package main
 
 import (
