@@ -114,7 +114,7 @@ var mayImport = map[string]row{
 	"policies/proof":            {inside: []string{"policies", "policies/limits", "policies/engine", "resources"}, outside: []string{opa}},
 	"policies/compare":          {inside: []string{"policies/limits", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/compare/diff":     {inside: []string{"policies/compare", "policies/compare/people", "policies/engine", "resources"}},
-	"policies/compare/people":   {inside: []string{"policies/compare", "policies/engine", "resources"}, outside: []string{opa}},
+	"policies/compare/people":   {inside: []string{"policies/compare", "policies/engine", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/compare/guards":   {inside: []string{"policies/compare/diff", "policies/compare", "policies/engine"}, outside: []string{opa}},
 	"policies/policytest":       {inside: []string{"policies", "policies/question", "resources"}, outside: []string{opa}},
 	"policies/engine":           {inside: []string{"policies", "policies/limits", "policies/question", "resources", "resources/gate", "resources/memo"}, outside: []string{opa}},

@@ -57,18 +57,18 @@ func (p *peopleSource) report(ctx context.Context, sets [2]*engine.Set, found *d
 	case p.dir != "":
 		each = p.read(now)
 	case p.token == "":
-		return &people.Report{Gain: []people.Change{}, Lose: []people.Change{}, NotLookedAt: []people.Left{
+		return &people.Report{Gain: []people.Change{}, Lose: []people.Change{}, NotLookedAt: []people.Omission{
 			{What: "all users: --url tells of them with a --token that may explain decisions and search"},
 		}}, nil
 	}
-	return people.Between(ctx, sets, found.Turning(), found.NotExhaustive, each, people.Options{
+	return people.Compare(ctx, sets, found.Turning(), found.NotExhaustive, each, people.Options{
 		Names: p.names, AtOnce: runtime.GOMAXPROCS(0), Now: now,
 	})
 }
 
 // read reads a copy of the embedded store, which a gateway may have open.
-func (p *peopleSource) read(now resources.Time) people.Each {
-	return func(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Left, err error) {
+func (p *peopleSource) read(now resources.Time) people.Source {
+	return func(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Omission, err error) {
 		c := records.NewCollections()
 		opened, shut, err := openSnapshot(ctx, p.dir, c)
 		if err != nil {
@@ -87,7 +87,7 @@ func eachPerson(
 	if err != nil {
 		return facts, err
 	}
-	err = c.EveryUser(ctx, s, seen, func(of records.UserFacts) error { return add(people.Of(of.Subject, of.Projects, now)) })
+	err = c.EveryUser(ctx, s, seen, func(of records.UserFacts) error { return add(people.NewPerson(of.Subject, of.Projects, now)) })
 	if err != nil {
 		return facts, err
 	}
@@ -96,7 +96,7 @@ func eachPerson(
 }
 
 // ask reads the users of a running gateway.
-func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Left, err error) {
+func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (facts people.Facts, left []people.Omission, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(p.url, "/")+"/policy/people", nil)
 	if err != nil {
 		return facts, nil, fmt.Errorf("--url: %w", err)
@@ -114,10 +114,10 @@ func (p *peopleSource) ask(ctx context.Context, add func(people.Person) error) (
 		}
 		switch {
 		case line.End != nil && line.End.Hidden:
-			return line.End.Facts, []people.Left{{What: "accounts in which the --token may not explain decisions and search"}}, nil
+			return line.End.Facts, []people.Omission{{What: "accounts in which the --token may not explain decisions and search"}}, nil
 		case line.End != nil:
 			return line.End.Facts, nil, nil
-		case line.Person == nil:
+		case line.Person == nil || line.Person.Subject == nil:
 			return facts, nil, errors.New("--url: the gateway sent a line that is no user")
 		}
 		if err := add(*line.Person); err != nil {

@@ -37,6 +37,8 @@ type Row struct {
 	Place string `json:"place,omitempty"`
 	Old   Answer `json:"old"`
 	New   Answer `json:"new"`
+	// Asked is what the questions ask.
+	Asked Asked `json:"-"`
 }
 
 // Difference is all that two trees answer differently.

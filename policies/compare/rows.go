@@ -5,7 +5,36 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
+
+// The names in Asked that stand for any: no record has them. Later is when assignments end that do.
+const (
+	AnyAccount   = anyAccount
+	OtherAccount = otherAccount
+	AnyUser      = anyUser
+	AnyUUID      = anyUUID
+	OtherUser    = otherUser
+	AnyProject   = anyProject
+	AnyResource  = anyResource
+	Later        = later
+)
+
+// Asked is what the questions of a row ask, beside its route and its action.
+type Asked struct {
+	Principal resources.Principal
+	// Targets are those at which the answer differs, one for those that no rule tells apart.
+	Targets []resources.Target
+	// Grant is what is to be granted; nil where that is not the question.
+	Grant *resources.Grant
+}
+
+// NameOfPath says what a target names below its place, in the words of States.
+func NameOfPath(t resources.Target) string { return nameOfRest(t) }
+
+// NameOfUser says which user a target names, in the words of States.
+func NameOfUser(id string) string { return nameOfUser(id) }
 
 // rowKey names a row before its states are known.
 type rowKey struct {
@@ -19,17 +48,17 @@ type rowKey struct {
 // rows tells the holdings of the findings apart, where access turns. A pair of roles is named where neither of the two
 // shows the same by itself.
 func (t *table) rows(found map[finding]*shown, out *Difference) {
-	rows, turned := map[rowKey]map[State]bool{}, map[rowKey]bool{}
+	rows, turned := map[rowKey]content{}, map[rowKey]bool{}
 	bare := func(k rowKey) rowKey {
 		k.old, k.fresh = Answer{Allow: k.old.Allow}, Answer{Allow: k.fresh.Allow}
 		return k
 	}
-	stated := map[finding]map[State]bool{}
+	stated := map[finding]content{}
 	for of, at := range found {
-		stated[of] = t.states(at)
+		stated[of] = content{t.states(at), at[where], of.caller}
 	}
 	for _, pairs := range []bool{false, true} {
-		for of, states := range stated {
+		for of, c := range stated {
 			if t.ctx.Err() != nil {
 				return
 			}
@@ -40,7 +69,7 @@ func (t *table) rows(found map[finding]*shown, out *Difference) {
 				k := rowKey{of.asked, of.grants, caller.caller, caller.credential, "", "", old, fresh, of.reachable && (whatever || !held.impossible)}
 				if whatever {
 					if !pairs {
-						merge(rows, k, states, nil)
+						merge(rows, k, c, nil)
 						turned[bare(k)] = true
 					}
 					break
@@ -51,14 +80,14 @@ func (t *table) rows(found map[finding]*shown, out *Difference) {
 				k.place = held.place
 				for _, name := range t.names(of, held) {
 					k.role = name
-					merge(rows, k, states, held.states)
+					merge(rows, k, c, held.states)
 					turned[bare(k)] = true
 				}
 			}
 		}
 	}
-	for k, states := range rows {
-		t.write(k, states, out)
+	for k, c := range rows {
+		t.write(k, c, out)
 	}
 	slices.SortFunc(out.Rows, order)
 	slices.SortFunc(out.Unreachable, order)
@@ -74,24 +103,44 @@ func (t *table) alone(k rowKey, held *holding, turned map[rowKey]bool) bool {
 	return false
 }
 
-// merge adds states to a row.
-func merge(rows map[rowKey]map[State]bool, k rowKey, states map[State]bool, held []State) {
-	if rows[k] == nil {
-		rows[k] = map[State]bool{}
+// content is what some questions of a row have: states, the numbers of targets, and that of a caller.
+type content struct {
+	states map[State]bool
+	where  map[int]bool
+	caller int
+}
+
+// merge adds to the content of a row.
+func merge(rows map[rowKey]content, k rowKey, c content, held []State) {
+	if rows[k].states == nil {
+		rows[k] = content{map[State]bool{}, map[int]bool{}, c.caller}
 	}
-	maps.Copy(rows[k], states)
+	maps.Copy(rows[k].states, c.states)
+	maps.Copy(rows[k].where, c.where)
 	for _, state := range held {
-		rows[k][state] = true
+		rows[k].states[state] = true
 	}
 }
 
+// contents returns what the questions of a row ask.
+func (t *table) contents(k rowKey, c content) (out Asked) {
+	out.Principal = t.who[c.caller].principal
+	for _, i := range slices.Sorted(maps.Keys(c.where)) {
+		out.Targets = append(out.Targets, t.where[i].target)
+	}
+	if k.grants >= 0 {
+		out.Grant = &resources.Grant{Permissions: t.grants[k.grants].permissions, Until: t.grants[k.grants].until}
+	}
+	return out
+}
+
 // write makes a row for each action and row of the catalogue for which the key stands.
-func (t *table) write(k rowKey, states map[State]bool, out *Difference) {
-	shared, of := listed(states), t.asked[k.asked].action
+func (t *table) write(k rowKey, c content, out *Difference) {
+	shared, contents, of := listed(c.states), t.contents(k, c), t.asked[k.asked].action
 	for _, as := range t.asked[k.asked].as {
 		row := Row{
 			Entry: strings.TrimPrefix(t.rule, "data.authz."), Route: as.route, Action: as.name(), Caller: k.caller, Credential: k.credential,
-			Role: k.role, Place: k.place, Old: k.old.renamed(of[0].ID, as.action[0]), New: k.fresh.renamed(of[1].ID, as.action[1]), States: shared,
+			Role: k.role, Place: k.place, Old: k.old.renamed(of[0].ID, as.action[0]), New: k.fresh.renamed(of[1].ID, as.action[1]), States: shared, Asked: contents,
 		}
 		if k.reachable {
 			out.Rows = append(out.Rows, row)

@@ -11,198 +11,171 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// asking is what everybody is asked about: an action, a route, or a grant.
-type asking struct {
-	entry, route, action string
-	grants               []string
-	rows                 [2]*resources.Route // of both trees; nil where a tree has none
-	actions              [2]resources.Action
+// ask is what is asked at every stand: about an action, a route, or a grant.
+type ask struct {
+	// Change is what a report says of it.
+	Change
+	grant   *resources.Grant
+	routes  [2]*resources.Route // of both trees; nil where a tree has none
+	actions [2]resources.Action
 	// token, key and service say by whom: the user, an API key of theirs, a service that asks about them.
 	token, key, service bool
-	// stranger says that people are asked about an account of which they are no member.
-	stranger bool
-	// accounts, users, projects, paths and until are what the target and the grant may be, as the rows name it.
-	accounts, users, projects, paths, until map[string]bool
+	targets             map[resources.Target]bool
 }
 
-// askings are made of the rows in which access turns, and of all actions and routes where that is not all.
-type askings struct {
-	sets [2]*engine.Set
-	by   map[string]*asking
-	left map[string]bool // what was not looked at
+// asks are made of the rows in which access changes, and of all actions and routes where these are not exhaustive.
+type asks struct {
+	sets    [2]*engine.Set
+	byKey   map[string]*ask
+	omitted map[string]bool // what is not asked
 }
 
-// newAskings reads the rows. Those whose caller is no user and no service that asks about one concern no people.
-func newAskings(sets [2]*engine.Set, rows []compare.Row, gaps []compare.Gap) *askings {
-	all := &askings{sets: sets, by: map[string]*asking{}, left: map[string]bool{}}
-	for i := range rows {
-		all.row(&rows[i])
-	}
+// newAsks returns what is to be asked.
+func newAsks(sets [2]*engine.Set, rows []compare.Row, gaps []compare.Gap) *asks {
+	all := &asks{sets: sets, byKey: map[string]*ask{}, omitted: map[string]bool{}}
 	if len(gaps) > 0 {
-		all.everything()
+		rows = slices.Concat(rows, all.everything())
 	}
-	for _, g := range gaps {
-		all.left[g.At+" reads "+g.Reads+": "+g.LeftOut+", but for those that people have"] = true
+	for i := range rows {
+		all.add(&rows[i])
+	}
+	for _, gap := range gaps {
+		all.omitted[gap.At+" reads "+gap.Reads+": "+gap.LeftOut+", but for those that people have"] = true
 	}
 	return all
 }
 
-// sorted returns the askings in an order that is always the same.
-func (all *askings) sorted() []*asking {
-	return slices.SortedFunc(maps.Values(all.by), func(a, b *asking) int {
-		return cmp.Or(strings.Compare(a.entry, b.entry), strings.Compare(a.route, b.route), strings.Compare(a.action, b.action), slices.Compare(a.grants, b.grants))
-	})
+// sorted returns them in an order that is always the same.
+func (all *asks) sorted() (out []*ask) {
+	for _, key := range slices.Sorted(maps.Keys(all.byKey)) {
+		out = append(out, all.byKey[key])
+	}
+	return out
 }
 
-// row notes what real users have to be asked for a row of the table.
-func (all *askings) row(r *compare.Row) {
-	service := strings.HasPrefix(r.Caller, "service")
-	if r.Caller != "self" && (!service || r.Entry != "decision") {
+// add adds what a row asks. One by nobody, or by a service that does not ask about a user, concerns no people.
+func (all *asks) add(r *compare.Row) {
+	by := &r.Asked.Principal
+	service := by.Kind == resources.PrincipalService && r.Entry == "decision"
+	if r.Caller != "self" && !service {
 		return
 	}
-	a := all.at(r.Entry, r.Route, r.Action, r.States["grants"])
-	if a == nil {
-		return
-	}
-	switch {
-	case service:
-		a.service = true
-	case r.Credential == resources.CredentialToken:
-		a.token = true
-	default:
-		a.key = true
-	}
-	a.add(r.States)
-	for _, user := range r.States["user"] {
-		a.stranger = a.stranger || strings.HasSuffix(user, ", no member")
-	}
-	for _, id := range r.States["project_id"] {
-		all.left["the project "+id+", which a rule names, but for those who hold a role there"] = true
-	}
-}
-
-// add adds what the target may be.
-func (a *asking) add(states map[string][]string) {
-	for name, to := range map[string]map[string]bool{
-		"path_account": a.accounts, "path_user": a.users, "project": a.projects, "path": a.paths, "until": a.until,
-	} {
-		for _, value := range states[name] {
-			to[value] = true
+	a := all.named(r)
+	a.service = a.service || service
+	a.token = a.token || !service && by.Credential == resources.CredentialToken
+	a.key = a.key || !service && by.Credential == resources.CredentialKey
+	for _, target := range r.Asked.Targets {
+		a.targets[target] = true
+		if target.ProjectID != "" && target.ProjectID != compare.AnyProject {
+			all.omitted["the project "+target.ProjectID+", which a rule names, but for those who hold a role there"] = true
 		}
 	}
 }
 
-// at returns the asking of that name; nil where neither tree has it.
-func (all *askings) at(entry, route, action string, grants []string) *asking {
-	key := strings.Join([]string{entry, route, action, strings.Join(grants, ",")}, "\n")
-	if entry == "access" { // an action may have two names, one in each tree
-		key = entry + "\n" + route
+// named returns what the row asks about, without who and where.
+func (all *asks) named(r *compare.Row) *ask {
+	key := r.Entry + "\n" + r.Route
+	if r.Entry == "decision" || r.Route == resources.RouteNamed {
+		key += "\n" + r.Action // of another route it may have two names, one in each tree
 	}
-	if known := all.by[key]; known != nil {
-		return known
+	grant := r.Asked.Grant
+	if grant != nil {
+		key += "\n" + strings.Join(grant.Permissions, ",") + "\n" + grant.Until.String()
 	}
-	a := &asking{
-		entry: entry, route: route, action: action,
-		accounts: map[string]bool{}, users: map[string]bool{}, projects: map[string]bool{}, paths: map[string]bool{}, until: map[string]bool{},
+	a := all.byKey[key]
+	if a != nil {
+		return a
 	}
-	switch entry {
-	case "decision":
-		parsed, err := resources.ParseAction(action)
-		if err != nil {
-			return nil
-		}
-		a.actions = [2]resources.Action{parsed, parsed}
-	case "access":
-		if !a.find(all.sets, route) {
-			return nil
-		}
+	a = &ask{Change: Change{Entry: r.Entry, Route: r.Route, Action: r.Action}, grant: grant, targets: map[resources.Target]bool{}}
+	switch parsed, err := resources.ParseAction(r.Action); {
+	case grant != nil:
+		a.Grants = grant.Permissions
+	case err == nil && (r.Entry == "decision" || r.Route == resources.RouteNamed):
+		row := &resources.Route{Name: r.Route, Path: "/{rest+}", Upstream: resources.UpstreamExternal}
+		a.actions, a.routes = [2]resources.Action{parsed, parsed}, [2]*resources.Route{row, row}
 	default:
-		of := strings.Join(grants, "")
-		if strings.HasSuffix(of, "…") {
-			all.left["grants of more than three permissions"] = true
-			return nil
-		}
-		if of != "nothing" {
-			a.grants = strings.Split(of, ", ")
-		}
+		a.pair(all.sets)
 	}
-	all.by[key] = a
+	all.byKey[key] = a
 	return a
 }
 
-// find finds the rows of a route. A name of the form `old -> new` is of calls that another row takes now.
-func (a *asking) find(sets [2]*engine.Set, route string) bool {
-	old, fresh, moved := strings.Cut(route, " -> ")
-	if !moved {
-		fresh = old
-	}
-	for side, name := range []string{old, fresh} {
-		a.rows[side] = named(sets[side], name)
-	}
-	for side := range a.rows { // a row may have another name in the other tree
-		if other := a.rows[1-side]; a.rows[side] == nil && other != nil {
-			a.rows[side] = placed(sets[side], other)
-		}
-	}
-	for side, row := range a.rows {
-		if row != nil && row.Action != "" {
-			a.actions[side], _ = resources.ParseAction(row.Action) // a tree whose actions can't be read does not compile
-		}
-	}
-	return a.rows[0] != nil || a.rows[1] != nil
-}
-
-func named(set *engine.Set, name string) *resources.Route {
-	for _, row := range set.Routes() {
-		if row.Name == name {
-			return &row
-		}
-	}
-	return nil
-}
-
-func placed(set *engine.Set, at *resources.Route) *resources.Route {
-	for _, row := range set.Routes() {
-		if row.Method == at.Method && row.Path == at.Path && strings.EqualFold(row.Host, at.Host) {
-			return &row
-		}
-	}
-	return nil
-}
-
-// everything adds all listed actions and all routes: where the comparison is not exhaustive, any of them may turn.
-func (all *askings) everything() {
-	for _, set := range all.sets {
-		for _, listed := range set.Actions() {
-			a := all.at("decision", "", listed.ID, nil)
-			a.token, a.key, a.service = true, true, true
-			a.add(map[string][]string{"path_account": {"the account"}, "path_user": {"none"}, "project": {"none", "active"}, "path": {"none", "a resource"}})
-		}
-		for _, row := range set.Routes() {
-			if slices.Contains(row.Access, "public") {
-				continue
+// pair finds the rows of the route in both trees. A name of the form `old -> new` is of calls that another row takes now.
+func (a *ask) pair(sets [2]*engine.Set) {
+	names := strings.Split(a.Route, " -> ")
+	find := func(side int, matches func(*resources.Route) bool) {
+		for _, row := range sets[side].Routes() {
+			if a.routes[side] == nil && matches(&row) {
+				a.routes[side] = &row
+				a.actions[side], _ = resources.ParseAction(row.Action) // "" is none
 			}
-			a := all.at("access", row.Name, row.Action, nil)
-			a.token, a.key = true, true
-			a.add(statesOf(row.Path))
+		}
+	}
+	for side := range sets {
+		find(side, func(r *resources.Route) bool { return r.Name == names[side%len(names)] })
+	}
+	for side := range sets {
+		if other := a.routes[1-side]; other != nil { // it may have another name in this tree
+			find(side, func(r *resources.Route) bool {
+				return r.Method == other.Method && r.Path == other.Path && strings.EqualFold(r.Host, other.Host)
+			})
 		}
 	}
 }
 
-// statesOf returns what a path can name.
-func statesOf(path string) map[string][]string {
-	out := map[string][]string{"path_account": {"none"}, "path_user": {"none"}, "project": {"none"}, "path": {"none"}}
-	if strings.Contains(path, "{account") {
-		out["path_account"] = []string{"the account"}
+// everything returns rows about all listed actions and all routes: where the comparison is not exhaustive, any of them may
+// change.
+func (all *asks) everything() (rows []compare.Row) {
+	callers := []resources.Principal{
+		{Kind: resources.PrincipalUser, Credential: resources.CredentialToken},
+		{Kind: resources.PrincipalUser, Credential: resources.CredentialKey},
+		{Kind: resources.PrincipalService},
 	}
-	if strings.Contains(path, "{userId}") || strings.Contains(path, "{user_id}") {
-		out["path_user"] = []string{"the user", "another"}
+	for _, set := range all.sets {
+		for _, by := range callers {
+			for _, listed := range set.Actions() {
+				rows = append(rows, compare.Row{Entry: "decision", Action: listed.ID, Caller: "self", Asked: compare.Asked{
+					Principal: by, Targets: append(targets("{account}/{rest+}"), targets("{account}/{projectId}/{rest+}")...),
+				}})
+			}
+			for _, row := range set.Routes() {
+				if !slices.Contains(row.Access, "public") && by.Kind == resources.PrincipalUser {
+					rows = append(rows, compare.Row{Entry: "access", Route: row.Name, Action: row.Action, Caller: "self", Asked: compare.Asked{
+						Principal: by, Targets: targets(row.Path),
+					}})
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// targets returns what a path can name.
+func targets(path string) []resources.Target {
+	var t resources.Target
+	if strings.Contains(path, "{account") {
+		t.AccountID = compare.AnyAccount
 	}
 	if strings.Contains(path, "{projectId") {
-		out["project"] = []string{"active"}
+		t.ProjectID = compare.AnyProject
+	}
+	out := []resources.Target{t}
+	if strings.Contains(path, "{userId}") || strings.Contains(path, "{user_id}") {
+		out[0].UserID, t.UserID = compare.AnyUser, compare.OtherUser
+		out = append(out, t)
 	}
 	if strings.Contains(path, "+}") {
-		out["path"] = []string{"none", "a resource"}
+		for _, t := range out {
+			t.Resource, t.Rest = compare.AnyResource, compare.AnyResource
+			out = append(out, t)
+		}
 	}
 	return out
+}
+
+// ordered returns the targets, those without a path first.
+func (a *ask) ordered() []resources.Target {
+	return slices.SortedFunc(maps.Keys(a.targets), func(a, b resources.Target) int {
+		return cmp.Or(cmp.Compare(a.Rest, b.Rest), cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.UserID, b.UserID))
+	})
 }

@@ -2,10 +2,13 @@ package people
 
 import (
 	"crypto/sha256"
-	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Bounds of what a census keeps. A set is a few hundred bytes, one with a hundred assignments some 20 KiB.
+// Bounds of a census: of stands and of sets, and of their bytes.
 const (
 	maxSets  = 50_000
 	maxBytes = 256 << 20
@@ -13,59 +16,102 @@ const (
 
 // census counts people by their distinct sets of facts.
 type census struct {
-	forms    forms
-	names    int // users that a set names
+	names *names
+	now   resources.Time
+	// named bounds the users that a set names.
+	named    int
 	bytes    int
-	at       map[[sha256.Size]byte]*factSet
+	stands   []*stand
+	numbers  map[[sha256.Size]byte]int // of stands, by their keys
 	sets     []*factSet
+	byStands map[string]*factSet
 	accounts map[string]bool
 	users    int
-	left     int // users of sets that a bound has left out
+	omitted  int // users beyond a bound
 }
 
-// factSet is one distinct set of facts with its users.
+// factSet are the users with equal stands.
 type factSet struct {
-	formed
-	users int
-	named []namedUser
+	stands []int
+	users  int
+	named  []user
 }
 
-// namedUser is a user of a set, with the places that stand for those of the form, in its order.
-type namedUser struct {
-	user, account string
-	places        []string
+// user is one of them, with all places where they hold a role, and the number of the stand at each.
+type user struct {
+	Named
+	stands []int
 }
 
-func newCensus(f forms, names int) *census {
-	return &census{forms: f, names: names, at: map[[sha256.Size]byte]*factSet{}, accounts: map[string]bool{}}
+func newCensus(n *names, named int, now resources.Time) *census {
+	return &census{
+		names: n, now: now, named: named, numbers: map[[sha256.Size]byte]int{}, byStands: map[string]*factSet{}, accounts: map[string]bool{},
+	}
 }
 
-// add counts a person.
+// add counts a person. Those beyond a bound are counted as omitted.
 func (c *census) add(p Person) error {
 	c.users++
-	if p.Account != "" {
-		c.accounts[p.Account] = true
+	one := user{Named: Named{User: p.Subject.UserID}}
+	if p.Subject.Member {
+		one.Account = p.Subject.AccountID
+		c.accounts[one.Account] = true
 	}
-	of := c.forms.of(p)
-	text, err := json.Marshal(of.Person)
-	if err != nil {
-		return err
-	}
-	key := sha256.Sum256(text)
-	set := c.at[key]
-	if set == nil {
-		if len(c.sets) == maxSets || c.bytes+len(text) > maxBytes {
-			c.left++
+	size := len(one.User) + len(one.Account)
+	var stands []int
+	for _, at := range p.places() {
+		number, fits := c.number(c.names.stand(&p, at, c.now))
+		if !fits {
+			c.omitted++
 			return nil
 		}
-		c.bytes += len(text)
-		set = &factSet{formed: of}
-		c.at[key], c.sets = set, append(c.sets, set)
+		stands = append(stands, number)
+		if at.id != "" {
+			one.Places, one.stands, size = append(one.Places, at.id), append(one.stands, number), size+len(at.id)
+		}
+	}
+	slices.Sort(stands)
+	stands = slices.Compact(stands)
+	key := fmt.Sprint(stands)
+	set := c.byStands[key]
+	if set == nil {
+		if len(c.sets) == maxSets || !c.takes(len(key)) {
+			c.omitted++
+			return nil
+		}
+		set = &factSet{stands: stands}
+		c.byStands[key], c.sets = set, append(c.sets, set)
 	}
 	set.users++
-	if len(set.named) < c.names && c.bytes+len(text) <= maxBytes {
-		c.bytes += len(text)
-		set.named = append(set.named, namedUser{p.User, p.Account, of.real})
+	if len(set.named) < c.named && c.takes(size) {
+		set.named = append(set.named, one)
 	}
 	return nil
+}
+
+// number returns the number of a stand; false where it is new and beyond a bound.
+func (c *census) number(s *stand) (number int, fits bool) {
+	key := s.key(c.names.rows)
+	number, known := c.numbers[key]
+	if !known {
+		size := 1 << 10
+		for _, h := range s.base.Facts.Subject.Assignments {
+			size += 256 + 32*len(h.Permissions)
+		}
+		if len(c.stands) == maxSets || !c.takes(size) {
+			return 0, false
+		}
+		number = len(c.stands)
+		c.numbers[key], c.stands = number, append(c.stands, s)
+	}
+	return number, true
+}
+
+// takes says whether there is room for so many bytes more, and takes it.
+func (c *census) takes(bytes int) bool {
+	if c.bytes+bytes > maxBytes {
+		return false
+	}
+	c.bytes += bytes
+	return true
 }

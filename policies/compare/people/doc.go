@@ -1,19 +1,24 @@
-// Package people says whom of the real users of a store a change of the policy lets in or shuts out.
+// Package people says which real users of a store gain or lose access by a change of the policy.
 //
-// Users are put together whose facts no rule of the two trees can tell apart: ids are replaced by names that stand for
-// any, but for those that a tree names (form.go). Each distinct set of facts is judged once, by both trees, whole: an
-// evaluation of the entry point, and no table. The questions come from what the comparison of the trees found (ask.go): the
-// actions, routes and grants of the rows in which access turns, by the user's own token, by the user's API keys, and by a
-// service that asks about the user, at the account, at each place where the user holds a role, and in another project.
+// A stand is what rules can read of a user at one place: the account, a project or resource where the user holds a role, a
+// project where they hold none, and an account that is not theirs (stand.go). Ids are replaced by names that stand for
+// any, but for those that a tree names (names.go). Users whose stands are equal are one set of facts. Each distinct stand
+// is judged once by both trees, which evaluate the whole entry point.
 //
-// Where the comparison is not exhaustive, all actions that a tree lists and all routes are asked about besides, and ids that
-// a rule hands to a built-in stay as they are. Memory is bounded: how many sets are kept, their bytes, and how many
-// users each names. A report counts the users that a bound leaves out, and guesses nothing of them.
+// The questions come from the rows of the comparison in which access changes (ask.go): their actions, routes, targets and
+// grants, by the user's own token, by the user's API keys, and by a service that asks about the user. Where the comparison
+// is not exhaustive, they are also all listed actions and all routes. Where a rule hands ids to a built-in, ids stay as they
+// are.
+//
+// Memory is bounded: the number of stands and sets, their bytes, and the users that each set names. The report counts the
+// users beyond a bound, and guesses nothing about them.
 //
 // A user is a Person here: the facts that rules read, without UUID, e-mail address, name or the hash of a key.
 //
 // Rejected:
-//   - the rows' own conditions held against each user: their states are unions, so that a user would be named whom no
-//     question of the row is about;
+//   - matching users against the states of a row: these are unions, so that a user could match without a question of the
+//     row being about them;
+//   - grouping by the columns that a key holds (policies/question): a rule that compares an id with a constant would make
+//     each user a set of their own;
 //   - judging in the running gateway: it would evaluate a tree that somebody sends, beside live traffic.
 package people

@@ -14,132 +14,90 @@ import (
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// within bounds one evaluation: a report is no measurement of a busy machine.
+// within bounds one evaluation. It is long, since a report does not measure a busy machine.
 const within = 10 * time.Second
 
-// Options are what a report is made with.
+// Options are those of a report.
 type Options struct {
 	// Names bounds the users whom each change names.
 	Names int
-	// AtOnce is how many sets are judged at once.
+	// AtOnce is how many stands are judged at once.
 	AtOnce int
 	Now    resources.Time
 }
 
-// Each hands people over, each once, and returns the revision of their facts and what it could not tell of.
-type Each func(ctx context.Context, add func(Person) error) (Facts, []Left, error)
+// Source adds people, each once, and returns the revision of their facts and what it could not read.
+type Source func(ctx context.Context, add func(Person) error) (Facts, []Omission, error)
 
-// Between says whom the change from one tree to the other concerns. The rows and gaps are what a comparison of the
-// trees has found: the rows in which access turns.
-func Between(ctx context.Context, sets [2]*engine.Set, rows []compare.Row, gaps []compare.Gap, each Each, o Options) (*Report, error) {
+// Compare says whom the change from one tree to the other concerns. The rows and gaps are those of a comparison of the
+// trees: the rows in which access changes.
+func Compare(ctx context.Context, sets [2]*engine.Set, rows []compare.Row, gaps []compare.Gap, source Source, o Options) (*Report, error) {
 	n, err := newNames(ctx, sets, gaps)
 	if err != nil {
 		return nil, err
 	}
-	c := newCensus(forms{n, o.Now}, o.Names)
-	facts, left, err := each(ctx, c.add)
+	c := newCensus(n, o.Names, o.Now)
+	facts, omitted, err := source(ctx, c.add)
 	if err != nil {
 		return nil, err
 	}
-	asked := newAskings(sets, rows, gaps)
-	j := &judging{
-		sets: sets, asked: asked.sorted(), census: c, now: o.Now,
-		gain: changes{map[string]*Change{}, o.Names}, lose: changes{map[string]*Change{}, o.Names}, failed: map[string]int{},
-	}
-	if err := j.all(ctx, max(o.AtOnce, 1)); err != nil {
+	asks := newAsks(sets, rows, gaps)
+	j := &judge{sets: sets, asks: asks.sorted(), changes: map[string]*change{}}
+	changes, err := j.all(ctx, c.stands, max(o.AtOnce, 1))
+	if err != nil {
 		return nil, err
 	}
+	for _, set := range c.sets {
+		set.count(changes, o.Names)
+	}
+	if c.omitted > 0 {
+		omitted = append(omitted, Omission{"users with further sets of facts: only so many are kept", c.omitted})
+	}
+	for _, what := range slices.Sorted(maps.Keys(asks.omitted)) {
+		omitted = append(omitted, Omission{What: what})
+	}
 	r := &Report{
-		Users: c.users, Accounts: len(c.accounts), FactSets: len(c.sets), Questions: j.questions,
-		Facts: facts, Gain: j.gain.sorted(), Lose: j.lose.sorted(), NotLookedAt: append([]Left{}, left...),
+		Users: c.users, Accounts: len(c.accounts), FactSets: len(c.sets), Questions: int(j.questions.Load()),
+		Facts: facts, Gain: []Change{}, Lose: []Change{}, NotLookedAt: append([]Omission{}, omitted...),
 	}
-	if c.left > 0 {
-		r.NotLookedAt = append(r.NotLookedAt, Left{"users with further sets of facts: only so many are kept", c.left})
-	}
-	for _, what := range slices.Sorted(maps.Keys(asked.left)) {
-		r.NotLookedAt = append(r.NotLookedAt, Left{What: what})
-	}
-	for _, why := range slices.Sorted(maps.Keys(j.failed)) {
-		r.NotLookedAt = append(r.NotLookedAt, Left{why, j.failed[why]})
-	}
+	r.add(j.changes)
 	return r, nil
 }
 
-// judging is the judgement of all sets.
-type judging struct {
-	sets   [2]*engine.Set
-	asked  []*asking
-	census *census
-	now    resources.Time
+// judge judges stands by both trees.
+type judge struct {
+	sets      [2]*engine.Set
+	asks      []*ask
+	questions atomic.Int64
 
-	gain, lose changes
-	failed     map[string]int // users by why there is no decision
-	questions  int
+	mutex   sync.Mutex
+	changes map[string]*change // of all stands, by their keys
 }
 
-// all judges every set. It takes the findings in the order of the sets, so that a report is always the same.
-func (j *judging) all(ctx context.Context, atOnce int) error {
-	type result struct {
-		gain, lose turned
-		failed     map[string]bool
-		questions  int
-	}
-	const block = 256
-	for from := 0; from < len(j.census.sets); from += block {
-		sets := j.census.sets[from:min(from+block, len(j.census.sets))]
-		found := make([]result, len(sets))
-		var wait sync.WaitGroup
-		var next atomic.Int64
-		for range atOnce {
-			wait.Go(func() {
-				w := newWorker(j)
-				for i := next.Add(1) - 1; i < int64(len(sets)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-					w.begin(sets[i])
-					w.judge(ctx)
-					found[i] = result{w.gain, w.lose, w.failed, w.questions}
+// all returns the changes at each stand.
+func (j *judge) all(ctx context.Context, stands []*stand, atOnce int) ([][]*change, error) {
+	out := make([][]*change, len(stands))
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	for range atOnce {
+		wait.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(stands)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				found := j.stand(ctx, stands[i])
+				j.mutex.Lock()
+				for _, c := range found {
+					slices.Sort(c.By)
+					key := c.key()
+					if j.changes[key] == nil {
+						c.Named, j.changes[key] = []Named{}, c
+					}
+					out[i] = append(out[i], j.changes[key])
 				}
-			})
-		}
-		wait.Wait()
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		for i, of := range found {
-			j.gain.take(sets[i], of.gain)
-			j.lose.take(sets[i], of.lose)
-			j.questions += of.questions
-			for why := range of.failed {
-				j.failed[why] += sets[i].users
+				j.mutex.Unlock()
 			}
-		}
+		})
 	}
-	return nil
-}
-
-// worker judges one set after the other.
-type worker struct {
-	*judging
-	judges [2]*engine.Rejudge
-	of     *factSet
-	// subject is the user in the account of which they are a member, stranger the user in another one.
-	subject, stranger *resources.Subject
-
-	gain, lose turned
-	failed     map[string]bool
-	questions  int
-}
-
-func newWorker(j *judging) *worker {
-	return &worker{judging: j, judges: [2]*engine.Rejudge{engine.NewRejudge(j.sets[0], within), engine.NewRejudge(j.sets[1], within)}}
-}
-
-func (w *worker) begin(of *factSet) {
-	w.of, w.gain, w.lose, w.failed, w.questions = of, turned{}, turned{}, map[string]bool{}, 0
-	w.subject = of.subject()
-	w.stranger = &resources.Subject{
-		AccountID: otherAccount, AccountExists: true, AccountStatus: resources.StatusActive,
-		UserID: of.User, UserUUID: anyUUID, UserExists: true, UserStatus: of.Status,
-	}
+	wait.Wait()
+	return out, ctx.Err()
 }
 
 // caller is by what a user is asked about.
@@ -148,16 +106,14 @@ type caller struct {
 	principal resources.Principal
 }
 
-// callers returns with which credentials a question is asked about a user.
-func (w *worker) callers(a *asking) (out []caller) {
-	user := resources.Principal{
-		Kind: resources.PrincipalUser, ID: w.of.User, UUID: anyUUID, AccountID: w.of.Account, Credential: resources.CredentialToken,
-	}
+// callers returns with which credentials a stand is asked about.
+func (a *ask) callers(s *stand) (out []caller) {
+	user := s.base.Principal
 	if a.token {
 		out = append(out, caller{"token", user})
 	}
 	if a.key {
-		for _, scopes := range w.of.Keys {
+		for _, scopes := range s.keys {
 			user.Credential, user.KeyScopes = resources.CredentialKey, strings.Split(scopes, "+")
 			out = append(out, caller{"key " + scopes, user})
 		}
@@ -171,85 +127,90 @@ func (w *worker) callers(a *asking) (out []caller) {
 	return out
 }
 
-// aboveIt is a place without the path below it, and whether it is allowed now.
-type aboveIt struct {
-	kind, about string
-	at          int
-	allowed     bool
-}
-
-// judge asks both trees each question about the set, and adds to gain and lose where their answers differ.
-func (w *worker) judge(ctx context.Context) {
-	for _, a := range w.asked {
-		for _, by := range w.callers(a) {
-			above := map[aboveIt]bool{} // where the answer turns, whatever the path below it
-			for _, in := range w.places(a) {
-				turns, allowed := w.ask(ctx, a, by, &in)
-				if !turns {
+// stand asks both trees everything about a stand, and returns the answers that differ, by their keys.
+func (j *judge) stand(ctx context.Context, s *stand) map[string]*change {
+	found := map[string]*change{}
+	for _, a := range j.asks {
+		targets := a.ordered()
+		for _, by := range a.callers(s) {
+			above := map[string]bool{} // the keys of what differs at the place itself, and so for every path below it
+			for _, row := range targets {
+				target, fits := s.target(row)
+				if !fits {
 					continue
 				}
-				at := aboveIt{in.kind, in.about, in.at, allowed}
-				if in.path != "" && above[at] {
+				q := s.base
+				q.Principal, q.Target = by.principal, target
+				c := &change{Change: a.Change, kind: j.ask(ctx, a, q)}
+				if c.kind == same {
 					continue
 				}
-				above[at] = above[at] || in.path == ""
-				to := w.lose
-				if allowed {
-					to = w.gain
+				c.Place, c.About = s.kind, about(&row)
+				key := c.key()
+				if c.Path = s.path(&row); c.Path != "" && above[key] {
+					continue
 				}
-				to.add(Change{
-					Entry: a.entry, Route: a.route, Action: a.action, Grants: a.grants, Place: in.kind, Path: in.path, About: in.about,
-				}, by.by, in.at)
+				above[key] = above[key] || c.Path == ""
+				if key = c.key(); found[key] == nil {
+					found[key] = c
+				}
+				if c = found[key]; !slices.Contains(c.By, by.by) {
+					c.By = append(c.By, by.by)
+				}
 			}
 		}
 	}
+	return found
 }
 
-// ask has both trees judge one question, and says whether the answer turns, and to what.
-func (w *worker) ask(ctx context.Context, a *asking, by caller, in *place) (turns, fresh bool) {
-	w.questions++
+// ask has both trees judge one question, and says how their answers differ, or why there is none.
+func (j *judge) ask(ctx context.Context, a *ask, q resources.Question) string {
+	j.questions.Add(1)
 	var allowed [2]bool
-	for side, judge := range w.judges {
-		j := w.judgement(a, side, by, in)
-		if j == nil {
-			continue // the tree has no such route, and lets nobody in
+	for side, set := range j.sets {
+		entry := engine.EntryDecision
+		q.Action = a.actions[side]
+		switch _, unlisted := set.Unlisted(q.Action); {
+		case a.grant != nil:
+			entry, q.Target = engine.EntryGrantable, resources.TargetAt(q.Target.ProjectID, q.Target.Resource)
+			q.Grant = &resources.Grant{Permissions: a.grant.Permissions}
+			if end := a.grant.Until; end != 0 && end <= compare.Later {
+				q.Grant.Until = q.Now + 1 // before the end of each assignment that runs; others are never, or after it
+			}
+		case a.Entry == "access":
+			if entry, q.Route = engine.EntryAccess, a.routes[side]; q.Route == nil {
+				continue // a tree without the route lets nobody in
+			}
+		case unlisted:
+			continue
 		}
-		d, err := decide(ctx, judge, j)
+		d, err := set.Judge(ctx, entry, q, within)
 		if err != nil {
-			w.failed[[...]string{"the old tree", "the new tree"}[side]+" gives no decision: "+err.Error()] = true
-			return false, false
+			return [...]string{"the old tree", "the new tree"}[side] + " gives no decision: " + err.Error()
 		}
 		allowed[side] = d.Allowed
 	}
-	return allowed[0] != allowed[1], allowed[1]
-}
-
-func decide(ctx context.Context, judge *engine.Rejudge, j *resources.Judgement) (resources.AppDecision, error) {
-	q, err := judge.Whole(j)
-	if err != nil {
-		return resources.AppDecision{}, err
-	}
-	return judge.Judge(ctx, q)
-}
-
-// judgement returns the question for a tree; nil where the tree has no such route.
-func (w *worker) judgement(a *asking, side int, by caller, in *place) *resources.Judgement {
-	facts := resources.Facts{Subject: w.subject, ProjectState: in.state}
-	if in.stranger {
-		facts.Subject = w.stranger
-	}
-	q := resources.Question{
-		Principal: by.principal, Action: a.actions[side], AccountID: facts.Subject.AccountID, Facts: facts, Target: in.target, Now: w.now,
-	}
 	switch {
-	case a.entry == "decision":
-		return &resources.Judgement{Path: resources.PathDecision, Question: q}
-	case a.entry == "access" && a.rows[side] == nil:
-		return nil
-	case a.entry == "access":
-		q.Route = a.rows[side]
-		return &resources.Judgement{Path: resources.PathAccess, Question: q}
+	case allowed[1] && !allowed[0]:
+		return gain
+	case allowed[0] && !allowed[1]:
+		return lose
 	}
-	q.Target, q.Grant = resources.TargetAt(in.target.ProjectID, in.target.Resource), &resources.Grant{Permissions: a.grants, Until: in.until}
-	return &resources.Judgement{Path: resources.PathGrantable, Question: q}
+	return same
+}
+
+// path says what the target of a row names below the place.
+func (s *stand) path(row *resources.Target) string {
+	if name := compare.NameOfPath(*row); name != "none" && (name != "a resource" || s.base.Target.Resource == "") {
+		return name
+	}
+	return ""
+}
+
+// about says which user the target of a row names.
+func about(row *resources.Target) string {
+	if row.UserID == "" {
+		return ""
+	}
+	return strings.TrimSuffix(compare.NameOfUser(row.UserID), "'s UUID")
 }

@@ -31,33 +31,53 @@ func compiled(tb testing.TB, tree policytest.Tree) *engine.Set {
 	return set
 }
 
-// reader is a reader of a project.
-func reader(user, project string) people.Person {
-	return people.Person{User: user, Status: "ACTIVE", Account: "acct-a-v1", AccountStatus: "ACTIVE", Keys: []string{"read"}, Held: []people.Held{{
-		Role: "project_reader", RoleScope: "PROJECT", RoleStatus: "ACTIVE", Project: project, State: "active", Status: "ACTIVE",
-	}}}
+// held is an assignment of a role at a project, or at a resource of one.
+func held(role, project, resource string) resources.HeldRole {
+	h := resources.HeldRole{RoleID: role, RoleScope: "PROJECT", RoleStatus: "ACTIVE", ProjectID: project, ResourceID: resource, Status: "ACTIVE"}
+	if resource != "" {
+		h.RoleScope = "RESOURCE"
+	}
+	return h
 }
 
-// with is the person with a change of what is held.
-func with(p people.Person, change func(*people.Held)) people.Person {
-	p.Held = slices.Clone(p.Held)
-	change(&p.Held[0])
+// holds is an active member of an account, who holds this in active projects.
+func holds(user string, all ...resources.HeldRole) people.Person {
+	p := people.Person{Projects: map[string]string{}, Subject: &resources.Subject{
+		UserID: user, UserExists: true, UserStatus: "ACTIVE", AccountID: "acct-a-v1", AccountExists: true, AccountStatus: "ACTIVE", Member: true,
+		Assignments: all,
+	}}
+	for _, h := range all {
+		p.Projects[h.ProjectID] = "active"
+	}
+	return p
+}
+
+// reader is a reader of a project, with an API key.
+func reader(user, project string) people.Person {
+	p := holds(user, held("project_reader", project, ""))
+	p.Keys = []string{"read"}
+	return p
+}
+
+// until is the person with an end of what is held.
+func until(p people.Person, end resources.Time) people.Person {
+	p.Subject.Assignments[0].ExpiresAt = end
 	return p
 }
 
 // turning is the row of a change by which readers of a project may make instances.
 func turning() []compare.Row {
-	states := map[string][]string{
-		"path_account": {"none"}, "path_user": {"none"}, "project": {"active", "deleting", "none"}, "path": {"none", "a resource"}, "user": {"ACTIVE"},
-	}
-	row := compare.Row{Entry: "decision", Action: "project:instance:create", Caller: "self", Credential: "token", States: states, New: compare.Answer{Allow: true}}
-	other := row
-	other.Caller, other.Credential = "service authz:check", "token"
+	places := []resources.Target{{}, {ProjectID: compare.AnyProject}, {ProjectID: compare.AnyProject, Resource: compare.AnyResource, Rest: compare.AnyResource}}
+	row := compare.Row{Entry: "decision", Action: "project:instance:create", Caller: "self", Credential: "token", New: compare.Answer{Allow: true}, Asked: compare.Asked{
+		Principal: resources.Principal{Kind: "user", Credential: "token"}, Targets: places,
+	}}
+	service := row
+	service.Caller, service.Asked.Principal = "service authz:check", resources.Principal{Kind: "service", Credential: "token"}
 	key := row
-	key.Credential = "key read"
+	key.Credential, key.Asked.Principal.Credential = "key read", "key"
 	nobody := row
-	nobody.Caller, nobody.Credential = "nobody", "none"
-	return []compare.Row{row, other, key, nobody}
+	nobody.Caller, nobody.Credential, nobody.Asked.Principal = "nobody", "none", resources.Principal{Kind: "none", Credential: "none"}
+	return []compare.Row{row, service, key, nobody}
 }
 
 // trees are the embedded one, and one by which readers of a project may make instances, with one more file.
@@ -71,9 +91,9 @@ func trees(tb testing.TB, more string) [2]*engine.Set {
 	return [2]*engine.Set{compiled(tb, tree), compiled(tb, fresh)}
 }
 
-func between(t *testing.T, sets [2]*engine.Set, gaps []compare.Gap, names int, all ...people.Person) *people.Report {
+func compared(t *testing.T, sets [2]*engine.Set, gaps []compare.Gap, names int, all ...people.Person) *people.Report {
 	t.Helper()
-	r, err := people.Between(t.Context(), sets, turning(), gaps, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Left, error) {
+	r, err := people.Compare(t.Context(), sets, turning(), gaps, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Omission, error) {
 		for _, p := range all {
 			if err := add(p); err != nil {
 				return people.Facts{}, nil, err
@@ -109,21 +129,23 @@ func want(t *testing.T, got []people.Change, lines ...string) {
 // TestPeopleAreJudgedOnceForEachSetOfFacts: those who hold the same in places of their own are one set, and each is named
 // with these; those whose role does not count, or who hold another one, gain nothing.
 func TestPeopleAreJudgedOnceForEachSetOfFacts(t *testing.T) {
-	ended := with(reader("user-ended-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now - 1 })
-	later := with(reader("user-later-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now + 1 })
-	evenLater := with(reader("user-later2-v1", "proj-c-v1"), func(h *people.Held) { h.Expires = now + 999 })
-	closing := with(reader("user-closing-v1", "proj-c-v1"), func(h *people.Held) { h.State = "deleting" })
+	ended := until(reader("user-ended-v1", "proj-c-v1"), now-1)
+	later := until(reader("user-later-v1", "proj-c-v1"), now+1)
+	evenLater := until(reader("user-later2-v1", "proj-c-v1"), now+999)
+	closing := reader("user-closing-v1", "proj-c-v1")
+	closing.Projects["proj-c-v1"] = "deleting"
 	suspended := reader("user-suspended-v1", "proj-a-v1")
-	suspended.Status = "SUSPENDED"
-	r := between(t, trees(t, ""), nil, 2,
+	suspended.Subject.UserStatus = "SUSPENDED"
+	nowhere := people.Person{Subject: &resources.Subject{UserID: "user-d-v1", UserExists: true, UserStatus: "ACTIVE"}}
+	r := compared(t, trees(t, ""), nil, 2,
 		reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"), reader("user-c-v1", "proj-c-v1"),
-		ended, later, evenLater, closing, suspended, people.Person{User: "user-d-v1", Status: "ACTIVE"})
+		ended, later, evenLater, closing, suspended, nowhere)
 	if r.Users != 9 || r.Accounts != 1 || r.FactSets != 6 || len(r.NotLookedAt) != 0 || r.Facts.From != 3 {
 		t.Errorf("%+v", r)
 	}
 	want(t, r.Gain, "5 decision project:instance:create at project by service+token: user-a-v1[proj-a-v1] user-b-v1[proj-b-v1]")
 	want(t, r.Lose)
-	r = between(t, reversed(trees(t, "")), nil, 0, reader("user-a-v1", "proj-a-v1"))
+	r = compared(t, reversed(trees(t, "")), nil, 0, reader("user-a-v1", "proj-a-v1"))
 	want(t, r.Gain)
 	want(t, r.Lose, "1 decision project:instance:create at project by service+token:")
 }
@@ -142,7 +164,7 @@ func TestNamesInRulesTellPeopleApart(t *testing.T) {
 		`deny contains "not there" if input.target.project == "proj-a-v1"`:                    {nil, 2, "user-b-v1[proj-b-v1] user-c-v1[proj-c-v1]"},
 		`deny contains "not c" if startswith(concat("", ["x", input.subject.id]), "xuser-c")`: {[]compare.Gap{{At: "x:1", Reads: "subject.id"}}, 3, "user-a-v1[proj-a-v1] user-b-v1[proj-b-v1]"},
 	} {
-		r := between(t, trees(t, rule), c.gaps, 5, all...)
+		r := compared(t, trees(t, rule), c.gaps, 5, all...)
 		gains := slices.DeleteFunc(r.Gain, func(c people.Change) bool { return c.Action != "project:instance:create" || c.Place != "project" })
 		if r.FactSets != c.sets || len(gains) != 1 || !strings.HasSuffix(said(gains)[0], ": "+c.users) || len(r.NotLookedAt) != len(c.gaps) {
 			t.Errorf("%s: %d sets, %v, %v", rule, r.FactSets, said(gains), r.NotLookedAt)
@@ -152,7 +174,7 @@ func TestNamesInRulesTellPeopleApart(t *testing.T) {
 
 // TestAFailingRuleIsNotLookedAt: no answer is neither gain nor loss, and is counted.
 func TestAFailingRuleIsNotLookedAt(t *testing.T) {
-	r := between(t, trees(t, `deny contains "x" if {
+	r := compared(t, trees(t, `deny contains "x" if {
 	input.action.id == "project:instance:create"
 	to_number(input.subject.status) > 1
 }`), nil, 5, reader("user-a-v1", "proj-a-v1"), reader("user-b-v1", "proj-b-v1"))
@@ -164,20 +186,10 @@ func TestAFailingRuleIsNotLookedAt(t *testing.T) {
 // TestPlacesStandForOthers: who holds what is one set whatever the ids of the projects and resources, and in whatever order
 // it is stored; each change names the places at which it turns.
 func TestPlacesStandForOthers(t *testing.T) {
-	at := func(role, project, resource string) people.Held {
-		h := people.Held{Role: role, RoleScope: "PROJECT", RoleStatus: "ACTIVE", Project: project, Resource: resource, State: "active", Status: "ACTIVE"}
-		if resource != "" {
-			h.RoleScope = "RESOURCE"
-		}
-		return h
-	}
-	holds := func(user string, held ...people.Held) people.Person {
-		return people.Person{User: user, Status: "ACTIVE", Account: "acct-a-v1", AccountStatus: "ACTIVE", Held: held}
-	}
-	r := between(t, trees(t, ""), nil, 5,
-		holds("user-a-v1", at("project_reader", "proj-a-v1", ""), at("project_admin", "proj-b-v1", ""), at("disk_role", "proj-b-v1", "disks/x")),
-		holds("user-b-v1", at("disk_role", "proj-c-v1", "disks/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")),
-		holds("user-c-v1", at("disk_role", "proj-c-v1", "nets/a"), at("project_reader", "proj-z-v1", ""), at("project_admin", "proj-c-v1", "")))
+	r := compared(t, trees(t, ""), nil, 5,
+		holds("user-a-v1", held("project_reader", "proj-a-v1", ""), held("project_admin", "proj-b-v1", ""), held("disk_role", "proj-b-v1", "disks/x")),
+		holds("user-b-v1", held("disk_role", "proj-c-v1", "disks/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")),
+		holds("user-c-v1", held("disk_role", "proj-c-v1", "nets/a"), held("project_reader", "proj-z-v1", ""), held("project_admin", "proj-c-v1", "")))
 	if r.FactSets != 2 {
 		t.Errorf("%d sets", r.FactSets)
 	}
@@ -191,9 +203,12 @@ func TestARouteIsAskedAboutOnce(t *testing.T) {
 	sets := [2]*engine.Set{compiled(t, tree), compiled(t, tree.With(routes, strings.Replace(string(tree[routes].Data), old, fresh, 1)))}
 	row := compare.Row{
 		Entry: "access", Route: "security_group.create", Action: old + " -> " + fresh, Caller: "self", Credential: "token", New: compare.Answer{Allow: true},
-		States: map[string][]string{"path_account": {"the account"}, "path_user": {"none"}, "project": {"active"}, "path": {"none"}, "user": {"ACTIVE"}},
+		Asked: compare.Asked{
+			Principal: resources.Principal{Kind: "user", Credential: "token"},
+			Targets:   []resources.Target{{AccountID: compare.AnyAccount, ProjectID: compare.AnyProject}},
+		},
 	}
-	r, err := people.Between(t.Context(), sets, []compare.Row{row}, []compare.Gap{{At: "x:1", Reads: "target.rest"}}, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Left, error) {
+	r, err := people.Compare(t.Context(), sets, []compare.Row{row}, []compare.Gap{{At: "x:1", Reads: "target.rest"}}, func(_ context.Context, add func(people.Person) error) (people.Facts, []people.Omission, error) {
 		return people.Facts{}, nil, add(reader("user-a-v1", "proj-a-v1"))
 	}, people.Options{Now: now})
 	if err != nil {

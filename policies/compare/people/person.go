@@ -4,57 +4,73 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/portcullis-authz/portcullis/policies/compare"
 	"github.com/portcullis-authz/portcullis/resources"
 )
 
-// Person is what is known of a user: what rules read, in the account of which the user is a member. It is what a
-// gateway sends of one.
+// Person is what rules read of a user, in the account of which the user is a member. A gateway sends it as JSON.
 type Person struct {
-	User          string `json:"user"`
-	Status        string `json:"status"`
-	Account       string `json:"account,omitempty"`
-	AccountStatus string `json:"account_status,omitempty"`
+	// Subject has no more of the user than the id and the status.
+	Subject *resources.Subject `json:"subject"`
+	// Projects are the states of the projects in which the user holds a role, by their ids.
+	Projects map[string]string `json:"projects,omitempty"`
 	// Keys are the scopes of the API keys that may be used, those of each joined by +.
 	Keys []string `json:"keys,omitempty"`
-	Held []Held   `json:"held,omitempty"`
 }
 
-// Held is one assignment of a person.
-type Held struct {
-	Role        string         `json:"role"`
-	RoleScope   string         `json:"role_scope"`
-	RoleStatus  string         `json:"role_status"`
-	Custom      bool           `json:"custom,omitempty"`
-	Permissions []string       `json:"permissions,omitempty"`
-	Project     string         `json:"project,omitempty"`
-	State       string         `json:"state,omitempty"`
-	Resource    string         `json:"resource,omitempty"`
-	Status      string         `json:"status"`
-	Expires     resources.Time `json:"expires,omitzero"`
-}
-
-// Of returns the person whose facts these are, with the states of the projects in which they hold a role.
-func Of(s *resources.Subject, projects map[string]string, now resources.Time) Person {
-	p := Person{User: s.UserID, Status: s.UserStatus}
-	if !s.Member {
-		return p
+// NewPerson returns the person with these facts.
+func NewPerson(s *resources.Subject, projects map[string]string, now resources.Time) Person {
+	p := Person{Projects: projects, Subject: &resources.Subject{
+		AccountID: s.AccountID, AccountExists: s.AccountExists, AccountStatus: s.AccountStatus,
+		UserID: s.UserID, UserExists: s.UserExists, UserStatus: s.UserStatus, Member: s.Member,
+	}}
+	for _, h := range s.Assignments {
+		h.GroupID, h.CreatedAt, h.UpdatedAt = "", 0, 0
+		p.Subject.Assignments = append(p.Subject.Assignments, h)
 	}
-	p.Account, p.AccountStatus = s.AccountID, s.AccountStatus
 	for _, key := range s.Keys {
-		if key.ExpiresAt != 0 && key.ExpiresAt <= now {
-			continue
+		if key.ExpiresAt == 0 || key.ExpiresAt > now {
+			p.Keys = append(p.Keys, strings.Join(slices.Sorted(slices.Values(key.Scopes)), "+"))
 		}
-		scopes := slices.Sorted(slices.Values(key.Scopes))
-		p.Keys = append(p.Keys, strings.Join(scopes, "+"))
 	}
 	slices.Sort(p.Keys)
 	p.Keys = slices.Compact(p.Keys)
-	for i := range s.Assignments {
-		h := &s.Assignments[i]
-		p.Held = append(p.Held, Held{
-			Role: h.RoleID, RoleScope: h.RoleScope, RoleStatus: h.RoleStatus, Custom: h.Custom, Permissions: h.Permissions,
-			Project: h.ProjectID, State: projects[h.ProjectID], Resource: h.ResourceID, Status: h.Status, Expires: h.ExpiresAt,
-		})
-	}
 	return p
+}
+
+// place is where users are asked about.
+type place struct {
+	// kind is what a report calls it.
+	kind              string
+	project, resource string
+	// stranger says that the account in question is not the user's.
+	stranger bool
+	// id names a place where the user holds a role; it is "" for other places.
+	id string
+}
+
+// places returns the account, each project and resource where the person holds a role, a project where they hold none, and
+// the same in an account of which they are not a member.
+func (p *Person) places() []place {
+	out := []place{
+		{kind: "account"},
+		{kind: "another account, account", stranger: true},
+		{kind: "another account, other project", project: compare.AnyProject, stranger: true},
+	}
+	if p.Subject.Member {
+		out = append(out, place{kind: "other project", project: compare.AnyProject})
+	}
+	seen := map[string]bool{}
+	for i := range p.Subject.Assignments {
+		project, resource := p.Subject.Assignments[i].ProjectID, p.Subject.Assignments[i].ResourceID
+		if project != "" && !seen[project] {
+			out = append(out, place{kind: "project", project: project, id: project})
+		}
+		if id := project + "/" + resource; project != "" && resource != "" && !seen[id] {
+			out = append(out, place{kind: "resource", project: project, resource: resource, id: id})
+			seen[id] = true
+		}
+		seen[project] = true
+	}
+	return out
 }

@@ -2,25 +2,26 @@ package people
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Report says whom of the real users a change lets in or shuts out.
+// Report says which real users gain or lose access by a change.
 type Report struct {
-	// Users and Accounts count those who were read, FactSets their distinct sets of facts; each was judged by Questions,
-	// twice.
+	// Users and Accounts count those who were read, FactSets their distinct sets of facts. Questions counts what was asked
+	// about these, each of both trees.
 	Users     int `json:"users"`
 	Accounts  int `json:"accounts"`
 	FactSets  int `json:"fact_sets"`
 	Questions int `json:"questions"`
 	// Facts is the revision of the facts: the store's epoch before they were read and after.
 	Facts Facts `json:"facts"`
-	// Gain and Lose are the questions whose answer turns, those that concern most users first.
+	// Gain and Lose are the questions whose answer differs, those that concern most users first.
 	Gain []Change `json:"gain"`
 	Lose []Change `json:"lose"`
-	// NotLookedAt is what a bound, or a rule that no table holds, has left out.
-	NotLookedAt []Left `json:"not_looked_at"`
+	// NotLookedAt is what a bound, or a rule that can't be compared, leaves out.
+	NotLookedAt []Omission `json:"not_looked_at"`
 }
 
 // Facts is the revision of all facts of a store: where both are equal, nothing has changed between.
@@ -29,7 +30,7 @@ type Facts struct {
 	To   int64 `json:"to_epoch"`
 }
 
-// Change is an answer that turns for some users.
+// Change is an answer that differs for some users.
 type Change struct {
 	Entry  string   `json:"entry"`
 	Route  string   `json:"route,omitempty"`
@@ -37,7 +38,7 @@ type Change struct {
 	Grants []string `json:"grants,omitempty"`
 	// By is by what: token, key with its scopes, or a service that asks about the user.
 	By []string `json:"by"`
-	// Place is the kind of the place, Path what is named below it, where the place itself shows no difference. About is the
+	// Place is the kind of the place. Path is what is named below it, where the place itself shows no difference. About is the
 	// user whom the call names, where it names one.
 	Place string  `json:"place"`
 	Path  string  `json:"path,omitempty"`
@@ -46,86 +47,81 @@ type Change struct {
 	Named []Named `json:"named"`
 }
 
-// Named is one of them. Places are those at which the user holds a role, where they are of the kind.
+// Named is one of the users. Places are those of the kind at which the user holds a role.
 type Named struct {
 	User    string   `json:"user"`
 	Account string   `json:"account,omitempty"`
 	Places  []string `json:"places,omitempty"`
 }
 
-// Left is something that was not looked at. Users is 0 where it is not a matter of single users.
-type Left struct {
+// Omission is something that was not looked at. Users is 0 where it does not concern single users.
+type Omission struct {
 	What  string `json:"what"`
 	Users int    `json:"users,omitempty"`
 }
 
-// changes collects the changes of one direction.
-type changes struct {
-	by    map[string]*Change
-	names int
+// The kinds of what two trees answer. Any other text is why one of them gives no answer.
+const (
+	same = ""
+	gain = "gain"
+	lose = "lose"
+)
+
+// change is an answer that differs, or that is missing.
+type change struct {
+	Change
+	kind string
 }
 
-// turned are the questions of one set whose answers turn in one direction, by the change without its callers.
-type turned map[string]*turn
-
-// turn is one of them: by whom, and at which places of the set.
-type turn struct {
-	change Change
-	by     map[string]bool
-	at     map[int]bool
-}
-
-func (t turned) add(c Change, by string, at int) {
-	key := strings.Join([]string{c.Entry, c.Route, c.Action, strings.Join(c.Grants, ","), c.Place, c.Path, c.About}, "\n")
-	of := t[key]
-	if of == nil {
-		of = &turn{change: c, by: map[string]bool{}, at: map[int]bool{}}
-		t[key] = of
+// key names a change. Where an answer is missing, the reason does.
+func (c *change) key() string {
+	if c.kind != gain && c.kind != lose {
+		return c.kind
 	}
-	of.by[by] = true
-	if at >= 0 {
-		of.at[at] = true
-	}
+	return strings.Join([]string{
+		c.kind, c.Entry, c.Route, c.Action, c.Place, c.Path, c.About, strings.Join(c.Grants, ","), strings.Join(c.By, ","),
+	}, "\n")
 }
 
-// take adds what turns for a set.
-func (c *changes) take(set *factSet, all turned) {
-	for key, t := range all {
-		for by := range t.by {
-			t.change.By = append(t.change.By, by)
+// count adds the users of a set to the changes at their stands.
+func (set *factSet) count(changes [][]*change, names int) {
+	stands := map[*change]map[int]bool{}
+	for _, number := range set.stands {
+		for _, c := range changes[number] {
+			if stands[c] == nil {
+				stands[c] = map[int]bool{}
+			}
+			stands[c][number] = true
 		}
-		slices.Sort(t.change.By)
-		key += "\n" + strings.Join(t.change.By, ",")
-		of := c.by[key]
-		if of == nil {
-			of = &t.change
-			of.Named = []Named{}
-			c.by[key] = of
-		}
-		of.Users += set.users
-		for _, user := range set.named[:min(len(set.named), c.names-len(of.Named))] {
-			n := Named{User: user.user, Account: user.account}
-			for i, place := range user.places {
-				if t.at[i] && len(n.Places) < c.names {
-					n.Places = append(n.Places, place)
+	}
+	for c, numbers := range stands {
+		c.Users += set.users
+		for _, u := range set.named[:min(len(set.named), names-len(c.Named))] {
+			n := Named{User: u.User, Account: u.Account}
+			for i, number := range u.stands {
+				if numbers[number] && len(n.Places) < names {
+					n.Places = append(n.Places, u.Places[i])
 				}
 			}
-			of.Named = append(of.Named, n)
+			c.Named = append(c.Named, n)
 		}
 	}
 }
 
-// sorted returns the changes, those that concern most users first.
-func (c *changes) sorted() []Change {
-	out := []Change{}
-	for _, of := range c.by {
-		out = append(out, *of)
-	}
-	slices.SortFunc(out, func(a, b Change) int {
-		return cmp.Or(
-			cmp.Compare(b.Users, a.Users), strings.Compare(a.Entry, b.Entry), strings.Compare(a.Route, b.Route), strings.Compare(a.Action, b.Action),
-			strings.Compare(a.Place, b.Place), strings.Compare(a.Path, b.Path), strings.Compare(a.About, b.About), slices.Compare(a.Grants, b.Grants), slices.Compare(a.By, b.By),
-		)
+// add adds the changes, those that concern most users first.
+func (r *Report) add(changes map[string]*change) {
+	all := slices.SortedFunc(maps.Values(changes), func(a, b *change) int {
+		return cmp.Or(cmp.Compare(b.Users, a.Users), strings.Compare(a.key(), b.key()))
 	})
-	return out
+	for _, c := range all {
+		switch {
+		case c.Users == 0: // theirs are sets that are not kept
+		case c.kind == gain:
+			r.Gain = append(r.Gain, c.Change)
+		case c.kind == lose:
+			r.Lose = append(r.Lose, c.Change)
+		default:
+			r.NotLookedAt = append(r.NotLookedAt, Omission{c.kind, c.Users})
+		}
+	}
 }
