@@ -2,26 +2,25 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/portcullis-authz/portcullis/policies/compare/people"
 )
 
-// peopleSections returns the real users whom the change concerns.
-func (r *Report) peopleSections() []section {
-	p := r.People
-	if p == nil {
+// peopleLists returns the real users whom the change concerns.
+func (r *Report) peopleLists() []*list {
+	if r.People == nil {
 		return nil
 	}
-	left := section{title: "Not looked at among real users", size: len(p.NotLookedAt)}
-	for _, of := range p.NotLookedAt[:min(shown, len(p.NotLookedAt))] {
-		line := of.What
-		if of.Users > 0 {
-			line += fmt.Sprintf(" (%d users)", of.Users)
+	omitted := &list{title: "Not looked at among real users"}
+	for _, o := range r.People.NotLookedAt {
+		if o.Users > 0 {
+			o.What += fmt.Sprintf(" (%d users)", o.Users)
 		}
-		left.lines = append(left.lines, line)
+		omitted.add(o.What, 1)
 	}
-	return []section{changes("Real users who gain", p.Gain), changes("Real users who lose", p.Lose), left}
+	return []*list{changes("Real users who gain", r.People.Gain), changes("Real users who lose", r.People.Lose), omitted}
 }
 
 // peopleLine says how many users were looked at.
@@ -37,46 +36,34 @@ func (r *Report) peopleLine() string {
 	return fmt.Sprintf("real users: %d, accounts: %d, distinct sets of facts: %d, questions: %d, %s\n", p.Users, p.Accounts, p.FactSets, p.Questions, facts)
 }
 
-func changes(title string, of []people.Change) section {
-	out := section{title: title, size: len(of)}
-	for i := range of[:min(shown, len(of))] {
-		out.lines = append(out.lines, peopleChange(&of[i]))
+func changes(title string, all []people.Change) *list {
+	out := &list{title: title}
+	for i := range all {
+		out.add(changeText(&all[i]), 1)
 	}
 	return out
 }
 
-// peopleChange returns a change in words.
-func peopleChange(c *people.Change) string {
-	parts := []string{c.Entry}
-	if c.Route != "" {
-		parts = append(parts, c.Route)
-	}
-	if c.Action != "" {
-		parts = append(parts, c.Action)
-	}
-	if len(c.Grants) > 0 {
-		parts = append(parts, strings.Join(c.Grants, ", "))
-	}
-	parts = append(parts, "at "+c.Place)
-	if c.Path != "" {
-		parts = append(parts, c.Path)
-	}
+// changeText returns a change in words.
+func changeText(c *people.Change) string {
+	parts := []string{c.Entry, c.Route, c.Action, strings.Join(c.Grants, ", "), "at " + c.Place, c.Path}
 	if c.About != "" {
 		parts = append(parts, "about "+c.About)
 	}
-	var named []string
-	for _, of := range c.Named {
-		name := of.User
-		if of.Account != "" {
-			name += " of " + of.Account
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	var users []string
+	for _, u := range c.Named {
+		name := u.User
+		if u.Account != "" {
+			name += " of " + u.Account
 		}
-		if len(of.Places) > 0 {
-			name += " (" + strings.Join(of.Places, ", ") + ")"
+		if len(u.Places) > 0 {
+			name += " (" + strings.Join(u.Places, ", ") + ")"
 		}
-		named = append(named, name)
+		users = append(users, name)
 	}
-	if left := c.Users - len(named); left > 0 {
-		named = append(named, fmt.Sprintf("%d more", left))
+	if more := c.Users - len(users); more > 0 {
+		users = append(users, fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%d by %s: %s: %s", c.Users, strings.Join(c.By, ", "), strings.Join(parts, ", "), strings.Join(named, "; "))
+	return fmt.Sprintf("%d by %s: %s: %s", c.Users, strings.Join(c.By, ", "), strings.Join(parts, ", "), strings.Join(users, "; "))
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,24 +11,21 @@ import (
 	"github.com/portcullis-authz/portcullis/policies/compare"
 )
 
-// shown is how many rows of a list are written out for people; JSON has all of them.
-const shown = 20
+// mostLines bounds the lines of all lists of a text together; JSON has every row.
+const mostLines = 200
 
 // Text returns the report for a terminal.
 func (r *Report) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy %s -> %s: %d questions compared\n", r.Old, r.New, r.Questions)
 	b.WriteString(r.peopleLine())
-	for _, of := range r.sections() {
-		if of.size == 0 {
-			continue
+	for _, list := range r.lists() {
+		fmt.Fprintf(&b, "\n%s (%d)\n", list.title, list.rows)
+		for _, line := range list.lines {
+			fmt.Fprintf(&b, "  %s\n", printable(line.text))
 		}
-		fmt.Fprintf(&b, "\n%s (%d)\n", of.title, of.size)
-		for _, line := range of.lines {
-			fmt.Fprintf(&b, "  %s\n", printable(line))
-		}
-		if left := of.size - len(of.lines); left > 0 {
-			fmt.Fprintf(&b, "  … and %d more; --json has all\n", left)
+		if rest := list.rest(); rest > 0 {
+			fmt.Fprintf(&b, "  … and %d more; --json has all\n", rest)
 		}
 	}
 	if !r.Differs() {
@@ -46,16 +44,13 @@ func (r *Report) Markdown() string {
 	if line := r.peopleLine(); line != "" {
 		b.WriteString(line + "\n")
 	}
-	for _, of := range r.sections() {
-		if of.size == 0 {
-			continue
+	for _, list := range r.lists() {
+		fmt.Fprintf(&b, "<details><summary>%s: %d</summary>\n\n", list.title, list.rows)
+		for _, line := range list.lines {
+			fmt.Fprintf(&b, "- %s\n", escape(printable(line.text)))
 		}
-		fmt.Fprintf(&b, "<details><summary>%s: %d</summary>\n\n", of.title, of.size)
-		for _, line := range of.lines {
-			fmt.Fprintf(&b, "- %s\n", escape(printable(line)))
-		}
-		if left := of.size - len(of.lines); left > 0 {
-			fmt.Fprintf(&b, "- … and %d more\n", left)
+		if rest := list.rest(); rest > 0 {
+			fmt.Fprintf(&b, "- … and %d more\n", rest)
 		}
 		b.WriteString("\n</details>\n\n")
 	}
@@ -79,55 +74,123 @@ func escape(s string) string {
 	).Replace(s)
 }
 
-// section is one list of the report.
-type section struct {
+// list is one list of the report.
+type list struct {
 	title string
-	size  int
-	lines []string
+	rows  int
+	lines []line
 }
 
-func (r *Report) sections() []section {
-	routes := section{title: "Routes, where no rule reads it", size: len(r.Routes)}
-	for _, f := range r.Routes[:min(shown, len(r.Routes))] {
-		routes.lines = append(routes.lines, fmt.Sprintf("%s: %s %q -> %q", f.Route, f.Field, f.Old, f.New))
+// line is a line about so many rows.
+type line struct {
+	text string
+	rows int
+}
+
+func (l *list) add(text string, rows int) {
+	l.lines, l.rows = append(l.lines, line{text, rows}), l.rows+rows
+}
+
+// rest counts the rows about which no line is left.
+func (l *list) rest() int {
+	rest := l.rows
+	for _, line := range l.lines {
+		rest -= line.rows
 	}
-	gaps := section{title: "Not exhaustive", size: len(r.NotExhaustive)}
-	for _, g := range r.NotExhaustive[:min(shown, len(r.NotExhaustive))] {
-		gaps.lines = append(gaps.lines, fmt.Sprintf("%s reads %s: %s", g.At, g.Reads, g.LeftOut))
+	return rest
+}
+
+// lists returns the lists that hold something, of mostLines together: what a short one does not need, longer ones get.
+func (r *Report) lists() []*list {
+	routes, gaps := &list{title: "Routes, where no rule reads it"}, &list{title: "Not exhaustive"}
+	for _, f := range r.Routes {
+		routes.add(fmt.Sprintf("%s: %s %q -> %q", f.Route, f.Field, f.Old, f.New), 1)
 	}
-	return append(r.peopleSections(), rows("New access", r.NewAccess), rows("Lost access", r.LostAccess), rows("Other reasons", r.Reasons), routes,
+	for _, g := range r.NotExhaustive {
+		gaps.add(fmt.Sprintf("%s reads %s: %s", g.At, g.Reads, g.LeftOut), 1)
+	}
+	all := append(r.peopleLists(), rows("New access", r.NewAccess), rows("Lost access", r.LostAccess), rows("Other reasons", r.Reasons), routes,
 		rows("Unreachable: no caller can bring it about", r.Unreachable), gaps)
+	all = slices.DeleteFunc(all, func(l *list) bool { return l.rows == 0 })
+	lines := mostLines
+	for i, l := range slices.SortedFunc(slices.Values(all), func(a, b *list) int { return len(a.lines) - len(b.lines) }) {
+		l.lines = l.lines[:min(len(l.lines), lines/(len(all)-i))]
+		lines -= len(l.lines)
+	}
+	return all
 }
 
-func rows(title string, of []compare.Row) section {
-	out := section{title: title, size: len(of)}
-	for _, row := range of[:min(shown, len(of))] {
-		out.lines = append(out.lines, line(row))
+// group is rows with the same answers about one route and action, to holders of one role.
+type group struct {
+	*compare.Row
+	rows            int
+	callers, places []string
+	states          map[string][]string
+}
+
+// rows returns a list of groups, below the codes of the rules that answer.
+func rows(title string, all []compare.Row) *list {
+	groups := map[string]*group{}
+	for i := range all {
+		row := &all[i]
+		key := strings.Join([]string{codes(row), row.Entry, row.Route, row.Action, row.Role, said(row.Old), said(row.New)}, "\n")
+		if groups[key] == nil {
+			groups[key] = &group{Row: row, states: map[string][]string{}}
+		}
+		groups[key].add(row)
+	}
+	out, below := &list{title: title}, ""
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		g := groups[key]
+		if codes := codes(g.Row); codes != below {
+			below = codes
+			out.add(codes+":", 0)
+		}
+		out.add(g.text(), g.rows)
 	}
 	return out
 }
 
-// line returns a row in words.
-func line(row compare.Row) string {
-	parts := []string{row.Entry}
-	if row.Route != "" {
-		parts = append(parts, row.Route)
+// codes names the rules that answer in both trees, as far as their answers have codes.
+func codes(row *compare.Row) string {
+	if row.Old.Code == "" && row.New.Code == "" {
+		return ""
 	}
-	if row.Action != "" {
-		parts = append(parts, row.Action)
-	}
-	parts = append(parts, "by "+row.Caller)
+	return fmt.Sprintf("%s -> %s", cmp.Or(row.Old.Code, "no code"), cmp.Or(row.New.Code, "no code"))
+}
+
+// add adds what a row has beside what all have.
+func (g *group) add(row *compare.Row) {
+	g.rows++
+	caller := row.Caller
 	if row.Credential != "none" {
-		parts = append(parts, "with a "+row.Credential)
+		caller += " with a " + row.Credential
 	}
-	if row.Role != "" {
-		parts = append(parts, "holding "+row.Role, "at "+row.Place)
+	g.callers, g.places = join(g.callers, caller), join(g.places, row.Place)
+	for name, values := range row.States {
+		g.states[name] = join(g.states[name], values...)
+	}
+}
+
+// join adds values to a sorted set.
+func join(set []string, values ...string) []string {
+	set = append(set, values...)
+	slices.Sort(set)
+	return slices.Compact(set)
+}
+
+// text returns a group in words.
+func (g *group) text() string {
+	parts := []string{g.Entry, g.Route, g.Action, "by " + strings.Join(g.callers, ", ")}
+	if g.Role != "" {
+		parts = append(parts, "holding "+g.Role, "at "+strings.Join(g.places, ", "))
 	}
 	var states []string
-	for _, name := range slices.Sorted(maps.Keys(row.States)) {
-		states = append(states, name+"="+strings.Join(row.States[name], "|"))
+	for _, name := range slices.Sorted(maps.Keys(g.states)) {
+		states = append(states, name+"="+strings.Join(g.states[name], "|"))
 	}
-	return fmt.Sprintf("%s [%s]: %s -> %s", strings.Join(parts, ", "), strings.Join(states, " "), said(row.Old), said(row.New))
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return fmt.Sprintf("%s [%s]: %s -> %s", strings.Join(parts, ", "), strings.Join(states, " "), said(g.Old), said(g.New))
 }
 
 func said(a compare.Answer) string {

@@ -1,11 +1,13 @@
 package diff_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/portcullis-authz/portcullis/policies/compare"
 	"github.com/portcullis-authz/portcullis/policies/compare/diff"
+	"github.com/portcullis-authz/portcullis/policies/compare/people"
 )
 
 // TestTextsOfATreeAreOnlyTexts: a reason makes no line of its own, no markup and no control sequence of a terminal.
@@ -13,11 +15,61 @@ func TestTextsOfATreeAreOnlyTexts(t *testing.T) {
 	r := &diff.Report{NewAccess: []compare.Row{{
 		Entry: "decision", Caller: "self", Credential: "token", New: compare.Answer{Allow: true, Reason: "a\n\n# Approved\r\x1b[2J\u202e \\*b\\* ~c~ <d> [e](f) @g `h`"},
 	}}}
-	const want = `- decision, by self, with a token \[]: denied () -&gt; allowed (a  # Approved  \[2J  \\\*b\\\* \~c\~ &lt;d&gt; \[e](f) ` + "@\u200bg 'h')\n"
+	const want = `- decision, by self with a token \[]: denied () -&gt; allowed (a  # Approved  \[2J  \\\*b\\\* \~c\~ &lt;d&gt; \[e](f) ` + "@\u200bg 'h')\n"
 	if got := r.Markdown(); !strings.Contains(got, want) {
 		t.Errorf("%q has no %q", got, want)
 	}
 	if got := r.Text(); strings.ContainsAny(got, "\r\x1b\u202e") || strings.Contains(got, "\n# Approved") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestRowsAreGrouped by the rules that answer, the route and the role: callers, places and states are on one line.
+func TestRowsAreGrouped(t *testing.T) {
+	row := func(action, caller, credential, place, project string, code string) compare.Row {
+		return compare.Row{
+			Entry: "decision", Action: action, Caller: caller, Credential: credential, Role: "reader", Place: place,
+			States: map[string][]string{"project": {project}}, Old: compare.Answer{Code: "no_role", Reason: "no"},
+			New: compare.Answer{Allow: true, Code: code, Reason: "yes"},
+		}
+	}
+	r := &diff.Report{NewAccess: []compare.Row{
+		row("project:disk:read", "self", "token", "project", "active", "role"), row("project:disk:read", "self", "key read", "project", "active", "role"),
+		row("project:disk:list", "self", "token", "project", "active", "role"), row("project:disk:read", "service authz:check", "token", "account", "deleting", "role"),
+		row("project:disk:read", "self", "token", "project", "active", "another"),
+	}}
+	const want = `
+New access (5)
+  no_role -> another:
+  decision, project:disk:read, by self with a token, holding reader, at project [project=active]: denied (no) -> allowed (yes)
+  no_role -> role:
+  decision, project:disk:list, by self with a token, holding reader, at project [project=active]: denied (no) -> allowed (yes)
+  decision, project:disk:read, by self with a key read, self with a token, service authz:check with a token, holding reader, ` +
+		"at account, project [project=active|deleting]: denied (no) -> allowed (yes)\n"
+	if got := r.Text(); !strings.HasSuffix(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestATextHas200Lines of its lists at most, of which short lists have what they need. What has no line is counted.
+func TestATextHas200Lines(t *testing.T) {
+	r := &diff.Report{People: &people.Report{}}
+	for i := range 300 {
+		route := fmt.Sprintf("route.%03d", i)
+		row := compare.Row{Entry: "access", Route: route, Caller: "self", Credential: "token"}
+		r.NewAccess = append(r.NewAccess, row, row)
+		r.People.Gain = append(r.People.Gain, people.Change{Entry: "access", Route: route})
+	}
+	for range 10 {
+		r.NotExhaustive = append(r.NotExhaustive, compare.Gap{At: "a.rego:1"})
+	}
+	got := r.Text()
+	for line, count := range map[string]int{
+		"  access, route.": 95, "  0 by : access, route.": 95, "  a.rego:1 reads ": 10, "\nNew access (600)\n": 1, "\nReal users who gain (300)\n": 1,
+		"  … and 410 more; --json has all\n": 1, "  … and 205 more; --json has all\n": 1,
+	} {
+		if has := strings.Count(got, line); has != count {
+			t.Errorf("%d times %q, not %d:\n%s", has, line, count, got)
+		}
 	}
 }
