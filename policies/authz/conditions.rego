@@ -6,14 +6,17 @@ package authz
 #   The one list of it. Each code has a text in `reason_texts`, for where the condition does not
 #   hold, and a rule `met contains "<code>"` that says when it holds. A code without such a rule
 #   never holds, which denies every question.
-condition_codes := {
-	"needs_active_member",
-	"needs_active_account",
-	"needs_same_account",
-	"needs_account_level",
-	"needs_active_project",
-	"needs_credential_scope",
-}
+condition_codes contains "needs_active_member"
+
+condition_codes contains "needs_active_account"
+
+condition_codes contains "needs_same_account"
+
+condition_codes contains "needs_account_level"
+
+condition_codes contains "needs_active_project"
+
+condition_codes contains "needs_credential_scope"
 
 # METADATA
 # title: Does every condition hold, and does no deny rule fire?

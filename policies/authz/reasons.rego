@@ -6,36 +6,57 @@ package authz
 #   The codes are a closed list: tests, metrics and the services that ask go by them, people read
 #   the texts. The gateway puts the question's own values into the places in braces: {action},
 #   {place} (the project, else the account), {account}, {project}, {resource} and {user}. What a
-#   rule has found takes the place of %s.
-reason_texts := {
-	# Conditions that do not hold.
-	"needs_active_member": "the user is not an active member of the account",
-	"needs_active_account": "the account is suspended",
-	"needs_same_account": "the path names another account",
-	"needs_account_level": "an account action is not asked on a project",
-	# The same for a project that does not exist, another account's, and one that is being deleted.
-	"needs_active_project": "the project is not an active project of the account",
-	"needs_credential_scope": "the scopes of the credential do not allow this",
-	# Other denials.
-	"incomplete": "the question is incomplete",
-	"deny_rule": "%s",
-	"no_role": "no active role of the user grants {action} in {place}",
-	"no_credential": "this needs a credential",
-	"no_service_scope": "no scope of the service allows this",
-	"not_own": "this is not the caller's",
-	"not_a_user": "only a user grants permissions",
-	"nothing_to_grant": "nothing to grant",
-	"not_held": "the caller does not hold %s",
-	# What allows.
-	"role": "role %s grants {action}",
-	"public": "the route is public",
-	"service_scope": "the scope %s allows this",
-	"asks_self": "the caller asks about itself",
-	"self": "this is the caller's own",
-	"self_by_token": "this is the caller's own, by token",
-	"member": "the caller is a member of the account",
-	"holds_all": "the caller holds all of it",
-}
+#   rule has found takes the place of %s. Each stands on one line, so that one can be replaced.
+
+# Conditions that do not hold.
+reason_texts["needs_active_member"] := "the user is not an active member of the account"
+
+reason_texts["needs_active_account"] := "the account is suspended"
+
+reason_texts["needs_same_account"] := "the path names another account"
+
+reason_texts["needs_account_level"] := "an account action is not asked on a project"
+
+# The same for a project that does not exist, another account's, and one that is being deleted.
+reason_texts["needs_active_project"] := "the project is not an active project of the account"
+
+reason_texts["needs_credential_scope"] := "the scopes of the credential do not allow this"
+
+# Other denials.
+reason_texts["incomplete"] := "the question is incomplete"
+
+reason_texts["deny_rule"] := "%s"
+
+reason_texts["no_role"] := "no active role of the user grants {action} in {place}"
+
+reason_texts["no_credential"] := "this needs a credential"
+
+reason_texts["no_service_scope"] := "no scope of the service allows this"
+
+reason_texts["not_own"] := "this is not the caller's"
+
+reason_texts["not_a_user"] := "only a user grants permissions"
+
+reason_texts["nothing_to_grant"] := "nothing to grant"
+
+reason_texts["not_held"] := "the caller does not hold %s"
+
+# What allows.
+reason_texts["role"] := "role %s grants {action}"
+
+reason_texts["public"] := "the route is public"
+
+reason_texts["service_scope"] := "the scope %s allows this"
+
+reason_texts["asks_self"] := "the caller asks about itself"
+
+reason_texts["self"] := "this is the caller's own"
+
+reason_texts["self_by_token"] := "this is the caller's own, by token"
+
+reason_texts["member"] := "the caller is a member of the account"
+
+reason_texts["holds_all"] := "the caller holds all of it"
 
 # METADATA
 # title: The answers
